@@ -1,0 +1,214 @@
+"""The catalogue: every requirement of the document, and every gap that a dialect answers.
+
+`requirements.yaml` and `gaps.yaml` hold them and say what each member means. Reading them checks them against each
+other, against the operations of `openapi.yaml` and against the fields of `dialect.py`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, get_type_hints
+
+from spec.contract import OPERATION_IDS
+from spec.dialect import Dialect
+from spec.file_problem import FileProblems, Location
+from spec.yaml_file import check_yaml, parse_yaml, read_text
+
+REQUIREMENTS: Final = Path(__file__).parent / "requirements.yaml"
+GAPS: Final = Path(__file__).parent / "gaps.yaml"
+
+ALL_OPERATIONS: Final = "all"
+LABELS: Final = frozenset({"name", "summary"})
+"""Fields of a dialect that tell it from others and answer no gap."""
+
+
+class Level(StrEnum):
+    """What a requirement rests on; the three are counted apart."""
+
+    STATED = "stated"
+    OPEN = "open"
+    HYGIENE = "hygiene"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requirement:
+    """One testable sentence, in our words. `operations` is empty where only deliveries show it."""
+
+    id: str
+    section: str
+    level: Level
+    operations: tuple[str, ...]
+    text: str
+    gaps: tuple[str, ...]
+    untestable: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """One question that the document leaves open, and the dotted fields of Dialect that answer it.
+
+    `declared` tells whether the document says itself that it does not show this.
+    """
+
+    id: str
+    section: str
+    declared: bool
+    question: str
+    dialect: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalogue:
+    """All requirements and gaps by id, and the titles of the document's sections by number, as the document goes."""
+
+    sections: Mapping[str, str]
+    requirements: Mapping[str, Requirement]
+    gaps: Mapping[str, Gap]
+
+    def select(self, selector: str) -> tuple[Requirement, ...]:
+        """The requirements whose id or section is `selector`, in which `*`, `?` and `[...]` are wild; maybe none."""
+        return tuple(
+            requirement
+            for requirement in self.requirements.values()
+            if fnmatchcase(requirement.id, selector) or fnmatchcase(requirement.section, selector)
+        )
+
+
+@cache
+def load_catalogue(requirements: Path = REQUIREMENTS, gaps: Path = GAPS) -> Catalogue:
+    """The catalogue that two files hold; raises FileProblems with all that is wrong in the first bad one."""
+    found_gaps = {found["id"]: _gap(found) for found in _read(gaps, _gaps_schema(), _repeated_in_gaps)}
+    sections = _read(requirements, _sections_schema(found_gaps), _wrong_in_sections)
+    read = [_requirement(section["section"], found) for section in sections for found in section["requirements"]]
+    return Catalogue(
+        sections=MappingProxyType({section["section"]: section["title"] for section in sections}),
+        requirements=MappingProxyType({requirement.id: requirement for requirement in read}),
+        gaps=MappingProxyType(found_gaps),
+    )
+
+
+def dialect_fields() -> frozenset[str]:
+    """The dotted name of every field of a dialect that answers a gap."""
+    return frozenset(_leaves(Dialect)) - LABELS
+
+
+def _leaves(kind: type[Any], group: str = "") -> Iterator[str]:
+    hints = get_type_hints(kind)
+    for field in fields(kind):
+        hint = hints[field.name]
+        if isinstance(hint, type) and is_dataclass(hint):
+            yield from _leaves(hint, f"{group}{field.name}.")
+        else:
+            yield f"{group}{field.name}"
+
+
+def _gap(found: Mapping[str, Any]) -> Gap:
+    return Gap(
+        id=found["id"],
+        section=found["section"],
+        declared=found["declared"],
+        question=found["question"],
+        dialect=tuple(found["dialect"]),
+    )
+
+
+def _requirement(section: str, found: Mapping[str, Any]) -> Requirement:
+    operations = found.get("operations", [])
+    return Requirement(
+        id=found["id"],
+        section=section,
+        level=Level(found["level"]),
+        operations=OPERATION_IDS if operations == ALL_OPERATIONS else tuple(operations),
+        text=found["text"],
+        gaps=tuple(found.get("gaps", [])),
+        untestable=found.get("untestable"),
+    )
+
+
+_Wrong = Iterator[tuple[Location, str]]
+
+
+def _read(path: Path, schema: Mapping[str, Any], wrong_in: Callable[[list[Any]], _Wrong]) -> Any:
+    content = parse_yaml(read_text(path), str(path))
+    check_yaml(content, schema, str(path))
+    problems = [content.problem(location, message) for location, message in wrong_in(content.value)]
+    if problems:
+        raise FileProblems(str(path), problems)
+    return content.value
+
+
+def _repeated_in_gaps(gaps: list[Any]) -> _Wrong:
+    yield from _repeated(((place, "id"), gap["id"]) for place, gap in enumerate(gaps))
+    yield from _repeated(
+        ((place, "dialect", index), name) for place, gap in enumerate(gaps) for index, name in enumerate(gap["dialect"])
+    )
+
+
+def _wrong_in_sections(sections: list[Any]) -> _Wrong:
+    requirements = [
+        ((place, "requirements", index), section["section"], requirement)
+        for place, section in enumerate(sections)
+        for index, requirement in enumerate(section["requirements"])
+    ]
+    yield from _repeated(((place, "section"), section["section"]) for place, section in enumerate(sections))
+    yield from _repeated(((*location, "id"), requirement["id"]) for location, _, requirement in requirements)
+    for location, section, requirement in requirements:
+        if requirement["id"].rpartition("-")[0] != section:
+            yield (*location, "id"), f'{requirement["id"]} stands in section {section}, so it begins with "{section}-"'
+        if requirement["level"] == Level.OPEN and not requirement.get("gaps"):
+            yield location, f"{requirement['id']} is open, so it names the gap by whose answer it is judged"
+
+
+def _repeated(names: Iterable[tuple[Location, str]]) -> _Wrong:
+    seen: set[str] = set()
+    for location, name in names:
+        if name in seen:
+            yield location, f"{name} was given before; it can stand once"
+        seen.add(name)
+
+
+_SENTENCE: Final = {"type": "string", "minLength": 1}
+_SECTION: Final = {"type": "string", "pattern": r"^[1-9](\.[1-9])?$", "x-expected": 'a section such as "4" or "4.3"'}
+
+
+def _gaps_schema() -> Mapping[str, Any]:
+    return _list_of(
+        required={
+            "id": {"type": "string", "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$", "x-expected": "words in-kebab-case"},
+            "section": _SECTION,
+            "declared": {"type": "boolean"},
+            "question": _SENTENCE,
+            "dialect": {**_some_of(dialect_fields(), "a field of dialect.py"), "minItems": 1},
+        }
+    )
+
+
+def _sections_schema(gaps: Iterable[str]) -> Mapping[str, Any]:
+    operations = {**_some_of(OPERATION_IDS, "an operationId of openapi.yaml"), "minItems": 1}
+    requirements = _list_of(
+        required={
+            "id": {"type": "string", "pattern": r"^.+-[1-9]\d*$", "x-expected": 'an id such as "4.3-2"'},
+            "level": {"enum": [level.value for level in Level]},
+            "text": _SENTENCE,
+        },
+        optional={
+            "operations": {"anyOf": [{"const": ALL_OPERATIONS}, operations]},
+            "gaps": _some_of(gaps, "an id of the gaps file"),
+            "untestable": _SENTENCE,
+        },
+    )
+    return _list_of(required={"section": _SECTION, "title": _SENTENCE, "requirements": requirements})
+
+
+def _list_of(required: Mapping[str, Any], optional: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
+    properties = {**required, **optional}
+    item = {"type": "object", "properties": properties, "required": [*required], "additionalProperties": False}
+    return {"type": "array", "items": item, "minItems": 1}
+
+
+def _some_of(words: Iterable[str], what: str) -> dict[str, Any]:
+    return {"type": "array", "items": {"enum": sorted(words), "x-expected": what}, "uniqueItems": True}
