@@ -26,6 +26,7 @@ lint: setup ## Check style, types and layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 .PHONY: lint-openapi
 lint-openapi: ## Check spec/openapi.yaml with Redocly CLI (needs Node.js 20 or later)

@@ -1,0 +1,91 @@
+"""The front door: one command whose subcommands are loaded only when they are called.
+
+Loading lazily keeps `hookproof --help` fast and keeps locust, which patches the whole process, out of every other
+command.
+"""
+
+import importlib
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from typing import Final
+
+import click
+
+SUBCOMMANDS: Final = {
+    "ca": ("receiver.cli:ca", "Make the certificate authority that a target must trust."),
+    "receive": ("receiver.cli:receive", "Start the webhook receiver."),
+}
+"""Each subcommand: where it lives, and the line that `hookproof --help` shows without loading it."""
+
+EXIT_USAGE: Final = 64
+EXIT_FAULT: Final = 70
+
+
+class LazyGroup(click.Group):
+    """A group that imports a subcommand's module when the subcommand is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of all subcommands, in order."""
+        return sorted(SUBCOMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The subcommand of this name, imported now, or None."""
+        if cmd_name not in SUBCOMMANDS:
+            return None
+        module, attribute = SUBCOMMANDS[cmd_name][0].split(":")
+        command = getattr(importlib.import_module(module), attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the subcommands without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in sorted(SUBCOMMANDS.items())])
+
+
+def installed_version() -> str:
+    """The version of the installed distribution; a source tree that is not installed has none."""
+    try:
+        return version("hookproof")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(installed_version(), prog_name="hookproof")
+def cli() -> None:
+    """Prove that a webhook delivery service keeps its word.
+
+    Exit codes: 0 conforms; 1 does not; 3 incomplete; 4 target unreachable; 64 usage or configuration; 70 a fault of
+    hookproof itself.
+    """
+
+
+def main() -> None:
+    """Run the command line and exit with its code; every failure is told in one line."""
+    try:
+        code = cli.main(prog_name="hookproof", standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        code = stop.exit_code
+    except click.Abort:
+        click.echo("hookproof: interrupted", err=True)
+        code = 130
+    except click.ClickException as wrong:
+        code = tell_usage(wrong)
+    except Exception as fault:
+        told = " ".join(str(fault).split()) or "no further word"
+        click.echo(f"hookproof: a fault of hookproof itself: {type(fault).__name__}: {told}", err=True)
+        code = EXIT_FAULT
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def tell_usage(wrong: click.ClickException) -> int:
+    """Tell what is wrong with the call in one line; the code is 64 unless the command chose its own."""
+    path = wrong.ctx.command_path if isinstance(wrong, click.UsageError) and wrong.ctx else "hookproof"
+    hint = f" (see `{path} --help`)" if isinstance(wrong, click.UsageError) else ""
+    click.echo(f"{path}: {wrong.format_message()}{hint}", err=True)
+    return wrong.exit_code if not isinstance(wrong, click.UsageError) and wrong.exit_code > 1 else EXIT_USAGE
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""A receiver as its users have it: a process, and senders that write raw bytes to its sockets."""
+
+import asyncio
+import contextlib
+import json
+import queue
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+from receiver.client import ReceiverClient
+
+T = TypeVar("T")
+
+ROOT = Path(__file__).parents[2]
+# Sockets and files that are left behind are warnings, and here a warning is an error.
+COMMAND = [sys.executable, "-W", "error", "-m", "hookproof"]
+DEADLINE_S = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receiver:
+    process: subprocess.Popen[bytes]
+    url: str
+    control: str
+    ca: str | None
+    log: "queue.Queue[str]"
+
+    def ask(self, question: Callable[[ReceiverClient], Awaitable[T]]) -> T:
+        """Ask the control API something, through the client."""
+
+        async def asked() -> T:
+            async with ReceiverClient(self.control) as client:
+                return await question(client)
+
+        return asyncio.run(asked())
+
+    def new_token(self) -> str:
+        return self.ask(lambda client: client.new_token()).token
+
+    @contextlib.contextmanager
+    def connection(self, *, certificate: Path | None = None, name: str | None = None) -> Iterator[socket.socket]:
+        """A connection to the listener, with TLS if it has it; it trusts the receiver's CA alone."""
+        parts = urlsplit(self.url)
+        with socket.create_connection((parts.hostname, parts.port), timeout=DEADLINE_S) as plain:
+            if self.ca is None:
+                yield plain
+                return
+            context = ssl.create_default_context(cafile=self.ca)
+            if certificate:
+                context.load_cert_chain(certificate)
+            with context.wrap_socket(plain, server_hostname=name or parts.hostname) as secured:
+                yield secured
+
+    def exchange(self, request: bytes, *, certificate: Path | None = None) -> bytes:
+        """Send raw bytes and read all that comes until the receiver closes."""
+        with self.connection(certificate=certificate) as connection:
+            connection.sendall(request)
+            return read_to_end(connection)
+
+    def post(self, path: str, body: bytes = b"", *, headers: bytes = b"") -> bytes:
+        head = b"POST %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n" % (
+            path.encode(),
+            len(body),
+        )
+        return self.exchange(head + headers + b"\r\n" + body)
+
+    def next_log_line(self) -> str:
+        return self.log.get(timeout=DEADLINE_S)
+
+
+@contextlib.contextmanager
+def receiver(*arguments: str) -> Iterator[Receiver]:
+    """A running receiver; afterwards it has ended with exit code 0."""
+    process = start(*arguments)
+    log: queue.Queue[str] = queue.Queue()
+    assert process.stdin is not None
+    assert process.stdout is not None
+    reader = threading.Thread(target=_keep, args=(process, log))
+    reader.start()
+    try:
+        line = process.stdout.readline()
+        assert line, f"the receiver did not start: {log.get(timeout=DEADLINE_S)}"
+        ready = json.loads(line)
+        yield Receiver(process=process, url=ready["url"], control=ready["control"], ca=ready["ca"], log=log)
+        process.stdin.close()
+        assert process.wait(DEADLINE_S) == 0
+    finally:
+        process.kill()
+        process.wait()
+        reader.join()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            assert stream is not None
+            stream.close()
+
+
+def start(*arguments: str) -> subprocess.Popen[bytes]:
+    command = [*COMMAND, "receive", "--json", "--until-stdin-closes", *arguments]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=ROOT)
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of hookproof to its end."""
+    return subprocess.run(
+        [*COMMAND, *arguments],
+        check=False,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=DEADLINE_S,
+    )
+
+
+def read_to_end(connection: socket.socket) -> bytes:
+    received = b""
+    while True:
+        try:
+            chunk = connection.recv(2**16)
+        except (ConnectionResetError, ssl.SSLEOFError):
+            return received
+        if not chunk:
+            return received
+        received += chunk
+
+
+def _keep(process: subprocess.Popen[bytes], log: "queue.Queue[str]") -> None:
+    assert process.stderr is not None
+    for line in process.stderr:
+        log.put(line.decode().rstrip())
