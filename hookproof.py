@@ -14,6 +14,7 @@ import click
 SUBCOMMANDS: Final = {
     "ca": ("receiver.cli:ca", "Make the certificate authority that a target must trust."),
     "receive": ("receiver.cli:receive", "Start the webhook receiver."),
+    "serve": ("mockserver.cli:serve", "Start the reference server, which really delivers."),
 }
 """Each subcommand: where it lives, and the line that `hookproof --help` shows without loading it."""
 

@@ -1,0 +1,204 @@
+"""`hookproof serve`: the reference server as a process."""
+
+import asyncio
+import gc
+import json
+import logging
+import os
+import resource
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import click
+import uvloop
+
+from mockserver.app import REQUEST_S, Unsettled, create_app
+from mockserver.delivery.egress import Network
+from mockserver.fixture_file import DEFAULT_PATH, BadRecord, Fixtures, read_fixtures
+from mockserver.option_types import HostPort, NetworkType, ProjectKey
+from mockserver.project_file import read_projects
+from mockserver.store.database import IN_MEMORY, UnusableDatabase
+from spec.dialect import Dialect
+from spec.dialect_file import load_dialect
+from spec.yaml_file import FileProblems
+
+USAGE: Final = 64
+_DEFAULT_PROJECTS: Final = {"demo": ("demo-key",)}
+_COLLECT_AFTER: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What the command line says; addresses are host and port."""
+
+    api: tuple[str, int]
+    control: tuple[str, int]
+    dialect: Dialect
+    projects: Mapping[str, Sequence[str]]
+    fixtures: Fixtures
+    database: str
+    seed: int | None
+    ca_file: Path | None
+    egress: Sequence[Network]
+    request_s: float
+    as_json: bool
+    until_stdin_closes: bool
+
+
+class Unusable(click.ClickException):
+    """A setting that the server cannot start with: one line, and the exit code for configuration."""
+
+    exit_code = USAGE
+
+    def show(self, file: Any = None) -> None:
+        """Print the problem."""
+        click.echo(f"hookproof serve: {self.message}", err=True)
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address of the API.")
+@click.option("--port", default=5005, show_default=True, type=click.IntRange(0, 65535), help="Its port; 0: any.")
+@click.option("--dialect", default="reference", show_default=True, help="Name of a shipped dialect, or a file.")
+@click.option("--project", "pairs", multiple=True, type=ProjectKey(), help="A project and its key; may be repeated.")
+@click.option("--projects", "projects_file", type=click.Path(path_type=Path), help="YAML file with projects and keys.")
+@click.option("--control", default="127.0.0.1:0", type=HostPort(), help="Address of the control listener.")
+@click.option("--fixtures", default="default", show_default=True, help="default, none, or a file.")
+@click.option("--db", "database", default=IN_MEMORY, help="Database file; without it everything is in memory.")
+@click.option("--seed", type=int, help="Makes identifiers, secrets and jitter repeatable.")
+@click.option(
+    "--ca", "ca_file", type=click.Path(path_type=Path), help="PEM file of the authority that deliveries trust."
+)
+@click.option(
+    "--allow-egress", "egress", multiple=True, type=NetworkType(), help="Network, besides loopback, to deliver to."
+)
+@click.option(
+    "--request-timeout",
+    "request_s",
+    default=REQUEST_S,
+    show_default=True,
+    type=click.FloatRange(0, min_open=True),
+    help="Seconds in which a request's head, and then its body, must arrive.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the addresses as a line of JSON when ready.")
+@click.option("--until-stdin-closes", is_flag=True, help="Stop when standard input ends.")
+def serve(
+    host: str,
+    port: int,
+    dialect: str,
+    pairs: tuple[tuple[str, str], ...],
+    projects_file: Path | None,
+    control: tuple[str, int],
+    fixtures: str,
+    database: str,
+    seed: int | None,
+    ca_file: Path | None,
+    egress: tuple[Network, ...],
+    request_s: float,
+    as_json: bool,
+    until_stdin_closes: bool,
+) -> None:
+    """Run the reference server until it is told to stop."""
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    try:
+        spoken = load_dialect(dialect)
+        settings = Settings(
+            api=(host, port),
+            control=control,
+            dialect=spoken,
+            projects=read_projects(projects_file, pairs) or _DEFAULT_PROJECTS,
+            fixtures=_fixtures(fixtures, spoken),
+            database=database,
+            seed=seed,
+            ca_file=ca_file,
+            egress=egress,
+            request_s=request_s,
+            as_json=as_json,
+            until_stdin_closes=until_stdin_closes,
+        )
+        uvloop.run(_serve(settings))
+    except (FileProblems, Unsettled, UnusableDatabase, BadRecord) as problem:
+        raise Unusable(str(problem)) from None
+
+
+def _fixtures(name: str, dialect: Dialect) -> Fixtures:
+    if name == "none":
+        return Fixtures()
+    return read_fixtures(DEFAULT_PATH if name == "default" else Path(name), dialect)
+
+
+async def _serve(settings: Settings) -> None:
+    try:
+        app = create_app(
+            settings.dialect,
+            settings.projects,
+            fixtures=settings.fixtures,
+            path=settings.database,
+            seed=settings.seed,
+            ca_file=settings.ca_file,
+            egress=settings.egress,
+            request_s=settings.request_s,
+        )
+    except OSError as problem:  # ssl.SSLError is one too
+        raise Unusable(f"--ca {settings.ca_file} cannot be used: {problem.strerror or problem}") from None
+    _make_room()
+    told = _end(settings)
+    try:
+        ports = await app.start(*settings.api, *settings.control)
+    except OSError as problem:
+        await app.stop()
+        raise Unusable(f"cannot listen: {problem.strerror or problem}; choose another --port or --control") from None
+    _announce(settings, *ports)
+    await told.wait()
+    await app.stop()
+
+
+def _make_room() -> None:
+    """Thousands of idle connections need descriptors; what lives for ever need not be collected again and again."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_COLLECT_AFTER, 10, 10)
+
+
+def _announce(settings: Settings, port: int, control_port: int) -> None:
+    addresses = {
+        "api": f"http://{_host(settings.api[0])}:{port}",
+        "control": f"http://{_host(settings.control[0])}:{control_port}",
+        "projects": list(settings.projects),
+    }
+    if settings.as_json:
+        click.echo(json.dumps(addresses))
+    else:
+        click.echo(
+            f"Serving the dialect {settings.dialect.name} at {addresses['api']} (docs at {addresses['api']}/docs), "
+            f"control at {addresses['control']}, projects: {', '.join(settings.projects)}"
+        )
+    sys.stdout.flush()
+
+
+def _host(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _end(settings: Settings) -> asyncio.Event:
+    """The event that a signal sets, or the end of standard input if that was asked for."""
+    loop = asyncio.get_running_loop()
+    told = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, told.set)
+    if settings.until_stdin_closes:
+        loop.add_reader(sys.stdin.fileno(), _drain, told)
+    return told
+
+
+def _drain(told: asyncio.Event) -> None:
+    """What arrives is thrown away; its end is what counts."""
+    if not os.read(sys.stdin.fileno(), 4096):
+        asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+        told.set()

@@ -1,0 +1,89 @@
+"""The delivery engine: what the composition root starts, wakes and stops."""
+
+import asyncio
+import logging
+import os
+import random
+import time
+from collections.abc import Iterable
+
+from mockserver.delivery.courier import FAULTS, Courier
+from mockserver.delivery.credentials import Credentials
+from mockserver.delivery.dispatcher import Dispatcher
+from mockserver.delivery.egress import EgressGuard
+from mockserver.delivery.gate import Bounds
+from mockserver.delivery.headers import CONTENT_TYPE, FRAMING_HEADERS, service_header_names
+from mockserver.delivery.oauth2 import OAuth2Tokens
+from mockserver.delivery.outcomes import Outcomes
+from mockserver.delivery.port import Clock, DeliveryStore
+from mockserver.delivery.retry import RetryRules
+from mockserver.delivery.tls import TlsContexts
+from mockserver.delivery.transport import Transport, parse_url
+from spec.dialect import Dialect
+
+
+class DeliveryEngine:
+    """Delivers what the store holds, as a dialect says.
+
+    `clock` gives unix seconds, `monotonic` seconds that never step back, `rng` draws the jitter. `ca_file` (PEM) stands
+    in for the system's authorities; one that cannot be read raises OSError or ssl.SSLError here. `egress` says where
+    connections may go.
+    """
+
+    def __init__(
+        self,
+        store: DeliveryStore,
+        dialect: Dialect,
+        *,
+        clock: Clock,
+        rng: random.Random,
+        ca_file: str | os.PathLike[str] | None,
+        egress: EgressGuard,
+        log: logging.Logger,
+        bounds: Bounds | None = None,
+        monotonic: Clock = time.monotonic,
+    ) -> None:
+        self._log = log
+        self._visit_timeout_s = dialect.delivery.default_timeout_s.value
+        self._transport = Transport(egress, TlsContexts(ca_file))
+        self._tokens = OAuth2Tokens(self._transport, dialect.words, clock, rng)
+        forbidden = FRAMING_HEADERS | service_header_names(dialect) | {CONTENT_TYPE.lower()}
+        courier = Courier(dialect, self._transport, Credentials(dialect.words, self._tokens, forbidden), clock)
+        self._dispatcher = Dispatcher(
+            store,
+            courier.carry,
+            Outcomes(store, RetryRules(dialect.retry, clock, rng), dialect, clock),
+            excess=dialect.delivery.excess.value,
+            clock=clock,
+            monotonic=monotonic,
+            log=log,
+            bounds=bounds or Bounds(),
+        )
+
+    async def start(self) -> None:
+        """Take up what is pending in the store."""
+        self._dispatcher.start()
+
+    def wake(self, endpoint_uids: Iterable[str]) -> None:
+        """Say that these endpoints have new deliveries in the store; call it after they were written."""
+        self._dispatcher.wake(endpoint_uids)
+
+    async def visit(self, url: str, method: str) -> int | None:
+        """Try the URL of a new endpoint with a request without body, unsigned: it is no delivery.
+
+        The answered status, or None if there was no answer within the dialect's default time-out; never raises.
+        """
+        try:
+            address = parse_url(url)
+            async with asyncio.timeout(self._visit_timeout_s):
+                response = await self._transport.exchange(method, address, (), b"")
+        except (*FAULTS, TimeoutError) as fault:
+            self._log.info("no answer to the visit of a new endpoint: %s", fault)
+            return None
+        return response.status
+
+    async def stop(self, grace_s: float) -> None:
+        """End everything: attempts under way get `grace_s` seconds, what is not over by then stays pending."""
+        await self._dispatcher.stop(grace_s)
+        await self._tokens.close()
+        await self._transport.close()

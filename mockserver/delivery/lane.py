@@ -1,0 +1,69 @@
+"""A lane: one endpoint's deliveries on their way, and how many of them may be under way at once."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+
+from mockserver.delivery.port import Clock, DeliveryStore, EndpointSettings, PendingDelivery
+from mockserver.delivery.rate_limit import SLACK, SlidingWindow
+
+
+class Lane:
+    """The engine's memory of one endpoint while it has work; a lane without work is forgotten.
+
+    `width` is how many attempts may be under way: it starts at one, grows with every answer and is halved by every
+    attempt that gets none, so that an endpoint that hangs soon holds a single connection.
+    """
+
+    __slots__ = ("buffer", "endpoint_uid", "limiter", "more", "queued", "timer", "under_way", "width")
+
+    def __init__(self, endpoint_uid: str) -> None:
+        self.endpoint_uid = endpoint_uid
+        self.width = 1
+        self.under_way: set[int] = set()
+        self.buffer: deque[PendingDelivery] = deque()
+        self.more = True
+        self.queued = False
+        self.limiter: SlidingWindow | None = None
+        self.timer: asyncio.TimerHandle | None = None
+
+    def head(self, store: DeliveryStore, batch: int) -> PendingDelivery | None:
+        """The delivery that is next, read from the store when none is at hand; None when all are under way."""
+        if not self.buffer and self.more:
+            limit = len(self.under_way) + batch
+            found = store.pending(self.endpoint_uid, limit)
+            self.more = len(found) >= limit
+            self.buffer.extend(delivery for delivery in found if delivery.id not in self.under_way)
+        return self.buffer[0] if self.buffer else None
+
+    def put_back(self) -> None:
+        """Leave to the store what was read and not started."""
+        self.buffer.clear()
+        self.more = True
+
+    def adapt(self, *, answered: bool, bound: int) -> None:
+        """An attempt is over: widen the lane up to a bound, or narrow it."""
+        self.width = min(bound, self.width + 1) if answered else max(1, self.width // 2)
+
+    def sleep(self, delay_s: float, then: Callable[["Lane"], None]) -> None:
+        """Call `then` after a delay, instead of any call that was planned before."""
+        self.rest()
+        self.timer = asyncio.get_running_loop().call_later(max(delay_s, 0.001), then, self)
+
+    def rest(self) -> None:
+        """Forget the planned call."""
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
+
+    def limit(self, endpoint: EndpointSettings, store: DeliveryStore, clock: Clock, now: float) -> SlidingWindow | None:
+        """The rate limit of the endpoint, with what an earlier process started still counted; `now` is monotonic."""
+        wanted = endpoint.rate_limit
+        if wanted is None:
+            self.limiter = None
+        elif self.limiter is None or (self.limiter.limit, self.limiter.window_s) != (wanted, endpoint.rate_window_s):
+            wall = clock()
+            starts = store.recent_starts(self.endpoint_uid, wall - (1 + SLACK) * endpoint.rate_window_s)
+            self.limiter = SlidingWindow(wanted, endpoint.rate_window_s)
+            self.limiter.restore((now - (wall - start) for start in starts), now)
+        return self.limiter

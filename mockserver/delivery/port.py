@@ -1,0 +1,158 @@
+"""What the delivery engine needs of a store, and the values that pass between the two.
+
+The engine keeps no delivery of its own: whatever is pending stands in the store, so a delivery survives the process and
+a million of them need no memory. The engine remembers only which endpoints have work, and reads a few deliveries of
+each as they come up.
+
+Every method is synchronous and is called from the event loop's thread. What a method wrote is seen by the next read;
+when it reaches the disk is the store's business, except where a method says otherwise. All times are unix seconds.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+Clock = Callable[[], float]
+"""Now, in unix seconds."""
+
+
+class DeliveryState(StrEnum):
+    """Where a delivery stands; only a pending one is ever attempted."""
+
+    PENDING = "pending"
+    DELIVERED = "delivered"
+    EXHAUSTED = "exhausted"
+    DROPPED = "dropped"
+    DISCARDED = "discarded"
+
+
+class Failure(StrEnum):
+    """Why an attempt has no answer."""
+
+    TIMEOUT = "timeout"
+    CONNECTION = "connection"
+    TLS = "tls"
+    EGRESS = "egress"
+    PROTOCOL = "protocol"
+    CREDENTIALS = "credentials"
+    CONFIGURATION = "configuration"
+    RATE_LIMIT = "rate_limit"
+    ENDPOINT = "endpoint"
+    INTERNAL = "internal"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SigningSecret:
+    """A secret of an endpoint (section 2.4); `expires_at` is None for the current one."""
+
+    value: str
+    expires_at: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientCertificate:
+    """The mtls_client_cert of an endpoint (section 2.3), both in PEM."""
+
+    certificate: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointSettings:
+    """What the engine needs to know of an endpoint (section 2.3), with the dialect's defaults filled in.
+
+    `http_timeout_s` is above 0. `rate_limit` is None where nothing limits the endpoint, else at least 1, with
+    `rate_window_s` above 0. `secrets` go from the oldest to the newest, deleted ones left out, expired ones allowed.
+    `authentication` is the object of section 2.5 as it was given, unmasked. `receives` says whether deliveries go out
+    at all: true for an active endpoint, and for a disabled one where the dialect lets it receive.
+    """
+
+    uid: str
+    url: str
+    content_type: str
+    advanced_signatures: bool
+    http_timeout_s: float
+    rate_limit: int | None
+    rate_window_s: float
+    secrets: tuple[SigningSecret, ...]
+    authentication: Mapping[str, object] | None
+    client_certificate: ClientCertificate | None
+    receives: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingDelivery:
+    """One event on its way to one endpoint. `body` is the JSON text of the event's `data`, byte for byte as it came.
+
+    `attempts` counts the attempts that are over; `due_at` is when the next one may start.
+    """
+
+    id: int
+    event_uid: str
+    event_type: str
+    endpoint_uid: str
+    body: bytes
+    custom_headers: Mapping[str, str]
+    attempts: int
+    due_at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptOutcome:
+    """How an attempt ended: a status, or else a failure with one line of explanation that holds no credential.
+
+    `number` counts from 1. It is None when nothing was attempted: the delivery was dropped or discarded.
+    """
+
+    number: int | None
+    started_at: float
+    finished_at: float
+    status: int | None
+    failure: Failure | None
+    detail: str
+
+
+class DeliveryStore(Protocol):
+    """The deliveries and endpoints, as the engine sees them."""
+
+    def waiting_endpoints(self) -> Iterable[str]:
+        """The uids of all endpoints with a pending delivery; read once, when the engine starts."""
+
+    def pending(self, endpoint_uid: str, limit: int) -> Sequence[PendingDelivery]:
+        """Up to `limit` pending deliveries of an endpoint, earliest `due_at` first, future ones included.
+
+        Ties come in order of acceptance. Deliveries under way are pending too: the engine knows its own.
+        """
+
+    def endpoint(self, uid: str) -> EndpointSettings | None:
+        """The settings of an endpoint as they are now, None for an unknown one.
+
+        It is asked before each attempt, so that a rolled secret counts at once (section 4.3): keep parsed settings at
+        hand rather than parse them here.
+        """
+
+    def recent_starts(self, endpoint_uid: str, since: float) -> Sequence[float]:
+        """When the attempts of a rate-limited endpoint started, oldest first, from `since` on (section 8)."""
+
+    def record_start(self, delivery: PendingDelivery, started_at: float) -> None:
+        """Remember that an attempt to a rate-limited endpoint starts now.
+
+        It must outlive a killed process when this returns, since the limit holds across restarts. It is not called for
+        endpoints without a limit.
+        """
+
+    def record_attempt(
+        self, delivery: PendingDelivery, outcome: AttemptOutcome, state: DeliveryState, due_at: float | None
+    ) -> None:
+        """Write down an attempt and where the delivery stands now; `due_at` is given exactly when it stays pending.
+
+        `attempts` of the delivery grows by one when `outcome.number` is given. A delivery that is gone from the store
+        is passed over.
+        """
+
+    def exhausted_in_a_row(self, endpoint_uid: str) -> int:
+        """How many deliveries of an endpoint were exhausted since the last one that was delivered."""
+
+    def deactivate(self, endpoint_uid: str) -> None:
+        """Disable an endpoint that keeps failing; its settings then no longer say that it receives."""

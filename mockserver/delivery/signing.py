@@ -1,0 +1,102 @@
+"""Signatures of deliveries, made as a dialect's signature scheme says (section 6, item 3).
+
+The scheme is data: which hash, which secrets, what is signed and how the header is written. `tests` hold this to
+vectors that another tool computed.
+"""
+
+import base64
+import binascii
+import hmac
+import re
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from functools import lru_cache
+from typing import Final
+
+from mockserver.delivery.port import SigningSecret
+from spec.dialect import Secrets, SignatureScheme
+from spec.vocabulary import Encoding, SecretForm, SigningSecrets, TimeUnit
+
+PLACEHOLDER: Final = re.compile(r"(\{\w+\})")
+BODY: Final = "{body}"
+
+CHOSEN: Final[Mapping[SigningSecrets, Callable[[Sequence[str]], Sequence[str]]]] = {
+    SigningSecrets.NEWEST: lambda living: living[-1:],
+    SigningSecrets.OLDEST: lambda living: living[:1],
+    SigningSecrets.ALL_OLDEST_FIRST: lambda living: living,
+    SigningSecrets.ALL_NEWEST_FIRST: lambda living: living[::-1],
+}
+ENCODED: Final[Mapping[Encoding, Callable[[bytes], str]]] = {
+    Encoding.HEX: bytes.hex,
+    Encoding.BASE64: lambda digest: base64.b64encode(digest).decode("ascii"),
+}
+
+
+class SigningFault(Exception):
+    """A delivery cannot be signed; the message holds no secret."""
+
+
+def living_secrets(secrets: Sequence[SigningSecret], now: float) -> list[str]:
+    """The values of the secrets that are alive at `now`, oldest first; one lives until the instant it expires at."""
+    return [secret.value for secret in secrets if secret.expires_at is None or now < secret.expires_at]
+
+
+def signature_headers(
+    scheme: SignatureScheme, rules: Secrets, living: Sequence[str], event_uid: str, now: float, body: bytes
+) -> tuple[tuple[str, str], ...]:
+    """The headers that sign one attempt at `now` (unix seconds) with the living secrets, oldest first.
+
+    Raises SigningFault if there is no secret, or one that makes no key.
+    """
+    chosen = CHOSEN[scheme.secrets](living)
+    if not chosen:
+        raise SigningFault("the endpoint has no living secret")
+    values = {"{id}": event_uid, "{timestamp}": timestamp(now, scheme.timestamp_unit)}
+    signed = _signed_bytes(scheme.signed, values, body)
+    items = [
+        _filled(scheme.item, {**values, "{version}": _version(scheme.versions, place), "{signature}": signature})
+        for place, signature in enumerate(_signature(scheme, rules, secret, signed) for secret in chosen)
+    ]
+    headers = [(scheme.header, _filled(scheme.value, {**values, "{signatures}": scheme.separator.join(items)}))]
+    if scheme.timestamp_header is not None:
+        headers.append((scheme.timestamp_header, values["{timestamp}"]))
+    return tuple(headers)
+
+
+def timestamp(now: float, unit: TimeUnit) -> str:
+    """Whole units since 1970, reckoned in decimals since a thousandth is no binary number."""
+    return str(int(Decimal(repr(now)) / Decimal(repr(unit.in_seconds))))
+
+
+def secret_key(secret: str, rules: Secrets) -> bytes:
+    """The key of the HMAC behind a secret's text; raises SigningFault."""
+    text = secret.removeprefix(rules.prefix)
+    if rules.form is SecretForm.TEXT:
+        return text.encode("utf-8")
+    try:
+        return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        raise SigningFault("a secret of the endpoint is not in the form that its dialect asks for") from None
+
+
+def _signature(scheme: SignatureScheme, rules: Secrets, secret: str, signed: bytes) -> str:
+    return ENCODED[scheme.encoding](hmac.digest(secret_key(secret, rules), signed, scheme.hash.value))
+
+
+def _signed_bytes(template: str, values: Mapping[str, str], body: bytes) -> bytes:
+    """Split at the body first: placeholders inside it are the sender's text."""
+    return body.join(_filled(part, values).encode("utf-8") for part in template.split(BODY))
+
+
+def _version(versions: Sequence[str], place: int) -> str:
+    return versions[min(place, len(versions) - 1)] if versions else ""
+
+
+def _filled(template: str, values: Mapping[str, str]) -> str:
+    return "".join([values.get(piece, piece) for piece in _pieces(template)])
+
+
+@lru_cache
+def _pieces(template: str) -> tuple[str, ...]:
+    """A template's texts and placeholders; a placeholder keeps its braces, so that no text passes for one."""
+    return tuple(PLACEHOLDER.split(template))

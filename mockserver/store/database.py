@@ -1,0 +1,140 @@
+"""The SQLite connection: its schema, and group commit.
+
+All writes of one turn of the event loop form one transaction. Whoever wrote waits for `pending` before it answers, so
+that nothing is acknowledged that a killed process could lose. Reads see what was written at once; they wait for
+`pending` too, so that nobody is shown what may yet be lost. All methods belong to the loop's thread.
+"""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from mockserver.store.schema import DIALECT_KEY, SCHEMA, SEAL_KEY, TABLES, VERSION
+
+IN_MEMORY: Final = ":memory:"
+_PAGE_BYTES: Final = 16384
+_BUSY_S: Final = 0.2
+_SEAL_BYTES: Final = 32
+
+Parameters = Sequence[Any] | dict[str, Any]
+
+
+def _casefolded(text: str | None) -> str:
+    return (text or "").casefold()
+
+
+class UnusableDatabase(Exception):
+    """A database file that this server cannot work with; the text is one line for the reader."""
+
+
+class Database:
+    """A connection whose writes are committed together, once for each turn of the event loop."""
+
+    def __init__(self, path: str, *, dialect: str) -> None:
+        """Open or make the database; raises UnusableDatabase."""
+        self.pending: asyncio.Future[None] | None = None
+        try:
+            self._connection = sqlite3.connect(path, isolation_level=None, cached_statements=256, timeout=_BUSY_S)
+        except sqlite3.Error as problem:
+            raise UnusableDatabase(f"{path} cannot be used as a database: {problem}") from None
+        try:
+            self._prepare(dialect)
+        except (sqlite3.Error, UnusableDatabase) as problem:
+            self._connection.close()
+            raise UnusableDatabase(f"{path} cannot be used as a database: {problem}") from None
+        self._connection.create_function("casefold", 1, _casefolded, deterministic=True)
+        self.read = self._connection.execute
+
+    def write(self, statement: str, parameters: Parameters = ()) -> sqlite3.Cursor:
+        """Run a statement in the transaction of this turn."""
+        if self.pending is None:
+            self._begin()
+        return self._connection.execute(statement, parameters)
+
+    def write_many(self, statement: str, rows: Sequence[Parameters]) -> None:
+        """Run a statement for each row in the transaction of this turn."""
+        if self.pending is None:
+            self._begin()
+        self._connection.executemany(statement, rows)
+
+    def commit(self) -> None:
+        """Commit what is pending now rather than at the end of the turn."""
+        pending, self.pending = self.pending, None
+        if pending is None:
+            return
+        try:
+            self._connection.execute("COMMIT")
+        except sqlite3.Error as problem:
+            self._give_up(pending, problem)
+        else:
+            pending.set_result(None)
+
+    def abandon(self, reason: Exception) -> None:
+        """Undo everything that is pending; all who wait for it get the reason."""
+        pending, self.pending = self.pending, None
+        if pending is not None:
+            self._give_up(pending, reason)
+
+    def cursor_seal(self, entropy: Callable[[int], bytes]) -> bytes:
+        """The key that seals cursors, the same for as long as the database lives."""
+        row = self.read("SELECT value FROM facts WHERE name = ?", (SEAL_KEY,)).fetchone()
+        if row is None:
+            row = (entropy(_SEAL_BYTES).hex(),)
+            self._connection.execute("INSERT INTO facts VALUES (?, ?)", (SEAL_KEY, row[0]))
+        return bytes.fromhex(row[0])
+
+    def holds_resources(self) -> bool:
+        """Whether anything was ever stored."""
+        return any(self.read(f"SELECT EXISTS (SELECT 1 FROM {table})").fetchone()[0] for table in TABLES)
+
+    def clear(self) -> None:
+        """Delete every resource, with what hangs on it."""
+        for table in TABLES:
+            self.write(f"DELETE FROM {table}")
+
+    def close(self) -> None:
+        """Commit what is pending and let go of the file."""
+        self.commit()
+        self._connection.close()
+
+    def _begin(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._connection.execute("BEGIN IMMEDIATE")
+        self.pending = loop.create_future()
+        loop.call_soon(self.commit)
+
+    def _give_up(self, pending: "asyncio.Future[None]", reason: Exception) -> None:
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+        pending.set_exception(reason)
+        pending.exception()  # An engine's write has nobody waiting; that is no reason for a warning.
+
+    def _prepare(self, dialect: str) -> None:
+        connection = self._connection
+        # Large pages: an endpoint is about 2 kB, and few of them fit on a page of the default size.
+        connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA temp_store = MEMORY")
+        connection.execute("BEGIN IMMEDIATE")
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        empty = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
+        if version == 0 and empty:
+            for statement in SCHEMA:
+                connection.execute(statement)
+            connection.execute("INSERT INTO facts VALUES (?, ?)", (DIALECT_KEY, dialect))
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+        elif version != VERSION:
+            raise UnusableDatabase(
+                f"its schema has version {version}, this server knows {VERSION} only; use a new file"
+            )
+        self._refuse_other_dialect(dialect)
+        connection.execute("COMMIT")
+
+    def _refuse_other_dialect(self, dialect: str) -> None:
+        """Stored texts hold a dialect's forms of identifiers, times and words."""
+        (made_for,) = self._connection.execute("SELECT value FROM facts WHERE name = ?", (DIALECT_KEY,)).fetchone()
+        if made_for != dialect:
+            raise UnusableDatabase(f"it was made for the dialect {made_for}, not {dialect}; use a new file")

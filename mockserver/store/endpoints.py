@@ -1,0 +1,109 @@
+"""Endpoints and their secrets (sections 2.3 and 2.4)."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+import msgspec
+
+from mockserver.store.database import Database
+
+
+class StoredSecret(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A secret as it is kept: times in the dialect's form, and `ends`, the unix second at which it stops signing."""
+
+    uid: str
+    value: str
+    created_at: str
+    updated_at: str
+    expires_at: str | None = None
+    ends: float | None = None
+
+
+class NewEndpoint(NamedTuple):
+    """An endpoint about to be stored; `document` and `credentials` are JSON objects, the second one unmasked."""
+
+    uid: str
+    project: str
+    owner_id: str | None
+    active: bool
+    receives: bool
+    visible_from: float
+    document: bytes
+    credentials: bytes | None
+    secrets: bytes
+    updated_at: str
+
+
+class EndpointRow(NamedTuple):
+    """What responses need of a stored endpoint."""
+
+    seq: int
+    uid: str
+    owner_id: str | None
+    active: int
+    document: bytes
+    secrets: bytes
+    updated_at: str
+    events: int
+    delivered: int
+    failed: int
+
+
+_COLUMNS: Final = "seq, uid, owner_id, active, document, secrets, updated_at, events, delivered, failed"
+_INSERT: Final = f"INSERT INTO endpoints ({', '.join(NewEndpoint._fields)}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_ONE: Final = f"SELECT {_COLUMNS} FROM endpoints WHERE uid = ? AND project = ?"
+_OWNED: Final = f"""SELECT {_COLUMNS} FROM endpoints INDEXED BY endpoints_of_owner
+    WHERE project = ? AND owner_id IN (SELECT value FROM json_each(?)) ORDER BY seq"""
+_LISTED: Final = f"""SELECT {_COLUMNS} FROM endpoints
+    WHERE uid IN (SELECT value FROM json_each(?)) AND project = ? ORDER BY seq"""
+_REACHED: Final = f"""SELECT {_COLUMNS} FROM endpoints
+    WHERE project = ? AND receives AND visible_from <= ? AND (? OR owner_id IS NOT NULL) ORDER BY seq"""
+_ROLL: Final = "UPDATE endpoints SET secrets = ?, updated_at = ? WHERE seq = ?"
+
+_decode_secrets: Final = msgspec.json.Decoder(list[StoredSecret]).decode
+_encode: Final = msgspec.json.encode
+
+
+def encoded_secrets(secrets: Sequence[StoredSecret]) -> bytes:
+    """The form in which an endpoint's secrets are stored, oldest first."""
+    return _encode(secrets)
+
+
+def decoded_secrets(stored: bytes) -> list[StoredSecret]:
+    """The secrets of an endpoint, oldest first."""
+    return _decode_secrets(stored)
+
+
+class Endpoints:
+    """The table of endpoints."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, endpoint: NewEndpoint) -> int:
+        """Store an endpoint and return its place in the order of creation."""
+        return int(self._database.write(_INSERT, endpoint).lastrowid or 0)
+
+    def find(self, project: str, uid: str) -> EndpointRow | None:
+        """One endpoint of a project."""
+        row = self._database.read(_ONE, (uid, project)).fetchone()
+        return None if row is None else EndpointRow._make(row)
+
+    def owned(self, project: str, owners: Iterable[str]) -> list[EndpointRow]:
+        """The endpoints of these owners, in order of creation (section 2.6)."""
+        return self._all(_OWNED, (project, _encode(list(owners)).decode()))
+
+    def listed(self, project: str, uids: Iterable[str]) -> list[EndpointRow]:
+        """The endpoints of the project among these uids, in order of creation."""
+        return self._all(_LISTED, (_encode(list(uids)).decode(), project))
+
+    def reached(self, project: str, *, now: float, without_owner: bool) -> list[EndpointRow]:
+        """The endpoints that a broadcast reaches at this moment (section 4.8)."""
+        return self._all(_REACHED, (project, now, without_owner))
+
+    def roll(self, seq: int, secrets: Sequence[StoredSecret], *, updated_at: str) -> None:
+        """Replace the secrets of an endpoint (section 4.3)."""
+        self._database.write(_ROLL, (encoded_secrets(secrets), updated_at, seq))
+
+    def _all(self, statement: str, parameters: tuple[object, ...]) -> list[EndpointRow]:
+        return [EndpointRow._make(row) for row in self._database.read(statement, parameters)]

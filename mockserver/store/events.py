@@ -1,0 +1,57 @@
+"""Events and, in the same transaction, one delivery for each endpoint that an event reaches (sections 2.8 and 4.8)."""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from mockserver.delivery.port import DeliveryState
+from mockserver.store.database import Database
+from mockserver.store.endpoints import EndpointRow
+
+
+class NewEvent(NamedTuple):
+    """An event about to be stored.
+
+    `original_key` is the idempotency key of an event that is no duplicate; `payload` the JSON text of `data` as it
+    came; `headers` and `document` are JSON objects.
+    """
+
+    uid: str
+    project: str
+    original_key: str | None
+    event_type: str
+    payload: bytes
+    headers: bytes
+    document: bytes
+
+
+class EventRow(NamedTuple):
+    """What a response needs of a stored event."""
+
+    payload: bytes
+    document: bytes
+
+
+_INSERT: Final = f"INSERT INTO events ({', '.join(NewEvent._fields)}) VALUES (?, ?, ?, ?, ?, ?, ?)"
+_ORIGINAL: Final = "SELECT payload, document FROM events WHERE project = ? AND original_key = ?"
+_DELIVER: Final = "INSERT INTO deliveries (event, endpoint, state, due_at) VALUES (?, ?, ?, ?)"
+_COUNT: Final = "UPDATE endpoints SET events = events + 1 WHERE seq = ?"
+
+
+class Events:
+    """The table of events."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def original(self, project: str, key: str) -> EventRow | None:
+        """The first event of a project with this idempotency key (section 2.8)."""
+        row = self._database.read(_ORIGINAL, (project, key)).fetchone()
+        return None if row is None else EventRow._make(row)
+
+    def add(self, event: NewEvent, *, reached: Sequence[EndpointRow], now: float) -> None:
+        """Store an event, a pending delivery for each endpoint that it reaches, and their counts of events."""
+        seq = self._database.write(_INSERT, event).lastrowid
+        if reached:
+            pending = DeliveryState.PENDING.value
+            self._database.write_many(_DELIVER, [(seq, endpoint.seq, pending, now) for endpoint in reached])
+            self._database.write_many(_COUNT, [(endpoint.seq,) for endpoint in reached])

@@ -1,0 +1,92 @@
+"""The tables. A resource is kept as the JSON that the API shows, beside the columns that queries need.
+
+What never changes is stored in its final form: `endpoints.document` is an endpoint as responses show it, credentials
+masked, without the members that live in columns of their own. `credentials` keeps the unmasked originals.
+"""
+
+from typing import Final
+
+VERSION: Final = 1
+DIALECT_KEY: Final = "dialect"
+SEAL_KEY: Final = "cursor seal"
+
+TABLES: Final = ("attempts", "starts", "deliveries", "events", "endpoints", "portal_links", "sources")
+
+SCHEMA: Final = (
+    "CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    """CREATE TABLE endpoints (
+        seq INTEGER PRIMARY KEY,
+        uid TEXT NOT NULL UNIQUE,
+        project TEXT NOT NULL,
+        owner_id TEXT,
+        active INTEGER NOT NULL,
+        receives INTEGER NOT NULL,
+        visible_from REAL NOT NULL,
+        document BLOB NOT NULL,
+        credentials BLOB,
+        secrets BLOB NOT NULL,
+        updated_at TEXT NOT NULL,
+        events INTEGER NOT NULL DEFAULT 0,
+        delivered INTEGER NOT NULL DEFAULT 0,
+        failed INTEGER NOT NULL DEFAULT 0,
+        failed_in_a_row INTEGER NOT NULL DEFAULT 0
+    )""",
+    "CREATE INDEX endpoints_of_owner ON endpoints (project, owner_id) WHERE owner_id IS NOT NULL",
+    "CREATE INDEX endpoints_that_receive ON endpoints (project) WHERE receives",
+    """CREATE TABLE portal_links (
+        seq INTEGER PRIMARY KEY,
+        uid TEXT NOT NULL UNIQUE,
+        project TEXT NOT NULL,
+        name TEXT NOT NULL,
+        owner_id TEXT,
+        listed BLOB,
+        document BLOB NOT NULL
+    )""",
+    # It holds all that a list reads, so that the rows of a page lie beside each other.
+    "CREATE INDEX portal_links_of_project ON portal_links (project, seq, owner_id, listed, document)",
+    "CREATE INDEX portal_links_by_name ON portal_links (project, name)",
+    """CREATE TABLE sources (
+        seq INTEGER PRIMARY KEY,
+        uid TEXT NOT NULL UNIQUE,
+        project TEXT NOT NULL,
+        name TEXT NOT NULL,
+        type TEXT,
+        provider TEXT,
+        document BLOB NOT NULL
+    )""",
+    "CREATE INDEX sources_of_project ON sources (project)",
+    "CREATE INDEX sources_by_name ON sources (project, name)",
+    """CREATE TABLE events (
+        seq INTEGER PRIMARY KEY,
+        uid TEXT NOT NULL UNIQUE,
+        project TEXT NOT NULL,
+        original_key TEXT,
+        event_type TEXT NOT NULL,
+        payload BLOB NOT NULL,
+        headers BLOB NOT NULL,
+        document BLOB NOT NULL
+    )""",
+    "CREATE UNIQUE INDEX events_by_key ON events (project, original_key) WHERE original_key IS NOT NULL",
+    """CREATE TABLE deliveries (
+        id INTEGER PRIMARY KEY,
+        event INTEGER NOT NULL REFERENCES events (seq),
+        endpoint INTEGER NOT NULL REFERENCES endpoints (seq),
+        state TEXT NOT NULL,
+        attempts INTEGER NOT NULL DEFAULT 0,
+        due_at REAL
+    )""",
+    "CREATE INDEX deliveries_pending ON deliveries (endpoint, due_at, id) WHERE due_at IS NOT NULL",
+    """CREATE TABLE attempts (
+        seq INTEGER PRIMARY KEY,
+        delivery INTEGER NOT NULL REFERENCES deliveries (id),
+        number INTEGER,
+        started_at REAL NOT NULL,
+        finished_at REAL NOT NULL,
+        status INTEGER,
+        failure TEXT,
+        detail TEXT NOT NULL
+    )""",
+    "CREATE INDEX attempts_of_delivery ON attempts (delivery)",
+    "CREATE TABLE starts (endpoint INTEGER NOT NULL REFERENCES endpoints (seq), started_at REAL NOT NULL)",
+    "CREATE INDEX starts_of_endpoint ON starts (endpoint, started_at)",
+)

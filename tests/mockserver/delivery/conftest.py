@@ -1,0 +1,9 @@
+import pytest
+
+from tests.mockserver.delivery.endpoints import Authority
+
+
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    """One CA for all tests of the engine."""
+    return Authority(tmp_path_factory.mktemp("authority"))

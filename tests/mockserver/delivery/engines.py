@@ -1,0 +1,66 @@
+"""A delivery engine for a test: a dialect with a few answers changed, the real clock, and nothing left behind."""
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+import mockserver.delivery.engine
+from mockserver.delivery.egress import EgressGuard, Resolve
+from mockserver.delivery.engine import DeliveryEngine
+from mockserver.delivery.gate import Bounds
+from mockserver.delivery.port import Clock
+from spec.dialect import Dialect
+from spec.dialect_file import load_dialect_mapping
+from tests.mockserver.delivery.memory_store import MemoryStore
+
+PROMPT = {"initial_s": 0.01, "factor": 1, "maximum_s": 0.05, "jitter": 0}
+"""Retry answers that let a test see several attempts soon."""
+
+
+def dialect(extends: str = "reference", **groups: Mapping[str, Any]) -> Dialect:
+    """A shipped dialect with some answers changed, by group."""
+    mapping = {"extends": extends, "name": "changed", "summary": "for one test", **groups}
+    return load_dialect_mapping(mapping, "a test")
+
+
+def of_the_engine(task: "asyncio.Task[Any]") -> bool:
+    """Whether a task runs code of the engine."""
+    code = getattr(task.get_coro(), "cr_code", None)
+    return code is not None and Path(code.co_filename).parent == Path(mockserver.delivery.engine.__file__).parent
+
+
+@asynccontextmanager
+async def engine(
+    store: MemoryStore,
+    ca_file: Path,
+    answers: Dialect | None = None,
+    *,
+    clock: Clock = time.time,
+    allow: tuple[str, ...] = (),
+    resolve: Resolve | None = None,
+    bounds: Bounds | None = None,
+    grace_s: float = 0.0,
+) -> AsyncIterator[DeliveryEngine]:
+    """A running engine; at the end it is stopped, and no task of it is left."""
+    running = DeliveryEngine(
+        store,
+        answers or dialect(retry=PROMPT),
+        clock=clock,
+        rng=random.Random(7),
+        ca_file=ca_file,
+        egress=EgressGuard([ip_network(text) for text in allow], resolve),
+        log=logging.getLogger("test.delivery"),
+        bounds=bounds,
+    )
+    await running.start()
+    try:
+        yield running
+    finally:
+        await running.stop(grace_s)
+        assert [task for task in asyncio.all_tasks() if of_the_engine(task)] == []

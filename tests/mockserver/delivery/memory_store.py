@@ -1,0 +1,139 @@
+"""A delivery store in memory: what the engine asks of a store, and a record of all that it was told."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from mockserver.delivery.port import (
+    AttemptOutcome,
+    DeliveryState,
+    EndpointSettings,
+    PendingDelivery,
+    SigningSecret,
+)
+
+SECRET = "whsec_c2VjcmV0IG9mIHRoZSBlbmRwb2ludCBpbiBhIHRlc3Q="
+
+
+def settings(uid: str, url: str, **changes: object) -> EndpointSettings:
+    """An endpoint that receives, with the given members changed."""
+    members: dict[str, object] = {
+        "uid": uid,
+        "url": url,
+        "content_type": "application/json",
+        "advanced_signatures": False,
+        "http_timeout_s": 5.0,
+        "rate_limit": None,
+        "rate_window_s": 1.0,
+        "secrets": (SigningSecret(value=SECRET, expires_at=None),),
+        "authentication": None,
+        "client_certificate": None,
+        "receives": True,
+        **changes,
+    }
+    return EndpointSettings(**members)  # type: ignore[arg-type]
+
+
+class MemoryStore:
+    """Satisfies DeliveryStore. `accept` stores a delivery and tells `on_accept`, `until_final` waits for its end."""
+
+    def __init__(self) -> None:
+        self.endpoints: dict[str, EndpointSettings] = {}
+        self.waiting: dict[str, dict[int, PendingDelivery]] = {}
+        self.outcomes: dict[int, list[AttemptOutcome]] = {}
+        self.states: dict[int, DeliveryState] = {}
+        self.starts: dict[str, list[float]] = {}
+        self.exhausted: dict[str, int] = {}
+        self.deactivated: list[str] = []
+        self.on_accept: Callable[[Iterable[str]], None] = lambda _: None
+        self._serial = 0
+        self._changed = asyncio.Event()
+
+    def accept(
+        self,
+        endpoint_uid: str,
+        body: bytes = b'{"n": 1}',
+        *,
+        event_type: str = "a.b",
+        custom_headers: Mapping[str, str] | None = None,
+        due_at: float = 0.0,
+        event_uid: str | None = None,
+    ) -> int:
+        """Store one delivery; its id."""
+        self._serial += 1
+        self.waiting.setdefault(endpoint_uid, {})[self._serial] = PendingDelivery(
+            id=self._serial,
+            event_uid=event_uid or f"event-{self._serial}",
+            event_type=event_type,
+            endpoint_uid=endpoint_uid,
+            body=body,
+            custom_headers=custom_headers or {},
+            attempts=0,
+            due_at=due_at,
+        )
+        self.states[self._serial] = DeliveryState.PENDING
+        self.on_accept([endpoint_uid])
+        return self._serial
+
+    async def until_final(self, *ids: int, timeout_s: float = 20.0) -> None:
+        """Wait until these deliveries (all without ids) are pending no more."""
+        await self.until(
+            lambda: all(self.states[i] is not DeliveryState.PENDING for i in ids or self.states), timeout_s
+        )
+
+    async def until(self, condition: Callable[[], bool], timeout_s: float = 20.0) -> None:
+        """Wait until a condition holds that depends on what was recorded."""
+        async with asyncio.timeout(timeout_s):
+            while not condition():
+                self._changed.clear()
+                await self._changed.wait()
+
+    def waiting_endpoints(self) -> Sequence[str]:
+        return [uid for uid, deliveries in self.waiting.items() if deliveries]
+
+    def pending(self, endpoint_uid: str, limit: int) -> Sequence[PendingDelivery]:
+        found = sorted(self.waiting.get(endpoint_uid, {}).values(), key=lambda delivery: (delivery.due_at, delivery.id))
+        return found[:limit]
+
+    def endpoint(self, uid: str) -> EndpointSettings | None:
+        return self.endpoints.get(uid)
+
+    def recent_starts(self, endpoint_uid: str, since: float) -> Sequence[float]:
+        return [start for start in self.starts.get(endpoint_uid, ()) if start >= since]
+
+    def record_start(self, delivery: PendingDelivery, started_at: float) -> None:
+        self.starts.setdefault(delivery.endpoint_uid, []).append(started_at)
+
+    def record_attempt(
+        self, delivery: PendingDelivery, outcome: AttemptOutcome, state: DeliveryState, due_at: float | None
+    ) -> None:
+        assert (due_at is not None) == (state is DeliveryState.PENDING)
+        self.outcomes.setdefault(delivery.id, []).append(outcome)
+        self.states[delivery.id] = state
+        waiting = self.waiting[delivery.endpoint_uid]
+        if due_at is None:
+            del waiting[delivery.id]
+        else:
+            waiting[delivery.id] = PendingDelivery(
+                id=delivery.id,
+                event_uid=delivery.event_uid,
+                event_type=delivery.event_type,
+                endpoint_uid=delivery.endpoint_uid,
+                body=delivery.body,
+                custom_headers=delivery.custom_headers,
+                attempts=delivery.attempts + (outcome.number is not None),
+                due_at=due_at,
+            )
+        uid = delivery.endpoint_uid
+        if state is DeliveryState.EXHAUSTED:
+            self.exhausted[uid] = self.exhausted.get(uid, 0) + 1
+        elif state is DeliveryState.DELIVERED:
+            self.exhausted[uid] = 0
+        self._changed.set()
+
+    def exhausted_in_a_row(self, endpoint_uid: str) -> int:
+        return self.exhausted.get(endpoint_uid, 0)
+
+    def deactivate(self, endpoint_uid: str) -> None:
+        self.deactivated.append(endpoint_uid)
+        members = {name: getattr(self.endpoints[endpoint_uid], name) for name in EndpointSettings.__slots__}
+        self.endpoints[endpoint_uid] = EndpointSettings(**{**members, "receives": False})

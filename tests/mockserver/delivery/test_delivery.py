@@ -1,0 +1,305 @@
+"""Deliveries over real TLS connections: what arrives, and what is written down (sections 4.8, 6 and 8)."""
+
+import asyncio
+import hashlib
+import hmac
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+import pytest
+
+from mockserver.delivery.port import DeliveryState, Failure, SigningSecret
+from spec.dialect import Dialect
+from tests.mockserver.delivery.endpoints import Answer, Authority, Endpoint, always_ok, answering, reply, serving
+from tests.mockserver.delivery.engines import PROMPT, dialect, engine
+from tests.mockserver.delivery.memory_store import SECRET, MemoryStore, settings
+
+Scene = Callable[[MemoryStore, Endpoint], Awaitable[None]]
+
+
+def play(
+    authority: Authority,
+    scene: Scene,
+    answer: Answer = always_ok,
+    answers: Dialect | None = None,
+    **kwargs: Any,
+) -> None:
+    """Run a scene with a store, an endpoint `e` at /e that is known to the store, and a running engine."""
+
+    async def run() -> None:
+        store = MemoryStore()
+        async with serving(answer, authority.context()) as endpoint:
+            store.endpoints["e"] = settings("e", f"{endpoint.url}/e")
+            async with engine(store, authority.file, answers, **kwargs) as running:
+                store.on_accept = running.wake
+                await scene(store, endpoint)
+
+    asyncio.run(run())
+
+
+def test_the_body_arrives_byte_for_byte_and_is_what_was_signed(authority: Authority) -> None:
+    raw = b'{"z": 1.0, "a":1e5, "n":123456789012345678901234567890, "u":"\\u00e9\xf0\x9f\x98\x80" }'
+
+    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+        store.accept("e", raw)
+        await store.until_final()
+        [request] = endpoint.arrived
+        assert (request.method, request.target, request.body) == ("POST", "/e", raw)
+        expected = hmac.new(SECRET.encode(), raw, hashlib.sha256).hexdigest()
+        assert request.header("X-Webhook-Signature") == expected
+        assert request.header("Content-Type") == "application/json"
+
+    play(authority, scene)
+
+
+def test_a_form_endpoint_gets_a_signed_form(authority: Authority) -> None:
+    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+        form = "application/x-www-form-urlencoded"
+        store.endpoints["e"] = settings("e", f"{endpoint.url}/e", content_type=form)
+        store.accept("e", b'{"a": 1.50, "b": "x y"}')
+        await store.until_final()
+        [request] = endpoint.arrived
+        assert request.body == b"a=1.50&b=x+y"
+        assert request.header("Content-Type") == form
+        expected = hmac.new(SECRET.encode(), request.body, hashlib.sha256).hexdigest()
+        assert request.header("X-Webhook-Signature") == expected
+
+    play(authority, scene)
+
+
+def test_custom_headers_arrive_and_replace_none_of_the_service_s_own(authority: Authority) -> None:
+    custom = {
+        "X-Mine": "größe",
+        "User-Agent": "mine",
+        "host": "elsewhere",
+        "Content-Length": "0",
+        "content-type": "text/plain",
+        "Authorization": "Basic eA==",
+        "Transfer-Encoding": "chunked",
+        "x-webhook-signature": "forged",
+        "X-WEBHOOK-EVENT-ID": "forged",
+        "X-Webhook-Attempt": "99",
+    }
+
+    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+        store.accept("e", custom_headers=custom)
+        await store.until_final()
+        [request] = endpoint.arrived
+        names = [name.lower() for name, _ in request.headers]
+        assert len(names) == len(set(names))
+        assert request.header("X-Mine") == "größe"
+        assert request.header("User-Agent") == "mine"
+        assert request.header("Host") == endpoint.url.removeprefix("https://")
+        assert request.header("Authorization") is None
+        assert "forged" not in [value for _, value in request.headers]
+        assert request.header("X-Webhook-Attempt") == "1"
+
+    play(authority, scene)
+
+
+def test_each_attempt_has_the_event_s_id_its_own_number_and_its_own_time(authority: Authority) -> None:
+    now = [1_800_000_000.0]
+
+    def clock() -> float:
+        now[0] += 10
+        return now[0]
+
+    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+        store.endpoints["e"] = settings("e", f"{endpoint.url}/e", advanced_signatures=True)
+        [delivery] = [store.accept("e", event_type="order.paid", event_uid="the-event")]
+        await store.until_final()
+        assert store.states[delivery] is DeliveryState.DELIVERED
+        assert [request.header("X-Webhook-Event-Id") for request in endpoint.arrived] == ["the-event"] * 3
+        assert [request.header("X-Webhook-Attempt") for request in endpoint.arrived] == ["0", "1", "2"]
+        assert [request.header("X-Type") for request in endpoint.arrived] == ["order.paid"] * 3
+        assert len({request.header("X-Webhook-Signature") for request in endpoint.arrived}) == 3
+        assert [outcome.status for outcome in store.outcomes[delivery]] == [500, 500, 200]
+        assert [outcome.number for outcome in store.outcomes[delivery]] == [1, 2, 3]
+
+    changes = {"event_type_header": "X-Type", "first_attempt": 0}
+    answers = dialect(retry={**PROMPT, "attempts": 3}, delivery=changes)
+    play(authority, scene, answering(reply(500), reply(500), reply(200)), answers, clock=clock)
+
+
+def test_an_event_type_that_no_header_can_carry_arrives_encoded(authority: Authority) -> None:
+    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+        store.accept("e", event_type="a\r\nX-Forged: 1")
+        await store.until_final()
+        assert endpoint.arrived[0].header("X-Type") == "a%0D%0AX-Forged%3A%201"
+
+    play(authority, scene, answers=dialect(delivery={"event_type_header": "X-Type"}))
+
+
+@pytest.mark.parametrize(
+    ("content_type", "custom"), [("a\r\nX-Forged: 1", {}), ("text/plain", {"X-Mine": "a\r\nX-Forged: 1"})]
+)
+def test_a_header_that_would_break_the_request_is_never_sent(
+    authority: Authority, content_type: str, custom: dict[str, str]
+) -> None:
+    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+        store.endpoints["e"] = settings("e", f"{endpoint.url}/e", content_type=content_type)
+        delivery = store.accept("e", custom_headers=custom)
+        await store.until_final()
+        assert endpoint.arrived == []
+        assert {outcome.failure for outcome in store.outcomes[delivery]} == {Failure.CONFIGURATION}
+
+    play(authority, scene)
+
+
+def test_both_secrets_sign_until_the_old_one_expires(authority: Authority) -> None:
+    now = [1_800_000_000.0]
+    rolled = (SigningSecret(value="old", expires_at=1_800_000_060.0), SigningSecret(value="new", expires_at=None))
+
+    def expected(secrets: Sequence[str], body: bytes) -> str:
+        seconds = int(now[0])
+        digests = [hmac.new(s.encode(), b"%d,%s" % (seconds, body), hashlib.sha256).hexdigest() for s in secrets]
+        return f"t={seconds}," + ",".join(f"v1={digest}" for digest in digests)
+
+    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+        store.endpoints["e"] = settings("e", f"{endpoint.url}/e", advanced_signatures=True, secrets=rolled)
+        for moment, signing in ((59.999, ["old", "new"]), (60.0, ["new"])):
+            now[0] = 1_800_000_000.0 + moment
+            store.accept("e")
+            await store.until_final()
+            request = endpoint.arrived[-1]
+            assert request.header("X-Webhook-Signature") == expected(signing, request.body)
+
+    play(authority, scene, clock=lambda: now[0])
+
+
+def test_a_secret_rolled_between_two_attempts_signs_the_second(authority: Authority) -> None:
+    store_of: list[MemoryStore] = []
+
+    async def roll_then_fail(request: Any, writer: asyncio.StreamWriter) -> None:
+        first = len(seen) == 0
+        seen.append(request)
+        if first:
+            [endpoint] = store_of[0].endpoints.values()
+            members = {"url": endpoint.url, "secrets": (SigningSecret(value="new", expires_at=None),)}
+            store_of[0].endpoints["e"] = settings("e", **members)
+        writer.write(reply(500 if first else 200))
+
+    seen: list[Any] = []
+
+    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+        store_of.append(store)
+        store.accept("e", b"{}")
+        await store.until_final()
+        new = hmac.new(b"new", b"{}", hashlib.sha256).hexdigest()
+        old = hmac.new(SECRET.encode(), b"{}", hashlib.sha256).hexdigest()
+        assert [request.header("X-Webhook-Signature") for request in seen] == [old, new]
+
+    play(authority, scene, roll_then_fail)
+
+
+@pytest.mark.parametrize("name", ["contrary", "standard-webhooks"])
+def test_another_dialect_delivers_as_it_says(authority: Authority, name: str) -> None:
+    answers = dialect(name)
+    secrets = answers.signatures.secret
+    secret = SigningSecret(value=f"{secrets.prefix}c2VjcmV0IG9mIHRoZSBlbmRwb2ludA==", expires_at=None)
+
+    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+        store.endpoints["e"] = settings("e", f"{endpoint.url}/e", secrets=(secret,), advanced_signatures=True)
+        store.accept("e", event_uid="the-event")
+        await store.until_final()
+        [request] = endpoint.arrived
+        assert request.header(answers.delivery.event_id_header) == "the-event"
+        assert request.header(answers.signatures.advanced.header)
+        timestamp = answers.signatures.advanced.timestamp_header
+        assert timestamp is not None
+        unit = answers.signatures.advanced.timestamp_unit.in_seconds
+        assert abs(int(request.header(timestamp) or "0") * unit - time.time()) < 60
+
+    play(authority, scene, answers=answers)
+
+
+def test_attempts_end_when_they_are_used_up(authority: Authority) -> None:
+    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+        delivery = store.accept("e")
+        await store.until_final()
+        assert store.states[delivery] is DeliveryState.EXHAUSTED
+        assert len(endpoint.arrived) == 4
+
+    play(authority, scene, answering(reply(503)), dialect(retry={**PROMPT, "attempts": 4}))
+
+
+def test_retry_after_is_waited_for(authority: Authority) -> None:
+    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+        store.accept("e")
+        await store.until_final()
+        first, second = endpoint.arrived
+        assert second.at - first.at >= 1
+
+    play(authority, scene, answering(reply(429, "Retry-After: 1"), reply(200)))
+
+
+def test_a_redirect_is_an_answer_and_is_never_followed(authority: Authority) -> None:
+    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+        delivery = store.accept("e")
+        await store.until_final()
+        assert store.states[delivery] is DeliveryState.EXHAUSTED
+        assert {request.target for request in endpoint.arrived} == {"/e"}
+
+    redirect = reply(307, "Location: /elsewhere")
+    play(authority, scene, answering(redirect), dialect(retry={**PROMPT, "attempts": 2}))
+
+
+def test_an_endpoint_is_deactivated_after_as_many_exhausted_deliveries_as_the_dialect_says(
+    authority: Authority,
+) -> None:
+    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+        for _ in range(2):
+            store.accept("e")
+            await store.until_final()
+        assert store.deactivated == ["e"]
+        arrived = len(endpoint.arrived)
+        late = store.accept("e")
+        await store.until_final()
+        assert store.states[late] is DeliveryState.DISCARDED
+        assert len(endpoint.arrived) == arrived
+
+    play(authority, scene, answering(reply(500)), dialect(retry={**PROMPT, "attempts": 1, "deactivate_after": 2}))
+
+
+def test_the_reference_never_deactivates(authority: Authority) -> None:
+    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+        for _ in range(5):
+            store.accept("e")
+        await store.until_final()
+        assert store.deactivated == []
+
+    play(authority, scene, answering(reply(500)), dialect(retry={**PROMPT, "attempts": 1}))
+
+
+def test_a_delivery_to_an_unknown_endpoint_is_discarded(authority: Authority) -> None:
+    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+        delivery = store.accept("nobody")
+        await store.until_final()
+        assert store.states[delivery] is DeliveryState.DISCARDED
+
+    play(authority, scene)
+
+
+def test_what_is_due_later_waits_and_does_not_hold_up_what_is_due_now(authority: Authority) -> None:
+    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+        started = time.time()
+        later = store.accept("e", due_at=started + 0.3)
+        now = store.accept("e")
+        await store.until_final(now)
+        assert store.states[later] is DeliveryState.PENDING
+        await store.until_final(later)
+        assert store.outcomes[later][0].started_at >= started + 0.3
+
+    play(authority, scene)
+
+
+def test_connections_are_kept_for_the_next_delivery(authority: Authority) -> None:
+    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+        for _ in range(10):
+            store.accept("e")
+            await store.until_final()
+        assert len(endpoint.arrived) == 10
+        assert endpoint.connections == 1
+
+    play(authority, scene)

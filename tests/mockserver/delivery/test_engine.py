@@ -1,0 +1,236 @@
+"""The engine as a whole: starting, stopping, visiting, and one thread through the project's own receiver."""
+
+import asyncio
+import contextlib
+import json
+import os
+import ssl
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from mockserver.delivery.port import DeliveryState, SigningSecret
+from receiver.client import ReceiverClient
+from receiver.verification import Verified, verify
+from spec.dialect_file import load_dialect, shipped_dialects
+from tests.mockserver.delivery.endpoints import OK, Arrived, Authority, always_ok, answering, reply, serving
+from tests.mockserver.delivery.engines import dialect, engine
+from tests.mockserver.delivery.memory_store import MemoryStore, settings
+
+ROOT = str(Path(__file__).resolve().parents[3])
+
+
+def test_what_is_pending_at_the_start_is_delivered(authority: Authority) -> None:
+    async def run() -> None:
+        store = MemoryStore()
+        async with serving(always_ok, authority.context()) as endpoint:
+            store.endpoints["e"] = settings("e", endpoint.url)
+            for _ in range(3):
+                store.accept("e")
+            async with engine(store, authority.file):
+                await store.until_final()
+            assert len(endpoint.arrived) == 3
+
+    asyncio.run(run())
+
+
+def test_a_stop_lets_what_is_under_way_finish(authority: Authority) -> None:
+    async def run() -> None:
+        store, release = MemoryStore(), asyncio.Event()
+
+        async def waits(request: Arrived, writer: asyncio.StreamWriter) -> None:
+            asyncio.get_running_loop().call_later(0.1, release.set)
+            await release.wait()
+            writer.write(OK)
+
+        async with serving(waits, authority.context()) as endpoint:
+            store.endpoints["e"] = settings("e", endpoint.url)
+            first, second = store.accept("e"), store.accept("e")
+            async with engine(store, authority.file, grace_s=10):
+                await endpoint.until(1)
+            assert store.states == {first: DeliveryState.DELIVERED, second: DeliveryState.PENDING}
+
+    asyncio.run(run())
+
+
+def test_what_does_not_finish_in_time_stays_stored_and_is_delivered_by_the_next_engine(authority: Authority) -> None:
+    async def run() -> None:
+        store = MemoryStore()
+        hang = True
+
+        async def hangs_once(request: Arrived, writer: asyncio.StreamWriter) -> None:
+            if hang:
+                await asyncio.Event().wait()
+            writer.write(OK)
+
+        async with serving(hangs_once, authority.context()) as endpoint:
+            store.endpoints["e"] = settings("e", endpoint.url)
+            delivery = store.accept("e")
+            async with engine(store, authority.file):
+                await endpoint.until(1)
+            assert store.states[delivery] is DeliveryState.PENDING
+            assert delivery not in store.outcomes
+            hang = False
+            async with engine(store, authority.file):
+                await store.until_final()
+
+    asyncio.run(run())
+
+
+def test_a_stop_during_a_handshake_leaves_nothing_open(authority: Authority) -> None:
+    async def run() -> None:
+        store = MemoryStore()
+        connected = asyncio.Event()
+        closed = asyncio.Event()
+
+        async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            connected.set()
+            with contextlib.suppress(ConnectionError):
+                while await reader.read(1000):
+                    pass
+            writer.transport.abort()
+            closed.set()
+
+        server = await asyncio.start_server(silent, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        store.endpoints["e"] = settings("e", f"https://127.0.0.1:{port}/")
+        store.accept("e")
+        async with engine(store, authority.file):
+            await connected.wait()
+        await asyncio.wait_for(closed.wait(), 10)
+        server.close()
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("method", ["HEAD", "GET"])
+def test_a_visit_is_a_bare_request_and_gives_the_status(authority: Authority, method: str) -> None:
+    async def run() -> None:
+        store = MemoryStore()
+        answer = b"HTTP/1.1 404 None\r\nContent-Length: 5\r\n\r\n" + (b"" if method == "HEAD" else b"12345")
+        async with (
+            serving(answering(answer), authority.context()) as endpoint,
+            engine(store, authority.file) as running,
+        ):
+            assert await running.visit(f"{endpoint.url}/a?b=1", method) == 404
+            [request] = endpoint.arrived
+            assert (request.method, request.target, request.body) == (method, "/a?b=1", b"")
+            assert [name for name, _ in request.headers] == ["Host"]
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("url", ["https://10.0.0.1/", "https://a.invalid/", "https://127.0.0.1:1/", "nonsense"])
+def test_a_visit_that_gets_no_answer_is_none(authority: Authority, url: str) -> None:
+    async def run() -> None:
+        async with engine(MemoryStore(), authority.file) as running:
+            assert await running.visit(url, "HEAD") is None
+
+    asyncio.run(run())
+
+
+def test_a_visit_is_bounded_by_the_default_time_out(authority: Authority) -> None:
+    async def hangs(request: Arrived, writer: asyncio.StreamWriter) -> None:
+        await asyncio.Event().wait()
+
+    async def run() -> None:
+        answers = dialect(delivery={"default_timeout_s": 1})
+        async with (
+            serving(hangs, authority.context()) as endpoint,
+            engine(MemoryStore(), authority.file, answers) as running,
+        ):
+            assert await asyncio.wait_for(running.visit(endpoint.url, "GET"), 15) is None
+
+    asyncio.run(run())
+
+
+def test_a_name_that_changes_its_address_is_connected_to_where_it_was_checked(authority: Authority) -> None:
+    """The first look-up gives loopback, every further one an address that is closed."""
+    asked: list[str] = []
+
+    async def flips(name: str) -> Sequence[str]:
+        asked.append(name)
+        return ["127.0.0.1"] if len(asked) == 1 else ["10.0.0.1"]
+
+    async def run() -> None:
+        store = MemoryStore()
+        answers = dialect(retry={"attempts": 1})
+        async with (
+            serving(answering(reply(200, "Connection: close")), authority.context("flips.local")) as endpoint,
+            engine(store, authority.file, answers, resolve=flips) as running,
+        ):
+            store.on_accept = running.wake
+            store.endpoints["e"] = settings("e", endpoint.url.replace("127.0.0.1", "flips.local"))
+            first = store.accept("e")
+            await store.until_final()
+            assert store.states[first] is DeliveryState.DELIVERED
+            assert asked == ["flips.local"]
+            second = store.accept("e")
+            await store.until_final()
+            assert store.outcomes[second][0].failure == "egress"
+            assert len(endpoint.arrived) == 1
+
+    asyncio.run(run())
+
+
+def test_an_authority_file_that_is_none_is_refused(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.pem"
+    broken.write_text("no certificate")
+
+    async def run() -> None:
+        async with engine(MemoryStore(), broken):
+            pass
+
+    with pytest.raises((OSError, ssl.SSLError)):
+        asyncio.run(run())
+
+
+@asynccontextmanager
+async def receiving() -> AsyncIterator[tuple[ReceiverClient, Path]]:
+    """The project's receiver as a process."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-c", "from receiver.cli import receive; receive()", "--json", "--until-stdin-closes"),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": ROOT},
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        ready = json.loads(await asyncio.wait_for(process.stdout.readline(), 30))
+        async with ReceiverClient(ready["control"]) as client:
+            yield client, Path(ready["ca"])
+    finally:
+        process.stdin.close()
+        await asyncio.wait_for(process.wait(), 30)
+
+
+@pytest.mark.parametrize("name", shipped_dialects())
+def test_the_receiver_verifies_every_signature_of_a_roll(name: str) -> None:
+    answers = load_dialect(name)
+    rules = answers.signatures.secret
+    texts = [f"{rules.prefix}c2VjcmV0IG9mIHRoZSBlbmRwb2ludA==", f"{rules.prefix}dGhlIG5ld2VyIHNlY3JldCBvZiBpdA=="]
+    secrets = (SigningSecret(value=texts[0], expires_at=4e9), SigningSecret(value=texts[1], expires_at=None))
+
+    async def run() -> None:
+        store = MemoryStore()
+        async with receiving() as (client, ca_file), engine(store, ca_file, answers) as running:
+            store.on_accept = running.wake
+            for advanced in (False, True):
+                token = await client.new_token()
+                uid = str(advanced)
+                store.endpoints[uid] = settings(uid, token.url, secrets=secrets, advanced_signatures=advanced)
+                store.accept(uid, '{"ü": 1.0}'.encode())
+                [arrived] = await client.deliveries(token.token, 1)
+                scheme = answers.signatures.scheme(advanced=advanced)
+                id_header = answers.delivery.event_id_header
+                found = verify(scheme, rules, texts, arrived.headers, id_header, arrived.body, arrived.arrived_at)
+                assert isinstance(found, Verified), found
+                assert arrived.body == '{"ü": 1.0}'.encode()
+            await store.until_final()
+
+    asyncio.run(run())

@@ -1,0 +1,143 @@
+"""`hookproof serve` as a process: how it starts, what it says, how it ends, and that a seed repeats everything."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+COMMAND = (sys.executable, "-c", "from mockserver.cli import serve; serve()")
+READY_S = 20
+USAGE = 64
+
+
+@contextmanager
+def serving(*options: str) -> Iterator[tuple[subprocess.Popen[bytes], dict[str, Any]]]:
+    process = subprocess.Popen(
+        [*COMMAND, "--port", "0", "--json", *options],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        assert process.stdout is not None
+        yield process, json.loads(process.stdout.readline())
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def ask(base: str, method: str, path: str, body: Any = None, key: str = "demo-key") -> Any:
+    request = urllib.request.Request(
+        f"{base}/api/v1/projects/demo/{path}",
+        method=method,
+        data=None if body is None else json.dumps(body).encode(),
+        headers={"Authorization": f"Bearer {key}", "Content-Type": "application/json"},
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=READY_S) as response:
+            return json.load(response)
+    except urllib.error.HTTPError as refused:
+        with refused:
+            return json.load(refused)
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, "stdin"])
+def test_it_ends_cleanly_when_told(how: signal.Signals | str) -> None:
+    with serving("--until-stdin-closes") as (process, ready):
+        assert ready["projects"] == ["demo"]
+        assert ask(ready["api"], "GET", "sources")["status"] is True
+        if isinstance(how, str):
+            assert process.stdin is not None
+            process.stdin.close()
+            process.stdin = None
+        else:
+            process.send_signal(how)
+        assert process.wait(READY_S) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+
+
+def test_a_seed_repeats_identifiers_and_secrets() -> None:
+    def run(seed: str) -> list[str]:
+        with serving("--seed", seed) as (_, ready):
+            made = [
+                ask(ready["api"], "POST", "endpoints", {"name": "n", "url": "https://a.invalid/"})["data"]
+                for _ in range(3)
+            ]
+            links = ask(ready["api"], "GET", "portal-links")["data"]["content"]
+            secrets = [(one["uid"], one["secrets"][0]["uid"], one["secrets"][0]["value"]) for one in made]
+            return [*map(str, secrets), *(link["uid"] for link in links)]
+
+    assert run("7") == run("7")
+    assert set(run("7")).isdisjoint(run("8"))
+
+
+def test_projects_come_from_the_command_line_and_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "projects.yaml"
+    path.write_text("projects:\n  - {id: demo, api_key: from-file}\n")
+    with serving("--projects", str(path), "--project", "demo=from-line", "--project", "b=c") as (_, ready):
+        assert ready["projects"] == ["demo", "b"]
+        for key, expected in (("from-file", True), ("from-line", True), ("c", False), ("demo-key", False)):
+            assert ask(ready["api"], "GET", "sources", key=key)["status"] is expected
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--dialect", "klingon"], "klingon"),
+        (["--dialect", "./nowhere.yaml"], "nowhere.yaml"),
+        (["--fixtures", "nowhere.yaml"], "nowhere.yaml"),
+        (["--projects", "nowhere.yaml"], "nowhere.yaml"),
+        (["--db", "/nowhere/at/all.db"], "/nowhere/at/all.db"),
+        (["--ca", "nowhere.pem"], "nowhere.pem"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_told_without_a_traceback(options: list[str], expected: str) -> None:
+    ended = subprocess.run([*COMMAND, "--port", "0", *options], capture_output=True, timeout=READY_S, check=False)
+    assert ended.returncode == USAGE
+    assert expected in ended.stderr.decode()
+    assert b"Traceback" not in ended.stderr
+    assert ended.stdout == b""
+
+
+def test_a_port_in_use_is_told_in_one_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        ended = subprocess.run([*COMMAND, "--port", port], capture_output=True, timeout=READY_S, check=False)
+    assert ended.returncode == USAGE
+    assert ended.stderr.decode().count("\n") == 1
+    assert "--port" in ended.stderr.decode()
+
+
+def test_no_log_line_holds_a_key_a_secret_or_a_credential() -> None:
+    hidden = ("demo-key", "a-wrong-key", "s3cret-text", "passw0rd", "cl1ent-secret", "pr1vate")
+    body = {
+        "name": "n",
+        "url": "https://nobody.invalid/",
+        "secret": "s3cret-text",
+        "authentication": {
+            "type": "basic_auth",
+            "basic_auth": {"username": "u", "password": "passw0rd"},
+            "oauth2": {"client_secret": "cl1ent-secret", "signing_key": {"d": "pr1vate"}},
+        },
+    }
+    with serving("--until-stdin-closes") as (process, ready):
+        ask(ready["api"], "POST", "endpoints", body)
+        ask(ready["api"], "POST", "endpoints", {**body, "name": 1})
+        ask(ready["api"], "GET", "sources", key="a-wrong-key")
+        ask(ready["api"], "POST", "events/broadcast", {"event_type": "t", "data": {}})
+        os.kill(process.pid, signal.SIGTERM)
+        out, err = process.communicate(timeout=READY_S)
+    for text in hidden:
+        assert text.encode() not in out + err
