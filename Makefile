@@ -17,6 +17,10 @@ $(READY): pyproject.toml constraints.txt
 .PHONY: setup
 setup: $(READY) ## Set up the virtual environment
 
+.PHONY: check
+check: setup ## Judge the embedded server over real sockets
+	$(BIN)/hookproof check
+
 .PHONY: test
 test: setup ## Run the tests
 	$(BIN)/pytest --numprocesses 2 --dist loadgroup

@@ -1,0 +1,115 @@
+"""What becomes of deliveries that fail for ever, and of their endpoint (sections 1, 3 and 6)."""
+
+from collections.abc import Iterator
+
+from conformance.checks.registry import Yardstick, check
+from conformance.dispatch import deliveries_of, destinations, events
+from conformance.evidence import Case
+from conformance.verdict import Judgement, holds, violated
+from receiver.delivery import ReceivedDelivery
+from spec.vocabulary import Notify
+
+EXHAUSTION = ("exhaustion",)
+
+
+def attempts(case: Case, yardstick: Yardstick) -> Iterator[tuple[ReceivedDelivery, ...]]:
+    """The attempts at the last event, if any has arrived."""
+    for destination in destinations(case):
+        for event in events(case, "event"):
+            arrived = deliveries_of(case, destination, event, yardstick.dialect)
+            if arrived:
+                yield arrived
+
+
+@check("1-12", "1-13", experiments=EXHAUSTION)
+def a_failing_delivery_is_attempted_as_often_as_the_dialect_says(
+    case: Case, yardstick: Yardstick
+) -> Iterator[Judgement]:
+    """An endpoint that always fails got so many attempts, not fewer and not more."""
+    wanted = yardstick.dialect.retry.attempts
+    for arrived in attempts(case, yardstick):
+        for requirement, kept, message in (
+            ("1-12", len(arrived) >= min(wanted.allowed), "A failing delivery was attempted too rarely"),
+            ("1-13", len(arrived) <= max(wanted.allowed), "A failing delivery was attempted too often"),
+        ):
+            if kept:
+                yield holds(requirement)
+            else:
+                yield violated(
+                    requirement,
+                    message,
+                    expected=f"{wanted.value} attempts",
+                    actual=f"{len(arrived)} attempts",
+                    exchanges=[case.exchange("failing")],
+                    deliveries=arrived,
+                )
+
+
+@check("6-14", experiments=EXHAUSTION)
+def the_chat_channel_is_told_as_the_dialect_says(case: Case, yardstick: Yardstick) -> Iterator[Judgement]:
+    """The channel of the endpoint was told when the condition was met, and neither before nor without it."""
+    condition, chat = yardstick.dialect.delivery.notify_on.value, case.facts["chat"]
+    for arrived in attempts(case, yardstick):
+        told = case.arrived_at(chat)
+        met_at = condition_met_at(case, yardstick, arrived)
+        if met_at is None:
+            kept, expected = not told, "no message"
+        else:
+            kept = bool(told) and all(one.arrived_monotonic >= met_at for one in told)
+            expected = "a message once the condition is met"
+        if kept:
+            yield holds("6-14")
+        else:
+            yield violated(
+                "6-14",
+                "The slack_webhook_url of an endpoint is not told as the dialect says",
+                expected=f"{expected}: {condition}",
+                actual=f"{len(told)} messages",
+                exchanges=[case.exchange("failing")],
+                deliveries=[*arrived, *told],
+            )
+
+
+def condition_met_at(case: Case, yardstick: Yardstick, last: tuple[ReceivedDelivery, ...]) -> float | None:
+    """When the condition for a notification was met at the earliest, on the monotonic clock; None if it was not."""
+    dialect = yardstick.dialect
+    match dialect.delivery.notify_on.value:
+        case Notify.EXHAUSTED:
+            every = [
+                deliveries_of(case, destination, event, dialect)
+                for destination in destinations(case)
+                for event in events(case)
+            ]
+            return min(arrived[-1].arrived_monotonic for arrived in every if arrived)
+        case Notify.STATE_CHANGE if dialect.retry.deactivate_after.value == case.facts["exhausted"]:
+            return last[-1].arrived_monotonic
+        case _:
+            return None
+
+
+@check("3-7", experiments=EXHAUSTION)
+def an_endpoint_is_disabled_as_the_dialect_says(case: Case, yardstick: Yardstick) -> Iterator[Judgement]:
+    """Its status is that of an active endpoint until the dialect's number of deliveries was exhausted."""
+    after, words = yardstick.dialect.retry.deactivate_after, yardstick.dialect.words
+    if not after.decided:
+        return
+    disabled = after.value == case.facts["exhausted"]
+    for role, expected in {
+        "before": words.endpoint_active,
+        "after": words.endpoint_disabled if disabled else words.endpoint_active,
+    }.items():
+        fetched = case.exchange(role)
+        status = fetched.data.get("status") if fetched and isinstance(fetched.data, dict) else None
+        if status is None:
+            continue
+        if expected.allows(status):
+            yield holds("3-7")
+        else:
+            yield violated(
+                "3-7",
+                "An endpoint that keeps failing is not disabled as the dialect says",
+                expected=f"{expected.value} {role} exhausted delivery {case.facts['exhausted']}",
+                actual=status,
+                exchanges=[fetched],
+                deliveries=case.deliveries,
+            )

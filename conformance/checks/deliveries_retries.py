@@ -1,0 +1,209 @@
+"""What follows a failed attempt (section 1, which leaves retries open, and section 6)."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+from conformance.checks.registry import Yardstick, check
+from conformance.dispatch import deliveries_of, destinations, ended, events
+from conformance.evidence import Case
+from conformance.json_value import exact, same
+from conformance.schedule import wait_before
+from conformance.tolerance import EARLY_S, LATE_S
+from conformance.verdict import Judgement, holds, not_applicable, violated
+from receiver.delivery import ReceivedDelivery
+from spec.dialect import Dialect
+from spec.vocabulary import RedirectOutcome, RetryAfter, SuccessStatus
+
+RETRIES: Final = ("retries",)
+Attempts = tuple[ReceivedDelivery, ...]
+
+FAILING_FIRST: Final = ("fails once", "fails twice", "refuses once")
+"""The destinations whose first answers no dialect takes for success."""
+
+NO_CONTENT: Final = "accepts without content"
+
+
+def attempts(case: Case, yardstick: Yardstick, *names: str) -> Iterator[tuple[str, Attempts]]:
+    """The attempts at the event by destination, where any has arrived."""
+    for destination in destinations(case, *names):
+        for event in events(case, "event"):
+            arrived = deliveries_of(case, destination, event, yardstick.dialect)
+            if arrived:
+                yield destination.name, arrived
+
+
+@check("1-16", experiments=RETRIES)
+def a_failed_attempt_is_followed_by_another(case: Case, yardstick: Yardstick) -> Iterator[Judgement]:
+    """After an answer that is no success in the dialect there is a further attempt."""
+    failing = [*FAILING_FIRST, *([] if no_content_succeeds(yardstick.dialect) else [NO_CONTENT])]
+    for name, arrived in attempts(case, yardstick, *failing):
+        yield followed("1-16", len(arrived) > 1, name, case, arrived)
+
+
+@check("1-17", experiments=RETRIES)
+def an_attempt_without_answer_is_followed_by_another(case: Case, yardstick: Yardstick) -> Iterator[Judgement]:
+    """After silence there is a further attempt."""
+    for name, arrived in attempts(case, yardstick, "does not answer once"):
+        yield followed("1-17", len(arrived) > 1, name, case, arrived)
+
+
+@check("1-15", experiments=RETRIES)
+def a_delivery_that_succeeded_is_not_attempted_again(case: Case, yardstick: Yardstick) -> Iterator[Judgement]:
+    """The first answer that the dialect takes for success is the last."""
+    expected = {"answers at once": 1, "fails once": 2, "refuses once": 2}
+    if no_content_succeeds(yardstick.dialect):
+        expected[NO_CONTENT] = 1
+    for name, arrived in attempts(case, yardstick, *expected):
+        if len(arrived) > expected[name]:
+            yield violated(
+                "1-15",
+                "A delivery that was answered with success was attempted again",
+                expected=f"{expected[name]} attempts",
+                actual=f"{len(arrived)} attempts, answered {[one.status for one in arrived]}",
+                exchanges=[case.exchange(name)],
+                deliveries=arrived,
+            )
+        elif len(arrived) == expected[name]:
+            yield holds("1-15")
+
+
+@check("1-14", experiments=RETRIES)
+def the_waits_between_attempts_lie_within_the_schedule(case: Case, yardstick: Yardstick) -> Iterator[Judgement]:
+    """Each wait, from the end of one attempt to the arrival of the next, is as long as the dialect says."""
+    for name, arrived in attempts(case, yardstick, *FAILING_FIRST):
+        for number, (earlier, later) in enumerate(pairwise(arrived), start=2):
+            wait = wait_before(yardstick.dialect.retry, number)
+            waited = later.arrived_monotonic - (ended(earlier) or earlier.arrived_monotonic)
+            if wait.shortest_s - EARLY_S <= waited <= wait.longest_s + LATE_S:
+                yield holds("1-14")
+            else:
+                yield violated(
+                    "1-14",
+                    "A further attempt came earlier or later than the dialect's schedule says",
+                    expected=f"attempt {number} after {wait.shortest_s:g} to {wait.longest_s:g} s",
+                    actual=f"after {waited:.2f} s",
+                    exchanges=[case.exchange(name)],
+                    deliveries=[earlier, later],
+                )
+
+
+@check("1-18", experiments=RETRIES)
+def a_redirect_counts_as_the_dialect_says(case: Case, yardstick: Yardstick) -> Iterator[Judgement]:
+    """An attempt that was answered with a redirect is followed by another where that is a failure."""
+    outcome = yardstick.dialect.retry.redirect
+    for name, arrived in attempts(case, yardstick, "redirects once"):
+        shown = RedirectOutcome.FAILURE if len(arrived) > 1 else RedirectOutcome.SUCCESS
+        if outcome.allows(shown):
+            yield holds("1-18")
+        else:
+            yield violated(
+                "1-18",
+                "An attempt that was answered with a redirect does not count as the dialect says",
+                expected=outcome.value,
+                actual=shown,
+                exchanges=[case.exchange(name)],
+                deliveries=arrived,
+            )
+
+
+@check("6-17", experiments=RETRIES)
+def a_redirect_is_not_followed(case: Case, yardstick: Yardstick) -> Iterator[Judgement]:
+    """Nothing arrived where the endpoint's answer pointed."""
+    aside = case.facts.get("aside")
+    for name, arrived in attempts(case, yardstick, "redirects once"):
+        followers = case.arrived_at(aside) if aside else ()
+        if not followers:
+            yield holds("6-17")
+        else:
+            yield violated(
+                "6-17",
+                "A redirect that an endpoint answered with was followed",
+                expected="no request to the Location of the answer",
+                actual=f"{len(followers)} requests",
+                exchanges=[case.exchange(name)],
+                deliveries=[*arrived, *followers],
+            )
+
+
+@check("1-19", experiments=RETRIES)
+def retry_after_is_treated_as_the_dialect_says(case: Case, yardstick: Yardstick) -> Iterator[Judgement]:
+    """The next attempt came after the time that was asked for, or by the schedule."""
+    treatment, dialect = yardstick.dialect.retry.retry_after, yardstick.dialect.retry
+    for name, arrived in attempts(case, yardstick, "asks for patience"):
+        asked_s = case.facts["asked_s"]
+        waited = arrived[1].arrived_monotonic - arrived[0].arrived_monotonic if len(arrived) > 1 else None
+        if treatment.value is RetryAfter.HONOURED:
+            bound_s = min(asked_s, dialect.retry_after_maximum_s)
+            kept = waited is None or waited >= bound_s - EARLY_S
+        else:
+            bound_s = wait_before(dialect, 2).longest_s
+            kept = waited is not None and waited <= bound_s + LATE_S
+        if kept and waited is not None:
+            yield holds("1-19")
+        elif not kept:
+            yield violated(
+                "1-19",
+                "A Retry-After is not treated as the dialect says",
+                expected=f"{treatment.value}: {bound_s:g} s",
+                actual=f"{waited:.2f} s" if waited is not None else "no further attempt",
+                exchanges=[case.exchange(name)],
+                deliveries=arrived,
+            )
+
+
+@check("1-20", "1-21", "1-22", experiments=RETRIES)
+def all_attempts_are_the_same_delivery(case: Case, yardstick: Yardstick) -> Iterator[Judgement]:
+    """They carry one event identifier and one body, and count on from the dialect's first number."""
+    rules = yardstick.dialect.delivery
+    if rules.attempt_header is None:
+        yield not_applicable("1-22", "The dialect does not number the attempts.")
+    for name, arrived in attempts(case, yardstick):
+        for place, delivery in enumerate(arrived):
+            told = {
+                "1-20": (delivery.header(rules.event_id_header), arrived[0].header(rules.event_id_header)),
+                "1-21": (same(exact(delivery.body), exact(arrived[0].body)), True),
+            }
+            if rules.attempt_header is not None and rules.first_attempt.decided:
+                number = str(rules.first_attempt.value + place)
+                told["1-22"] = (delivery.header(rules.attempt_header), number)
+            for requirement, (actual, expected) in told.items():
+                if place == 0 and requirement != "1-22":
+                    continue
+                if actual == expected:
+                    yield holds(requirement)
+                else:
+                    yield violated(
+                        requirement,
+                        SAME[requirement],
+                        expected=expected,
+                        actual=actual,
+                        exchanges=[case.exchange(name)],
+                        deliveries=[arrived[0], delivery],
+                    )
+
+
+SAME: Final = {
+    "1-20": "Attempts of one delivery carry different event identifiers",
+    "1-21": "Attempts of one delivery carry different bodies",
+    "1-22": "Attempts of one delivery are not numbered one by one",
+}
+
+
+def no_content_succeeds(dialect: Dialect) -> bool:
+    """Whether an empty 204 counts as delivered."""
+    return dialect.retry.success.value is SuccessStatus.ANY_2XX
+
+
+def followed(requirement: str, kept: bool, name: str, case: Case, arrived: Attempts) -> Judgement:
+    """Whether a failed first attempt was followed by another."""
+    if kept:
+        return holds(requirement)
+    return violated(
+        requirement,
+        "An attempt that failed was not followed by another",
+        expected="a second attempt",
+        actual=f"one attempt, answered {arrived[0].status or 'with nothing'}",
+        exchanges=[case.exchange(name)],
+        deliveries=arrived,
+    )

@@ -1,0 +1,58 @@
+"""Sections 4.4 and 4.7: filters leave exactly what matches, on every page."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from conformance.checks.answer import judged_on
+from conformance.checks.registry import Yardstick, check
+from conformance.evidence import Case
+from conformance.verdict import Judgement
+from conformance.walk import Page, Walk, expected_by, walk_of
+
+FILTER_PAGES: Final = {"listPortalLinks": "4.4-13", "listSources": "4.7-13"}
+FILTERS: Final = {
+    "owner_id": ("4.4-9", "4.4-10"),
+    "name": ("4.4-11", "4.4-12"),
+    "provider": ("4.7-9", "4.7-10"),
+    "type": ("4.7-11", "4.7-12"),
+}
+"""The requirements that nothing else is listed and that nothing is left out, by the field that is filtered."""
+
+
+@check(*(one for both in FILTERS.values() for one in both), *FILTER_PAGES.values(), experiments=("paging",))
+def a_filter_leaves_exactly_what_matches_on_every_page(case: Case, yardstick: Yardstick) -> Iterator[Judgement]:
+    """Judged against the unfiltered list."""
+    walk = walk_of(case)
+    passing = expected_by(walk, yardstick.dialect) if walk is not None and walk.filter else None
+    if walk is None or passing is None:
+        return
+    nothing_else, nothing_less = FILTERS[_filtered_field(walk, yardstick)]
+    wanted = {str(item["uid"]) for item in passing}
+    further = [page for page in [*walk.pages[1:], *(back for _, back in walk.stepped_back)] if page.items]
+    yield _only(walk, walk.pages, wanted, nothing_else)
+    if further:
+        yield _only(walk, further, wanted, FILTER_PAGES[walk.operation_id])
+    if walk.complete:
+        missing = sorted(wanted - set(walk.uids))
+        message = "A filter leaves out a resource that matches"
+        yield judged_on(
+            not missing, nothing_less, message, expected=sorted(wanted), actual=walk.uids, exchanges=walk.exchanges()
+        )
+
+
+def _only(walk: Walk, pages: Sequence[Page], wanted: set[str], requirement: str) -> Judgement:
+    strangers = sorted({uid for page in pages for uid in page.uids} - wanted)
+    return judged_on(
+        not strangers,
+        requirement,
+        "A filter lets through a resource that does not match",
+        expected=f"only matches of {dict(walk.filter)}: {sorted(wanted)}",
+        actual=f"also {strangers}",
+        exchanges=[page.exchange for page in pages],
+    )
+
+
+def _filtered_field(walk: Walk, yardstick: Yardstick) -> str:
+    (parameter,) = walk.filter
+    paging = yardstick.dialect.paging
+    return {paging.owner_filter: "owner_id", paging.name_filter: "name"}.get(parameter, parameter)

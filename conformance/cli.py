@@ -1,0 +1,97 @@
+"""The command `hookproof check`."""
+
+import os
+from dataclasses import fields
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from conformance.refusal import Refusal
+from conformance.reports.console import show
+from conformance.run import Settings, embedded, perform
+from conformance.selection import Selection
+from conformance.target import Profile, Target
+from conformance.target_file import DEFAULT_DIALECT, Flags, named_dialect, receiver_from, target_from
+from conformance.venue import Embedded
+from spec.catalogue import Level
+
+
+@click.command()
+@click.argument("url", required=False, envvar="HOOKPROOF_URL")
+@click.option("--target", "file", type=click.Path(path_type=Path), envvar="HOOKPROOF_TARGET",
+              help="File that describes the target, target.yaml.")  # fmt: skip
+@click.option("--api-key", envvar="HOOKPROOF_API_KEY", help="Key of the project (better: HOOKPROOF_API_KEY).")
+@click.option("--project", envvar="HOOKPROOF_PROJECT", help="Project to work in.")
+@click.option("--dialect", envvar="HOOKPROOF_DIALECT", help="Name or file of the target's dialect.")
+@click.option("--receiver-bind", envvar="HOOKPROOF_RECEIVER_BIND", metavar="HOST:PORT",
+              help="Where the receiver listens; 127.0.0.1 and any free port by default.")  # fmt: skip
+@click.option("--receiver-url", envvar="HOOKPROOF_RECEIVER_URL", metavar="URL",
+              help="How the target reaches the receiver, if that is another address.")  # fmt: skip
+@click.option("--ca-dir", type=click.Path(path_type=Path), envvar="HOOKPROOF_CA_DIR",
+              help="Folder of the CA that the target trusts, made by `hookproof ca`.")  # fmt: skip
+@click.option("--only", multiple=True, metavar="SELECTOR", help="Judge only this: an id, a section, '4.3-*'.")
+@click.option("--exclude", multiple=True, metavar="SELECTOR", help="Leave this out.")
+@click.option("--level", type=click.Choice([level.value for level in Level]), default=Level.HYGIENE.value,
+              show_default=True, help="Judge up to this level: stated, then open, then hygiene.")  # fmt: skip
+@click.option("--profile", type=click.Choice([one.key for one in Profile]), default=Profile.STANDARD.key,
+              show_default=True, help="How much is tried.")  # fmt: skip
+@click.option("--strict", is_flag=True, help="Let hygiene count in the verdict.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="What varies with chance.")
+@click.option("--max-fail", type=click.IntRange(min=0), default=0, help="End after so many failures; 0: never.")
+@click.option("--out", type=click.Path(path_type=Path), default=Path("hookproof-report"), show_default=True,
+              help="Folder for run.jsonl and report.json.")  # fmt: skip
+@click.pass_context
+def check(context: click.Context, /, **options: Any) -> None:
+    """Judge a server against the document and its dialect.
+
+    Without URL and --target the embedded reference server is judged. The API key, the project and most other options
+    can come from the environment too: HOOKPROOF_API_KEY, HOOKPROOF_PROJECT, HOOKPROOF_DIALECT, ...
+    """
+    try:
+        run = perform(_settings(context, options))
+    except Refusal as refusal:
+        click.echo(f"hookproof check: {refusal}", err=True)
+        context.exit(refusal.exit_code)
+    show(run)
+    context.exit(run.footer.exit_code)
+
+
+def _settings(context: click.Context, options: dict[str, Any]) -> Settings:
+    flags = Flags(**{field.name: options[field.name] for field in fields(Flags)})
+    if flags.url is None and flags.file is None:
+        _refuse_target_options(context)
+        dialect = named_dialect(flags.dialect)
+        subject: Target | Embedded = embedded(
+            dialect, flags.dialect or DEFAULT_DIALECT, options["seed"], receiver_from(flags, {})
+        )
+    else:
+        subject = target_from(flags, os.environ)
+    return Settings(
+        subject=subject,
+        profile=Profile[options["profile"].upper()],
+        seed=options["seed"],
+        strict=options["strict"],
+        max_fail=options["max_fail"],
+        selection=Selection(only=options["only"], exclude=options["exclude"], level=Level(options["level"])),
+        out=options["out"],
+        tool_version=installed_version(),
+    )
+
+
+def _refuse_target_options(context: click.Context) -> None:
+    """The embedded server has keys of its own; a key given for it was meant for another target."""
+    for name in ("api_key", "project"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            option = name.replace("_", "-")
+            raise click.UsageError(f"--{option} is for a target: give its URL, or --target", context)
+
+
+def installed_version() -> str:
+    """The version of the installed distribution; a source tree that is not installed has none."""
+    try:
+        return version("hookproof")
+    except PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,196 @@
+"""Endpoints with outgoing credentials: do deliveries carry them (sections 2.3, 2.5 and 5)?
+
+The token URL of an endpoint with oauth2 is a token of the receiver whose script answers as a token server does. Answers
+hold a decoy under every name that `field_mapping` does not give.
+"""
+
+import asyncio
+import hashlib
+import json
+import math
+import ssl
+from collections.abc import AsyncIterator, Mapping
+from functools import partial
+from typing import Any, Final
+
+from conformance.assertion import ALGORITHM
+from conformance.dispatch import Destination
+from conformance.evidence import Case
+from conformance.experiments.bench import Bench, experiment
+from conformance.experiments.json_web_key import elliptic_key
+from conformance.experiments.scene import Play, Scene, played
+from receiver.client import Token
+from receiver.script import Reply
+from spec.vocabulary import TimeUnit
+
+STANDARD_FIELDS: Final = {"access_token": "access_token", "expires_in": "expires_in", "token_type": "token_type"}
+MAPPED_FIELDS: Final = {"access_token": "issued", "expires_in": "lifetime", "token_type": "kind"}
+GRANT: Final = "client_credentials"
+LONG_LIFE_S: Final = 3600
+SHORT_LIFE_S: Final = 1.5
+
+
+@experiment("credentials", alone=True)
+async def credentials(bench: Bench) -> AsyncIterator[Case]:
+    """Broadcast to an endpoint of each kind of authentication."""
+    plays: dict[str, Play] = {
+        "oauth2": partial(shared_secret, fields=STANDARD_FIELDS, mapping=None),
+        "oauth2 with field_mapping": partial(shared_secret, fields=MAPPED_FIELDS, mapping=MAPPED_FIELDS),
+        "oauth2 with assertion": assertion,
+        "oauth2 with a short life": short_life,
+        "oauth2 redirected": redirected,
+        "api_key": api_key,
+        "basic_auth": basic_auth,
+        "client certificate": client_certificate,
+    }
+    async for case in played(bench, plays):
+        yield case
+
+
+async def shared_secret(scene: Scene, *, fields: Mapping[str, str], mapping: Mapping[str, str] | None) -> Case:
+    """Client identifier and shared secret; the token answer names its members by `fields`."""
+    server, issued = await token_server(scene, fields)
+    further = {} if mapping is None else {"field_mapping": dict(mapping)}
+    await deliver_one(scene, await authorized(scene, server, **further))
+    return await with_token_requests(scene, server, issued=issued)
+
+
+async def assertion(scene: Scene) -> Case:
+    """A signed assertion in place of the shared secret."""
+    server, issued = await token_server(scene, STANDARD_FIELDS)
+    further = {
+        "authentication_type": scene.dialect.words.oauth2_assertion,
+        "client_secret": None,
+        "issuer": scene.bodies.word("issuer"),
+        "subject": scene.bodies.word("subject"),
+        "signing_algorithm": ALGORITHM,
+        "signing_key": elliptic_key(scene.bodies.word("key")),
+    }
+    await deliver_one(scene, await authorized(scene, server, **further))
+    return await with_token_requests(scene, server, issued=issued)
+
+
+async def short_life(scene: Scene) -> Case:
+    """A token that soon ends, in the shortest unit that the dialect has, and an event after its end."""
+    units = scene.dialect.words.oauth2_expiry_units
+    word = min(units, key=lambda one: units[one].in_seconds)
+    lifetime = math.ceil(SHORT_LIFE_S / units[word].in_seconds)
+    server, issued = await token_server(scene, STANDARD_FIELDS, unit=units[word], lifetime=lifetime)
+    made = await authorized(scene, server, expiry_time_unit=word)
+    await deliver_one(scene, made)
+    await asyncio.sleep(lifetime * units[word].in_seconds + 1)
+    after = await scene.broadcast("after")
+    await scene.await_arrival(made, after)
+    return await with_token_requests(scene, server, issued=issued)
+
+
+async def redirected(scene: Scene) -> Case:
+    """A token URL that redirects elsewhere."""
+    aside = await scene.bench.receiver.new_token()
+    server = await scene.bench.receiver.new_token()
+    await scene.bench.receiver.script(server.token, [Reply(status=307, headers=(("Location", aside.url),))])
+    made = await authorized(scene, server)
+    event = await scene.broadcast("event")
+    await scene.trial.arrivals(server.token, count=1, timeout_s=scene.bench.budgets.delivery_s)
+    await scene.quiet()
+    await scene.await_arrival(made, event, timeout_s=0)
+    await scene.trial.arrivals(aside.token, count=0, timeout_s=0)
+    return await with_token_requests(scene, server, aside=aside.token)
+
+
+async def api_key(scene: Scene) -> Case:
+    """A fixed header; the document shows it in responses only, so it may not be taken."""
+    member = {"header_name": "X-Destination-Key", "header_value": scene.bodies.word("value")}
+    return await if_taken(scene, {"type": scene.dialect.words.auth_api_key, "api_key": member})
+
+
+async def basic_auth(scene: Scene) -> Case:
+    """A user name and a password; the document shows them in responses only, so they may not be taken."""
+    member = {"username": scene.bodies.word("user"), "password": scene.bodies.word("password")}
+    return await if_taken(scene, {"type": scene.dialect.words.auth_basic, "basic_auth": member})
+
+
+async def client_certificate(scene: Scene) -> Case:
+    """A client certificate of the receiver's own authority."""
+    made = await scene.bench.receiver.client_certificate(scene.bodies.word("client"))
+    pair = {"client_cert": made.client_cert, "client_key": made.client_key}
+    await deliver_one(scene, await scene.destination("with certificate", mtls_client_cert=pair))
+    return await scene.case(fingerprint=fingerprint(made.client_cert))
+
+
+async def if_taken(scene: Scene, authentication: Mapping[str, Any]) -> Case:
+    """One event to an endpoint with this authentication, or the refusal to create it."""
+    token = await scene.bench.receiver.new_token()
+    asked = await scene.trial.call(
+        "createEndpoint",
+        role="asked",
+        body=scene.bodies.new_endpoint(url=token.url, is_disabled=True, authentication=authentication),
+    )
+    shown = asked.data.get("authentication") if isinstance(asked.data, dict) else None
+    if not isinstance(shown, dict) or not all(shown.get(name) for name in authentication):
+        return await scene.case(taken=False)
+    await deliver_one(scene, await scene.destination("authorized", authentication=authentication))
+    return await scene.case(taken=True)
+
+
+async def authorized(scene: Scene, server: Token, **further: Any) -> Destination:
+    """An endpoint whose tokens come from this server; `further` members replace the usual ones, None leaves one out."""
+    usual = {
+        "url": server.url,
+        "authentication_type": scene.dialect.words.oauth2_shared_secret,
+        "client_id": scene.bodies.word("client"),
+        "client_secret": scene.bodies.word("shared"),
+        "grant_type": GRANT,
+        "scope": scene.bodies.word("scope"),
+        "audience": scene.bodies.word("audience"),
+        "expiry_time_unit": unit_word(scene, TimeUnit.SECONDS),
+    }
+    members = {name: value for name, value in {**usual, **further}.items() if value is not None}
+    authentication = {"type": scene.dialect.words.auth_oauth2, "oauth2": members}
+    return await scene.destination("authorized", authentication=authentication)
+
+
+async def token_server(
+    scene: Scene, fields: Mapping[str, str], *, unit: TimeUnit = TimeUnit.SECONDS, lifetime: int = LONG_LIFE_S
+) -> tuple[Token, list[str]]:
+    """A receiver token that issues one access token after the other, and those tokens; the last is issued for ever."""
+    server = await scene.bench.receiver.new_token()
+    issued = [scene.bodies.word("issued") for _ in range(4)]
+    lifetimes = [lifetime, *[math.ceil(LONG_LIFE_S / unit.in_seconds)] * 3]
+    decoys = {name: "decoy" for name in STANDARD_FIELDS if name not in fields.values()}
+    replies = [
+        Reply(
+            headers=(("Content-Type", "application/json"),),
+            body=json.dumps(
+                {**decoys, fields["access_token"]: one, fields["expires_in"]: life, fields["token_type"]: "Bearer"}
+            ),
+        )
+        for one, life in zip(issued, lifetimes, strict=True)
+    ]
+    await scene.bench.receiver.script(server.token, replies)
+    return server, issued
+
+
+async def deliver_one(scene: Scene, destination: Destination) -> None:
+    """Broadcast an event and wait for it, there and at an endpoint without credentials."""
+    plain = await scene.destination("plain")
+    event = await scene.broadcast("event")
+    await scene.await_everywhere([destination, plain], event)
+
+
+async def with_token_requests(scene: Scene, server: Token, **facts: Any) -> Case:
+    """The evidence with what arrived at the token server."""
+    await scene.trial.arrivals(server.token, count=0, timeout_s=0)
+    return await scene.case(token_server=server.token, **facts)
+
+
+def unit_word(scene: Scene, unit: TimeUnit) -> str | None:
+    """The dialect's word for a unit in expiry_time_unit, if it has one."""
+    return next((word for word, one in scene.dialect.words.oauth2_expiry_units.items() if one is unit), None)
+
+
+def fingerprint(pem: str) -> str:
+    """The SHA-256 of the first certificate's DER form, in hex, as the receiver tells it."""
+    end = "-----END CERTIFICATE-----"
+    first = pem[: pem.index(end) + len(end)]
+    return hashlib.sha256(ssl.PEM_cert_to_DER_cert(first)).hexdigest()

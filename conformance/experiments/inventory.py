@@ -1,0 +1,67 @@
+"""What a project holds already: portal links and sources, which the eight operations cannot create.
+
+They are found through the list operations, and portal links are put back as they were found.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from conformance.evidence import Exchange
+from conformance.experiments.bench import Bench, Trial
+from conformance.experiments.request_bodies import RequestBodies
+from conformance.target import Project
+
+PAGES = 40
+
+NO_PORTAL_LINKS = (
+    "the project has no portal link, and no operation creates one: "
+    "make some at the target, or name a provision hook in target.yaml"
+)
+NO_SOURCES = (
+    "the project has no source, and no operation creates one: make some at the target, or name a provision hook "
+    "in target.yaml"
+)
+
+
+async def listed(
+    trial: Trial, operation_id: str, *, pages: int = PAGES, project: Project | None = None
+) -> tuple[dict[str, Any], ...]:
+    """The resources on the first pages of a list, in the order in which the target shows them (section 2.2)."""
+    found: dict[str, dict[str, Any]] = {}
+    query: dict[str, str] = {}
+    for _ in range(pages):
+        page = await trial.call(operation_id, role="inventory", query=query, project=project)
+        found.update({item["uid"]: item for item in content(page)})
+        cursor = pagination(page).get("next_page_cursor")
+        if pagination(page).get("has_next_page") is not True or not isinstance(cursor, str):
+            break
+        query = {"direction": "next", "next_page_cursor": cursor}
+    return tuple(found.values())
+
+
+def content(page: Exchange) -> tuple[dict[str, Any], ...]:
+    """The resources with a uid on a page, whatever else came; empty if there was no page (section 2.2)."""
+    items = page.data.get("content") if isinstance(page.data, dict) else None
+    if not isinstance(items, list):
+        return ()
+    return tuple(item for item in items if isinstance(item, dict) and isinstance(item.get("uid"), str))
+
+
+def uid_of(answer: Exchange) -> str | None:
+    """The uid of the resource in an answer; None if there is no text of that name."""
+    uid = answer.data.get("uid") if isinstance(answer.data, dict) else None
+    return uid if isinstance(uid, str) and uid else None
+
+
+def pagination(page: Exchange) -> Mapping[str, Any]:
+    """The pagination object of a page, whatever else came; empty if there was none (section 2.2)."""
+    found = page.data.get("pagination") if isinstance(page.data, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+async def put_back(bench: Bench, trial: Trial, link: Mapping[str, Any]) -> Exchange:
+    """Give a portal link the name, owner and settings back that it was found with (section 4.6)."""
+    kept = ("name", "owner_id", "can_manage_endpoint", "auth_type")
+    before = {field: link[field] for field in kept if link.get(field) is not None}
+    body = RequestBodies.of(bench).portal_link(**before)
+    return await trial.call("updatePortalLink", role="put back", path={"portalLinkID": link["uid"]}, body=body)

@@ -1,0 +1,54 @@
+"""Roll answers: what rolling a secret shows, at once and when the endpoint is fetched again (section 4.3).
+
+Facts of a case: `about`; `given`, the rolled endpoint's secrets that came from here, oldest first; `other`, the secret
+of another endpoint; `rolls`, the bodies that were sent.
+"""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from conformance.evidence import Case
+from conformance.experiments.bench import Bench, Trial, experiment
+from conformance.experiments.inventory import uid_of
+from conformance.experiments.request_bodies import RequestBodies
+
+OVERLAP_S = 7200.0
+"""How long the old secret is asked to live on; nobody waits for it."""
+
+
+@experiment("roll_answers")
+async def roll_answers(bench: Bench) -> AsyncIterator[Case]:
+    """Rolls with everything given, a second time, without expiration and without a secret."""
+    bodies, rolling = RequestBodies.of(bench), bench.dialect.rolling
+    required = bench.dialect.requests.expire_endpoint_secret_requires
+    longest = bench.dialect.requests.expiration_maximum
+    expiration = min(round(OVERLAP_S / rolling.expiration_unit.in_seconds) or 1, longest)
+    yield await _rolled(bench, bodies, "everything given", [{"secret": bodies.secret(), "expiration": expiration}])
+    twice = [{"secret": bodies.secret(), "expiration": amount} for amount in (expiration, max(1, expiration // 2))]
+    yield await _rolled(bench, bodies, "rolled twice", twice)
+    if "expiration" not in required:
+        yield await _rolled(bench, bodies, "without expiration", [{"secret": bodies.secret()}])
+    if "secret" not in required:
+        yield await _rolled(bench, bodies, "without secret", [{"expiration": expiration}])
+
+
+async def _rolled(bench: Bench, bodies: RequestBodies, about: str, rolls: list[dict[str, Any]]) -> Case:
+    """One endpoint is rolled while another stays as it is."""
+    trial = bench.trial(about)
+    first, other = bodies.secret(), bodies.secret()
+    created = await trial.call("createEndpoint", role="create", body=bodies.quiet_endpoint(secret=first))
+    bystander = await trial.call("createEndpoint", role="create other", body=bodies.quiet_endpoint(secret=other))
+    rolled, bystanding = uid_of(created), uid_of(bystander)
+    if rolled is None or bystanding is None:
+        return trial.obstacle("no endpoint could be created to roll; see the requirements of section 4.1")
+    await _fetch(trial, rolled, "fetch before")
+    for fields in rolls:
+        await trial.call("expireEndpointSecret", role="roll", path={"endpointID": rolled}, body=fields)
+    await _fetch(trial, rolled, "fetch")
+    await _fetch(trial, bystanding, "fetch other")
+    given = [first, *(fields["secret"] for fields in rolls if "secret" in fields)]
+    return trial.case(facts={"about": about, "given": given, "other": other, "rolls": rolls})
+
+
+async def _fetch(trial: Trial, uid: str, role: str) -> None:
+    await trial.call("getEndpoint", role=role, path={"endpointID": uid})

@@ -1,0 +1,105 @@
+"""The requests that the generator makes, as they come out of its process.
+
+    async for request in generated_requests(document, seed=7, examples=30):
+        ...
+
+The process ends with the iteration, however that ends.
+"""
+
+import asyncio
+import base64
+import json
+import os
+import sys
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+LINE_LIMIT = 16 * 1024 * 1024
+
+
+class GeneratorFailed(Exception):
+    """The generator's process ended with an error: a fault of hookproof, or a document that it cannot read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneratedRequest:
+    """One request as schemathesis made it: path parameters and query are percent-encoded, nothing is filled in.
+
+    `valid` says whether it was meant to fit the contract, `aim` what it tries, in schemathesis' words.
+    """
+
+    operation_id: str
+    path_parameters: Mapping[str, str]
+    query: str
+    headers: tuple[tuple[str, str], ...]
+    content: bytes | None
+    phase: str
+    valid: bool
+    aim: str
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "GeneratedRequest":
+        """The request in one line of the generator's output."""
+        return cls(
+            operation_id=value["operation_id"],
+            path_parameters={name: str(text) for name, text in value["path_parameters"].items()},
+            query=value["query"],
+            headers=tuple((name, text) for name, text in value["headers"]),
+            content=None if value["body_b64"] is None else base64.b64decode(value["body_b64"]),
+            phase=value["phase"],
+            valid=value["valid"],
+            aim=value["aim"],
+        )
+
+
+async def generated_requests(
+    document: Mapping[str, Any], *, seed: int, examples: int
+) -> AsyncGenerator[GeneratedRequest, None]:
+    """Every request for the document's operations, the same for the same arguments; raises GeneratorFailed."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "conformance.generator",
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        limit=LINE_LIMIT,
+        env=_environment(),
+    )
+    try:
+        order = {"document": document, "seed": seed, "examples": examples}
+        async with aclosing(_lines(process, json.dumps(order).encode())) as lines:
+            async for line in lines:
+                yield GeneratedRequest.from_json(json.loads(line))
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+async def _lines(process: asyncio.subprocess.Process, order: bytes) -> AsyncGenerator[bytes, None]:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    complaints = asyncio.ensure_future(process.stderr.read())
+    try:
+        process.stdin.write(order)
+        process.stdin.close()
+        while line := await process.stdout.readline():
+            yield line
+        if await process.wait():
+            said = (await complaints).decode(errors="replace").strip().splitlines()
+            raise GeneratorFailed(f"the request generator ended with {process.returncode}: {(said or ['no word'])[-1]}")
+    finally:
+        complaints.cancel()
+        await asyncio.gather(complaints, return_exceptions=True)
+
+
+def _environment() -> dict[str, str]:
+    # The child must find this package from wherever hookproof was started, and order its sets alike every time.
+    here = str(Path(__file__).resolve().parents[1])
+    paths = [here, *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONHASHSEED": "0"}

@@ -1,0 +1,113 @@
+"""Keeps API keys out of everything that is written down.
+
+A key is replaced by the name of the environment variable that would hold it, so that a request shown in a report can be
+sent again by whoever has the key.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from conformance.client import Key
+from conformance.evidence import Case, Exchange
+from conformance.ledger import Finding
+from conformance.target import Project
+from receiver.delivery import ReceivedDelivery
+from spec.dialect import Dialect
+
+VARIABLE: Final = "HOOKPROOF_API_KEY"
+HIDDEN: Final = "(masked)"
+SHORTEST: Final = 4
+"""Keys of fewer characters are masked in Authorization alone: anywhere else they may be part of any word."""
+
+
+class Mask:
+    """Masks the keys of a run's projects."""
+
+    def __init__(self, projects: Sequence[Project], dialect: Dialect):
+        self._format = dialect.authentication.key_format
+        self._variables = {p.id: VARIABLE if i == 0 else f"{VARIABLE}_{i + 1}" for i, p in enumerate(projects)}
+        # The truncated key of an access experiment is masked too. Long keys come first: one may begin with another.
+        parts = {
+            part: f"${self._variables[project.id]}"
+            for project in projects
+            for part in (project.api_key, project.api_key[:-1])
+            if len(part) >= SHORTEST
+        }
+        self._parts = tuple(sorted(parts.items(), key=lambda item: (-len(item[0]), item)))
+
+    def text(self, text: str) -> str:
+        """A text without keys."""
+        for part, name in self._parts:
+            text = text.replace(part, name)
+        return text
+
+    def value(self, value: Any) -> Any:
+        """A JSON value without keys."""
+        if isinstance(value, dict):
+            return {self.text(name): self.value(one) for name, one in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.value(one) for one in value]
+        return self.text(value) if isinstance(value, str) else value
+
+    def exchange(self, exchange: Exchange) -> Exchange:
+        """An exchange without keys."""
+        return replace(
+            exchange,
+            url=self.text(exchange.url),
+            request_headers=tuple(self._request_headers(exchange)),
+            request_body=None if exchange.request_body is None else self._bytes(exchange.request_body),
+            response_headers=tuple((name, self.text(value)) for name, value in exchange.response_headers),
+            response_body=self._bytes(exchange.response_body),
+            problem=None if exchange.problem is None else self.text(exchange.problem),
+        )
+
+    def delivery(self, delivery: ReceivedDelivery) -> ReceivedDelivery:
+        """A delivery without keys; credentials in it were made up by an experiment and stay."""
+        headers = tuple((name, self.text(value)) for name, value in delivery.headers)
+        return replace(delivery, headers=headers, body=self._bytes(delivery.body), path=self.text(delivery.path))
+
+    def case(self, case: Case) -> Case:
+        """A case without keys."""
+        return replace(
+            case,
+            name=self.text(case.name),
+            exchanges=tuple(map(self.exchange, case.exchanges)),
+            deliveries=tuple(map(self.delivery, case.deliveries)),
+            facts=self.value(dict(case.facts)),
+            obstacle=None if case.obstacle is None else self.text(case.obstacle),
+        )
+
+    def finding(self, finding: Finding) -> Finding:
+        """A finding without keys."""
+        return replace(
+            finding,
+            message=self.text(finding.message),
+            expected=self.text(finding.expected),
+            actual=self.text(finding.actual),
+            exchanges=tuple(map(self.exchange, finding.exchanges)),
+            deliveries=tuple(map(self.delivery, finding.deliveries)),
+            case=self.text(finding.case),
+        )
+
+    def _request_headers(self, exchange: Exchange) -> Iterator[tuple[str, str]]:
+        for name, value in exchange.request_headers:
+            credential = name.lower() == "authorization" and bool(value)
+            yield name, self._authorization(exchange) if credential else self.text(value)
+
+    def _authorization(self, exchange: Exchange) -> str:
+        variable = self._variables.get(exchange.project, VARIABLE)
+        match exchange.key:
+            case Key.OWN:
+                return self._format.replace("{key}", f"${variable}")
+            case Key.TRUNCATED:
+                return self._format.replace("{key}", f"${{{variable}%?}}")
+            case Key.BARE:
+                return f"${variable}"
+            case _:
+                return HIDDEN
+
+    def _bytes(self, content: bytes) -> bytes:
+        for part, name in self._parts:
+            content = content.replace(part.encode(), name.encode())
+        return content

@@ -1,0 +1,225 @@
+"""Runs all experiments at once, on one event loop in a thread of its own.
+
+The thread opens the venue, tries the keys, gathers the evidence and closes the venue again. The main thread stays free
+to judge, and to be interrupted. The run ends when every experiment has, when the time budget is over, when the target
+stops answering, or when `stop` is called; what was gathered by then is kept.
+"""
+
+import asyncio
+import random
+import threading
+import time
+from collections.abc import AsyncGenerator, Callable, Sequence
+from concurrent.futures import Future
+from contextlib import aclosing
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Final, Self, cast
+
+from conformance.allotment import allot
+from conformance.breaker import Breaker, RunOver
+from conformance.client import ApiClient
+from conformance.evidence import Case
+from conformance.experiments.bench import Bench, Experiment, Obstacle
+from conformance.gathered import Ending, Gathered
+from conformance.judging import told
+from conformance.preflight import FIRST_OPERATION, check_access
+from conformance.target import Profile, Project, Target
+from conformance.venue import Embedded, Venue, opened
+from spec.contract import Contract
+from spec.dialect import Dialect
+
+CANCELLED_WITHIN_S: Final = 5.0
+CLOSED_WITHIN_S: Final = 15.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What to run: `experiments` out of `every_experiment` that there is.
+
+    `nonce` goes into names, so that no run meets what an earlier one left behind.
+    """
+
+    subject: Target | Embedded
+    experiments: Sequence[Experiment]
+    every_experiment: Sequence[str]
+    dialect: Dialect
+    contract: Contract
+    profile: Profile
+    seed: int
+    nonce: str
+
+
+class Runner:
+    """One run's evidence in the making: a context manager, then `open`, `begin`, and `gathered` as often as needed."""
+
+    def __init__(self, plan: Plan):
+        self.cut: str | None = None
+        self._plan = plan
+        self._venue: Future[Venue] = Future()
+        self._keep: Future[Callable[[Case], None]] = Future()
+        self._cases: dict[str, list[Case]] = {one.name: [] for one in plan.experiments}
+        self._gathered: dict[str, Future[Gathered]] = {one.name: Future() for one in plan.experiments}
+        self._loop = asyncio.new_event_loop()
+        self._stop = asyncio.Event()
+        self._main: asyncio.Task[None] | None = None
+        self._thread = threading.Thread(target=self._run, name="experiments", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop("the run was abandoned")
+        self._thread.join(CLOSED_WITHIN_S)
+
+    def open(self) -> Venue:
+        """Wait until the venue is open and the keys are tried; raises Refusal."""
+        return self._venue.result()
+
+    def begin(self, keep: Callable[[Case], None]) -> None:
+        """Start the experiments; `keep` is called in their thread with each case as it comes."""
+        self._keep.set_result(keep)
+
+    def gathered(self, name: str) -> Gathered:
+        """Wait for an experiment to end and give what it brought."""
+        return self._gathered[name].result()
+
+    def under_way(self) -> tuple[str, ...]:
+        """The experiments that have not ended, in their order."""
+        return tuple(name for name, future in self._gathered.items() if not future.done())
+
+    def all_gathered(self) -> tuple[Gathered, ...]:
+        """Wait for all experiments and give what each brought, in their order."""
+        return tuple(map(self.gathered, self._gathered))
+
+    def stop(self, reason: str) -> None:
+        """End the run: experiments that have not ended are cut for this reason."""
+        try:
+            self._loop.call_soon_threadsafe(self._end, reason)
+        except RuntimeError:  # the loop is closed: all has ended
+            return
+
+    def _end(self, reason: str) -> None:
+        self.cut = self.cut or reason
+        self._stop.set()
+        if self._main is not None and not self._keep.done():
+            self._main.cancel()
+
+    def _run(self) -> None:
+        failure: BaseException = RuntimeError("the run ended before it began")
+        try:
+            with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+                runner.run(self._conduct())
+        except BaseException as error:  # noqa: BLE001 whoever waits in the other thread must hear of anything
+            failure = error
+        if not self._venue.done():
+            self._venue.set_exception(failure)
+        for name in self._gathered:
+            self._settle(name, Ending.CRASHED, told(failure), 0.0)
+
+    async def _conduct(self) -> None:
+        self._main = asyncio.current_task()
+        breaker = Breaker()
+        async with opened(self._plan.subject) as venue:
+            target, plan = venue.target, self._plan
+            timeout_s = target.budgets.request_s
+            async with ApiClient(
+                target.base_url, plan.contract, plan.dialect, timeout_s=timeout_s, breaker=breaker
+            ) as api:
+                await check_access(target, api)
+                self._venue.set_result(venue)
+                keep = await asyncio.wrap_future(self._keep)
+                await self._gather_all(venue, api, breaker, keep)
+
+    async def _gather_all(self, venue: Venue, api: ApiClient, breaker: Breaker, keep: Callable[[Case], None]) -> None:
+        everything = asyncio.create_task(self._in_order(venue, api, keep))
+        watch = asyncio.create_task(self._watch(venue, api, breaker))
+        stop = asyncio.create_task(self._stop.wait())
+        total_s = venue.target.budgets.total_s
+        await asyncio.wait({everything, stop}, timeout=total_s, return_when=asyncio.FIRST_COMPLETED)
+        if not everything.done():
+            self._end(f"the time budget of {total_s:g} s is over")
+        breaker.open()
+        for task in (everything, watch, stop):
+            task.cancel()
+        await asyncio.wait({everything, watch, stop}, timeout=CANCELLED_WITHIN_S)
+        for name in self._gathered:
+            self._settle(name, Ending.CUT, self.cut or "", total_s)
+
+    async def _in_order(self, venue: Venue, api: ApiClient, keep: Callable[[Case], None]) -> None:
+        """Run all experiments at once; those that want to be alone come last where projects are too few for that."""
+        allotment = allot(venue.target.projects, self._plan.every_experiment)
+        lock = asyncio.Lock()
+        benches = {
+            one.name: self._bench(one.name, venue, api, allotment.projects[one.name], lock)
+            for one in self._plan.experiments
+        }
+        last = [one for one in self._plan.experiments if one.alone and allotment.shared]
+        rest = [one for one in self._plan.experiments if one not in last]
+        await asyncio.gather(*(self._gather(one, benches[one.name], keep) for one in rest))
+        for one in last:
+            await self._gather(one, benches[one.name], keep)
+
+    async def _gather(self, experiment: Experiment, bench: Bench, keep: Callable[[Case], None]) -> None:
+        started = self._loop.time()
+        ending, reason = Ending.COMPLETE, ""
+
+        def take(case: Case) -> None:
+            keep(case)
+            self._cases[experiment.name].append(case)
+
+        try:
+            async with aclosing(cast("AsyncGenerator[Case]", experiment.gather(bench))) as cases:
+                async for case in cases:
+                    take(case)
+        except Obstacle as obstacle:
+            take(Case(experiment=experiment.name, name="obstacle", obstacle=str(obstacle)))
+        except asyncio.CancelledError:
+            self._settle(experiment.name, Ending.CUT, self.cut or "the run ended", self._loop.time() - started)
+            raise
+        except RunOver:
+            ending, reason = Ending.CUT, self.cut or "the run ended"
+        except Exception as error:  # noqa: BLE001 an experiment that breaks is our fault, and must not end the others
+            # What breaks while the run is being ended broke because of that.
+            broke = f"The experiment {experiment.name} broke: {told(error)}"
+            ending, reason = (Ending.CUT, self.cut) if self.cut else (Ending.CRASHED, broke)
+        self._settle(experiment.name, ending, reason, self._loop.time() - started)
+
+    def _settle(self, name: str, ending: Ending, reason: str, duration_s: float) -> None:
+        if not self._gathered[name].done():
+            cases = tuple(self._cases[name])
+            self._gathered[name].set_result(
+                Gathered(experiment=name, cases=cases, ending=ending, reason=reason, duration_s=round(duration_s, 3))
+            )
+
+    async def _watch(self, venue: Venue, api: ApiClient, breaker: Breaker) -> None:
+        """Ask the target directly whenever many exchanges in a row went unanswered, and end the run if it is silent."""
+        while True:
+            await breaker.suspected.wait()
+            exchange = await api.call(FIRST_OPERATION, role="watch", project=venue.target.projects[0])
+            if exchange.status is None:
+                self._end(f"the target stopped answering: {exchange.problem}")
+                return
+
+    def _bench(
+        self, name: str, venue: Venue, api: ApiClient, projects: tuple[Project, ...], portal_links: asyncio.Lock
+    ) -> Bench:
+        plan = self._plan
+        return Bench(
+            experiment=name,
+            nonce=plan.nonce,
+            api=api,
+            receiver=venue.receiver,
+            projects=projects,
+            dialect=plan.dialect,
+            contract=plan.contract,
+            profile=plan.profile,
+            budgets=venue.target.budgets,
+            random=random.Random(f"{plan.seed}:{name}"),
+            clock=time.time,
+            loop=self._loop,
+            portal_links=portal_links,
+        )

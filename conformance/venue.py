@@ -1,0 +1,117 @@
+"""The venue of a run: the target and the receiver, started or reached.
+
+Without a target the reference server is started as a process, with random keys, beside the receiver. With one, only the
+receiver is started. Both end with the block, however that ends.
+"""
+
+import secrets
+import shutil
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from conformance.experiments.bench import Obstacle
+from conformance.refusal import ExitCode, Refusal
+from conformance.target import Project, ReceiverSettings, Target
+from receiver.authority import CERTIFICATE_FILE, KEY_FILE
+from receiver.child import ChildFailed, child
+from receiver.client import ReceiverClient
+from receiver.delivery import ReceivedDelivery
+from spec.dialect import Dialect
+
+READY_WITHIN_S: Final = 20.0
+NO_CA: Final = (
+    "the receiver has a CA that the target cannot know, so nothing can be delivered to it; make one with"
+    " `hookproof ca DIR`, let the target trust DIR/ca.pem, and give --ca-dir DIR"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Embedded:
+    """The reference server, to be started under a dialect; the name is how its process finds the same dialect."""
+
+    dialect: Dialect
+    dialect_name: str
+    seed: int
+    projects: int
+    receiver: ReceiverSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Venue:
+    """A target that can be called, and the receiver beside it."""
+
+    target: Target
+    receiver: ReceiverClient
+    embedded: bool
+
+
+class UntrustedReceiver(ReceiverClient):
+    """A receiver whose CA no target trusts: tokens can be had, but no delivery will ever arrive."""
+
+    async def deliveries(
+        self, token: str, count: int = 1, timeout_s: float = 5.0, *, after: int = 0
+    ) -> tuple[ReceivedDelivery, ...]:
+        """Raise Obstacle: silence would prove nothing here."""
+        raise Obstacle(NO_CA)
+
+
+@asynccontextmanager
+async def opened(subject: Target | Embedded) -> AsyncIterator[Venue]:
+    """Start what has to be started; raises Refusal where that fails."""
+    try:
+        async with _embedded(subject) if isinstance(subject, Embedded) else _beside(subject) as venue:
+            yield venue
+    except ChildFailed as failure:
+        ours = failure.exit_code != ExitCode.USAGE
+        raise Refusal(str(failure), ExitCode.FAULT if ours else ExitCode.USAGE) from None
+
+
+@asynccontextmanager
+async def _embedded(subject: Embedded) -> AsyncIterator[Venue]:
+    names = [f"p{number}" for number in range(1, subject.projects + 1)]
+    projects = tuple(Project(id=name, api_key=secrets.token_urlsafe(24)) for name in names)
+    with tempfile.TemporaryDirectory(prefix="hookproof-") as folder:
+        ca = _copied_ca(subject.receiver, Path(folder))
+        async with _receiver(subject.receiver, ca) as (ca_file, receiver):
+            arguments = ["serve", "--port", "0", "--dialect", subject.dialect_name, "--seed", str(subject.seed)]
+            arguments += [word for project in projects for word in ("--project", f"{project.id}={project.api_key}")]
+            async with child([*arguments, "--ca", ca_file], deadline_s=READY_WITHIN_S) as ready:
+                target = Target(
+                    base_url=ready["api"], projects=projects, dialect=subject.dialect, receiver=subject.receiver
+                )
+                yield Venue(target=target, receiver=receiver, embedded=True)
+
+
+@asynccontextmanager
+async def _beside(target: Target) -> AsyncIterator[Venue]:
+    with tempfile.TemporaryDirectory(prefix="hookproof-") as folder:
+        ca = _copied_ca(target.receiver, Path(folder))
+        async with _receiver(target.receiver, ca, trusted=target.receiver.ca is not None) as (_, receiver):
+            yield Venue(target=target, receiver=receiver, embedded=False)
+
+
+@asynccontextmanager
+async def _receiver(
+    settings: ReceiverSettings, ca: Path, *, trusted: bool = True
+) -> AsyncIterator[tuple[str, ReceiverClient]]:
+    arguments = ["receive", "--bind", settings.bind, "--ca-dir", str(ca)]
+    if settings.public_url is not None:
+        arguments += ["--public-url", settings.public_url]
+    kind = ReceiverClient if trusted else UntrustedReceiver
+    async with child(arguments, deadline_s=READY_WITHIN_S) as ready, kind(ready["control"]) as receiver:
+        yield ready["ca"], receiver
+
+
+def _copied_ca(settings: ReceiverSettings, folder: Path) -> Path:
+    """A folder in which the receiver finds the CA; a target file may keep its two halves anywhere."""
+    try:
+        for source, name in ((settings.ca, CERTIFICATE_FILE), (settings.ca_key, KEY_FILE)):
+            if source is not None:
+                shutil.copyfile(source, folder / name)
+    except OSError as error:
+        raise Refusal(f"receiver: the CA cannot be read: {error}") from None
+    return folder

@@ -1,0 +1,117 @@
+"""Each check of the API passes a target that keeps its word, and convicts one that does not."""
+
+import importlib
+import pkgutil
+
+import pytest
+
+from conformance.checks.access import nothing_works_without_a_key
+from conformance.checks.credentials_shown import masked_credentials_are_not_shown_in_clear
+from conformance.checks.duplicates import a_key_may_be_left_out
+from conformance.checks.endpoint import a_created_endpoint_shows_what_was_sent
+from conformance.checks.errors import a_refusal_has_the_dialects_error_body
+from conformance.checks.list_order import sort_is_descending_by_default_and_ascending_is_its_reverse
+from conformance.checks.registry import all_checks
+from conformance.checks.roll_shown import expiration_and_secret_may_be_left_out
+from conformance.checks.secret import a_secret_of_another_form_is_taken_or_refused
+from conformance.checks.words import an_enumerated_field_shows_a_word_of_the_dialect
+from conformance.verdict import Verdict
+from tests.conformance.canned import case, exchange, verdicts
+from tests.conformance.checks_api import (
+    examples_access_and_errors,
+    examples_answers,
+    examples_endpoints,
+    examples_envelope_and_lists,
+    examples_events,
+    examples_portal_links,
+)
+from tests.conformance.checks_api.example import Example, Judge, created, link, page, refusal
+from tests.conformance.checks_api.examples_envelope_and_lists import walk
+
+EXAMPLES = (
+    *examples_envelope_and_lists.EXAMPLES,
+    *examples_endpoints.EXAMPLES,
+    *examples_answers.EXAMPLES,
+    *examples_portal_links.EXAMPLES,
+    *examples_events.EXAMPLES,
+    *examples_access_and_errors.EXAMPLES,
+)
+
+JUDGED_FROM_DELIVERIES = "deliveries_"
+"""What the names of the modules begin with whose checks judge deliveries."""
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+def test_a_target_that_keeps_its_word_passes(example: Example) -> None:
+    assert verdicts(example.check, example.kept, example.dialect)[example.requirement] is Verdict.PASS
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+def test_a_target_that_breaks_its_word_is_convicted(example: Example) -> None:
+    assert verdicts(example.check, example.broken, example.dialect)[example.requirement] is Verdict.FAIL
+
+
+def test_every_check_of_the_api_is_shown_both_for_each_of_its_requirements() -> None:
+    package = importlib.import_module("conformance.checks")
+    ours = [m.name for m in pkgutil.iter_modules(package.__path__) if not m.name.startswith(JUDGED_FROM_DELIVERIES)]
+    defined = {name for module in ours for name in dir(importlib.import_module(f"conformance.checks.{module}"))}
+    wanted = {
+        (check.name, requirement)
+        for check in all_checks()
+        if check.name in defined
+        for requirement in check.requirements
+    }
+    assert wanted - {(example.check.__name__, example.requirement) for example in EXAMPLES} == ONLY_NOT_APPLICABLE
+
+
+ONLY_NOT_APPLICABLE = {
+    ("a_key_may_be_left_out", "2.8-8"),
+    ("expiration_and_secret_may_be_left_out", "4.3-18"),
+    ("expiration_and_secret_may_be_left_out", "4.3-19"),
+}
+"""Checks that only say that a requirement does not apply; they have tests of their own."""
+
+
+@pytest.mark.parametrize(
+    ("check", "dialect"),
+    [
+        (a_key_may_be_left_out, "contrary"),
+        (expiration_and_secret_may_be_left_out, "contrary"),
+        (masked_credentials_are_not_shown_in_clear, "contrary"),
+    ],
+)
+def test_a_requirement_that_the_dialect_rules_out_does_not_apply(check: Judge, dialect: str) -> None:
+    assert set(verdicts(check, case(), dialect).values()) == {Verdict.NOT_APPLICABLE}
+
+
+def test_in_a_dialect_where_any_text_is_a_secret_none_has_another_form() -> None:
+    evidence = case(created(), facts={"about": "another secret form"})
+    assert verdicts(a_secret_of_another_form_is_taken_or_refused, evidence) == {"2.3-15": Verdict.NOT_APPLICABLE}
+
+
+def test_a_word_that_a_client_may_have_given_convicts_nobody() -> None:
+    listed = page("listPortalLinks", [link(auth_type="what a client gave")])
+    assert verdicts(an_enumerated_field_shows_a_word_of_the_dialect, listed, "contrary") == {}
+
+
+def test_resources_that_the_sort_key_does_not_tell_apart_may_change_places() -> None:
+    kept = walk("abc", sort="ASC")
+    same_time = [{**item, "created_at": "2024-01-01T00:00:00.000001Z"} for item in kept.facts["listed"]]
+    page_of_same_time = page("listPortalLinks", same_time)
+    evidence = case(page_of_same_time, facts={**kept.facts, "listed": same_time})
+    assert verdicts(sort_is_descending_by_default_and_ascending_is_its_reverse, evidence) == {"4.4-8": Verdict.PASS}
+
+
+def test_numbers_are_equal_whatever_their_spelling() -> None:
+    evidence = case(created({"http_timeout": 30}, {"http_timeout": 30.0}), facts={"about": "fields", "fields": []})
+    assert verdicts(a_created_endpoint_shows_what_was_sent, evidence) == {"4.1-10": Verdict.PASS}
+
+
+def test_something_in_front_of_the_service_may_refuse_odd_requests_in_its_own_words() -> None:
+    assert verdicts(a_refusal_has_the_dialects_error_body, refusal(400, role="odd", body=b"Bad Request")) == {}
+
+
+def test_an_experiment_that_got_no_answer_convicts_nobody_of_opening_its_doors() -> None:
+    silent = exchange("refused", problem="TimeoutError")
+    evidence = case(silent, facts={"kind": "none", "operation_id": "createEndpoint"})
+    assert verdicts(nothing_works_without_a_key, evidence) == {}

@@ -1,0 +1,89 @@
+from collections.abc import Sequence
+from dataclasses import replace
+
+from delivered import created, destination, event, sent
+
+from conformance.checks.deliveries_exhaustion import (
+    a_failing_delivery_is_attempted_as_often_as_the_dialect_says,
+    an_endpoint_is_disabled_as_the_dialect_says,
+    the_chat_channel_is_told_as_the_dialect_says,
+)
+from conformance.checks.registry import Yardstick
+from conformance.dispatch import facts_of
+from conformance.evidence import Case
+from conformance.verdict import Verdict
+from spec.dialect import Answer
+from spec.vocabulary import Notify
+from tests.conformance.canned import NOW, case, delivery, exchange, verdicts, yardstick
+
+PASS, FAIL = Verdict.PASS, Verdict.FAIL
+FAILING = destination("failing")
+
+
+def exhausted(attempts: int = 5, *, told_at: Sequence[float] = (), after: str = "active", events: int = 1) -> Case:
+    """So many attempts a second apart, messages to the chat channel, and the endpoint's status at the end."""
+    arrived = [sent(event(), FAILING, at=NOW + number, attempt=number + 1) for number in range(attempts)]
+    messages = [delivery("chat", arrived_at=NOW + at) for at in told_at]
+    looks = [
+        exchange(role, "getEndpoint", path={"endpointID": FAILING.uid}, data={"status": status})
+        for role, status in (("before", "active"), ("after", after))
+    ]
+    facts = {**facts_of([FAILING], [event()]), "chat": "chat", "exhausted": events}
+    return case(created(FAILING), *looks, deliveries=[*arrived, *messages], facts=facts)
+
+
+def test_as_many_attempts_as_the_dialect_says_pass() -> None:
+    check = a_failing_delivery_is_attempted_as_often_as_the_dialect_says
+    assert verdicts(check, exhausted(5)) == {"1-12": PASS, "1-13": PASS}
+    assert verdicts(check, exhausted(3), "contrary") == {"1-12": PASS, "1-13": PASS}
+
+
+def test_too_few_or_too_many_attempts_fail() -> None:
+    check = a_failing_delivery_is_attempted_as_often_as_the_dialect_says
+    assert verdicts(check, exhausted(4)) == {"1-12": FAIL, "1-13": PASS}
+    assert verdicts(check, exhausted(6)) == {"1-12": PASS, "1-13": FAIL}
+
+
+def told(evidence: Case, condition: Notify, *, deactivate_after: int = 0) -> Verdict:
+    """The verdict on the chat channel under a dialect with this condition."""
+    reference = yardstick().dialect
+    dialect = replace(
+        reference,
+        delivery=replace(reference.delivery, notify_on=Answer((condition,))),
+        retry=replace(reference.retry, deactivate_after=Answer((deactivate_after,))),
+    )
+    measured = Yardstick(dialect=dialect, contract=yardstick().contract)
+    (judgement,) = the_chat_channel_is_told_as_the_dialect_says(evidence, measured)
+    return judgement.verdict
+
+
+def test_a_channel_that_is_told_when_all_attempts_have_failed_passes() -> None:
+    assert told(exhausted(told_at=[4.5]), Notify.EXHAUSTED) is PASS
+
+
+def test_a_channel_that_is_told_too_early_or_never_fails() -> None:
+    assert told(exhausted(told_at=[1.0, 4.5]), Notify.EXHAUSTED) is FAIL
+    assert told(exhausted(), Notify.EXHAUSTED) is FAIL
+
+
+def test_a_channel_that_is_told_without_the_condition_fails() -> None:
+    assert told(exhausted(told_at=[4.5]), Notify.NEVER) is FAIL
+    assert told(exhausted(), Notify.NEVER) is PASS
+    assert told(exhausted(told_at=[4.5]), Notify.STATE_CHANGE) is FAIL
+
+
+def test_a_channel_that_hears_of_a_change_of_state_is_told_when_the_endpoint_is_disabled() -> None:
+    assert told(exhausted(told_at=[4.5]), Notify.STATE_CHANGE, deactivate_after=1) is PASS
+    assert told(exhausted(), Notify.STATE_CHANGE, deactivate_after=1) is FAIL
+
+
+def test_an_endpoint_stays_enabled_under_the_reference_dialect() -> None:
+    check = an_endpoint_is_disabled_as_the_dialect_says
+    assert verdicts(check, exhausted()) == {"3-7": PASS}
+    assert verdicts(check, exhausted(after="inactive")) == {"3-7": FAIL}
+
+
+def test_an_endpoint_is_disabled_under_the_contrary_dialect() -> None:
+    check = an_endpoint_is_disabled_as_the_dialect_says
+    assert verdicts(check, exhausted(3, after="paused", events=3), "contrary") == {"3-7": PASS}
+    assert verdicts(check, exhausted(3, after="active", events=3), "contrary") == {"3-7": FAIL}

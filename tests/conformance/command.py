@@ -1,0 +1,47 @@
+"""`hookproof check` as a user runs it: a process, with a folder and an environment of its own."""
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+FOREIGN = re.compile("HOOKPROOF_|PYTEST|NO_COLOR|FORCE_COLOR")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    """How the command ended. No output of it may ever hold a traceback."""
+
+    code: int
+    out: str
+    err: str
+
+
+def arguments(*words: str | Path) -> list[str]:
+    return [sys.executable, "-P", "-m", "hookproof", "check", *map(str, words)]
+
+
+def environment(**variables: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not FOREIGN.match(name)}
+    return {**kept, "PYTHONWARNINGS": "error", **variables}
+
+
+def check(folder: Path, *words: str | Path, **variables: str) -> Ended:
+    process = subprocess.run(
+        arguments(*words),
+        cwd=folder,
+        env=environment(**variables),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    return ended(process.returncode, process.stdout, process.stderr)
+
+
+def ended(code: int, out: str, err: str) -> Ended:
+    assert "Traceback" not in out + err, out + err
+    return Ended(code=code, out=out, err=err)

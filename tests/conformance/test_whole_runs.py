@@ -1,0 +1,104 @@
+"""Whole runs over real sockets: the reference server is acquitted under every dialect, a faulty one is convicted."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from command import check
+
+from receiver.authority import Authority
+from spec.dialect_file import shipped_dialects
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("spec", "mockserver", "receiver", "conformance")
+
+
+def requirements(folder: Path) -> dict[str, dict[str, Any]]:
+    report = json.loads((folder / "hookproof-report" / "report.json").read_text())
+    return {requirement["id"]: requirement for requirement in report["requirements"]}
+
+
+@contextmanager
+def served(folder: Path, sources: Path, *projects: str) -> Iterator[str]:
+    """The reference server from these sources, trusting the CA in `folder`; yields its URL."""
+    Authority(folder / "ca")
+    pairs = [word for project in projects for word in ("--project", f"{project}=key-{project}")]
+    command = [sys.executable, "-P", "-m", "hookproof", "serve", "--port", "0", "--json", "--until-stdin-closes"]
+    process = subprocess.Popen(
+        [*command, "--ca", str(folder / "ca" / "ca.pem"), *pairs],
+        env={**os.environ, "PYTHONPATH": str(sources)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        yield json.loads(process.stdout.readline())["api"]
+    finally:
+        process.stdin.close()
+        process.wait(timeout=30)
+        process.stdout.close()
+
+
+def target_file(folder: Path, url: str, *projects: str) -> Path:
+    path = folder / "target.yaml"
+    listed = [{"id": project, "api_key": f"key-{project}"} for project in projects]
+    receiver = {"ca": "ca/ca.pem", "ca_key": "ca/ca.key"}
+    path.write_text(yaml.safe_dump({"base_url": url, "projects": listed, "receiver": receiver}))
+    return path
+
+
+@pytest.mark.parametrize("dialect", shipped_dialects())
+def test_the_embedded_server_conforms_and_every_stated_requirement_was_exercised(tmp_path: Path, dialect: str) -> None:
+    done = check(tmp_path, "--dialect", dialect, "--strict")
+    assert done.code == 0, done.out
+    stated = [one for one in requirements(tmp_path).values() if one["level"] == "stated"]
+    passed = [one for one in stated if one["verdict"] == "pass"]
+    assert len(passed) >= 170
+    assert all(one["exercised"] > 0 for one in passed)
+    assert {one["verdict"] for one in stated} == {"pass", "not_applicable"}
+
+
+def test_a_target_whose_two_projects_are_shared_by_all_experiments_conforms(tmp_path: Path) -> None:
+    with served(tmp_path, ROOT, "p1", "p2") as url:
+        done = check(tmp_path, "--target", target_file(tmp_path, url, "p1", "p2"), "--profile", "quick")
+    assert done.code == 0, done.out
+
+
+@pytest.mark.parametrize(
+    ("module", "right", "wrong", "convicted"),
+    [
+        ("delivery/courier.py", "event_uid, now, body)", "event_uid, now, body + b' ')", {"6-6", "6-7"}),
+        ("delivery/signing.py", "if secret.expires_at is None or now < secret.expires_at]", "]", {"4.3-4"}),
+        ("paging.py", "len(rows) > query.per_page", "len(rows) >= query.per_page", {"2.2-9"}),
+        ("delivery/dispatcher.py", "limiter.wait_s(now) if limiter is not None else 0.0", "0.0", {"8-1"}),
+        ("keys.py", "if given and self._opens(project, given):", "if given:", {"5-9"}),
+    ],
+    ids=["signs other bytes", "expired secret signs", "claims a page too many", "no rate limit", "any key opens"],
+)
+def test_a_faulty_server_is_convicted_of_what_it_breaks(
+    tmp_path: Path, module: str, right: str, wrong: str, convicted: set[str]
+) -> None:
+    faulty = tmp_path / "faulty"
+    for package in PACKAGES:
+        shutil.copytree(ROOT / package, faulty / package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "hookproof.py", faulty)
+    source = (faulty / "mockserver" / module).read_text()
+    assert source.count(right) == 1, f"the line to break is gone from {module}"
+    (faulty / "mockserver" / module).write_text(source.replace(right, wrong))
+    with served(tmp_path, faulty, "p1", "p2", "p3", "p4") as url:
+        target = target_file(tmp_path, url, "p1", "p2", "p3", "p4")
+        only = [word for one in sorted(convicted) for word in ("--only", one)]
+        done = check(tmp_path, "--target", target, "--profile", "quick", *only)
+    assert done.code == 1, done.out
+    failed = {one["id"] for one in requirements(tmp_path).values() if one["verdict"] == "fail"}
+    assert failed == convicted
