@@ -37,6 +37,10 @@ lint-openapi: ## Check spec/openapi.yaml with Redocly CLI (needs Node.js 20 or l
 	REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true \
 	    npx --yes @redocly/cli@2.77.0 lint --extends recommended-strict spec/openapi.yaml
 
+.PHONY: load
+load: setup ## Load the embedded server for 10 seconds
+	$(BIN)/hookproof load
+
 .PHONY: lock
 lock: ## Write constraints.txt anew from the newest versions that pyproject.toml allows
 	rm -rf $(VENV)

@@ -1,0 +1,1 @@
+"""The load profiles: locust drives a target, the receiver witnesses what arrives."""
