@@ -1,0 +1,58 @@
+"""The command line's front: help without loading anything, one line and exit 64 for a wrong call."""
+
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from hookproof import SUBCOMMANDS, cli
+
+
+def hookproof(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "hookproof", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_help_names_every_subcommand() -> None:
+    shown = CliRunner().invoke(cli, ["--help"]).output
+    assert all(name in shown for name in SUBCOMMANDS)
+
+
+@pytest.mark.parametrize("name", sorted(SUBCOMMANDS))
+def test_every_subcommand_has_help(name: str) -> None:
+    outcome = CliRunner().invoke(cli, [name, "--help"])
+    assert outcome.exit_code == 0
+    assert "Usage:" in outcome.output
+
+
+def test_help_loads_no_subcommand() -> None:
+    code = "import sys, hookproof\ntry: hookproof.main()\nexcept SystemExit: print(sorted(sys.modules))"
+    command = [sys.executable, "-c", code, "--help"]
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+    assert "'click'" in shown
+    assert not any(f"'{name}'" in shown for name in ("locust", "schemathesis", "aiohttp", "conformance"))
+
+
+def test_no_subcommand_but_load_loads_locust() -> None:
+    code = "import sys, conformance.cli, mockserver.cli, receiver.cli, load.cli; sys.exit('locust' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], timeout=60, check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("no-such-command",),
+        ("check", "--no-such-option"),
+        ("check", "--dialect", "no-such-dialect"),
+        ("serve", "--dialect", "no-such-dialect"),
+        ("serve", "--port", "seventy"),
+        ("receive", "--bind", "nowhere"),
+        ("load", "no-such-profile"),
+    ],
+)
+def test_a_wrong_call_is_told_in_one_line_with_exit_64(arguments: tuple[str, ...]) -> None:
+    outcome = hookproof(*arguments)
+    assert outcome.returncode == 64, outcome.stderr
+    assert len(outcome.stderr.strip().splitlines()) == 1
+    assert "Traceback" not in outcome.stderr

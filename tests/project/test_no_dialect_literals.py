@@ -1,0 +1,165 @@
+"""No Python file answers a gap: what a dialect decides stands in the dialect files alone.
+
+Three kinds of literal are looked for in the packages that take a dialect: the texts of the shipped dialects (header
+names, parameter names, words, templates), the statuses, and the names by which the standard library calls statuses.
+Names that the document itself uses (properties, parameters) and the words of the vocabulary are no answers.
+"""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import cache
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+from aiohttp import web
+
+from spec.dialect import Answer
+from spec.dialect_file import load_dialect, shipped_dialects
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+PACKAGES: Final = ("mockserver", "receiver", "conformance", "load")
+FILES: Final = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+
+PLACEHOLDER: Final = re.compile(r"\{\w+\}")
+
+DISTINCTIVE: Final = re.compile(r"^(?=.{6,})(?=.*[A-Z_-])")
+"""A text of a dialect that is looked for within longer literals too."""
+
+NEUTRAL: Final = frozenset({"application/json", "http", "none"})
+"""Texts that mean something else as well: a media type, a scheme, nothing."""
+
+ANY_STATUS: Final = frozenset(range(100, 600))
+
+NAMED_STATUSES: Final = {status.name: status.value for status in HTTPStatus} | {
+    kind.__name__: kind.status_code
+    for kind in vars(web).values()
+    if isinstance(kind, type) and issubclass(kind, web.HTTPException) and kind.status_code > 0
+}
+"""The statuses that http.HTTPStatus and aiohttp.web call by name."""
+
+PROSE: Final = ("name", "summary", "policy")
+"""Fields that describe a dialect and answer nothing."""
+
+OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
+    "mockserver/control.py": (ANY_STATUS, "the control listener is no part of the API: its statuses are its own"),
+    "receiver/": (ANY_STATUS, "the control API and the answers of an endpoint are the receiver's own"),
+    "mockserver/delivery/": (
+        frozenset({"Bearer", "client_assertion", "client_assertion_type", 401}),
+        "RFC 6750 and RFC 7523 say how OAuth 2 tokens and assertions travel, and how an endpoint refuses one",
+    ),
+    "conformance/experiments/retries.py": (ANY_STATUS, "what the receiver is made to answer"),
+    "conformance/experiments/access.py": (frozenset({"Bearer"}), "one of the schemes that are wrong in most dialects"),
+    "conformance/experiments/credentials.py": (frozenset({"Bearer"}), "the token_type of RFC 6750"),
+    "conformance/experiments/hostile.py": (frozenset({400}), "a count of digits"),
+    "conformance/experiments/flood.py": (frozenset({400}), "a count of broadcasts"),
+    "conformance/experiments/paging.py": (frozenset({400}), "a count of pages"),
+    "conformance/experiments/sweep.py": (frozenset({400}), "a count of examples"),
+    "conformance/checks/answer.py": (frozenset({400}), "where the client errors of HTTP begin"),
+    "conformance/checks/deliveries_credentials.py": (frozenset({"basic", "Bearer"}), "schemes of RFC 7617 and 6750"),
+    "conformance/checks/endpoint.py": (frozenset({"active"}), "a word of a sentence"),
+    "conformance/signed.py": (frozenset({"signed"}), "a word of a sentence"),
+}
+"""What may stand in the modules whose path begins so, although a dialect has the same text or status, and why."""
+
+
+def leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
+    """The single values of a dialect with their dotted paths; enum members are vocabulary and left out."""
+    if isinstance(value, Answer):
+        value = value.allowed
+    if isinstance(value, Enum) or value is None or path in PROSE:
+        return
+    if is_dataclass(value):
+        for field in fields(value):
+            yield from leaves(getattr(value, field.name), f"{path}.{field.name}".lstrip("."))
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from leaves(item, path)
+    elif isinstance(value, tuple | list):
+        for item in value:
+            yield from leaves(item, path)
+    else:
+        yield path, value
+
+
+@cache
+def answers() -> tuple[frozenset[str], frozenset[int]]:
+    """The texts and the statuses of all shipped dialects; of a template, the text between its placeholders."""
+    found = [leaf for name in shipped_dialects() for leaf in leaves(load_dialect(name))]
+    pieces = {piece.strip() for _, value in found if isinstance(value, str) for piece in PLACEHOLDER.split(value)}
+    texts = {piece for piece in pieces if len(piece) > 2 and not set(piece.split(".")) <= document_names()} - NEUTRAL
+    statuses = {value for path, value in found if path.startswith(("errors.", "success.")) or path.endswith("_status")}
+    return frozenset(texts), frozenset(value for value in statuses if type(value) is int) - {200}
+
+
+@cache
+def document_names() -> frozenset[str]:
+    """Every key and every word of an enumeration that the contract itself names."""
+    return frozenset(_names(yaml.safe_load((ROOT / "spec" / "openapi.yaml").read_text())))
+
+
+def _names(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield from (key for key in value if isinstance(key, str))
+        yield from (value["name"],) if isinstance(value.get("name"), str) else ()
+        for item in value.values():
+            yield from _names(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _names(item)
+
+
+def literals(source: str) -> Iterator[tuple[int, object]]:
+    """Every constant of a module that is no docstring, and every status that it names, as a number; with its line."""
+    tree = ast.parse(source)
+    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and id(node) not in prose:
+            yield node.lineno, node.value
+        elif isinstance(node, ast.Attribute) and node.attr in NAMED_STATUSES:
+            yield node.lineno, NAMED_STATUSES[node.attr]
+
+
+def offences(source: str, *, name: str = "") -> list[str]:
+    """What stands in a module although it belongs to a dialect."""
+    own = {value for prefix, (values, _) in OWN.items() if name.startswith(prefix) for value in values}
+    return [f"line {line}: {value!r}" for line, value in literals(source) if is_an_answer(value, own)]
+
+
+def is_an_answer(value: object, own: AbstractSet[object]) -> bool:
+    """Whether a literal is a text or a status of a dialect, and not of the module's own."""
+    texts, statuses = answers()
+    if isinstance(value, str):
+        foreign = texts - own
+        return value.strip() in foreign or any(DISTINCTIVE.search(text) and text in value for text in foreign)
+    return type(value) is int and value in statuses - own
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_module_holds_no_answer_to_a_gap(path: Path) -> None:
+    assert offences(path.read_text(), name=str(path.relative_to(ROOT))) == []
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        'HEADER = "X-Webhook-Signature"',
+        'headers["Authorization"] = f"Bearer {key}"',
+        'query = {"ownerId": owner}',
+        'if endpoint["status"] == "inactive": pass',
+        "assert response.status == 422",
+        "raise web.HTTPNotFound()",
+    ],
+)
+def test_a_planted_answer_is_caught(planted: str) -> None:
+    assert offences(planted) != []
+
+
+def test_a_docstring_may_name_an_answer() -> None:
+    assert offences('"""Sends X-Webhook-Signature, as the reference dialect does."""') == []
