@@ -49,6 +49,14 @@ lock: ## Write constraints.txt anew from the newest versions that pyproject.toml
 	$(BIN)/pip freeze --exclude-editable > constraints.txt
 	touch $(READY)
 
+.PHONY: bench
+bench: setup ## Measure the reference server side by side with a bare application and Prism (needs wrk)
+	$(BIN)/python -m tests.bench.api
+
+.PHONY: torture
+torture: setup ## Kill the reference server 200 times while it writes, and look for what it had acknowledged
+	$(BIN)/python -m tests.mockserver.torture 200
+
 .PHONY: flood
 flood: setup ## Send 100,000 hostile requests to the reference server
 	$(BIN)/python -m tests.mockserver.flood 100000
