@@ -47,6 +47,7 @@ class TargetUnreachable(Stop):
 @click.option("--api-key", envvar="HOOKPROOF_API_KEY", help="Key of the target's project (or HOOKPROOF_API_KEY).")
 @click.option("--project", help="Project of the target.")
 @click.option("--dialect", default="reference", show_default=True, help="Name or file of the target's dialect.")
+@click.option("--ca-dir", type=click.Path(path_type=Path), help="Folder of the CA that the target trusts.")
 @click.option("--rate", type=click.FloatRange(0.1, 100_000), help="Broadcasts a second, instead of the profile's.")
 @click.option("--duration", type=click.FloatRange(0.1, 3600), help="Seconds of sending, instead of the profile's.")
 @click.option("--users", type=click.IntRange(1, 1024), help="Most requests in flight, instead of the profile's.")
@@ -57,6 +58,7 @@ def load(
     api_key: str | None,
     project: str | None,
     dialect: str,
+    ca_dir: Path | None,
     rate: float | None,
     duration: float | None,
     users: int | None,
@@ -77,7 +79,7 @@ def load(
         chosen, rate=rate or chosen.rate, duration_s=duration or chosen.duration_s, users=users or chosen.users
     )
     site = None if url is None else Site(base_url=url, project=project or "", api_key=api_key or "", dialect=spoken)
-    result = asyncio.run(carry_out(chosen, dialect, spoken, site))
+    result = asyncio.run(carry_out(chosen, dialect, spoken, site, ca_dir))
     verdict = verdict_of(result)
     out.mkdir(parents=True, exist_ok=True)
     (out / "report.json").write_text(json.dumps({"profile": chosen.name, **result, "verdict": verdict}, indent=2))
@@ -85,11 +87,14 @@ def load(
     return 0 if verdict == "pass" else 1
 
 
-async def carry_out(profile: Profile, dialect: str, spoken: Dialect, site: Site | None) -> dict[str, Any]:
+async def carry_out(
+    profile: Profile, dialect: str, spoken: Dialect, site: Site | None, ca_dir: Path | None
+) -> dict[str, Any]:
     """Start what the run needs, arrange it, run it; raises Stop."""
+    receive = ["receive"] if ca_dir is None else ["receive", "--ca-dir", str(ca_dir)]
     try:
         async with (
-            child(["receive"], deadline_s=START_DEADLINE_S) as receiver,
+            child(receive, deadline_s=START_DEADLINE_S) as receiver,
             target(site, dialect, spoken, receiver["ca"]) as reached,
         ):
             return await run(await arrange(reached, profile, receiver["control"]))

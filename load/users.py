@@ -1,7 +1,6 @@
 """Who sends: users that take slots from the run's schedule and broadcast."""
 
 import json
-import os
 import time
 from typing import Final
 from uuid import uuid4
@@ -65,7 +64,7 @@ def broadcast_body(marker: str) -> str:
     return json.dumps(
         {
             "event_type": "hookproof.load",
-            "data": {MARKER: marker, "process": os.getpid()},
+            "data": {MARKER: marker},
             "idempotency_key": marker,
         }
     )

@@ -43,16 +43,14 @@ class Witness:
         except (requests.RequestException, ValueError, KeyError) as error:
             self.problem = f"the receiver stopped answering: {error}"
 
-    def read(self, *, wait_s: float) -> int:
-        """Enter what has arrived since the last call, waiting up to `wait_s` for the first; returns how many."""
+    def read(self, *, wait_s: float) -> None:
+        """Enter what has arrived since the last call, waiting up to `wait_s` for the first."""
         query = {"after": self._seen, "limit": PAGE, "count": 1, "timeout": wait_s}
         answer = self._session.get(self._url, params=query, timeout=wait_s + 10)
         answer.raise_for_status()
-        deliveries = answer.json()["deliveries"]
-        for delivery in deliveries:
+        for delivery in answer.json()["deliveries"]:
             self._seen = max(self._seen, delivery["sequence"])
             self._enter(delivery)
-        return len(deliveries)
 
     def drain(self, deadline: float) -> None:
         """Wait until nothing accepted is pending any more, or the deadline (unix time) has passed."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from receiver.authority import Authority
 from spec.dialect_file import shipped_dialects
 
 
@@ -31,6 +32,21 @@ def test_every_broadcast_of_a_short_run_is_delivered_once(tmp_path: Path, dialec
     assert (figures["sent"], figures["accepted"], figures["delivered"]) == (20, 20, 20)
     assert figures["delivery_latency_s"]["p50"] > 0
     assert "DELIVERY" in outcome.stdout
+
+
+def test_a_target_of_ones_own_that_trusts_the_ca_gets_the_same_run(tmp_path: Path) -> None:
+    ca = tmp_path / "ca"
+    Authority(ca)
+    serve = ["serve", "--port", "0", "--json", "--until-stdin-closes", "--project", "p=k", "--ca", str(ca / "ca.pem")]
+    command = [sys.executable, "-m", "hookproof", *serve]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        url = json.loads(server.stdout.readline())["api"]
+        target = ("--url", url, "--api-key", "k", "--project", "p", "--ca-dir", str(ca))
+        outcome = hookproof_load(tmp_path, "--rate", "20", "--duration", "1", *target)
+        server.terminate()
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    assert report(tmp_path)["delivered"] == 20
 
 
 def test_a_target_that_is_not_there_ends_with_exit_4_and_one_line(tmp_path: Path) -> None:
