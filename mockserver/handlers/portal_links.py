@@ -10,7 +10,7 @@ from mockserver.paging import Pager
 from mockserver.service import Call, Reply, Service
 from mockserver.store.endpoints import EndpointRow
 from mockserver.store.listings import Listing
-from mockserver.store.portal_links import COLUMNS, PortalLinkRow
+from mockserver.store.portal_links import LISTED_COLUMNS, PortalLinkRow
 from mockserver.wire import encode
 from spec.vocabulary import PortalEndpointsMeaning
 
@@ -27,7 +27,7 @@ class PortalLinkHandlers:
         listing = Listing(
             service.database,
             "portal_links",
-            COLUMNS,
+            LISTED_COLUMNS,
             sort=rules.sort_key.value,
             matches={"owner_id": rules.owner_match.value, "name": rules.name_match.value},
         )
