@@ -1,7 +1,8 @@
 """Flood a server with hostile requests and look at how it bears it: `flood.py [REQUESTS]`.
 
-Each request is one of the hostile kinds below with random bytes changed, cut out or doubled. It counts answers by
-status; a status from 500 up, an answer that does not come in time, or memory that grows ends it with 1.
+First thousands of connections on which nothing is ever said, with one ordinary client among them; then the requests of
+`hostile_requests`. It counts answers by status; a status from 500 up, an answer that does not come in time, or memory
+that grows ends it with 1.
 """
 
 import asyncio
@@ -9,63 +10,28 @@ import json
 import random
 import sys
 from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
 import psutil
 
+from tests.mockserver.hostile_requests import KEY, PROJECTS, HostileRequests
+
 CLIENTS: Final = 64
 ANSWER_S: Final = 8.0
 WARM_UP: Final = 5000
+IDLE: Final = 10_000
+OPENED_AT_ONCE: Final = 200
+EXAMPLES: Final = 300
 LARGEST_GROWTH: Final = 20 * 1024 * 1024
 DEFAULT_REQUESTS: Final = 100_000
 FAULTS: Final = 500
 COMMAND: Final = "from mockserver.cli import serve; serve()"
-
-ENDPOINTS: Final = b"/api/v1/projects/demo/endpoints"
-PATHS: Final = (
-    ENDPOINTS,
-    ENDPOINTS + b"/x/expire_secret",
-    b"/api/v1/projects/demo/portal-links/x",
-    b"/api/v1/projects/demo/portal-links?perPage=9&sort=ASC&next_page_cursor=abc",
-    b"/api/v1/projects/demo/sources?type=%ff&provider=%00",
-    b"/api/v1/projects/demo/events/broadcast",
-    b"/api/v1/projects/%2e%2e/demo/..%2Fsources",
-    b"/../../etc/passwd",
-    b"//",
-    b"*",
-)
-METHODS: Final = (b"GET", b"POST", b"PUT", b"DELETE", b"HEAD", b"OPTIONS", b"TRACE", b"PATCH", b"CONNECT", b"BREW")
-BODIES: Final = (
-    b"",
-    b"{",
-    b"[" * 10_000 + b"]" * 10_000,
-    b'{"a":' * 10_000,
-    b'{"name": "x", "url": "https://a.invalid/", "rate_limit": 1e999}',
-    b'{"name": "x", "url": "https://a.invalid/", "rate_limit": 123456789012345678901234567890}',
-    b'{"name": "x", "url": "https://a.invalid/", "name": "y"}',
-    b'{"name": "\\ud800", "url": "https://a.invalid/"}',
-    b'{"name": "\\u0000", "url": "https://a.invalid/"}',
-    b'{"name": "x", "url": "http://a.invalid/"}',
-    b'{"event_type": 1, "data": {}, "custom_headers": {"a\\r\\nb": "c"}}',
-    b"\xff\xfe{\x00}\x00",
-    b'{"name": "' + b"x" * 100_000 + b'", "url": 1}',
-    b"9" * 10_000,
-)
-HEADERS: Final = (
-    b"Content-Type: application/json",
-    b"Content-Type: text/plain",
-    b"Content-Type: application/json; charset=utf-16",
-    b"Content-Encoding: gzip",
-    b"Transfer-Encoding: chunked",
-    b"Expect: 100-continue",
-    b"X-HTTP-Method-Override: DELETE",
-    b"Upgrade: websocket\r\nConnection: Upgrade",
-    b"Cookie: " + b"c=d; " * 500,
-    b"X: " + b"y" * 20_000,
-    b"Bad Header: x",
-    b"Content-Length: 99999999999",
-    b"Content-Length: -1",
+ORDINARY: Final = (
+    b"GET /api/v1/projects/demo/sources HTTP/1.1\r\n"
+    b"Host: x\r\nConnection: close\r\nAuthorization: Bearer %b\r\n\r\n" % KEY.encode()
 )
 
 
@@ -80,31 +46,79 @@ class Tally:
     def total(self) -> int:
         return self.statuses.total() + self.late
 
+    @property
+    def borne(self) -> bool:
+        """Whether every answer came in time and none told of a fault of the server's."""
+        return not self.late and all(status < FAULTS for status in self.statuses)
 
-def hostile(rng: random.Random) -> bytes:
-    """One request; what it does not spoil on purpose is in order, so that it gets past the first check."""
-    body = rng.choice(BODIES)
-    headers = [b"Host: x", b"Connection: close", b"Authorization: Bearer demo-key"]
-    headers += rng.sample(HEADERS, rng.choice((0, 0, 1, 2)))
-    if rng.random() < 0.7:
-        headers += [b"Content-Type: application/json", b"Content-Length: %d" % len(body)]
-    request = b"%b %b HTTP/1.1\r\n%b\r\n\r\n" % (rng.choice(METHODS), rng.choice(PATHS), b"\r\n".join(headers))
-    request += body
-    if rng.random() < 0.5:
-        place = rng.randrange(len(request))
-        end = min(len(request), place + rng.choice((0, 1, 4)))
-        request = request[:place] + rng.choice((b"", b"\x00", b"\xff", rng.randbytes(3))) + request[end:]
-    return request
-
-
-async def client(port: int, tally: Tally, requests: int, rng: random.Random) -> None:
-    """Send hostile requests, each on a connection of its own."""
-    for _ in range(requests):
+    async def count(self, port: int, request: bytes) -> None:
+        """Send one request on a connection of its own and note what comes."""
         try:
             async with asyncio.timeout(ANSWER_S):
-                tally.statuses[await _status(port, hostile(rng))] += 1
+                self.statuses[await _status(port, request)] += 1
         except TimeoutError:
-            tally.late += 1
+            self.late += 1
+
+
+@asynccontextmanager
+async def flooded_server(*, request_s: float) -> AsyncIterator[tuple[int, psutil.Process]]:
+    """A server that waits so long for a request to arrive; its port and its process."""
+    arguments = ["-c", COMMAND, "--port", "0", "--json", "--until-stdin-closes", "--request-timeout", str(request_s)]
+    for project in PROJECTS:
+        arguments += ["--project", f"{project}={KEY}"]
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, *arguments, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout is not None
+    try:
+        yield int(json.loads(await process.stdout.readline())["api"].rpartition(":")[2]), psutil.Process(process.pid)
+    finally:
+        process.terminate()
+        await process.communicate()
+
+
+async def flood(requests: int) -> tuple[Tally, int]:
+    """The answers to hostile requests, and by how many bytes the server's memory grew."""
+    hostile = await HostileRequests.made(dialect="reference", examples=EXAMPLES if requests > WARM_UP else 3)
+    tally = Tally()
+    # A request that the server waits for in vain costs the time-out, so it is a short one.
+    async with flooded_server(request_s=0.2) as (port, process):
+
+        async def client(count: int, rng: random.Random) -> None:
+            for _ in range(count):
+                await tally.count(port, hostile.one(rng))
+
+        async def clients(count: int, phase: str) -> None:
+            each = count // CLIENTS
+            await asyncio.gather(*(client(each, random.Random(f"{phase} {n}")) for n in range(CLIENTS)))
+
+        await clients(WARM_UP, "warm-up")
+        before = process.memory_info().rss
+        await clients(requests, "flood")
+        return tally, process.memory_info().rss - before
+
+
+async def idle(connections: int) -> tuple[Tally, int]:
+    """The answers to an ordinary client beside idle connections, and how many bytes they left in the server."""
+    tally = Tally()
+    async with flooded_server(request_s=30.0) as (port, process):
+        await tally.count(port, ORDINARY)
+        before = process.memory_info().rss
+        waiting = []
+        try:
+            while len(waiting) < connections:
+                opened = (asyncio.open_connection("127.0.0.1", port) for _ in range(OPENED_AT_ONCE))
+                waiting += [writer for _, writer in await asyncio.gather(*opened)]
+                await tally.count(port, ORDINARY)
+            held = len(process.net_connections())
+        finally:
+            for writer in waiting:
+                writer.close()
+        sys.stdout.write(f"idle connections held by the server: {held}, ")
+        sys.stdout.write(f"{(process.memory_info().rss - before) / len(waiting) / 1024:.1f} KiB each\n")
+        for _ in range(CLIENTS):
+            await tally.count(port, ORDINARY)
+        return tally, process.memory_info().rss - before
 
 
 async def _status(port: int, request: bytes) -> int:
@@ -122,36 +136,20 @@ async def _status(port: int, request: bytes) -> int:
         writer.transport.abort()
 
 
-async def flood(requests: int) -> tuple[Tally, int]:
-    """The answers, and by how many bytes the server's memory grew."""
-    # A request that the server waits for in vain costs this time-out, so it is a short one.
-    arguments = ("-c", COMMAND, "--port", "0", "--json", "--until-stdin-closes", "--request-timeout", "0.2")
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, *arguments, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
-    )
-    assert process.stdout is not None
-    port = int(json.loads(await process.stdout.readline())["api"].rpartition(":")[2])
-    memory = psutil.Process(process.pid)
-    tally = Tally()
-    before = 0
-    for count in (WARM_UP, requests):
-        before = before or memory.memory_info().rss if count != WARM_UP else 0
-        each = count // CLIENTS
-        await asyncio.gather(*(client(port, tally, each, random.Random(f"{count} {n}")) for n in range(CLIENTS)))
-    growth = memory.memory_info().rss - before
-    process.terminate()
-    await process.communicate()
-    return tally, growth
+def told(tally: Tally) -> None:
+    """Print the answers by status."""
+    for status, count in sorted(tally.statuses.items()):
+        sys.stdout.write(f"{status or 'closed':>6}: {count}\n")
 
 
 def main() -> int:
     """Run as a script."""
+    beside, _ = asyncio.run(idle(IDLE))
+    told(beside)
     tally, growth = asyncio.run(flood(int(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT_REQUESTS))
-    for status, count in sorted(tally.statuses.items()):
-        sys.stdout.write(f"{status or 'closed':>6}: {count}\n")
-    sys.stdout.write(f"late: {tally.late}, memory grew by {growth / 2**20:.1f} MiB\n")
-    failed = tally.late or growth > LARGEST_GROWTH or any(status >= FAULTS for status in tally.statuses)
-    return 1 if failed else 0
+    told(tally)
+    sys.stdout.write(f"late: {beside.late + tally.late}, memory grew by {growth / 2**20:.1f} MiB\n")
+    return 0 if beside.borne and tally.borne and growth <= LARGEST_GROWTH else 1
 
 
 if __name__ == "__main__":
