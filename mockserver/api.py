@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import unquote_plus
@@ -18,7 +18,7 @@ from mockserver.refusals import Refusal, Refusals, fault
 from mockserver.routes import Route, Routes
 from mockserver.service import Call, Handler, Reply
 from mockserver.store.database import Database
-from spec.contract import Contract
+from spec.contract import Contract, SchemaProblem
 
 _UTF8: Final = ("utf-8", "utf8", "us-ascii")
 _NOT_ENCODED: Final = "identity"
@@ -53,10 +53,11 @@ class Api:
         database: Database,
         journal: Journal,
         pages: Mapping[str, Page],
+        routes: type[Routes] = Routes,
     ) -> None:
         self._contract = contract
         self._handlers = {operation_id: handlers[operation_id] for operation_id in contract.operations}
-        self._routes = Routes(contract.operations.values(), refusals)
+        self._routes = routes(contract.operations.values(), refusals)
         self._keys = keys
         self._refusals = refusals
         self._limits = limits
@@ -108,7 +109,10 @@ class Api:
             body=body,
             payload=payload,
         )
-        return self._handlers[operation.operation_id](call)
+        return self._perform(call)
+
+    def _perform(self, call: Call) -> Reply:
+        return self._handlers[call.operation.operation_id](call)
 
     def _understood(self, operation_id: str, text: bytes) -> tuple[Mapping[str, Any], bytes | None]:
         """A body that keeps the contract, and the text of its opaque member."""
@@ -121,10 +125,13 @@ class Api:
                 value = decoded(text)
         except Malformed as problem:
             raise self._refusals.malformed(f"the body is not JSON: {problem}") from None
-        problems = self._contract.request_problems(operation_id, value)
+        problems = self._problems(operation_id, value)
         if problems:
             raise self._refusals.invalid("; ".join(map(str, problems)))
         return value, payload
+
+    def _problems(self, operation_id: str, value: Any) -> Sequence[SchemaProblem]:
+        return self._contract.request_problems(operation_id, value)
 
     async def _body(self, request: BaseRequest) -> bytes:
         """The body, refused before it is read if it is not declared as JSON or is declared too large."""

@@ -1,82 +1,34 @@
 """The composition root: every part of the server is made and joined here, and started and stopped in order."""
 
-import logging
-import random
-import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
-from itertools import count
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from aiohttp import web
 
-from mockserver.api import Api, Limits
+from mockserver.api import Limits
+from mockserver.assembly import Assembly, Randomness
+from mockserver.collaborators import Collaborators
 from mockserver.control import Control
-from mockserver.delivery.egress import EgressGuard, Network
-from mockserver.delivery.engine import DeliveryEngine
+from mockserver.delivery.egress import Network
 from mockserver.dispatch import EngineDispatch
-from mockserver.documentation import documentation_pages
-from mockserver.faults.live import LiveFaults
+from mockserver.faults.live import Answering, LiveFaults, Order
+from mockserver.faults.registry import Fault, with_faults
 from mockserver.fixture_file import FixtureLoader, Fixtures
-from mockserver.handlers import handlers_for
-from mockserver.identifiers import Entropy, identifiers, timestamp_writer
-from mockserver.journal import Journal
-from mockserver.keys import Keys
 from mockserver.listener import Listener
-from mockserver.refusals import Refusals
-from mockserver.service import Service
-from mockserver.signing_secrets import SigningSecrets
 from mockserver.store.database import IN_MEMORY, Database
-from mockserver.store.deliveries import Deliveries
-from mockserver.store.endpoints import Endpoints
-from mockserver.store.events import Events
-from mockserver.store.portal_links import PortalLinks
-from mockserver.store.sources import Sources
-from mockserver.wire import Wire
-from spec.contract import contract_for
 from spec.dialect import Answer, Dialect
 
 REQUEST_S: Final = 5.0
 _SHUTDOWN_S: Final = 5.0
 _BACKLOG: Final = 4096
 _MAY_STAY_OPEN: Final = ("delivery.notify_on", "delivery.own_events")
-_SEEDED_START_NS: Final = 1_700_000_000_000_000_000
-_SEEDED_STEP_NS: Final = 1_000_000
 
 
 class Unsettled(Exception):
     """The dialect leaves answers open that a server must have; the text names them."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Randomness:
-    """Where identifiers, secrets and jitter come from; all of it repeats for the same seed."""
-
-    identifiers: Entropy
-    time_ns: Callable[[], int]
-    secrets: Entropy
-    jitter: random.Random
-
-    @classmethod
-    def of(cls, seed: int | None) -> "Randomness":
-        """Seeded, or strong."""
-        if seed is None:
-            return cls(
-                identifiers=random.Random(secrets.randbits(256)).randbytes,  # unique, not secret, and often wanted
-                time_ns=time.time_ns,
-                secrets=secrets.token_bytes,
-                jitter=random.Random(),
-            )
-        # The times in identifiers are counted, since a clock would not repeat.
-        ticks = count(_SEEDED_START_NS, _SEEDED_STEP_NS)
-        return cls(
-            identifiers=random.Random(f"{seed} identifiers").randbytes,
-            time_ns=lambda: next(ticks),
-            secrets=random.Random(f"{seed} secrets").randbytes,
-            jitter=random.Random(f"{seed} jitter"),
-        )
 
 
 class App:
@@ -129,79 +81,49 @@ def create_app(
     egress: Sequence[Network] = (),
     clock: Callable[[], float] = time.time,
     request_s: float = REQUEST_S,
+    faults: Sequence[Fault] = (),
+    orders: Sequence[Order] = (),
 ) -> App:
     """Make a server for these projects, given as id and keys; call it in a running event loop.
 
     `ca_file` and `egress` say whom deliveries trust and where they may go. `request_s` are the seconds in which
-    a request's head must arrive, and then its body. Raises Unsettled, UnusableDatabase, BadRecord, and OSError or
-    ssl.SSLError for an unusable `ca_file`.
+    a request's head must arrive, and then its body. `faults` are what it does wrong, and `orders` which
+    of its answers are spoilt. Raises Unsettled, UnusableDatabase, BadRecord, BadOrder, and
+    OSError or ssl.SSLError for an unusable `ca_file`.
     """
     settle(dialect)
-    contract = contract_for(dialect)
-    refusals = Refusals.of(dialect)
     randomness = Randomness.of(seed)
     database = Database(path, dialect=dialect.name)
-    dispatch = EngineDispatch(
-        DeliveryEngine(
-            Deliveries(database, dialect, clock),
-            dialect,
-            clock=clock,
-            rng=randomness.jitter,
-            ca_file=ca_file,
-            egress=EgressGuard(egress),
-            log=logging.getLogger("mockserver.delivery"),
-        )
-    )
-    shown = dialect.representation
-    service = Service(
-        dialect=dialect,
-        contract=contract,
-        refusals=refusals,
-        wire=Wire(contract, dialect),
-        database=database,
-        endpoints=Endpoints(database),
-        portal_links=PortalLinks(database),
-        sources=Sources(database),
-        events=Events(database),
-        now=ever_later(clock),
-        timestamp=timestamp_writer(shown.timestamp.value),
-        identifier=identifiers(shown.identifier.value, randomness.identifiers, randomness.time_ns),
-        secrets=SigningSecrets(rules=dialect.signatures.secret, entropy=randomness.secrets),
-        cursor_seal=database.cursor_seal(randomness.secrets),
-        dispatch=dispatch,
-    )
-    journal = Journal(clock)
     limits = Limits(body_bytes=dialect.requests.size_limit, arrival_s=request_s)
-    handlers = handlers_for(service)
-    keys = Keys.of(projects, dialect, refusals)
-    api = Api(
-        contract,
-        handlers,
-        keys=keys,
-        refusals=refusals,
-        limits=limits,
+    assembly = Assembly(
+        dialect,
+        projects,
         database=database,
-        journal=journal,
-        pages=documentation_pages(contract),
+        randomness=randomness,
+        clock=clock,
+        limits=limits,
+        ca_file=ca_file,
+        egress=egress,
     )
-    loader = FixtureLoader(service, keys.projects)
+    made_of = with_faults(Collaborators(), faults)
+    dispatch = EngineDispatch(assembly.engine(made_of))
+    service = assembly.service(made_of, dispatch)
+    loader = FixtureLoader(service, list(projects))
     if not database.holds_resources():
         loader.load(fixtures)
-    faults = LiveFaults(api)
-    control = Control(service, loader=loader, fixtures=fixtures, journal=journal, faults=faults)
-    return App(listener=Listener(faults, refusals, limits), control=control, database=database, dispatch=dispatch)
 
+    async def join_anew(further: Sequence[Fault]) -> Answering:
+        """The API with further faults; what is pending in the store goes on with an engine that has them too."""
+        joined = with_faults(made_of, further)
+        await dispatch.replace(assembly.engine(joined), _SHUTDOWN_S)
+        return assembly.api(joined, assembly.service(joined, dispatch))
 
-def ever_later(clock: Callable[[], float]) -> Callable[[], float]:
-    """The clock, made to grow by a microsecond at least: the order of creation is also the order of `created_at`."""
-    latest = 0.0
-
-    def now() -> float:
-        nonlocal latest
-        latest = max(clock(), latest + 1e-6)
-        return latest
-
-    return now
+    live = LiveFaults(assembly.api(made_of, service), dialect, join_anew)
+    for order in orders:
+        live.arm_answering(order)
+    control = Control(service, loader=loader, fixtures=fixtures, journal=assembly.journal, faults=live)
+    listener = Listener(live, service.refusals, limits)
+    return App(listener=listener, control=control, database=database, dispatch=dispatch)
 
 
 def settle(dialect: Dialect) -> None:

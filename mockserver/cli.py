@@ -18,6 +18,8 @@ import uvloop
 
 from mockserver.app import REQUEST_S, Unsettled, create_app
 from mockserver.delivery.egress import Network
+from mockserver.faults.choice import ChosenFaults, chosen_faults, listed_faults
+from mockserver.faults.live import BadOrder
 from mockserver.fixture_file import DEFAULT_PATH, BadRecord, Fixtures, read_fixtures
 from mockserver.option_types import HostPort, NetworkType, ProjectKey
 from mockserver.project_file import read_projects
@@ -45,6 +47,7 @@ class Settings:
     ca_file: Path | None
     egress: Sequence[Network]
     request_s: float
+    faults: ChosenFaults
     as_json: bool
     until_stdin_closes: bool
 
@@ -83,6 +86,15 @@ class Unusable(click.ClickException):
     type=click.FloatRange(0, min_open=True),
     help="Seconds in which a request's head, and then its body, must arrive.",
 )
+@click.option(
+    "--fault",
+    "faults",
+    multiple=True,
+    metavar="NAME",
+    help="Misbehave so, as late:delay_s=2,rate=0.1; may be repeated.",
+)
+@click.option("--variant", "variants", multiple=True, metavar="NAME", help="Differ so, as the document allows.")
+@click.option("--list-faults", is_flag=True, help="List the faults and variants, and do not start.")
 @click.option("--json", "as_json", is_flag=True, help="Print the addresses as a line of JSON when ready.")
 @click.option("--until-stdin-closes", is_flag=True, help="Stop when standard input ends.")
 def serve(
@@ -98,6 +110,9 @@ def serve(
     ca_file: Path | None,
     egress: tuple[Network, ...],
     request_s: float,
+    faults: tuple[str, ...],
+    variants: tuple[str, ...],
+    list_faults: bool,
     as_json: bool,
     until_stdin_closes: bool,
 ) -> None:
@@ -105,6 +120,9 @@ def serve(
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     try:
         spoken = load_dialect(dialect)
+        if list_faults:
+            click.echo(listed_faults(spoken, as_json=as_json))
+            return
         settings = Settings(
             api=(host, port),
             control=control,
@@ -116,11 +134,12 @@ def serve(
             ca_file=ca_file,
             egress=egress,
             request_s=request_s,
+            faults=chosen_faults(faults, variants, spoken),
             as_json=as_json,
             until_stdin_closes=until_stdin_closes,
         )
         uvloop.run(_serve(settings))
-    except (FileProblems, Unsettled, UnusableDatabase, BadRecord) as problem:
+    except (FileProblems, Unsettled, UnusableDatabase, BadRecord, BadOrder) as problem:
         raise Unusable(str(problem)) from None
 
 
@@ -141,6 +160,8 @@ async def _serve(settings: Settings) -> None:
             ca_file=settings.ca_file,
             egress=settings.egress,
             request_s=settings.request_s,
+            faults=settings.faults.catalogued,
+            orders=settings.faults.orders,
         )
     except OSError as problem:  # ssl.SSLError is one too
         raise Unusable(f"--ca {settings.ca_file} cannot be used: {problem.strerror or problem}") from None

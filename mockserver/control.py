@@ -22,6 +22,7 @@ from aiohttp import web
 
 from mockserver.faults.answering import FAULTS
 from mockserver.faults.live import BadOrder, LiveFaults, Order
+from mockserver.faults.registry import catalogue
 from mockserver.fixture_file import BadRecord, FixtureLoader, Fixtures
 from mockserver.journal import Entry, Journal
 from mockserver.service import Service
@@ -76,16 +77,16 @@ class Control:
 
     async def faults(self, _request: web.Request) -> web.Response:
         """What is armed, and what can be."""
-        return web.json_response({"armed": self._faults.shown(), "faults": list(FAULTS)})
+        return web.json_response({"armed": self._faults.shown(), "faults": [*FAULTS, *catalogue()]})
 
     async def arm(self, request: web.Request) -> web.Response:
         """Misbehave from now on."""
-        self._faults.arm(msgspec.json.decode(await request.read(), type=Order))
+        await self._faults.arm(msgspec.json.decode(await request.read(), type=Order))
         return web.Response(status=HTTPStatus.CREATED)
 
     async def disarm(self, _request: web.Request) -> web.Response:
         """Behave again."""
-        self._faults.disarm()
+        await self._faults.disarm()
         return web.Response(status=HTTPStatus.NO_CONTENT)
 
     async def reset(self, _request: web.Request) -> web.Response:
@@ -93,7 +94,7 @@ class Control:
         self._service.database.clear()
         self._loader.load(self._fixtures)
         self._journal.clear()
-        self._faults.disarm()
+        await self._faults.disarm()
         return web.Response(status=HTTPStatus.NO_CONTENT)
 
     async def fixtures(self, request: web.Request) -> web.Response:

@@ -22,6 +22,12 @@ class EngineDispatch:
         self._visits.add(task)
         task.add_done_callback(self._visits.discard)
 
+    async def replace(self, engine: DeliveryEngine, grace_s: float) -> None:
+        """Let another engine take over what is pending; attempts under way get `grace_s` seconds."""
+        await self.stop(grace_s)
+        self._engine = engine
+        await self.start()
+
     async def start(self) -> None:
         """Take up what is pending in the store."""
         await self._engine.start()

@@ -7,11 +7,13 @@ from typing import Any, Protocol
 import msgspec
 
 from mockserver.identifiers import Identifiers, TimestampWriter
+from mockserver.paging import Pager
 from mockserver.refusals import Refusals
 from mockserver.signing_secrets import SigningSecrets
 from mockserver.store.database import Database
 from mockserver.store.endpoints import Endpoints
 from mockserver.store.events import Events
+from mockserver.store.listings import Listing
 from mockserver.store.portal_links import PortalLinks
 from mockserver.store.sources import Sources
 from mockserver.wire import Wire
@@ -46,6 +48,8 @@ class Service:
     timestamp: TimestampWriter
     identifier: Identifiers
     secrets: SigningSecrets
+    pager: type[Pager]
+    listing: type[Listing]
     cursor_seal: bytes
     dispatch: Dispatch
 

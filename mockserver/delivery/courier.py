@@ -17,7 +17,7 @@ from mockserver.delivery.egress import EgressRefused
 from mockserver.delivery.headers import CONTENT_TYPE, VALUE, Headers, addable, header_problems, reserved_header_names
 from mockserver.delivery.http1 import ConnectionFault, ProtocolFault
 from mockserver.delivery.port import Clock, EndpointSettings, Failure, PendingDelivery
-from mockserver.delivery.signing import SigningFault, living_secrets, signature_headers
+from mockserver.delivery.signing import Signer, SigningFault
 from mockserver.delivery.tls import CertificateFault
 from mockserver.delivery.transport import AddressFault, Transport, parse_url
 from spec.dialect import Dialect
@@ -63,10 +63,13 @@ class Answer:
 class Courier:
     """Carries single attempts, as one dialect says."""
 
-    def __init__(self, dialect: Dialect, transport: Transport, credentials: Credentials, clock: Clock) -> None:
+    def __init__(
+        self, dialect: Dialect, transport: Transport, credentials: Credentials, signer: Signer, clock: Clock
+    ) -> None:
         self._dialect = dialect
         self._transport = transport
         self._credentials = credentials
+        self._signer = signer
         self._clock = clock
         self._reserved = reserved_header_names(dialect)
 
@@ -77,7 +80,7 @@ class Courier:
         try:
             shown = await self._credentials.shown(endpoint)
             address = parse_url(endpoint.url, endpoint.client_certificate)
-            body = delivery_body(delivery.body, endpoint.content_type, self._dialect.delivery.form_body.value)
+            body = self._body(delivery, endpoint)
             headers = self._headers(delivery, endpoint, shown.headers, body)
             async with asyncio.timeout(endpoint.http_timeout_s):
                 response = await self._transport.exchange(METHOD, address, headers, body, sent=sent)
@@ -92,6 +95,9 @@ class Courier:
             renewed=unauthorised and self._credentials.refused(endpoint, shown),
         )
 
+    def _body(self, delivery: PendingDelivery, endpoint: EndpointSettings) -> bytes:
+        return delivery_body(delivery.body, endpoint.content_type, self._dialect.delivery.form_body.value)
+
     def _headers(self, delivery: PendingDelivery, endpoint: EndpointSettings, shown: Headers, body: bytes) -> Headers:
         own = (*self._own_headers(delivery, endpoint, body), *shown)
         taken = self._reserved.union(name.lower() for name, _ in shown)
@@ -104,16 +110,13 @@ class Courier:
 
     def _own_headers(self, delivery: PendingDelivery, endpoint: EndpointSettings, body: bytes) -> Headers:
         """Signed last: the time in the signature is the time of sending (sections 4.3 and 6, item 3)."""
-        names, signatures, now = self._dialect.delivery, self._dialect.signatures, self._clock()
+        names = self._dialect.delivery
         headers = [(CONTENT_TYPE, endpoint.content_type), (names.event_id_header, delivery.event_uid)]
         if names.attempt_header is not None:
             headers.append((names.attempt_header, str(names.first_attempt.value + delivery.attempts)))
         if names.event_type_header is not None:
             headers.append((names.event_type_header, carried_text(delivery.event_type)))
-        scheme = signatures.scheme(advanced=endpoint.advanced_signatures)
-        living = living_secrets(endpoint.secrets, now)
-        signed = signature_headers(scheme, signatures.secret, living, delivery.event_uid, now, body)
-        return (*headers, *signed)
+        return (*headers, *self._signer.headers(delivery, endpoint, self._clock(), body))
 
 
 def carried_text(value: str) -> str:

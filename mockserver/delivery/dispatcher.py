@@ -40,6 +40,7 @@ class Dispatcher:
         monotonic: Clock,
         log: logging.Logger,
         bounds: Bounds,
+        lane: type[Lane] = Lane,
     ) -> None:
         self._store = store
         self._carry = carry
@@ -49,6 +50,7 @@ class Dispatcher:
         self._monotonic = monotonic
         self._log = log
         self._bounds = bounds
+        self._new_lane = lane
         self._gate = Gate(bounds)
         self._lanes: dict[str, Lane] = {}
         self._queue: deque[Lane] = deque()
@@ -68,7 +70,7 @@ class Dispatcher:
         for uid in endpoint_uids:
             lane = self._lanes.get(uid)
             if lane is None:
-                lane = self._lanes[uid] = Lane(uid)
+                lane = self._lanes[uid] = self._new_lane(uid)
             self._look_again(lane)
 
     async def stop(self, grace_s: float) -> None:

@@ -7,18 +7,13 @@ import random
 import time
 from collections.abc import Iterable
 
-from mockserver.delivery.courier import FAULTS, Courier
-from mockserver.delivery.credentials import Credentials
-from mockserver.delivery.dispatcher import Dispatcher
+from mockserver.delivery.collaborators import CLEAN, DeliveryCollaborators
+from mockserver.delivery.courier import FAULTS
 from mockserver.delivery.egress import EgressGuard
 from mockserver.delivery.gate import Bounds
 from mockserver.delivery.headers import CONTENT_TYPE, FRAMING_HEADERS, service_header_names
-from mockserver.delivery.oauth2 import OAuth2Tokens
-from mockserver.delivery.outcomes import Outcomes
 from mockserver.delivery.port import Clock, DeliveryStore
-from mockserver.delivery.retry import RetryRules
-from mockserver.delivery.tls import TlsContexts
-from mockserver.delivery.transport import Transport, parse_url
+from mockserver.delivery.transport import parse_url
 from spec.dialect import Dialect
 
 
@@ -27,7 +22,7 @@ class DeliveryEngine:
 
     `clock` gives unix seconds, `monotonic` seconds that never step back, `rng` draws the jitter. `ca_file` (PEM) stands
     in for the system's authorities; one that cannot be read raises OSError or ssl.SSLError here. `egress` says where
-    connections may go.
+    connections may go, `made_of` which classes do the work.
     """
 
     def __init__(
@@ -42,22 +37,25 @@ class DeliveryEngine:
         log: logging.Logger,
         bounds: Bounds | None = None,
         monotonic: Clock = time.monotonic,
+        made_of: DeliveryCollaborators = CLEAN,
     ) -> None:
         self._log = log
         self._visit_timeout_s = dialect.delivery.default_timeout_s.value
-        self._transport = Transport(egress, TlsContexts(ca_file))
-        self._tokens = OAuth2Tokens(self._transport, dialect.words, clock, rng)
+        self._transport = made_of.transport(egress, made_of.tls(ca_file))
+        self._tokens = made_of.tokens(self._transport, dialect.words, clock, rng)
         forbidden = FRAMING_HEADERS | service_header_names(dialect) | {CONTENT_TYPE.lower()}
-        courier = Courier(dialect, self._transport, Credentials(dialect.words, self._tokens, forbidden), clock)
-        self._dispatcher = Dispatcher(
+        credentials = made_of.credentials(dialect.words, self._tokens, forbidden)
+        courier = made_of.courier(dialect, self._transport, credentials, made_of.signer(dialect), clock)
+        self._dispatcher = made_of.dispatcher(
             store,
             courier.carry,
-            Outcomes(store, RetryRules(dialect.retry, clock, rng), dialect, clock),
+            made_of.outcomes(store, made_of.retry_rules(dialect.retry, clock, rng), dialect, clock),
             excess=dialect.delivery.excess.value,
             clock=clock,
             monotonic=monotonic,
             log=log,
             bounds=bounds or Bounds(),
+            lane=made_of.lane,
         )
 
     async def start(self) -> None:

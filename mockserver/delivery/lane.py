@@ -56,6 +56,10 @@ class Lane:
             self.timer.cancel()
             self.timer = None
 
+    def window(self, limit: int, window_s: float) -> SlidingWindow:
+        """A limiter for this lane."""
+        return SlidingWindow(limit, window_s)
+
     def limit(self, endpoint: EndpointSettings, store: DeliveryStore, clock: Clock, now: float) -> SlidingWindow | None:
         """The rate limit of the endpoint, with what an earlier process started still counted; `now` is monotonic."""
         wanted = endpoint.rate_limit
@@ -64,6 +68,6 @@ class Lane:
         elif self.limiter is None or (self.limiter.limit, self.limiter.window_s) != (wanted, endpoint.rate_window_s):
             wall = clock()
             starts = store.recent_starts(self.endpoint_uid, wall - (1 + SLACK) * endpoint.rate_window_s)
-            self.limiter = SlidingWindow(wanted, endpoint.rate_window_s)
+            self.limiter = self.window(wanted, endpoint.rate_window_s)
             self.limiter.restore((now - (wall - start) for start in starts), now)
         return self.limiter

@@ -13,8 +13,9 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Final
 
-from mockserver.delivery.port import SigningSecret
-from spec.dialect import Secrets, SignatureScheme
+from mockserver.delivery.headers import Headers
+from mockserver.delivery.port import EndpointSettings, PendingDelivery, SigningSecret
+from spec.dialect import Dialect, Secrets, SignatureScheme
 from spec.vocabulary import Encoding, SecretForm, SigningSecrets, TimeUnit
 
 PLACEHOLDER: Final = re.compile(r"(\{\w+\})")
@@ -34,6 +35,23 @@ ENCODED: Final[Mapping[Encoding, Callable[[bytes], str]]] = {
 
 class SigningFault(Exception):
     """A delivery cannot be signed; the message holds no secret."""
+
+
+class Signer:
+    """Signs attempts as one dialect says."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._signatures = dialect.signatures
+
+    def headers(self, delivery: PendingDelivery, endpoint: EndpointSettings, now: float, body: bytes) -> Headers:
+        """The headers that sign one attempt at `now` (unix seconds); raises SigningFault."""
+        scheme = self._signatures.scheme(advanced=endpoint.advanced_signatures)
+        living = self.living(endpoint, now)
+        return signature_headers(scheme, self._signatures.secret, living, delivery.event_uid, now, body)
+
+    def living(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
+        """The secrets that may sign at `now`, oldest first (section 4.3)."""
+        return living_secrets(endpoint.secrets, now)
 
 
 def living_secrets(secrets: Sequence[SigningSecret], now: float) -> list[str]:

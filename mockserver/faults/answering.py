@@ -13,6 +13,8 @@ from aiohttp.web_request import BaseRequest
 
 from mockserver.answer import Answer
 
+PIECES: Final = 4
+
 Carry = Callable[[BaseRequest], Awaitable[Answer]]
 
 
@@ -72,12 +74,50 @@ class MalformedJson:
         return (await carry(request)).halved()
 
 
+class SlowBody:
+    """Carries the request out and answers in pieces, with `delay_s` seconds before each."""
+
+    def __init__(self, delay_s: float = 0.5) -> None:
+        self._delay_s = delay_s
+
+    async def answer(self, request: BaseRequest, carry: Carry) -> Answer:
+        """The right answer, a piece at a time."""
+        return Dribbled(await carry(request), self._delay_s)
+
+
+class Dribbled(Answer):
+    """An answer whose bytes leave in `PIECES` pieces, with a pause in seconds before each but the first."""
+
+    def __init__(self, whole: Answer, pause_s: float) -> None:
+        super().__init__(whole.status, b"")
+        self._whole = whole
+        self._pause_s = pause_s
+
+    async def prepare(self, request: BaseRequest) -> None:
+        """Remember whom to answer."""
+        await self._whole.prepare(request)
+        await super().prepare(request)
+
+    async def write_eof(self, data: bytes = b"") -> None:
+        """Write piece after piece, for as long as there is somebody."""
+        text = self._whole.alone()
+        size = -(-len(text) // PIECES)
+        for start in range(0, len(text), size):
+            if start:
+                await asyncio.sleep(self._pause_s)
+            transport = self._answered.transport
+            if transport is None or transport.is_closing():
+                raise ConnectionResetError
+            transport.write(text[start : start + size])
+
+
 FAULTS: Final[Mapping[str, type[AnsweringFault]]] = {
     "late": Late,
     "server_error": ServerError,
     "dropped_connection": DroppedConnection,
     "lost_answer": LostAnswer,
     "malformed_json": MalformedJson,
+    "slow_body": SlowBody,
 }
 
 

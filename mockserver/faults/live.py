@@ -1,12 +1,14 @@
 """Faults that are armed and disarmed while the server runs.
 
-A fault is armed for the next so many requests, or for a share of them that a seed decides: the same seed spoils the
-same requests of a sequence again.
+An answering fault is armed for the next so many requests, or for a share of them that a seed decides: the same seed
+spoils the same requests of a sequence again. A fault of the catalogue is there until all are disarmed: the server's
+parts are joined anew with it, around the same database.
 """
 
 import random
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, Protocol
 
 import msgspec
@@ -14,6 +16,8 @@ from aiohttp.web_request import BaseRequest
 
 from mockserver.answer import Answer
 from mockserver.faults.answering import FAULTS, AnsweringFault
+from mockserver.faults.registry import Fault, catalogue
+from spec.dialect import Dialect
 
 
 class Answering(Protocol):
@@ -61,7 +65,9 @@ class Armed:
     def of(cls, order: Order) -> "Armed":
         """Make the fault ready; raises BadOrder."""
         if order.fault not in FAULTS:
-            raise BadOrder(f"there is no fault {order.fault!r}; there are {', '.join(FAULTS)}")
+            near = get_close_matches(order.fault, [*FAULTS, *catalogue()], n=3)
+            hint = f"did you mean {' or '.join(near)}?" if near else f"{', '.join(FAULTS)} spoil answers"
+            raise BadOrder(f"there is no fault {order.fault!r}; {hint} `hookproof serve --list-faults` names all")
         if order.next is not None and order.next < 1:
             raise BadOrder("next is a number of requests from 1 up")
         if order.rate is not None and not 0 <= order.rate <= 1:
@@ -83,12 +89,20 @@ class Armed:
         return True
 
 
+JoinAnew = Callable[[Sequence[Fault]], Awaitable[Answering]]
+"""Joins the server's parts anew with these faults of the catalogue; the API that came of it."""
+
+
 class LiveFaults:
     """Stands between the listener and the API; while nothing is armed, requests go straight through."""
 
-    def __init__(self, api: Answering) -> None:
+    def __init__(self, api: Answering, dialect: Dialect, join_anew: JoinAnew) -> None:
+        self._clean = api
         self._api = api
+        self._dialect = dialect
+        self._join_anew = join_anew
         self._armed: list[Armed] = []
+        self._catalogued: list[Fault] = []
 
     def answer(self, request: BaseRequest) -> Awaitable[Answer]:
         """The answer of the first fault that strikes, or the API's own."""
@@ -98,14 +112,35 @@ class LiveFaults:
                     return armed.fault.answer(request, self._api.answer)
         return self._api.answer(request)
 
-    def arm(self, order: Order) -> None:
+    async def arm(self, order: Order) -> None:
         """Add a fault; raises BadOrder."""
+        one = catalogue().get(order.fault)
+        if one is None:
+            self.arm_answering(order)
+            return
+        if order != Order(fault=order.fault):
+            raise BadOrder(f"{order.fault} is there or not: it takes no further member")
+        if not one.where(self._dialect):
+            raise BadOrder(f"{order.fault} is no fault under the dialect {self._dialect.name}")
+        if one not in self._catalogued:
+            self._api = await self._join_anew([*self._catalogued, one])
+            self._catalogued.append(one)
+
+    def arm_answering(self, order: Order) -> None:
+        """Add a fault that spoils answers; raises BadOrder."""
         self._armed.append(Armed.of(order))
 
-    def disarm(self) -> None:
+    async def disarm(self) -> None:
         """Behave again."""
         self._armed.clear()
+        if self._catalogued:
+            await self._join_anew([])
+            self._catalogued.clear()
+            self._api = self._clean
 
     def shown(self) -> list[dict[str, Any]]:
         """What is armed, with the strikes that are left (null: no end)."""
-        return [{**msgspec.to_builtins(armed.order), "left": armed.left} for armed in self._armed]
+        return [
+            *({**msgspec.to_builtins(armed.order), "left": armed.left} for armed in self._armed),
+            *({"fault": one.name, "broken": one.broken} for one in self._catalogued),
+        ]

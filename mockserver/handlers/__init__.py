@@ -6,13 +6,13 @@ from mockserver.handlers.endpoints import EndpointHandlers
 from mockserver.handlers.events import EventHandlers
 from mockserver.handlers.portal_links import PortalLinkHandlers
 from mockserver.handlers.sources import SourceHandlers
-from mockserver.service import Handler, Service
+from mockserver.service import Handler
 
 
-def handlers_for(service: Service) -> Mapping[str, Handler]:
-    """The handlers of a service, by operationId."""
-    endpoints = EndpointHandlers(service)
-    portal_links = PortalLinkHandlers(service)
+def handlers_for(
+    endpoints: EndpointHandlers, portal_links: PortalLinkHandlers, sources: SourceHandlers, events: EventHandlers
+) -> Mapping[str, Handler]:
+    """The handlers by operationId."""
     return {
         "createEndpoint": endpoints.create,
         "getEndpoint": endpoints.get,
@@ -20,6 +20,6 @@ def handlers_for(service: Service) -> Mapping[str, Handler]:
         "listPortalLinks": portal_links.list,
         "getPortalLink": portal_links.get,
         "updatePortalLink": portal_links.update,
-        "listSources": SourceHandlers(service).list,
-        "createBroadcastEvent": EventHandlers(service).create_broadcast,
+        "listSources": sources.list,
+        "createBroadcastEvent": events.create_broadcast,
     }

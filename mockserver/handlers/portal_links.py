@@ -6,10 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
-from mockserver.paging import Pager
 from mockserver.service import Call, Reply, Service
 from mockserver.store.endpoints import EndpointRow
-from mockserver.store.listings import Listing
 from mockserver.store.portal_links import LISTED_COLUMNS, PortalLinkRow
 from mockserver.wire import encode
 from spec.vocabulary import PortalEndpointsMeaning
@@ -24,7 +22,7 @@ class PortalLinkHandlers:
         rules = service.dialect.paging
         self._service = service
         self._lists = service.dialect.requests.portal_endpoints.value is PortalEndpointsMeaning.ADDED
-        listing = Listing(
+        listing = service.listing(
             service.database,
             "portal_links",
             LISTED_COLUMNS,
@@ -32,7 +30,7 @@ class PortalLinkHandlers:
             matches={"owner_id": rules.owner_match.value, "name": rules.name_match.value},
         )
         filters = {rules.owner_filter: "owner_id", rules.name_filter: "name"}
-        self._pager = Pager(listing, rules, service.refusals, filters=filters, seal_key=service.cursor_seal)
+        self._pager = service.pager(listing, rules, service.refusals, filters=filters, seal_key=service.cursor_seal)
 
     def list(self, call: Call) -> Reply:
         """Section 4.4."""

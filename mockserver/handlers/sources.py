@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from mockserver.paging import Pager
 from mockserver.service import Call, Reply, Service
-from mockserver.store.listings import Listing
 from mockserver.store.sources import COLUMNS
 from mockserver.wire import encode
 from spec.vocabulary import Match
@@ -17,7 +15,7 @@ class SourceHandlers:
     def __init__(self, service: Service) -> None:
         rules = service.dialect.paging
         self._service = service
-        listing = Listing(
+        listing = service.listing(
             service.database,
             "sources",
             COLUMNS,
@@ -25,7 +23,7 @@ class SourceHandlers:
             matches={"type": Match.EXACT, "provider": Match.EXACT},
         )
         filters = {"type": "type", "provider": "provider"}
-        self._pager = Pager(listing, rules, service.refusals, filters=filters, seal_key=service.cursor_seal)
+        self._pager = service.pager(listing, rules, service.refusals, filters=filters, seal_key=service.cursor_seal)
 
     def list(self, call: Call) -> Reply:
         """Section 4.7."""
