@@ -15,7 +15,7 @@ from typing import Final
 
 from conformance.experiments.bench import Obstacle
 from conformance.refusal import ExitCode, Refusal
-from conformance.target import Project, ReceiverSettings, Target
+from conformance.target import Budgets, Project, ReceiverSettings, Target
 from receiver.authority import CERTIFICATE_FILE, KEY_FILE
 from receiver.child import ChildFailed, child
 from receiver.client import ReceiverClient
@@ -23,6 +23,7 @@ from receiver.delivery import ReceivedDelivery
 from spec.dialect import Dialect
 
 READY_WITHIN_S: Final = 20.0
+DEFAULT_BUDGETS: Final = Budgets()
 NO_CA: Final = (
     "the receiver has a CA that the target cannot know, so nothing can be delivered to it; make one with"
     " `hookproof ca DIR`, let the target trust DIR/ca.pem, and give --ca-dir DIR"
@@ -31,13 +32,18 @@ NO_CA: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Embedded:
-    """The reference server, to be started under a dialect; the name is how its process finds the same dialect."""
+    """The reference server, to be started under a dialect; the name is how its process finds the same dialect.
+
+    `deviations` are further words of its command line: the faults and variants that it is to have.
+    """
 
     dialect: Dialect
     dialect_name: str
     seed: int
     projects: int
     receiver: ReceiverSettings
+    budgets: Budgets = DEFAULT_BUDGETS
+    deviations: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,10 +84,15 @@ async def _embedded(subject: Embedded) -> AsyncIterator[Venue]:
         ca = _copied_ca(subject.receiver, Path(folder))
         async with _receiver(subject.receiver, ca) as (ca_file, receiver):
             arguments = ["serve", "--port", "0", "--dialect", subject.dialect_name, "--seed", str(subject.seed)]
+            arguments += subject.deviations
             arguments += [word for project in projects for word in ("--project", f"{project.id}={project.api_key}")]
             async with child([*arguments, "--ca", ca_file], deadline_s=READY_WITHIN_S) as ready:
                 target = Target(
-                    base_url=ready["api"], projects=projects, dialect=subject.dialect, receiver=subject.receiver
+                    base_url=ready["api"],
+                    projects=projects,
+                    dialect=subject.dialect,
+                    receiver=subject.receiver,
+                    budgets=subject.budgets,
                 )
                 yield Venue(target=target, receiver=receiver, embedded=True)
 

@@ -81,7 +81,7 @@ class Api:
             reply = await self._carry_out(request, route, query)
             if (pending := self._database.pending) is not None:
                 await pending
-            answer = Answer(reply.status, reply.body)
+            answer = self._answered(reply)
         except Refusal as refusal:
             answer = self._refusals.answer(refusal)
         except (ConnectionError, asyncio.CancelledError):
@@ -110,6 +110,9 @@ class Api:
             payload=payload,
         )
         return self._perform(call)
+
+    def _answered(self, reply: Reply) -> Answer:
+        return Answer(reply.status, reply.body)
 
     def _perform(self, call: Call) -> Reply:
         return self._handlers[call.operation.operation_id](call)

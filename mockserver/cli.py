@@ -91,7 +91,7 @@ class Unusable(click.ClickException):
     "faults",
     multiple=True,
     metavar="NAME",
-    help="Misbehave so, as late:delay_s=2,rate=0.1; may be repeated.",
+    help="Misbehave: a name, or late:delay_s=2,rate=0.1 (repeat).",
 )
 @click.option("--variant", "variants", multiple=True, metavar="NAME", help="Differ so, as the document allows.")
 @click.option("--list-faults", is_flag=True, help="List the faults and variants, and do not start.")

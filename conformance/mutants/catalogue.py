@@ -1,0 +1,88 @@
+"""The faults and variants of the reference server, as `hookproof serve --list-faults --json` tells them."""
+
+import asyncio
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.refusal import ExitCode, Refusal
+from receiver.child import HOOKPROOF
+from spec.dialect import Dialect
+from spec.dialect_file import load_dialect
+
+HERE: Final = Path(__file__).parent
+LISTED_WITHIN_S: Final = 60.0
+DIALECTS: Final = ("reference", "contrary", "hurried")
+"""Under which faults are tried: the reference, one that answers everything otherwise, and one that waits briefly."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """A fault or, with nothing violated, a variant; `applies` says whether it is one under the dialect asked about."""
+
+    name: str
+    broken: str
+    violates: tuple[str, ...]
+    seen: str
+    area: str
+    replaces: str
+    innocent: bool
+    applies: bool
+    shows_in: tuple[str, ...]
+
+    @classmethod
+    def from_json(cls, told: dict[str, Any]) -> "Fault":
+        """A fault from a member of the list."""
+        return cls(**{**told, "violates": tuple(told["violates"]), "shows_in": tuple(told["shows_in"])})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spoken:
+    """A dialect, and the word by which the server's process finds the same one."""
+
+    word: str
+    dialect: Dialect
+
+    @property
+    def name(self) -> str:
+        """The dialect's own name."""
+        return self.dialect.name
+
+
+@cache
+def spoken(word: str) -> Spoken:
+    """A dialect by name or file, those of this package included; raises FileProblems."""
+    for folder in ("dialects", "innocents"):
+        path = HERE / folder / f"{word}.yaml"
+        if path.is_file():
+            word = str(path)
+            break
+    return Spoken(word=word, dialect=load_dialect(word))
+
+
+def innocent_dialects() -> tuple[Spoken, ...]:
+    """The clean server under dialects that answer one question otherwise than the reference."""
+    return tuple(spoken(path.stem) for path in sorted((HERE / "innocents").glob("*.yaml")))
+
+
+async def faults_under(speaking: Spoken) -> tuple[Fault, ...]:
+    """Every fault and variant; raises Refusal if the server cannot tell."""
+    process = await asyncio.create_subprocess_exec(
+        *HOOKPROOF,
+        *("serve", "--list-faults", "--json", "--dialect", speaking.word),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        out, err = await asyncio.wait_for(process.communicate(), LISTED_WITHIN_S)
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        raise Refusal("`hookproof serve --list-faults` did not end", ExitCode.FAULT) from None
+    if process.returncode != 0:
+        said = err.decode(errors="replace").strip().rpartition("\n")[2]
+        raise Refusal(f"`hookproof serve --list-faults` failed: {said}", ExitCode.FAULT)
+    return tuple(map(Fault.from_json, json.loads(out)))

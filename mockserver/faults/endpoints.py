@@ -1,0 +1,443 @@
+"""Endpoints: what is stored and shown of them is not what was sent (sections 2.3, 2.4, 2.5, 3, 4.1 and 4.2)."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+import msgspec
+
+from mockserver.faults.mistake import mistaken
+from mockserver.faults.registry import fault
+from mockserver.faults.spoiling import CREATE_ENDPOINT, GET_ENDPOINT, ON_ENDPOINTS, Json, Object, SpoiltAnswers, given
+from mockserver.handlers.endpoints import EndpointHandlers
+from mockserver.service import Call, Reply, Service
+from mockserver.signing_secrets import SigningSecrets
+from mockserver.store.endpoints import EndpointRow, Endpoints, NewEndpoint, StoredSecret, decoded_secrets
+from mockserver.wire import Wire
+from spec.contract import Contract
+from spec.dialect import Dialect
+from spec.vocabulary import AppIdMeaning, OnInput, SecretDisplay
+
+SHOWN = ("round_trip",)
+
+
+class SentOtherwise(EndpointHandlers):
+    """Creates another endpoint than was asked for."""
+
+    def _new(self, project: str, body: Mapping[str, Any], now: float) -> NewEndpoint:
+        return super()._new(project, self.taken(body), now)
+
+    def taken(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The body as it is understood."""
+        return body
+
+
+@fault("4.1-4", "4.1-5", seen="a column that is too short, and cuts", shows_in=SHOWN)
+class NameAndDescriptionCut(SentOtherwise):
+    """The name and the description of an endpoint are cut to eight characters."""
+
+    def taken(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Shorter texts."""
+        return {**body, **{name: body[name][:8] for name in ("name", "description") if given(body, name)}}
+
+
+@fault("4.1-6", seen="a URL that is decoded before it is stored", shows_in=SHOWN)
+class UrlNormalised(SentOtherwise):
+    """The url of an endpoint is decoded, and gets a slash at its end."""
+
+    def taken(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Another spelling of the same place."""
+        parts = urlsplit(body["url"])
+        path = unquote(parts.path)
+        return {**body, "url": urlunsplit(parts._replace(path=path if path.endswith("/") else f"{path}/"))}
+
+
+@fault("2.3-4", "4.1-7", seen="a unique index on a column that groups", shows_in=SHOWN)
+class OwnerTakenOnce(EndpointHandlers):
+    """A second endpoint with the same owner_id gets none."""
+
+    def __init__(self, service: Service) -> None:
+        super().__init__(service)
+        self._taken: set[str] = set()
+
+    def _owner(self, body: Mapping[str, Any]) -> str | None:
+        owner = super()._owner(body)
+        if owner in self._taken:
+            return None
+        self._taken.add(owner or "")
+        return owner
+
+
+@fault("4.1-7", "2.3-4", shows_in=SHOWN)
+class OwnerInLowerCase(EndpointHandlers):
+    """The owner_id of an endpoint loses its first character."""
+
+    def _owner(self, body: Mapping[str, Any]) -> str | None:
+        owner = super()._owner(body)
+        return owner[1:] if owner else owner
+
+
+@fault("4.1-8", "2.3-7", shows_in=["round_trip", "broadcast"])
+class ContentTypeIgnored(SentOtherwise):
+    """The content_type of an endpoint is always the default."""
+
+    def taken(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """None given."""
+        return {name: value for name, value in body.items() if name != "content_type"}
+
+
+@fault("2.3-5", "2.3-6", seen="a default of the framework", shows_in=["round_trip", "broadcast"])
+class OtherDefaultContentType(SentOtherwise):
+    """An endpoint created without content_type gets text/plain."""
+
+    def taken(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Another default."""
+        return {"content_type": "text/plain", **body}
+
+
+@fault("2.3-8", "2.3-9", shows_in=["round_trip", "signing"])
+class AdvancedByDefault(SentOtherwise):
+    """An endpoint created without advanced_signatures gets the advanced format."""
+
+    def taken(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Another default."""
+        return {"advanced_signatures": True, **body}
+
+
+@fault("4.1-9", shows_in=SHOWN)
+class AdvancedNotShown(SpoiltAnswers):
+    """A created endpoint shows advanced_signatures as false whatever was sent."""
+
+    operations = ON_ENDPOINTS
+
+    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+        """False."""
+        return {**resource, "advanced_signatures": False}
+
+
+@fault("4.1-10", "4.1-12", seen="seconds against milliseconds", shows_in=SHOWN)
+class DurationsInAnotherUnit(SpoiltAnswers):
+    """The http_timeout and the rate_limit_duration of an endpoint are shown a thousand times as large."""
+
+    operations = ON_ENDPOINTS
+
+    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+        """Another unit."""
+        durations = ("http_timeout", "rate_limit_duration")
+        return {**resource, **{name: resource[name] * 1000 for name in durations if resource.get(name)}}
+
+
+@fault("4.1-11", shows_in=SHOWN)
+class RateLimitOffByOne(SpoiltAnswers):
+    """The rate_limit of an endpoint is shown one too low."""
+
+    operations = ON_ENDPOINTS
+
+    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+        """One less."""
+        return {**resource, "rate_limit": resource["rate_limit"] - 1} if resource.get("rate_limit") else resource
+
+
+@fault("4.1-13", "4.1-14", seen="two columns in the wrong order", shows_in=SHOWN)
+class ContactsSwapped(SentOtherwise):
+    """The slack_webhook_url and the support_email of an endpoint change places."""
+
+    def taken(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The one for the other."""
+        others = {"slack_webhook_url": "support_email", "support_email": "slack_webhook_url"}
+        return {others.get(name, name): value for name, value in body.items()}
+
+
+@fault("4.1-15", seen="a certificate whose line breaks got lost", shows_in=SHOWN)
+class CertificateInOneLine(SpoiltAnswers):
+    """The client_cert of an endpoint is shown without its line breaks."""
+
+    operations = ON_ENDPOINTS
+
+    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+        """One line."""
+        shown = resource.get("mtls_client_cert")
+        if not shown:
+            return resource
+        return {**resource, "mtls_client_cert": {**shown, "client_cert": shown["client_cert"].replace("\n", "")}}
+
+
+@fault("2.3-1", "4.2-4", shows_in=SHOWN)
+class UidOnlyInLocation(SpoiltAnswers):
+    """The answer to the creation of an endpoint with a description has an empty uid."""
+
+    operations = (CREATE_ENDPOINT,)
+
+    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+        """No uid."""
+        return {**resource, "uid": ""} if given(call.body, "description") else resource
+
+
+@fault("2.3-2", shows_in=SHOWN)
+class UidOfTheOwner(SpoiltAnswers):
+    """Endpoints of one owner are all answered with the uid of the first of them."""
+
+    operations = (CREATE_ENDPOINT,)
+    first: ClassVar[dict[str, str]] = {}
+
+    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+        """The first one's uid."""
+        owner = resource.get("owner_id")
+        return {**resource, "uid": self.first.setdefault(owner, resource["uid"])} if owner else resource
+
+
+@fault("2.3-3", shows_in=SHOWN)
+class UrlShownAsHttp(SpoiltAnswers):
+    """A fetched endpoint shows its URL with the scheme http."""
+
+    operations = (GET_ENDPOINT,)
+
+    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+        """Less secure."""
+        return {**resource, "url": f"http{resource['url'][5:]}"}
+
+
+@fault("2.3-16", seen="a counter that began at minus one", shows_in=SHOWN)
+class CountFromMinusOne(SpoiltAnswers):
+    """The count of events of an endpoint begins at minus one."""
+
+    operations = ON_ENDPOINTS
+
+    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+        """One less."""
+        return {**resource, "events": resource["events"] - 1}
+
+
+@fault("2.3-10", "2.3-11", "2.3-12", shows_in=SHOWN)
+class SecretsNotShownAtCreation(SpoiltAnswers):
+    """The answer to the creation of an endpoint holds no secrets."""
+
+    operations = (CREATE_ENDPOINT,)
+
+    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+        """None."""
+        return {**resource, "secrets": []}
+
+
+@fault("2.3-11", shows_in=["round_trip", "roll_answers"])
+class GivenSecretReplaced(SigningSecrets):
+    """A secret is made by the service although one was given."""
+
+    def choose(self, given: str | None) -> str:
+        """A new one, always."""
+        return self.generated()
+
+
+@fault("2.3-13", "4.3-19", shows_in=["round_trip", "roll_answers"])
+class ShortSecrets(SigningSecrets):
+    """A secret that the service makes has half the length."""
+
+    def generated(self) -> str:
+        """Half of one."""
+        rest = super().generated().removeprefix(self.rules.prefix)
+        return self.rules.prefix + rest[: len(rest) // 8 * 4]
+
+
+@fault("2.3-14", seen="a default secret that was never changed", shows_in=SHOWN)
+class OneSecretForAll(SigningSecrets):
+    """Every secret that the service makes is the same."""
+
+    made: ClassVar[list[str]] = []
+
+    def generated(self) -> str:
+        """The first one, again."""
+        if not self.made:
+            self.made.append(super().generated())
+        return self.made[0]
+
+
+@fault("2.3-15", shows_in=SHOWN, where=lambda dialect: bool(dialect.signatures.secret.prefix))
+class OtherSecretFormsRefused(EndpointHandlers):
+    """A secret that is not in the dialect's form is refused where it should be replaced."""
+
+    def _secret(self, given: str | None, created_at: str) -> StoredSecret:
+        if given and not self._service.secrets.takes(given):
+            raise self._service.refusals.invalid("/secret: has another form")
+        return super()._secret(given, created_at)
+
+
+@fault("2.4-2", shows_in=["roll_answers"])
+class SecretsWithOneUid(SpoiltAnswers):
+    """A fetched endpoint shows all its secrets with the uid of the newest."""
+
+    operations = (GET_ENDPOINT,)
+
+    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+        """One uid."""
+        newest = resource["secrets"][-1]["uid"]
+        return {**resource, "secrets": [{**one, "uid": newest} for one in resource["secrets"]]}
+
+
+@fault("2.4-4", shows_in=SHOWN)
+class SecretsShownElsewhere(Wire):
+    """Secret values are masked where the dialect shows them, and shown where it masks them."""
+
+    def __init__(self, contract: Contract, dialect: Dialect) -> None:
+        right = dialect.representation.secrets_shown.value
+        wrong = SecretDisplay.WHEN_SET if right is SecretDisplay.ALWAYS else SecretDisplay.ALWAYS
+        super().__init__(contract, mistaken(dialect, "representation.secrets_shown", wrong))
+
+
+@fault("2.4-5", shows_in=SHOWN)
+class FreshSecretExpires(EndpointHandlers):
+    """The secret of a new endpoint shows an expires_at."""
+
+    def _new(self, project: str, body: Mapping[str, Any], now: float) -> NewEndpoint:
+        new = super()._new(project, body, now)
+        (secret,) = decoded_secrets(new.secrets)
+        shown = msgspec.structs.replace(secret, expires_at=self._service.timestamp(now + 86400))
+        return new._replace(secrets=msgspec.json.encode([shown]))
+
+
+@fault("2.5-1", "4.2-5", shows_in=SHOWN)
+class AuthenticationTypeForgotten(SpoiltAnswers):
+    """A created endpoint shows its authentication without the type."""
+
+    operations = (CREATE_ENDPOINT,)
+
+    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+        """No type."""
+        shown = resource.get("authentication")
+        return {**resource, "authentication": {**shown, "type": None}} if shown else resource
+
+
+@fault("2.5-2", "2.5-11", seen="nested objects that are stored to one depth", shows_in=SHOWN)
+class MembersForgotten(SentOtherwise):
+    """The last member of an authentication mechanism is not stored."""
+
+    def taken(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """One member less."""
+        authentication = body.get("authentication")
+        if not authentication:
+            return body
+        cut = {
+            name: dict(list(value.items())[:-1]) if isinstance(value, dict) and name != "basic_auth" else value
+            for name, value in authentication.items()
+        }
+        return {**body, "authentication": cut}
+
+
+@fault("2.5-12", shows_in=SHOWN)
+class UserNameMasked(SpoiltAnswers):
+    """The user name of basic_auth is masked like a password."""
+
+    operations = ON_ENDPOINTS
+
+    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+        """Stars."""
+        shown = resource.get("authentication")
+        if not shown or not shown.get("basic_auth"):
+            return resource
+        masked = {**shown["basic_auth"], "username": "*" * 8}
+        return {**resource, "authentication": {**shown, "basic_auth": masked}}
+
+
+@fault("2.5-13", shows_in=SHOWN, where=lambda dialect: bool(dialect.representation.masked))
+class CredentialsShown(Wire):
+    """Credentials are shown in clear."""
+
+    def masked(self, document: dict[str, Any]) -> dict[str, Any]:
+        """Nothing masked."""
+        return document
+
+
+@fault("3-1", "3-2", seen="a flag that is read the wrong way round", shows_in=SHOWN)
+class StatusReversed(Wire):
+    """An active endpoint shows the word for a disabled one, and the other way round."""
+
+    def __init__(self, contract: Contract, dialect: Dialect) -> None:
+        super().__init__(contract, dialect)
+        self._status = self._status[::-1]
+
+
+@fault("3-4", shows_in=SHOWN)
+class ExplicitFalseRefused(EndpointHandlers):
+    """An endpoint with is_disabled false is refused: the value is taken for none."""
+
+    def create(self, call: Call) -> Reply:
+        """Only what is true counts as given."""
+        if call.body.get("is_disabled") is False:
+            raise self._service.refusals.invalid("/is_disabled: is required")
+        return super().create(call)
+
+
+@fault("4.2-4", "4.2-5", "4.2-6", shows_in=SHOWN)
+class LatestFetched(Endpoints):
+    """Fetching an endpoint answers with the latest one of its owner."""
+
+    def find(self, project: str, uid: str) -> EndpointRow | None:
+        """Another row."""
+        found = super().find(project, uid)
+        if found is None or found.owner_id is None:
+            return found
+        return self.owned(project, [found.owner_id])[-1]
+
+
+@fault("4.2-5", shows_in=SHOWN)
+class DescriptionNotStored(SpoiltAnswers):
+    """A fetched endpoint has no description."""
+
+    operations = (GET_ENDPOINT,)
+
+    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+        """None."""
+        return {**resource, "description": None}
+
+
+@fault("4.2-6", shows_in=SHOWN)
+class SecretsFetchedWithNewUids(SpoiltAnswers):
+    """The secrets of a fetched endpoint have other uids than its creation showed."""
+
+    operations = (GET_ENDPOINT,)
+
+    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+        """The endpoint's own uid in place of each."""
+        return {**resource, "secrets": [{**one, "uid": resource["uid"]} for one in resource["secrets"]]}
+
+
+@fault("9-1", seen="a deprecated field that was removed early", shows_in=SHOWN)
+class AppIdRefused(EndpointHandlers):
+    """An endpoint with the deprecated appID is refused."""
+
+    def create(self, call: Call) -> Reply:
+        """No appID any more."""
+        if "appID" in call.body:
+            raise self._service.refusals.invalid("/appID: is deprecated")
+        return super().create(call)
+
+
+@fault("9-3", shows_in=SHOWN)
+class AppIdMistaken(EndpointHandlers):
+    """The deprecated appID does nothing where it stands for the owner, and stands for it where it does nothing."""
+
+    def __init__(self, service: Service) -> None:
+        right = service.dialect.requests.app_id.value
+        wrong = AppIdMeaning.IGNORED if right is AppIdMeaning.OWNER_ALIAS else AppIdMeaning.OWNER_ALIAS
+        super().__init__(replace(service, dialect=mistaken(service.dialect, "requests.app_id", wrong)))
+
+    def _owner(self, body: Mapping[str, Any]) -> str | None:
+        return super()._owner({**body, "owner_id": body.get("appID")} if self._replaces(body) else body)
+
+    def _replaces(self, body: Mapping[str, Any]) -> bool:
+        return "appID" in body and self._service.dialect.requests.app_id.value is AppIdMeaning.OWNER_ALIAS
+
+
+@fault(
+    "2.9-10",
+    shows_in=["refusals"],
+    where=lambda dialect: dialect.requests.service_assigned_input.value is OnInput.IGNORED,
+)
+class GivenTimesShown(SpoiltAnswers):
+    """A created_at that a request gives is shown in place of the service's own."""
+
+    operations = (CREATE_ENDPOINT, "updatePortalLink", "createBroadcastEvent")
+
+    def spoilt_resource(self, call: Call, resource: Object) -> Json:
+        """What was sent."""
+        return {**resource, **{name: call.body[name] for name in ("created_at",) if name in call.body}}

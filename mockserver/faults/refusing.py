@@ -1,0 +1,285 @@
+"""Refusals and validation: mistakes that are taken, valid requests that are refused, and wrong words (2.9, 4.9, 7, 8)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import msgspec
+from aiohttp.web_request import BaseRequest
+
+from mockserver.answer import Answer
+from mockserver.api import Api
+from mockserver.faults.registry import fault
+from mockserver.refusals import Refusal, Refusals
+from mockserver.refusals import fault as server_fault
+from mockserver.service import Call, Reply
+from mockserver.store.endpoints import EndpointRow, Endpoints
+from spec.contract import SchemaProblem
+from spec.vocabulary import OnInput
+
+MISTAKES: Final = ("refusals",)
+RAW: Final = ("hostile",)
+
+
+class Validating(Api):
+    """Finds other problems in a body than the contract does."""
+
+    def _problems(self, operation_id: str, value: Any) -> Sequence[SchemaProblem]:
+        return self.found(operation_id, value, super()._problems(operation_id, value))
+
+    def found(self, operation_id: str, value: Any, problems: Sequence[SchemaProblem]) -> Sequence[SchemaProblem]:
+        """The problems that count."""
+        return problems
+
+
+@fault("4.9-1", "4.9-3", "4.9-5", "4.9-7", shows_in=MISTAKES)
+class NothingRequired(Validating):
+    """Required fields may be left out."""
+
+    def found(self, operation_id: str, value: Any, problems: Sequence[SchemaProblem]) -> Sequence[SchemaProblem]:
+        """Those of what is there."""
+        return [one for one in problems if one.pointer or "required" not in one.message]
+
+
+@fault("4.9-2", "4.9-4", "4.9-6", "4.9-8", shows_in=MISTAKES)
+class MoreRequired(Validating):
+    """Fields are required that the dialect does not ask for."""
+
+    further: Final = {
+        "createEndpoint": "description",
+        "expireEndpointSecret": "comment",
+        "updatePortalLink": "auth_type",
+        "createBroadcastEvent": "custom_headers",
+    }
+
+    def found(self, operation_id: str, value: Any, problems: Sequence[SchemaProblem]) -> Sequence[SchemaProblem]:
+        """One more for a body with nothing but what is required."""
+        return problems
+
+
+@fault("8-10", seen="https that is recommended", shows_in=MISTAKES)
+class HttpTaken(Validating):
+    """An endpoint with an http URL is created."""
+
+    def found(self, operation_id: str, value: Any, problems: Sequence[SchemaProblem]) -> Sequence[SchemaProblem]:
+        """Those that are not about the scheme http."""
+        plain = isinstance(value, dict) and str(value.get("url")).lower().startswith("http:")
+        return [one for one in problems if not (plain and one.pointer == "/url")]
+
+
+@fault("8-11", seen="a check that a URL does not begin with http:", shows_in=MISTAKES)
+class OtherSchemesTaken(Validating):
+    """An endpoint whose URL has a scheme that is neither http nor https is created."""
+
+    def found(self, operation_id: str, value: Any, problems: Sequence[SchemaProblem]) -> Sequence[SchemaProblem]:
+        """Those that are not about another scheme."""
+        plain = isinstance(value, dict) and str(value.get("url")).lower().startswith("http:")
+        return [one for one in problems if plain or one.pointer != "/url"]
+
+
+@fault("8-17", seen="bounds that nobody checks", shows_in=MISTAKES)
+class BoundsIgnored(Validating):
+    """Numbers beyond the dialect's bounds are taken."""
+
+    def found(self, operation_id: str, value: Any, problems: Sequence[SchemaProblem]) -> Sequence[SchemaProblem]:
+        """Those that are not about a number."""
+        return [one for one in problems if not isinstance(value.get(one.pointer[1:]), int)]
+
+
+@fault("8-16", seen="off by one: below for not above", shows_in=MISTAKES)
+class EdgesRefused(Validating):
+    """Numbers at the edge of the dialect's bounds are refused."""
+
+    def found(self, operation_id: str, value: Any, problems: Sequence[SchemaProblem]) -> Sequence[SchemaProblem]:
+        """A problem more for the largest of each."""
+        rules = self._contract.operations[operation_id].body_schema or {}
+        for name, member in rules.get("properties", {}).items():
+            if "maximum" in member and isinstance(value, dict) and value.get(name) == member["maximum"]:
+                return [*problems, SchemaProblem(pointer=f"/{name}", message="is too large")]
+        return problems
+
+
+@fault("7-3", seen="values that are made to fit", shows_in=MISTAKES)
+class TypesIgnored(Validating):
+    """A field of another type is taken as if it were not there."""
+
+
+@fault("2.9-9", shows_in=MISTAKES, where=lambda dialect: dialect.words.other_words.value is OnInput.REFUSED)
+class OtherWordsTaken(Validating):
+    """Words that the dialect does not list are taken."""
+
+    def found(self, operation_id: str, value: Any, problems: Sequence[SchemaProblem]) -> Sequence[SchemaProblem]:
+        """Those that are not about one of several words."""
+        return [one for one in problems if "one of" not in one.message]
+
+
+@fault("2.9-11", shows_in=MISTAKES, where=lambda dialect: dialect.requests.unknown_fields.value is OnInput.IGNORED)
+class UnknownFieldsRefused(Validating):
+    """A field that the document does not name is refused."""
+
+    def found(self, operation_id: str, value: Any, problems: Sequence[SchemaProblem]) -> Sequence[SchemaProblem]:
+        """A problem more for each."""
+        known = (self._contract.operations[operation_id].body_schema or {}).get("properties", {})
+        unknown = [name for name in value if name not in known] if isinstance(value, dict) else []
+        return [*problems, *(SchemaProblem(pointer=f"/{name}", message="is unknown") for name in unknown)]
+
+
+@fault(
+    "2.9-10",
+    "2.9-11",
+    shows_in=MISTAKES,
+    where=lambda dialect: dialect.requests.unknown_fields.value is OnInput.REFUSED,
+)
+class UnknownFieldsTaken(Validating):
+    """A field that the document does not name is taken."""
+
+    def found(self, operation_id: str, value: Any, problems: Sequence[SchemaProblem]) -> Sequence[SchemaProblem]:
+        """Those that are about known fields."""
+        known = (self._contract.operations[operation_id].body_schema or {}).get("properties", {})
+        return [one for one in problems if any(one.pointer.startswith(f"/{name}") for name in known)]
+
+
+class OtherRefusals(Refusals):
+    """Refuses with other statuses."""
+
+
+@fault("7-2", shows_in=RAW)
+class MalformedIsTooLarge(Refusals):
+    """A body that is not JSON is answered like one that is too large."""
+
+    def malformed(self, message: str) -> Refusal:
+        """Another status."""
+        return replace(self.too_large(0), message=message, last=False)
+
+
+@fault(
+    "7-3",
+    "2.9-9",
+    "2.9-10",
+    "2.9-11",
+    "4.9-1",
+    "4.9-5",
+    "4.9-7",
+    "8-17",
+    "8-13",
+    "4.4-16",
+    "4.7-15",
+    "8-5",
+    "2.3-15",
+    shows_in=MISTAKES,
+)
+class InvalidIsUnsupported(Refusals):
+    """A value that is not taken is answered like a media type that is not taken."""
+
+    def invalid(self, message: str) -> Refusal:
+        """Another status."""
+        return self.unsupported_media_type(message)
+
+
+@fault("4.2-7", "4.3-20", "4.5-5", "4.6-13", seen="a missing row as a mistake in the request", shows_in=MISTAKES)
+class UnknownIsInvalid(Refusals):
+    """What does not exist is answered like a body that is not JSON."""
+
+    def unknown_resource(self, what: str) -> Refusal:
+        """Another status."""
+        return self.malformed(f"there is no such {what}")
+
+
+@fault("7-4", shows_in=RAW)
+class AnyMediaType(Api):
+    """A body is taken for JSON whatever it is declared as."""
+
+    def _refuse_other_media(self, request: BaseRequest, *, empty: bool) -> None:
+        return
+
+
+@fault("7-5", "7-6", shows_in=RAW)
+class PathsAndMethodsSwapped(Refusals):
+    """An unknown path is answered like another method on a known one, and the other way round."""
+
+    def unknown_path(self) -> Refusal:
+        """The other status."""
+        return super().method_not_allowed([])
+
+    def method_not_allowed(self, allowed: Sequence[str]) -> Refusal:
+        """The other status."""
+        return super().unknown_path()
+
+
+@fault("7-7", shows_in=["unfinished"])
+class SlowIsUnknown(Refusals):
+    """A request that stops before its end is answered like one for what does not exist."""
+
+    def slow(self) -> Refusal:
+        """Another status."""
+        return replace(self.unknown_resource("request"), last=True)
+
+
+@fault("8-14", "8-18", seen="no limit on a body", shows_in=["hostile", "unfinished"])
+class AnySize(Api):
+    """A body of any size is taken in."""
+
+    def __init__(self, *arguments: Any, limits: Any, **further: Any) -> None:
+        super().__init__(*arguments, limits=replace(limits, body_bytes=1 << 40), **further)
+
+
+@fault("8-15", seen="a limit of the proxy in front", shows_in=RAW)
+class HalfTheSize(Api):
+    """A body of more than half of the size limit is refused."""
+
+    def __init__(self, *arguments: Any, limits: Any, **further: Any) -> None:
+        super().__init__(*arguments, limits=replace(limits, body_bytes=limits.body_bytes // 2), **further)
+
+
+@fault("7-1", shows_in=MISTAKES)
+class ProblemDetails(Refusals):
+    """A refusal has a body and a content type that are not the dialect's."""
+
+    def answer(self, refusal: Refusal) -> Answer:
+        """A list of errors."""
+        body = msgspec.json.encode({"errors": [refusal.message]})
+        return Answer(
+            refusal.status, body, media_type="application/vnd.api+json", headers=refusal.headers, last=refusal.last
+        )
+
+
+@fault("7-8", "4.2-7", "4.3-20", seen="a null that nobody expected", shows_in=MISTAKES)
+class UnknownEndpointBreaks(Endpoints):
+    """Looking for an endpoint that is not there ends in a server error."""
+
+    def find(self, project: str, uid: str) -> EndpointRow | None:
+        """Or a fault."""
+        found = super().find(project, uid)
+        if found is None:
+            raise Refusal(status=500, message="no rows in result set")
+        return found
+
+
+@fault("7-8", seen="a bad header crashes the worker; nested too deeply", shows_in=RAW)
+class MalformedBreaks(Refusals):
+    """A body that is not UTF-8 ends in a server error."""
+
+    def malformed(self, message: str) -> Refusal:
+        """One of ours."""
+        return server_fault() if "utf-8" in message.lower() else super().malformed(message)
+
+
+@fault("7-9", seen="debug mode in production", shows_in=MISTAKES)
+class TraceShown(Refusals):
+    """A refusal shows where in the code it comes from."""
+
+    def unknown_resource(self, what: str) -> Refusal:
+        """With a place."""
+        refusal = super().unknown_resource(what)
+        return replace(refusal, message='Traceback (most recent call last): File "/srv/app/store.py", line 12, in find')
+
+
+@fault("4.1-1", "4.2-1", "4.3-1", "4.4-1", "4.5-1", "4.6-1", "4.7-1", "4.8-1", seen="a valid URL with %2F rejected")
+class EveryTwentiethRefused(Api):
+    """Every seventh request is refused as if it were a mistake."""
+
+    def _perform(self, call: Call) -> Reply:
+        self.count = getattr(self, "count", 0) + 1
+        if self.count % 7 == 0:
+            raise self._refusals.invalid("try again")
+        return super()._perform(call)
