@@ -16,6 +16,7 @@ from mockserver.api import Api, Limits
 from mockserver.control import Control
 from mockserver.delivery.egress import EgressGuard, Network
 from mockserver.delivery.engine import DeliveryEngine
+from mockserver.delivery.tls import TlsContexts
 from mockserver.dispatch import EngineDispatch
 from mockserver.documentation import documentation_pages
 from mockserver.faults.live import LiveFaults
@@ -25,9 +26,14 @@ from mockserver.identifiers import Entropy, identifiers, timestamp_writer
 from mockserver.journal import Journal
 from mockserver.keys import Keys
 from mockserver.listener import Listener
+from mockserver.notifications.assembly import notifier_for
+from mockserver.notifications.bounds import Bounds
+from mockserver.notifications.mail import MailServer
+from mockserver.notifications.notifier import Notifier
 from mockserver.refusals import Refusals
 from mockserver.service import Service
 from mockserver.signing_secrets import SigningSecrets
+from mockserver.store.contacts import Contacts
 from mockserver.store.database import IN_MEMORY, Database
 from mockserver.store.deliveries import Deliveries
 from mockserver.store.endpoints import Endpoints
@@ -40,6 +46,7 @@ from spec.dialect import Answer, Dialect
 
 REQUEST_S: Final = 5.0
 _SHUTDOWN_S: Final = 5.0
+_LAST_NOTIFICATIONS_S: Final = 1.0
 _BACKLOG: Final = 4096
 _MAY_STAY_OPEN: Final = ("delivery.notify_on", "delivery.own_events")
 _SEEDED_START_NS: Final = 1_700_000_000_000_000_000
@@ -82,11 +89,20 @@ class Randomness:
 class App:
     """The server's parts, joined; `start` and `stop` belong in one event loop."""
 
-    def __init__(self, *, listener: Listener, control: Control, database: Database, dispatch: EngineDispatch) -> None:
+    def __init__(
+        self,
+        *,
+        listener: Listener,
+        control: Control,
+        database: Database,
+        dispatch: EngineDispatch,
+        notifier: Notifier,
+    ) -> None:
         self._listener = listener
         self._control = control
         self._database = database
         self._dispatch = dispatch
+        self._notifier = notifier
         self._runners: list[web.BaseRunner] = []
 
     async def start(self, host: str, port: int, control_host: str, control_port: int) -> tuple[int, int]:
@@ -115,6 +131,7 @@ class App:
         for runner in self._runners:
             await runner.cleanup()
         await self._dispatch.stop(_SHUTDOWN_S)
+        await self._notifier.stop(_LAST_NOTIFICATIONS_S)
         self._database.close()
 
 
@@ -129,18 +146,29 @@ def create_app(
     egress: Sequence[Network] = (),
     clock: Callable[[], float] = time.time,
     request_s: float = REQUEST_S,
+    mail_server: MailServer | None = None,
+    notifications: Bounds | None = None,
 ) -> App:
     """Make a server for these projects, given as id and keys; call it in a running event loop.
 
     `ca_file` and `egress` say whom deliveries trust and where they may go. `request_s` are the seconds in which
-    a request's head must arrive, and then its body. Raises Unsettled, UnusableDatabase, BadRecord, and OSError or
-    ssl.SSLError for an unusable `ca_file`.
+    a request's head must arrive, and then its body. Without a `mail_server` no e-mail is sent. Raises Unsettled,
+    UnusableDatabase, BadRecord, and OSError or ssl.SSLError for an unusable `ca_file`.
     """
     settle(dialect)
     contract = contract_for(dialect)
     refusals = Refusals.of(dialect)
     randomness = Randomness.of(seed)
     database = Database(path, dialect=dialect.name)
+    notifier = notifier_for(
+        dialect,
+        Contacts(database).of,
+        clock=clock,
+        trust=TlsContexts(ca_file),
+        egress=egress,
+        mail_server=mail_server,
+        bounds=notifications or Bounds(),
+    )
     dispatch = EngineDispatch(
         DeliveryEngine(
             Deliveries(database, dialect, clock),
@@ -150,6 +178,7 @@ def create_app(
             ca_file=ca_file,
             egress=EgressGuard(egress),
             log=logging.getLogger("mockserver.delivery"),
+            observer=notifier,
         )
     )
     shown = dialect.representation
@@ -188,8 +217,14 @@ def create_app(
     if not database.holds_resources():
         loader.load(fixtures)
     faults = LiveFaults(api)
-    control = Control(service, loader=loader, fixtures=fixtures, journal=journal, faults=faults)
-    return App(listener=Listener(faults, refusals, limits), control=control, database=database, dispatch=dispatch)
+    control = Control(service, loader=loader, fixtures=fixtures, journal=journal, faults=faults, notifier=notifier)
+    return App(
+        listener=Listener(faults, refusals, limits),
+        control=control,
+        database=database,
+        dispatch=dispatch,
+        notifier=notifier,
+    )
 
 
 def ever_later(clock: Callable[[], float]) -> Callable[[], float]:

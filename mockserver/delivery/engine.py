@@ -15,7 +15,7 @@ from mockserver.delivery.gate import Bounds
 from mockserver.delivery.headers import CONTENT_TYPE, FRAMING_HEADERS, service_header_names
 from mockserver.delivery.oauth2 import OAuth2Tokens
 from mockserver.delivery.outcomes import Outcomes
-from mockserver.delivery.port import Clock, DeliveryStore
+from mockserver.delivery.port import Clock, DeliveryStore, OutcomeObserver
 from mockserver.delivery.retry import RetryRules
 from mockserver.delivery.tls import TlsContexts
 from mockserver.delivery.transport import Transport, parse_url
@@ -27,7 +27,7 @@ class DeliveryEngine:
 
     `clock` gives unix seconds, `monotonic` seconds that never step back, `rng` draws the jitter. `ca_file` (PEM) stands
     in for the system's authorities; one that cannot be read raises OSError or ssl.SSLError here. `egress` says where
-    connections may go.
+    connections may go. `observer` hears of deliveries that are given up.
     """
 
     def __init__(
@@ -42,6 +42,7 @@ class DeliveryEngine:
         log: logging.Logger,
         bounds: Bounds | None = None,
         monotonic: Clock = time.monotonic,
+        observer: OutcomeObserver | None = None,
     ) -> None:
         self._log = log
         self._visit_timeout_s = dialect.delivery.default_timeout_s.value
@@ -52,7 +53,7 @@ class DeliveryEngine:
         self._dispatcher = Dispatcher(
             store,
             courier.carry,
-            Outcomes(store, RetryRules(dialect.retry, clock, rng), dialect, clock),
+            Outcomes(store, RetryRules(dialect.retry, clock, rng), dialect, clock, observer),
             excess=dialect.delivery.excess.value,
             clock=clock,
             monotonic=monotonic,
