@@ -13,16 +13,23 @@ from mockserver.assembly import Assembly, Randomness
 from mockserver.collaborators import Collaborators
 from mockserver.control import Control
 from mockserver.delivery.egress import Network
+from mockserver.delivery.tls import TlsContexts
 from mockserver.dispatch import EngineDispatch
 from mockserver.faults.live import Answering, LiveFaults, Order
 from mockserver.faults.registry import Fault, with_faults
 from mockserver.fixture_file import FixtureLoader, Fixtures
 from mockserver.listener import Listener
+from mockserver.notifications.assembly import notifier_for
+from mockserver.notifications.bounds import Bounds
+from mockserver.notifications.mail import MailServer
+from mockserver.notifications.notifier import Notifier
+from mockserver.store.contacts import Contacts
 from mockserver.store.database import IN_MEMORY, Database
 from spec.dialect import Answer, Dialect
 
 REQUEST_S: Final = 5.0
 _SHUTDOWN_S: Final = 5.0
+_LAST_NOTIFICATIONS_S: Final = 1.0
 _BACKLOG: Final = 4096
 _MAY_STAY_OPEN: Final = ("delivery.notify_on", "delivery.own_events")
 
@@ -34,11 +41,20 @@ class Unsettled(Exception):
 class App:
     """The server's parts, joined; `start` and `stop` belong in one event loop."""
 
-    def __init__(self, *, listener: Listener, control: Control, database: Database, dispatch: EngineDispatch) -> None:
+    def __init__(
+        self,
+        *,
+        listener: Listener,
+        control: Control,
+        database: Database,
+        dispatch: EngineDispatch,
+        notifier: Notifier,
+    ) -> None:
         self._listener = listener
         self._control = control
         self._database = database
         self._dispatch = dispatch
+        self._notifier = notifier
         self._runners: list[web.BaseRunner] = []
 
     async def start(self, host: str, port: int, control_host: str, control_port: int) -> tuple[int, int]:
@@ -67,6 +83,7 @@ class App:
         for runner in self._runners:
             await runner.cleanup()
         await self._dispatch.stop(_SHUTDOWN_S)
+        await self._notifier.stop(_LAST_NOTIFICATIONS_S)
         self._database.close()
 
 
@@ -83,17 +100,28 @@ def create_app(
     request_s: float = REQUEST_S,
     faults: Sequence[Fault] = (),
     orders: Sequence[Order] = (),
+    mail_server: MailServer | None = None,
+    notifications: Bounds | None = None,
 ) -> App:
     """Make a server for these projects, given as id and keys; call it in a running event loop.
 
     `ca_file` and `egress` say whom deliveries trust and where they may go. `request_s` are the seconds in which
-    a request's head must arrive, and then its body. `faults` are what it does wrong, and `orders` which
-    of its answers are spoilt. Raises Unsettled, UnusableDatabase, BadRecord, BadOrder, and
+    a request's head must arrive, and then its body. `faults` are what it does wrong, and `orders` which of its answers
+    are spoilt. Without a `mail_server` no e-mail is sent. Raises Unsettled, UnusableDatabase, BadRecord, BadOrder, and
     OSError or ssl.SSLError for an unusable `ca_file`.
     """
     settle(dialect)
     randomness = Randomness.of(seed)
     database = Database(path, dialect=dialect.name)
+    notifier = notifier_for(
+        dialect,
+        Contacts(database).of,
+        clock=clock,
+        trust=TlsContexts(ca_file),
+        egress=egress,
+        mail_server=mail_server,
+        bounds=notifications or Bounds(),
+    )
     limits = Limits(body_bytes=dialect.requests.size_limit, arrival_s=request_s)
     assembly = Assembly(
         dialect,
@@ -104,6 +132,7 @@ def create_app(
         limits=limits,
         ca_file=ca_file,
         egress=egress,
+        observer=notifier,
     )
     made_of = with_faults(Collaborators(), faults)
     dispatch = EngineDispatch(assembly.engine(made_of))
@@ -121,9 +150,11 @@ def create_app(
     live = LiveFaults(assembly.api(made_of, service), dialect, join_anew)
     for order in orders:
         live.arm_answering(order)
-    control = Control(service, loader=loader, fixtures=fixtures, journal=assembly.journal, faults=live)
+    control = Control(
+        service, loader=loader, fixtures=fixtures, journal=assembly.journal, faults=live, notifier=notifier
+    )
     listener = Listener(live, service.refusals, limits)
-    return App(listener=listener, control=control, database=database, dispatch=dispatch)
+    return App(listener=listener, control=control, database=database, dispatch=dispatch, notifier=notifier)
 
 
 def settle(dialect: Dialect) -> None:

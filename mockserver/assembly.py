@@ -18,6 +18,7 @@ from mockserver.api import Api, Limits
 from mockserver.collaborators import Collaborators
 from mockserver.delivery.egress import Network
 from mockserver.delivery.engine import DeliveryEngine
+from mockserver.delivery.port import OutcomeObserver
 from mockserver.documentation import documentation_pages
 from mockserver.handlers import handlers_for
 from mockserver.identifiers import Entropy, identifiers, timestamp_writer
@@ -65,7 +66,7 @@ class Randomness:
 class Assembly:
     """Makes the API and the delivery engine over one database, as often as asked.
 
-    `ca_file` and `egress` say whom deliveries trust and where they may go.
+    `ca_file` and `egress` say whom deliveries trust and where they may go, `observer` hears of those that are given up.
     """
 
     def __init__(
@@ -79,6 +80,7 @@ class Assembly:
         limits: Limits,
         ca_file: Path | None,
         egress: Sequence[Network],
+        observer: OutcomeObserver,
     ) -> None:
         self._dialect = dialect
         self._projects = projects
@@ -88,6 +90,7 @@ class Assembly:
         self._limits = limits
         self._ca_file = ca_file
         self._egress = egress
+        self._observer = observer
         self._contract = contract_for(dialect)
         self._pages = documentation_pages(self._contract)
         self._now = ever_later(clock)
@@ -108,6 +111,7 @@ class Assembly:
             egress=made_of.delivery.egress(self._egress),
             log=logging.getLogger("mockserver.delivery"),
             made_of=made_of.delivery,
+            observer=self._observer,
         )
 
     def service(self, made_of: Collaborators, dispatch: Dispatch) -> Service:

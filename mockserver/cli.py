@@ -21,7 +21,8 @@ from mockserver.delivery.egress import Network
 from mockserver.faults.choice import ChosenFaults, chosen_faults, listed_faults
 from mockserver.faults.live import BadOrder
 from mockserver.fixture_file import DEFAULT_PATH, BadRecord, Fixtures, read_fixtures
-from mockserver.option_types import HostPort, NetworkType, ProjectKey
+from mockserver.notifications.mail import SENDER, MailServer
+from mockserver.option_types import HostPort, MailboxType, NetworkType, ProjectKey
 from mockserver.project_file import read_projects
 from mockserver.store.database import IN_MEMORY, UnusableDatabase
 from spec.dialect import Dialect
@@ -46,6 +47,7 @@ class Settings:
     seed: int | None
     ca_file: Path | None
     egress: Sequence[Network]
+    mail_server: MailServer | None
     request_s: float
     faults: ChosenFaults
     as_json: bool
@@ -78,6 +80,10 @@ class Unusable(click.ClickException):
 @click.option(
     "--allow-egress", "egress", multiple=True, type=NetworkType(), help="Network, besides loopback, to deliver to."
 )
+@click.option("--smtp", type=HostPort(), help="Mail server for notifications; without it no e-mail is sent.")
+@click.option(
+    "--smtp-from", "sender", default=SENDER, show_default=True, type=MailboxType(), help="Address that they are from."
+)
 @click.option(
     "--request-timeout",
     "request_s",
@@ -109,6 +115,8 @@ def serve(
     seed: int | None,
     ca_file: Path | None,
     egress: tuple[Network, ...],
+    smtp: tuple[str, int] | None,
+    sender: str,
     request_s: float,
     faults: tuple[str, ...],
     variants: tuple[str, ...],
@@ -133,6 +141,7 @@ def serve(
             seed=seed,
             ca_file=ca_file,
             egress=egress,
+            mail_server=None if smtp is None else MailServer(host=smtp[0], port=smtp[1], sender=sender),
             request_s=request_s,
             faults=chosen_faults(faults, variants, spoken),
             as_json=as_json,
@@ -159,6 +168,7 @@ async def _serve(settings: Settings) -> None:
             seed=settings.seed,
             ca_file=settings.ca_file,
             egress=settings.egress,
+            mail_server=settings.mail_server,
             request_s=settings.request_s,
             faults=settings.faults.catalogued,
             orders=settings.faults.orders,

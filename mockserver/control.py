@@ -9,7 +9,7 @@
 | POST /projects/{id}/portal-links | 201 and the portal link, made from a record of section 2.6 |
 | POST /projects/{id}/sources | 201 and the source, made from a record of section 2.7 |
 | POST /faults | 201; misbehave, see `Order`; GET lists what is armed and the names, DELETE ends all of it |
-| GET /journal | requests and deliveries, see `journal` |
+| GET /journal | requests, deliveries and notifications, see `journal` |
 """
 
 import asyncio
@@ -25,6 +25,8 @@ from mockserver.faults.live import BadOrder, LiveFaults, Order
 from mockserver.faults.registry import catalogue
 from mockserver.fixture_file import BadRecord, FixtureLoader, Fixtures
 from mockserver.journal import Entry, Journal
+from mockserver.notifications.journal import NOTIFICATION_FIELDS
+from mockserver.notifications.notifier import Notifier
 from mockserver.service import Service
 from mockserver.store.delivery_journal import DELIVERY_FIELDS, DeliveryJournal
 
@@ -39,13 +41,21 @@ class Control:
     """The control listener's application."""
 
     def __init__(
-        self, service: Service, *, loader: FixtureLoader, fixtures: Fixtures, journal: Journal, faults: LiveFaults
+        self,
+        service: Service,
+        *,
+        loader: FixtureLoader,
+        fixtures: Fixtures,
+        journal: Journal,
+        faults: LiveFaults,
+        notifier: Notifier,
     ) -> None:
         self._service = service
         self._loader = loader
         self._fixtures = fixtures
         self._journal = journal
         self._faults = faults
+        self._notifier = notifier
         self._deliveries = DeliveryJournal(service.database)
 
     def application(self) -> web.Application:
@@ -68,11 +78,11 @@ class Control:
         return web.json_response({"status": "ok"})
 
     async def metrics(self, _request: web.Request) -> web.Response:
-        """Counters of requests and deliveries."""
+        """Counters of requests, deliveries and notifications."""
         # Imported here: it costs a tenth of the time to start up, and few ask.
         from mockserver.metrics import CONTENT_TYPE, exposition
 
-        content = exposition(self._journal, self._deliveries)
+        content = exposition(self._journal, self._deliveries, self._notifier.journal)
         return web.Response(body=content, headers={"Content-Type": CONTENT_TYPE})
 
     async def faults(self, _request: web.Request) -> web.Response:
@@ -94,6 +104,7 @@ class Control:
         self._service.database.clear()
         self._loader.load(self._fixtures)
         self._journal.clear()
+        self._notifier.reset()
         await self._faults.disarm()
         return web.Response(status=HTTPStatus.NO_CONTENT)
 
@@ -116,18 +127,20 @@ class Control:
         return await self._make("sources", request)
 
     async def journal(self, request: web.Request) -> web.Response:
-        """The requests and deliveries that match.
+        """The requests, deliveries or notifications that match.
 
-        `kind` is `requests` (the default) or `deliveries`. The names of an entry's fields are filters. With `count`,
-        the answer waits until so many match, or `timeout` seconds have passed; `complete` tells which.
+        `kind` is `requests` (the default), `deliveries` or `notifications`. The names of an entry's fields are
+        filters. With `count`, the answer waits until so many match, or `timeout` seconds have passed; `complete` tells
+        which.
         """
         wanted = dict(request.query)
         kind = wanted.pop("kind", "requests")
         count = _number(wanted.pop("count", "0"))
         timeout_s = min(_number(wanted.pop("timeout", "5")), _LONGEST_WAIT_S)
-        look = {"requests": self._requests, "deliveries": self._attempted}.get(kind)
+        looks = {"requests": self._requests, "deliveries": self._attempted, "notifications": self._notified}
+        look = looks.get(kind)
         if look is None:
-            raise BadRecord("kind is requests or deliveries")
+            raise BadRecord("kind is requests, deliveries or notifications")
         loop = asyncio.get_running_loop()
         deadline = loop.time() + timeout_s
         found = look(wanted)
@@ -143,6 +156,10 @@ class Control:
     def _attempted(self, wanted: dict[str, str]) -> list[dict[str, Any]]:
         _refuse_other_names(wanted, DELIVERY_FIELDS)
         return self._deliveries.entries(wanted)
+
+    def _notified(self, wanted: dict[str, str]) -> list[dict[str, Any]]:
+        _refuse_other_names(wanted, NOTIFICATION_FIELDS)
+        return self._notifier.journal.entries(wanted)
 
     async def _make(self, kind: str, request: web.Request) -> web.Response:
         project = request.match_info["project"]

@@ -10,23 +10,25 @@ from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
 from mockserver.journal import Journal
+from mockserver.notifications.journal import NotificationJournal
 from mockserver.store.delivery_journal import DeliveryJournal
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 
 
-def exposition(journal: Journal, deliveries: DeliveryJournal) -> bytes:
+def exposition(journal: Journal, deliveries: DeliveryJournal, notifications: NotificationJournal) -> bytes:
     """All metrics as text."""
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
-    registry.register(_Collector(journal, deliveries))
+    registry.register(_Collector(journal, deliveries, notifications))
     return generate_latest(registry)
 
 
 class _Collector(Collector):
-    def __init__(self, journal: Journal, deliveries: DeliveryJournal) -> None:
+    def __init__(self, journal: Journal, deliveries: DeliveryJournal, notifications: NotificationJournal) -> None:
         self._journal = journal
         self._deliveries = deliveries
+        self._notifications = notifications
 
     def collect(self) -> Iterator[Metric]:
         requests = CounterMetricFamily("hookproof_requests", "Requests to the API.", labels=("operation", "status"))
@@ -37,3 +39,14 @@ class _Collector(Collector):
         for state, count in self._deliveries.counts().items():
             states.add_metric((state,), count)
         yield states
+        told = CounterMetricFamily(
+            "hookproof_notifications", "Notifications by channel and how they ended.", labels=("channel", "state")
+        )
+        for labels, count in self._notifications.counts.items():
+            told.add_metric(labels, count)
+        yield told
+        yield CounterMetricFamily(
+            "hookproof_notifications_held_back",
+            "Notifications that were held back by their rate limit.",
+            value=self._notifications.held_back,
+        )

@@ -6,6 +6,7 @@ from typing import Any, Final
 import click
 
 from mockserver.delivery.egress import Network
+from mockserver.notifications.mail import mailbox
 
 _LAST_PORT: Final = 65535
 
@@ -36,6 +37,20 @@ class NetworkType(click.ParamType[Network]):
             return ip_network(value)
         except ValueError as problem:
             self.fail(str(problem), param, ctx)
+
+
+class MailboxType(click.ParamType[str]):
+    """An e-mail address."""
+
+    name = "ADDRESS"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The address, as it was given."""
+        try:
+            mailbox(value)
+        except ValueError as problem:
+            self.fail(f"{value!r} is no e-mail address: {problem}", param, ctx)
+        return str(value)
 
 
 class ProjectKey(click.ParamType[tuple[str, str]]):

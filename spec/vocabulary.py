@@ -211,6 +211,7 @@ class Notify(StrEnum):
 
     EXHAUSTED = "exhausted"
     STATE_CHANGE = "state_change"
+    EXHAUSTED_OR_STATE_CHANGE = "exhausted_or_state_change"
     NEVER = "never"
 
 

@@ -74,7 +74,9 @@ def condition_met_at(case: Case, yardstick: Yardstick, last: tuple[ReceivedDeliv
     """When the condition for a notification was met at the earliest, on the monotonic clock; None if it was not."""
     dialect = yardstick.dialect
     match dialect.delivery.notify_on.value:
-        case Notify.EXHAUSTED:
+        case (
+            Notify.EXHAUSTED | Notify.EXHAUSTED_OR_STATE_CHANGE
+        ):  # a state changes with an exhausted delivery, not before
             every = [
                 deliveries_of(case, destination, event, dialect)
                 for destination in destinations(case)

@@ -12,7 +12,7 @@ from mockserver.delivery.courier import FAULTS
 from mockserver.delivery.egress import EgressGuard
 from mockserver.delivery.gate import Bounds
 from mockserver.delivery.headers import CONTENT_TYPE, FRAMING_HEADERS, service_header_names
-from mockserver.delivery.port import Clock, DeliveryStore
+from mockserver.delivery.port import Clock, DeliveryStore, OutcomeObserver
 from mockserver.delivery.transport import parse_url
 from spec.dialect import Dialect
 
@@ -22,7 +22,7 @@ class DeliveryEngine:
 
     `clock` gives unix seconds, `monotonic` seconds that never step back, `rng` draws the jitter. `ca_file` (PEM) stands
     in for the system's authorities; one that cannot be read raises OSError or ssl.SSLError here. `egress` says where
-    connections may go, `made_of` which classes do the work.
+    connections may go, `made_of` which classes do the work. `observer` hears of deliveries that are given up.
     """
 
     def __init__(
@@ -38,6 +38,7 @@ class DeliveryEngine:
         bounds: Bounds | None = None,
         monotonic: Clock = time.monotonic,
         made_of: DeliveryCollaborators = CLEAN,
+        observer: OutcomeObserver | None = None,
     ) -> None:
         self._log = log
         self._visit_timeout_s = dialect.delivery.default_timeout_s.value
@@ -49,7 +50,7 @@ class DeliveryEngine:
         self._dispatcher = made_of.dispatcher(
             store,
             courier.carry,
-            made_of.outcomes(store, made_of.retry_rules(dialect.retry, clock, rng), dialect, clock),
+            made_of.outcomes(store, made_of.retry_rules(dialect.retry, clock, rng), dialect, clock, observer),
             excess=dialect.delivery.excess.value,
             clock=clock,
             monotonic=monotonic,

@@ -1,19 +1,38 @@
 """What becomes of a delivery after an attempt, written into the store (sections 1 and 2.3)."""
 
 from mockserver.delivery.courier import Answer
-from mockserver.delivery.port import AttemptOutcome, Clock, DeliveryState, DeliveryStore, Failure, PendingDelivery
+from mockserver.delivery.port import (
+    AttemptOutcome,
+    Clock,
+    DeliveryState,
+    DeliveryStore,
+    Failure,
+    OutcomeObserver,
+    PendingDelivery,
+)
 from mockserver.delivery.retry import RetryRules
 from spec.dialect import Dialect
 
 
 class Outcomes:
-    """Judges attempts by the retry rules and records them. Every method raises what the store raises."""
+    """Judges attempts by the retry rules, records them and tells the observer of those given up.
 
-    def __init__(self, store: DeliveryStore, rules: RetryRules, dialect: Dialect, clock: Clock) -> None:
+    Every method raises what the store raises.
+    """
+
+    def __init__(
+        self,
+        store: DeliveryStore,
+        rules: RetryRules,
+        dialect: Dialect,
+        clock: Clock,
+        observer: OutcomeObserver | None = None,
+    ) -> None:
         self._store = store
         self._rules = rules
         self._deactivate_after = dialect.retry.deactivate_after.value
         self._clock = clock
+        self._observer = observer
 
     def attempted(self, delivery: PendingDelivery, answer: Answer, started_at: float) -> DeliveryState:
         """Write down an attempt that is over; where the delivery stands now."""
@@ -28,8 +47,8 @@ class Outcomes:
         )
         state, due_at = self._verdict(number, answer, now)
         self._store.record_attempt(delivery, outcome, state, due_at)
-        if state is DeliveryState.EXHAUSTED and self._fails_too_often(delivery.endpoint_uid):
-            self._store.deactivate(delivery.endpoint_uid)
+        if state is DeliveryState.EXHAUSTED:
+            self._exhausted(delivery, outcome)
         return state
 
     def dropped(self, delivery: PendingDelivery) -> None:
@@ -48,6 +67,13 @@ class Outcomes:
         if due_at is None:
             return DeliveryState.EXHAUSTED, None
         return DeliveryState.PENDING, now if answer.renewed else due_at
+
+    def _exhausted(self, delivery: PendingDelivery, outcome: AttemptOutcome) -> None:
+        """Disable an endpoint that fails too often (section 3), and let the observer know (section 6, item 4)."""
+        uid = delivery.endpoint_uid
+        deactivated = self._fails_too_often(uid) and self._store.deactivate(uid)
+        if self._observer is not None:
+            self._observer.given_up(delivery, outcome, deactivated=deactivated)
 
     def _fails_too_often(self, endpoint_uid: str) -> bool:
         limit = self._deactivate_after

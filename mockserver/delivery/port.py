@@ -154,5 +154,18 @@ class DeliveryStore(Protocol):
     def exhausted_in_a_row(self, endpoint_uid: str) -> int:
         """How many deliveries of an endpoint were exhausted since the last one that was delivered."""
 
-    def deactivate(self, endpoint_uid: str) -> None:
-        """Disable an endpoint that keeps failing; its settings then no longer say that it receives."""
+    def deactivate(self, endpoint_uid: str) -> bool:
+        """Disable an endpoint that keeps failing, and say whether it was active until now (section 3).
+
+        Its settings then no longer say that it receives, unless the dialect lets disabled endpoints receive.
+        """
+
+
+class OutcomeObserver(Protocol):
+    """Who wants to hear of deliveries that failed for good; called when that was written into the store."""
+
+    def given_up(self, delivery: PendingDelivery, outcome: AttemptOutcome, *, deactivated: bool) -> None:
+        """A delivery was exhausted with this attempt, and maybe its endpoint disabled with it.
+
+        It neither raises nor waits: deliveries go on when it returns.
+        """

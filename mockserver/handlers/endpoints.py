@@ -114,11 +114,8 @@ class EndpointHandlers:
 
     @staticmethod
     def _credentials(body: Mapping[str, Any]) -> bytes | None:
-        if "authentication" not in body and "mtls_client_cert" not in body:
-            return None
-        return encode(
-            Credentials(authentication=body.get("authentication"), mtls_client_cert=body.get("mtls_client_cert"))
-        )
+        given = {name: body[name] for name in Credentials.__struct_fields__ if name in body}
+        return encode(Credentials(**given)) if given else None
 
     def _refuse_unusable_headers(self, body: Mapping[str, Any]) -> None:
         """What becomes a header of deliveries must be able to be one (sections 2.3 and 2.5)."""

@@ -38,7 +38,7 @@ _STATE: Final = "UPDATE deliveries SET state = ?, due_at = ?, attempts = attempt
 _DELIVERED: Final = "UPDATE endpoints SET delivered = delivered + 1, failed_in_a_row = 0 WHERE uid = ?"
 _EXHAUSTED: Final = "UPDATE endpoints SET failed = failed + 1, failed_in_a_row = failed_in_a_row + 1 WHERE uid = ?"
 _IN_A_ROW: Final = "SELECT failed_in_a_row FROM endpoints WHERE uid = ?"
-_DEACTIVATE: Final = "UPDATE endpoints SET active = 0, receives = ?, updated_at = ? WHERE uid = ?"
+_DEACTIVATE: Final = "UPDATE endpoints SET active = 0, receives = ?, updated_at = ? WHERE uid = ? AND active"
 
 _COUNTS: Final = {DeliveryState.DELIVERED: _DELIVERED, DeliveryState.EXHAUSTED: _EXHAUSTED}
 
@@ -55,10 +55,12 @@ class _Document(msgspec.Struct):
 
 
 class Credentials(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """What an endpoint's deliveries present to the destination, unmasked (sections 2.3 and 2.5)."""
+    """What deliveries present to the destination, and who is notified, all of it unmasked (sections 2.3 and 2.5)."""
 
     authentication: dict[str, Any] | None = None
     mtls_client_cert: dict[str, str] | None = None
+    slack_webhook_url: str | None = None
+    support_email: str | None = None
 
     @property
     def client_certificate(self) -> ClientCertificate | None:
@@ -153,7 +155,8 @@ class Deliveries:
         row = self._database.read(_IN_A_ROW, (endpoint_uid,)).fetchone()
         return 0 if row is None else int(row[0])
 
-    def deactivate(self, endpoint_uid: str) -> None:
-        """Disable an endpoint that keeps failing (section 2.3)."""
+    def deactivate(self, endpoint_uid: str) -> bool:
+        """Disable an endpoint that keeps failing (section 2.3), if it is active."""
         changed_at = self._timestamp(self._clock())
-        self._database.write(_DEACTIVATE, (self._rules.disabled_receives.value, changed_at, endpoint_uid))
+        row = (self._rules.disabled_receives.value, changed_at, endpoint_uid)
+        return self._database.write(_DEACTIVATE, row).rowcount > 0

@@ -133,7 +133,10 @@ class MemoryStore:
     def exhausted_in_a_row(self, endpoint_uid: str) -> int:
         return self.exhausted.get(endpoint_uid, 0)
 
-    def deactivate(self, endpoint_uid: str) -> None:
+    def deactivate(self, endpoint_uid: str) -> bool:
+        if not self.endpoints[endpoint_uid].receives:
+            return False
         self.deactivated.append(endpoint_uid)
         members = {name: getattr(self.endpoints[endpoint_uid], name) for name in EndpointSettings.__slots__}
         self.endpoints[endpoint_uid] = EndpointSettings(**{**members, "receives": False})
+        return True

@@ -1,0 +1,257 @@
+"""Chats and mail servers that fail, hang or must not be reached: only the notification is lost, and the log says so."""
+
+import asyncio
+import logging
+import ssl
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from mockserver.notifications.mail import MailServer
+from tests.mockserver.delivery.endpoints import OK, Answer, Arrived, Authority, answering, reply, serving
+from tests.mockserver.delivery.engines import dialect
+from tests.mockserver.notifications.mail_server import mail_server, silent_server
+from tests.mockserver.notifications.scene import DATA, ONCE, SOON, Scene, play
+from tests.mockserver.notifications.scene import scene as setting
+from tests.mockserver.running import running
+
+HASTY = replace(SOON, timeout_s=0.2)
+
+
+async def never_answer(request: Arrived, writer: asyncio.StreamWriter) -> None:
+    await asyncio.sleep(60)
+
+
+async def hang_up(request: Arrived, writer: asyncio.StreamWriter) -> None:
+    writer.transport.abort()
+
+
+@pytest.mark.parametrize(
+    ("chat", "state", "attempts", "detail"),
+    [
+        (answering(reply(500), reply(200)), "sent", 2, ""),
+        (answering(reply(429), reply(204)), "sent", 2, ""),
+        (answering(reply(503)), "failed", 3, "the chat webhook answered 503"),
+        (answering(reply(404)), "failed", 1, "the chat webhook answered 404"),
+        (answering(reply(302, "Location: https://127.0.0.1:1/")), "failed", 3, "the chat webhook answered 302"),
+        (answering(b"SSH-2.0-mine\r\n"), "failed", 3, "not HTTP/1.1"),
+        (hang_up, "failed", 3, "closed the connection"),
+    ],
+)
+def test_a_chat_is_tried_again_a_few_times_where_that_may_help(
+    authority: Authority, chat: Answer, state: str, attempts: int, detail: str
+) -> None:
+    async def trial(scene: Scene) -> None:
+        await scene.endpoint()
+        await scene.broadcast()
+        [entry] = await scene.notifications(1, channel="chat")
+        assert (entry["state"], entry["attempts"]) == (state, attempts)
+        assert detail in entry["detail"]
+        assert len(scene.chat.arrived) == attempts
+
+    play(authority, trial, chat=chat, bounds=replace(SOON, attempts=3))
+
+
+@pytest.mark.parametrize(
+    ("refusals", "state", "attempts", "detail"),
+    [
+        (("451 try again later",), "sent", 2, ""),
+        (("550 no dev@receiver.invalid here",), "failed", 1, "the mail server answered 550"),
+        (("450 busy",) * 3, "failed", 3, "the mail server answered 450"),
+    ],
+)
+def test_a_mail_is_tried_again_a_few_times_where_that_may_help(
+    authority: Authority, refusals: tuple[str, ...], state: str, attempts: int, detail: str
+) -> None:
+    async def trial(scene: Scene) -> None:
+        await scene.endpoint()
+        await scene.broadcast()
+        [entry] = await scene.notifications(1, channel="email")
+        assert (entry["state"], entry["attempts"], entry["detail"]) == (state, attempts, detail)
+        assert scene.mails.asked == attempts
+        assert len(scene.mails.messages) == (state == "sent")
+
+    play(authority, trial, refusals=refusals, bounds=replace(SOON, attempts=3))
+
+
+def test_a_chat_and_a_mail_server_that_hang_delay_no_delivery(authority: Authority) -> None:
+    """Every delivery is over, those of later events and other endpoints too, while the notifications still hang."""
+
+    async def main() -> None:
+        async with silent_server() as port:
+
+            async def trial(scene: Scene) -> None:
+                async with serving(answering(OK), authority.context()) as healthy:
+                    await scene.server.endpoint(url=healthy.url)
+                    for _ in range(3):
+                        await scene.endpoint()
+                    await scene.broadcast(20)
+                    assert len(healthy.arrived) == 20
+                    assert len(scene.failing.arrived) == 60
+                    assert (await scene.server.journal(kind="notifications"))["notifications"] == []
+
+            mail = MailServer(host="127.0.0.1", port=port)
+            async with setting(authority, chat=never_answer, mail=mail, bounds=replace(SOON, timeout_s=300.0)) as one:
+                await trial(one)
+
+    asyncio.run(main())
+
+
+def test_what_hangs_is_given_up_and_told_in_the_log_without_a_secret(
+    authority: Authority, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def main() -> None:
+        async with silent_server() as port:
+            mail = MailServer(host="127.0.0.1", port=port)
+
+            async with setting(authority, chat=never_answer, mail=mail, bounds=HASTY) as one:
+                made = await one.endpoint(name="orders")
+                await one.broadcast()
+                entries = await one.notifications(2)
+                assert {(entry["state"], entry["attempts"]) for entry in entries} == {("failed", 2)}
+                assert {entry["detail"] for entry in entries} == {"no answer within 0.2 s"}
+                told = [record.getMessage() for record in caplog.records]
+                assert sum(made["uid"] in line for line in told) == 2
+
+    with caplog.at_level(logging.DEBUG, logger="mockserver"):
+        asyncio.run(main())
+    for hidden in ("s3cret", "hooks/T0", "dev@", "t0ken", "4111-payload"):
+        assert hidden not in caplog.text, hidden
+
+
+def test_a_server_that_stops_gives_up_what_hangs_and_says_so(
+    authority: Authority, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def trial(scene: Scene) -> None:
+        await scene.endpoint(support_email="")
+        await scene.broadcast(3)
+
+    play(authority, trial, chat=never_answer, bounds=replace(SOON, timeout_s=300.0))
+    assert "1 notifications by chat unsent" in caplog.text
+    assert "2 notifications held back" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("url", "detail"),
+    [
+        ("https://10.0.0.1/hooks/s3cret", "closed"),
+        ("https://192.168.1.1/hooks/s3cret", "closed"),
+        ("http://169.254.169.254/latest/meta-data/s3cret", "closed"),
+        ("https://[::ffff:10.0.0.1]/s3cret", "closed"),
+        ("https://chat.invalid/s3cret", "reserved name"),
+        ("ftp://127.0.0.1/s3cret", "no http or https URL"),
+        ("https://user:s3cret@10.0.0.1/", "closed"),
+        ("s3cret", "no http or https URL"),
+    ],
+)
+def test_a_chat_url_goes_through_the_guard_and_stays_out_of_the_log(
+    authority: Authority, caplog: pytest.LogCaptureFixture, url: str, detail: str
+) -> None:
+    async def trial(scene: Scene) -> None:
+        await scene.endpoint(slack_webhook_url=url)
+        await scene.broadcast()
+        [entry] = await scene.notifications(1, channel="chat")
+        assert (entry["state"], entry["attempts"]) == ("failed", 1)
+        assert detail in entry["detail"]
+        assert "s3cret" not in str(entry) + caplog.text
+        assert len(await scene.notifications(1, channel="email", state="sent")) == 1
+
+    play(authority, trial)
+
+
+def test_a_chat_whose_certificate_is_not_trusted_is_told_nothing(
+    authority: Authority, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    stranger = Authority(tmp_path_factory.mktemp("stranger"))
+
+    async def trial(scene: Scene) -> None:
+        async with serving(answering(OK), stranger.context()) as chat:
+            await scene.endpoint(slack_webhook_url=f"{chat.url}/hooks")
+            await scene.broadcast()
+            [entry] = await scene.notifications(1, channel="chat")
+            assert entry["state"] == "failed"
+            assert "no TLS" in entry["detail"]
+            assert chat.arrived == []
+
+    play(authority, trial)
+
+
+@pytest.mark.parametrize("host", ["169.254.169.254", "mail.invalid"])
+def test_the_mail_server_s_address_goes_through_the_guard_too(authority: Authority, host: str) -> None:
+    async def trial(scene: Scene) -> None:
+        await scene.endpoint()
+        await scene.broadcast()
+        [entry] = await scene.notifications(1, channel="email")
+        assert (entry["state"], entry["attempts"]) == ("failed", 1)
+
+    play(authority, trial, mail=MailServer(host=host, port=25))
+
+
+def test_a_mail_server_that_is_not_there_costs_only_the_mail(authority: Authority) -> None:
+    async def trial(scene: Scene) -> None:
+        await scene.endpoint()
+        await scene.broadcast()
+        [entry] = await scene.notifications(1, channel="email")
+        assert (entry["state"], entry["attempts"]) == ("failed", 2)
+        assert "cannot be reached" in entry["detail"]
+        assert len(await scene.notifications(1, channel="chat", state="sent")) == 1
+
+    play(authority, trial, mail=MailServer(host="127.0.0.1", port=1))
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_a_mail_goes_over_tls_where_it_is_offered_and_in_clear_never_instead(
+    authority: Authority, tmp_path_factory: pytest.TempPathFactory, trusted: bool
+) -> None:
+    issuer = authority if trusted else Authority(tmp_path_factory.mktemp("stranger"))
+    context = issuer.context("localhost")
+    context.verify_mode = ssl.CERT_NONE
+
+    async def main() -> None:
+
+        async with mail_server(tls=context) as mails:
+            mail = MailServer(host="localhost", port=mails.port)
+            async with setting(authority, mail=mail) as one:
+                await one.endpoint()
+                await one.broadcast()
+                [entry] = await one.notifications(1, channel="email")
+                assert entry["state"] == ("sent" if trusted else "failed"), entry
+                assert mails.secure == ([True] if trusted else [])
+
+    asyncio.run(main())
+
+
+def test_an_address_beyond_ascii_needs_a_server_that_takes_it(authority: Authority) -> None:
+    async def main() -> None:
+
+        for takes, expected in ((True, "sent"), (False, "failed")):
+            async with mail_server(enable_SMTPUTF8=takes) as mails:
+                mail = MailServer(host="127.0.0.1", port=mails.port)
+                async with setting(authority, mail=mail) as one:
+                    await one.endpoint(name="größe", support_email="größe@bücher.invalid")
+                    await one.broadcast()
+                    [entry] = await one.notifications(1, channel="email")
+                    assert (entry["state"], entry["attempts"]) == (expected, 1), entry
+                    addressed: list[Any] = [one.rcpt_tos for one in mails.envelopes]
+                    assert addressed == ([["größe@xn--bcher-kva.invalid"]] if takes else [])
+
+    asyncio.run(main())
+
+
+def test_without_a_mail_server_the_chat_is_told_alone(authority: Authority) -> None:
+    """The counterpart of all others: `hookproof serve` without --smtp."""
+
+    async def main() -> None:
+        async with (
+            serving(answering(reply(500)), authority.context()) as failing,
+            serving(answering(OK), authority.context()) as chat,
+            running(change=lambda _: dialect(retry=ONCE), ca_file=authority.file) as server,
+        ):
+            contacts = {"slack_webhook_url": chat.url, "support_email": "dev@receiver.invalid"}
+            await server.endpoint(url=failing.url, **contacts)
+            await server.call("createBroadcastEvent", body={"event_type": "t", "data": DATA})
+            found = await server.journal(kind="notifications", count="1", timeout="20")
+            assert [one["channel"] for one in found["notifications"]] == ["chat"]
+
+    asyncio.run(main())
