@@ -14,7 +14,7 @@ from conformance.reports.console import show
 from conformance.run import Settings, embedded, perform
 from conformance.selection import Selection
 from conformance.target import Profile, Target
-from conformance.target_file import DEFAULT_DIALECT, Flags, named_dialect, receiver_from, target_from
+from conformance.target_file import DEFAULT_DIALECT, Flags, budgets_from, named_dialect, receiver_from, target_from
 from conformance.venue import Embedded
 from spec.catalogue import Level
 
@@ -32,6 +32,8 @@ from spec.catalogue import Level
               help="How the target reaches the receiver, if that is another address.")  # fmt: skip
 @click.option("--ca-dir", type=click.Path(path_type=Path), envvar="HOOKPROOF_CA_DIR",
               help="Folder of the CA that the target trusts, made by `hookproof ca`.")  # fmt: skip
+@click.option("--budget", type=click.FloatRange(0, min_open=True), metavar="SECONDS", envvar="HOOKPROOF_BUDGET",
+              help="Time for the whole run; what was tried by then is judged.  [default: 120]")  # fmt: skip
 @click.option("--only", multiple=True, metavar="SELECTOR", help="Judge only this: an id, a section, '4.3-*'.")
 @click.option("--exclude", multiple=True, metavar="SELECTOR", help="Leave this out.")
 @click.option("--level", type=click.Choice([level.value for level in Level]), default=Level.HYGIENE.value,
@@ -65,7 +67,11 @@ def _settings(context: click.Context, options: dict[str, Any]) -> Settings:
         _refuse_target_options(context)
         dialect = named_dialect(flags.dialect)
         subject: Target | Embedded = embedded(
-            dialect, flags.dialect or DEFAULT_DIALECT, options["seed"], receiver_from(flags, {})
+            dialect,
+            flags.dialect or DEFAULT_DIALECT,
+            options["seed"],
+            receiver_from(flags, {}),
+            budgets_from(flags, {}),
         )
     else:
         subject = target_from(flags, os.environ)

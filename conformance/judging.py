@@ -5,10 +5,11 @@ A check that raises is a fault of hookproof: its requirements get an error, and 
 
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
+from conformance.capability import Lack
 from conformance.checks.registry import Check, Yardstick
 from conformance.evidence import Case
 from conformance.gathered import Ending, Gathered
@@ -72,6 +73,7 @@ class Judging:
         experiments: Sequence[str],
         profile: Profile,
         gathered: Callable[[str], Gathered],
+        lacks: Mapping[str, Lack] | None = None,
     ):
         self._checks = checks
         self._yardstick = yardstick
@@ -79,6 +81,7 @@ class Judging:
         self._experiments = experiments
         self._profile = profile
         self._gathered = gathered
+        self._lacks = lacks or {}
         self._opinions: dict[str, Opinion] = {}
 
     def entry(self, requirement: Requirement) -> Entry:
@@ -87,6 +90,9 @@ class Judging:
             return Entry(
                 requirement=requirement, verdict=Verdict.NOT_APPLICABLE, reasons=(sentence(requirement.untestable),)
             )
+        if lack := self._lacks.get(requirement.id):
+            verdict = Verdict.NOT_APPLICABLE if lack.allowed else Verdict.NOT_EXERCISED
+            return Entry(requirement=requirement, verdict=verdict, reasons=(lack.reason,))
         opinions = [self._opinion(check) for check in self._checks if requirement.id in check.requirements]
         found = [
             finding for opinion in opinions for (name, _), finding in opinion.findings.items() if name == requirement.id

@@ -11,6 +11,7 @@ from typing import Final
 import pytest
 
 from conformance.allotment import projects_needed
+from conformance.capability import lacking
 from conformance.checks.registry import Yardstick, all_checks
 from conformance.experiments.bench import all_experiments
 from conformance.gathered import Ending
@@ -24,7 +25,7 @@ from conformance.reports.report_json import report_text
 from conformance.run_file import NAME, Header, Run, RunWriter, read_run
 from conformance.runner import Plan, Runner
 from conformance.selection import Selection, needed_experiments
-from conformance.target import Profile, ReceiverSettings, Target
+from conformance.target import Budgets, Profile, ReceiverSettings, Target
 from conformance.venue import Embedded, Venue
 from conformance.verdict import Verdict
 from spec.catalogue import Catalogue, Requirement, load_catalogue
@@ -49,10 +50,17 @@ class Settings:
     tool_version: str
 
 
-def embedded(dialect: Dialect, dialect_name: str, seed: int, receiver: ReceiverSettings) -> Embedded:
+def embedded(dialect: Dialect, dialect_name: str, seed: int, receiver: ReceiverSettings, budgets: Budgets) -> Embedded:
     """The embedded server with a project for each experiment."""
     projects = projects_needed(len(all_experiments()))
-    return Embedded(dialect=dialect, dialect_name=dialect_name, seed=seed, projects=projects, receiver=receiver)
+    return Embedded(
+        dialect=dialect,
+        dialect_name=dialect_name,
+        seed=seed,
+        projects=projects,
+        receiver=receiver,
+        budgets=budgets,
+    )
 
 
 def perform(settings: Settings) -> Run:
@@ -67,7 +75,7 @@ def perform(settings: Settings) -> Run:
         mask = Mask(venue.target.projects, plan.dialect)
         with run_path.open("w", encoding="utf-8") as stream:
             writer = RunWriter(stream, mask, _header(settings, venue, catalogue))
-            judging = _judging(plan, catalogue, runner)
+            judging = _judging(plan, catalogue, runner, venue.target)
             ledger = _judged(requirements, judging, runner, writer, max_fail=settings.max_fail)
             for gathered in runner.all_gathered():
                 writer.experiment(gathered)
@@ -118,7 +126,7 @@ def _header(settings: Settings, venue: Venue, catalogue: Catalogue) -> Header:
     )
 
 
-def _judging(plan: Plan, catalogue: Catalogue, runner: Runner) -> Judging:
+def _judging(plan: Plan, catalogue: Catalogue, runner: Runner, target: Target) -> Judging:
     return Judging(
         checks=all_checks(),
         yardstick=Yardstick(dialect=plan.dialect, contract=plan.contract),
@@ -126,6 +134,7 @@ def _judging(plan: Plan, catalogue: Catalogue, runner: Runner) -> Judging:
         experiments=[one.name for one in plan.experiments],
         profile=plan.profile,
         gathered=runner.gathered,
+        lacks=lacking(target.capabilities, catalogue),
     )
 
 

@@ -9,10 +9,10 @@ import asyncio
 import random
 import threading
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Final, Self, cast
 
@@ -23,7 +23,10 @@ from conformance.evidence import Case
 from conformance.experiments.bench import Bench, Experiment, Obstacle
 from conformance.gathered import Ending, Gathered
 from conformance.judging import told
-from conformance.preflight import FIRST_OPERATION, check_access
+from conformance.preflight import FIRST_OPERATION, check_access, out_of_time, with_fresh_projects
+from conformance.provision.hooks import HookFailed
+from conformance.refusal import ExitCode, Refusal
+from conformance.stock import Stock
 from conformance.target import Profile, Project, Target
 from conformance.venue import Embedded, Venue, opened
 from spec.contract import Contract
@@ -63,6 +66,7 @@ class Runner:
         self._loop = asyncio.new_event_loop()
         self._stop = asyncio.Event()
         self._main: asyncio.Task[None] | None = None
+        self._began = 0.0
         self._thread = threading.Thread(target=self._run, name="experiments", daemon=True)
 
     def __enter__(self) -> Self:
@@ -122,26 +126,36 @@ class Runner:
 
     async def _conduct(self) -> None:
         self._main = asyncio.current_task()
+        self._began = self._loop.time()
         breaker = Breaker()
-        async with opened(self._plan.subject) as venue:
-            target, plan = venue.target, self._plan
-            timeout_s = target.budgets.request_s
+        async with opened(self._plan.subject) as place:
+            plan, target = self._plan, place.target
             async with ApiClient(
-                target.base_url, plan.contract, plan.dialect, timeout_s=timeout_s, breaker=breaker
+                target.base_url, plan.contract, plan.dialect, timeout_s=target.budgets.request_s, breaker=breaker
             ) as api:
-                await check_access(target, api)
+                venue = replace(place, target=await self._entered(target, api))
                 self._venue.set_result(venue)
                 keep = await asyncio.wrap_future(self._keep)
                 await self._gather_all(venue, api, breaker, keep)
+
+    async def _entered(self, target: Target, api: ApiClient) -> Target:
+        """The target with all its projects, whose keys were tried; raises Refusal."""
+        try:
+            async with asyncio.timeout(target.budgets.total_s):
+                whole = await with_fresh_projects(target, len(self._plan.experiments))
+                await check_access(whole, api)
+                return whole
+        except TimeoutError:
+            raise Refusal(out_of_time(target), ExitCode.UNREACHABLE) from None
 
     async def _gather_all(self, venue: Venue, api: ApiClient, breaker: Breaker, keep: Callable[[Case], None]) -> None:
         everything = asyncio.create_task(self._in_order(venue, api, keep))
         watch = asyncio.create_task(self._watch(venue, api, breaker))
         stop = asyncio.create_task(self._stop.wait())
-        total_s = venue.target.budgets.total_s
+        total_s = max(0.0, venue.target.budgets.total_s - (self._loop.time() - self._began))
         await asyncio.wait({everything, stop}, timeout=total_s, return_when=asyncio.FIRST_COMPLETED)
         if not everything.done():
-            self._end(f"the time budget of {total_s:g} s is over")
+            self._end(f"the time budget of {venue.target.budgets.total_s:g} s is over")
         breaker.open()
         for task in (everything, watch, stop):
             task.cancel()
@@ -151,10 +165,11 @@ class Runner:
 
     async def _in_order(self, venue: Venue, api: ApiClient, keep: Callable[[Case], None]) -> None:
         """Run all experiments at once; those that want to be alone come last where projects are too few for that."""
-        allotment = allot(venue.target.projects, self._plan.every_experiment)
-        lock = asyncio.Lock()
+        allotment = allot(venue.target.projects, self._names(venue.target))
+        locks = {project.id: asyncio.Lock() for project in venue.target.projects}
+        stock = Stock(venue.target.provision, self._plan.dialect.words, self._plan.nonce)
         benches = {
-            one.name: self._bench(one.name, venue, api, allotment.projects[one.name], lock)
+            one.name: self._bench(one.name, venue, api, allotment.projects[one.name], locks, stock)
             for one in self._plan.experiments
         }
         last = [one for one in self._plan.experiments if one.alone and allotment.shared]
@@ -162,6 +177,11 @@ class Runner:
         await asyncio.gather(*(self._gather(one, benches[one.name], keep) for one in rest))
         for one in last:
             await self._gather(one, benches[one.name], keep)
+
+    def _names(self, target: Target) -> Sequence[str]:
+        """The experiments that share out the projects: all there are, unless projects are made for those of the run."""
+        made = target.provision.has("fresh_project")
+        return [one.name for one in self._plan.experiments] if made else self._plan.every_experiment
 
     async def _gather(self, experiment: Experiment, bench: Bench, keep: Callable[[Case], None]) -> None:
         started = self._loop.time()
@@ -184,7 +204,8 @@ class Runner:
             ending, reason = Ending.CUT, self.cut or "the run ended"
         except Exception as error:  # noqa: BLE001 an experiment that breaks is our fault, and must not end the others
             # What breaks while the run is being ended broke because of that.
-            broke = f"The experiment {experiment.name} broke: {told(error)}"
+            why = str(error) if isinstance(error, HookFailed) else told(error)
+            broke = f"The experiment {experiment.name} broke: {why}"
             ending, reason = (Ending.CUT, self.cut) if self.cut else (Ending.CRASHED, broke)
         self._settle(experiment.name, ending, reason, self._loop.time() - started)
 
@@ -205,7 +226,13 @@ class Runner:
                 return
 
     def _bench(
-        self, name: str, venue: Venue, api: ApiClient, projects: tuple[Project, ...], portal_links: asyncio.Lock
+        self,
+        name: str,
+        venue: Venue,
+        api: ApiClient,
+        projects: tuple[Project, ...],
+        locks: Mapping[str, asyncio.Lock],
+        stock: Stock,
     ) -> Bench:
         plan = self._plan
         return Bench(
@@ -221,5 +248,9 @@ class Runner:
             random=random.Random(f"{plan.seed}:{name}"),
             clock=time.time,
             loop=self._loop,
-            portal_links=portal_links,
+            portal_links=locks[projects[0].id],
+            provision=venue.target.provision,
+            fixtures=venue.target.fixtures,
+            capabilities=venue.target.capabilities,
+            stock=stock,
         )

@@ -1,9 +1,12 @@
 """The server under test, as far as it is known before the first request."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
 
+from conformance.capability import Presence
+from conformance.provision.hooks import Provision
 from spec.dialect import Dialect
 
 
@@ -52,11 +55,22 @@ class ReceiverSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Fixtures:
+    """What a project holds for the suites: identifiers of portal links that they may change, and of sources."""
+
+    portal_links: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Where the target is, who may call it, and what it says of itself."""
+    """Where the target is, who may call it, and what it says of itself; `fixtures` are named by project."""
 
     base_url: str
     projects: tuple[Project, ...]
     dialect: Dialect
     receiver: ReceiverSettings = ReceiverSettings()
     budgets: Budgets = Budgets()
+    provision: Provision = field(default_factory=Provision)
+    fixtures: Mapping[str, Fixtures] = field(default_factory=dict)
+    capabilities: Mapping[str, Presence] = field(default_factory=dict)

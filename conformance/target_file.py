@@ -7,17 +7,22 @@ projects:
 dialect: reference                     # a name, a file beside this one, or an inline mapping
 receiver: {bind: "127.0.0.1:0", public_url: "https://127.0.0.1:8443", ca: ca.pem, ca_key: ca.key}
 budgets: {request_s: 10, delivery_s: 10, quiet_s: 2, total_s: 120}
+provision: ./hooks.py:Provisioner      # or steps for each hook, see conformance/provision/
+fixtures: {p1: {portal_links: [...], sources: [...]}}    # identifiers; found through the lists when absent
+capabilities: {mtls: no, api_key: yes}                   # auto for those that are not named
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from conformance.capability import CAPABILITIES, Presence
+from conformance.provision.written import PROVISION_SCHEMA, written_provision
 from conformance.refusal import Refusal
-from conformance.target import Budgets, Project, ReceiverSettings, Target
+from conformance.target import Budgets, Fixtures, Project, ReceiverSettings, Target
 from receiver.address import Address, parse_base_url
 from receiver.authority import CERTIFICATE_FILE, KEY_FILE
 from spec.dialect import Dialect
@@ -30,6 +35,9 @@ DEFAULT_DIALECT: Final = "reference"
 
 _TEXT: Final = {"type": "string", "minLength": 1}
 _SECONDS: Final = {"type": "number", "exclusiveMinimum": 0, "maximum": 86400, "description": "in seconds"}
+
+
+_IDENTIFIERS: Final = {"type": "array", "items": _TEXT, "uniqueItems": True}
 
 
 def _closed(properties: Mapping[str, object], **further: object) -> dict[str, object]:
@@ -51,6 +59,12 @@ SCHEMA: Final = _closed(
             **{"x-expected": "a mapping in which ca and ca_key stand together or not at all"},
         ),
         "budgets": _closed({"request_s": _SECONDS, "delivery_s": _SECONDS, "quiet_s": _SECONDS, "total_s": _SECONDS}),
+        "provision": PROVISION_SCHEMA,
+        "fixtures": {
+            "type": "object",
+            "additionalProperties": _closed({"portal_links": _IDENTIFIERS, "sources": _IDENTIFIERS}),
+        },
+        "capabilities": _closed({name: {"enum": list(Presence)} for name in CAPABILITIES}),
     }
 )
 """What target.yaml may hold. A key that is not here is refused, so that no setting is ever silently without effect."""
@@ -70,6 +84,7 @@ class Flags:
     receiver_bind: str | None = None
     receiver_url: str | None = None
     ca_dir: Path | None = None
+    budget: float | None = None
 
 
 def target_from(flags: Flags, environment: Mapping[str, str]) -> Target:
@@ -78,15 +93,27 @@ def target_from(flags: Flags, environment: Mapping[str, str]) -> Target:
         content = YamlText(value={}) if flags.file is None else _read(flags.file, environment)
         folder = Path() if flags.file is None else flags.file.parent
         written: Mapping[str, Any] = content.value
+        budgets = budgets_from(flags, written.get("budgets", {}))
+        base_url = _base_url(flags.url or written.get("base_url"))
+        provision = written_provision(content, str(flags.file), folder, base_url, timeout_s=budgets.request_s)
+        projects = _projects(flags, written.get("projects", []), made=provision.has("fresh_project"))
         return Target(
-            base_url=_base_url(flags.url or written.get("base_url")),
-            projects=_projects(flags, written.get("projects", [])),
+            base_url=base_url,
+            projects=projects,
             dialect=_dialect(flags, content, folder),
             receiver=receiver_from(flags, written.get("receiver", {}), folder),
-            budgets=Budgets(**written.get("budgets", {})),
+            budgets=budgets,
+            provision=provision,
+            fixtures=_fixtures(content, str(flags.file), projects),
+            capabilities={name: Presence(word) for name, word in written.get("capabilities", {}).items()},
         )
     except FileProblems as problems:
         raise Refusal(str(problems)) from None
+
+
+def budgets_from(flags: Flags, written: Mapping[str, float]) -> Budgets:
+    """The waits that a file allows, with the whole run's as the flags say."""
+    return Budgets(**{**written, **({} if flags.budget is None else {"total_s": flags.budget})})
 
 
 def named_dialect(name: str | None) -> Dialect:
@@ -135,10 +162,12 @@ def _base_url(text: str | None) -> str:
     return base_url
 
 
-def _projects(flags: Flags, written: list[Mapping[str, str]]) -> tuple[Project, ...]:
-    """The projects of the file, the first of them as the flags say."""
+def _projects(flags: Flags, written: list[Mapping[str, str]], *, made: bool) -> tuple[Project, ...]:
+    """The projects of the file, the first of them as the flags say; there need be none if a hook makes them."""
     keys = {project["id"]: project["api_key"] for project in written}
     first = flags.project or next(iter(keys), None)
+    if first is None and made:
+        return ()
     if first is None:
         raise Refusal("the target has no project: give --project and --api-key, or projects in the target file")
     key = flags.api_key or keys.get(first)
@@ -148,6 +177,24 @@ def _projects(flags: Flags, written: list[Mapping[str, str]]) -> tuple[Project, 
         raise Refusal(f"the API key for the project {first!r} cannot stand in a header: it is not printable ASCII")
     others = tuple(Project(id=name, api_key=key) for name, key in keys.items() if name != first)
     return (Project(id=first, api_key=key), *others)
+
+
+def _fixtures(content: YamlText, path: str, projects: Sequence[Project]) -> Mapping[str, Fixtures]:
+    written: Mapping[str, Any] = content.value.get("fixtures", {})
+    known = {project.id for project in projects}
+    unknown = [
+        content.problem(
+            ("fixtures", name), f"there is no project {name!r}; the projects are {', '.join(sorted(known))}"
+        )
+        for name in written
+        if name not in known
+    ]
+    if unknown:
+        raise FileProblems(path, unknown)
+    return {
+        name: Fixtures(**{kind: tuple(identifiers) for kind, identifiers in one.items()})
+        for name, one in written.items()
+    }
 
 
 def _dialect(flags: Flags, content: YamlText, folder: Path) -> Dialect:

@@ -13,7 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from conformance.capability import CAPABILITIES, Presence
 from conformance.experiments.bench import Obstacle
+from conformance.provision.hooks import Provision
+from conformance.provision.steps import Step, hook_of_steps
 from conformance.refusal import ExitCode, Refusal
 from conformance.target import Budgets, Project, ReceiverSettings, Target
 from receiver.authority import CERTIFICATE_FILE, KEY_FILE
@@ -93,8 +96,20 @@ async def _embedded(subject: Embedded) -> AsyncIterator[Venue]:
                     dialect=subject.dialect,
                     receiver=subject.receiver,
                     budgets=subject.budgets,
+                    provision=_arranged_by(ready["control"], subject.budgets.request_s),
+                    capabilities=dict.fromkeys(CAPABILITIES, Presence.YES),
                 )
                 yield Venue(target=target, receiver=receiver, embedded=True)
+
+
+def _arranged_by(control: str, timeout_s: float) -> Provision:
+    """The hooks of the reference server: its control listener makes portal links and sources."""
+    kinds = {"portal_link": "portal-links", "source": "sources"}
+    steps = {
+        f"create_{kind}": Step(url=f"{control}/projects/{{project.id}}/{path}", body=f"{{{kind}}}", keep={"uid": "uid"})
+        for kind, path in kinds.items()
+    }
+    return Provision(hooks={name: hook_of_steps(name, [step], timeout_s=timeout_s) for name, step in steps.items()})
 
 
 @asynccontextmanager

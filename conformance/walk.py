@@ -52,9 +52,9 @@ class Walk:
         return tuple(page.exchange for page in self.pages)
 
 
-def walk_of(case: Case) -> Walk | None:
+def walk_of(case: Case, about: str = "walk") -> Walk | None:
     """The walk behind a case of the experiment `paging`; None if the case is about something else, or a page failed."""
-    if case.facts.get("about") != "walk":
+    if case.facts.get("about") != about:
         return None
     pages: list[Page] = []
     stepped_back: list[tuple[Page, Page]] = []

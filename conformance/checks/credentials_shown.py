@@ -48,6 +48,9 @@ def the_members_of_a_mechanism_are_shown_as_given(case: Case, yardstick: Yardsti
         for mechanism, requirement in MECHANISMS.items():
             root = f"authentication.{mechanism}"
             given = dict(leaves(at(sent(created), root), root)) if at(sent(created), root) else {}
+            if given and _may_be_left_out(case, created, mechanism):
+                yield not_applicable(requirement, f"The target does not take {mechanism} when an endpoint is created.")
+                continue
             different = {
                 path: value for path, value in given.items() if path not in masked and at(shown(created), path) != value
             }
@@ -68,7 +71,9 @@ def the_user_name_is_shown_as_given(case: Case, _yardstick: Yardstick) -> Iterat
     path = "authentication.basic_auth.username"
     for created in case.all_exchanges("create"):
         given = at(sent(created), path)
-        if given is not None and shown(created):
+        if given is not None and _may_be_left_out(case, created, "basic_auth"):
+            yield not_applicable("2.5-12", "The target does not take basic_auth when an endpoint is created.")
+        elif given is not None and shown(created):
             actual = at(shown(created), path)
             message = "The user name of basic_auth is not shown as it was given"
             yield judged_on(actual == given, "2.5-12", message, expected=given, actual=actual, exchanges=[created])
@@ -106,6 +111,11 @@ def masked_credentials_are_not_shown_in_clear(case: Case, yardstick: Yardstick) 
                     actual="the credential",
                     exchanges=leaking or [created],
                 )
+
+
+def _may_be_left_out(case: Case, created: Exchange, mechanism: str) -> bool:
+    """Whether the target shows nothing of a mechanism that the document has in responses alone, and promised none."""
+    return case.facts.get("promised") is False and not at(shown(created), f"authentication.{mechanism}")
 
 
 def _holds(exchange: Exchange, text: str) -> bool:

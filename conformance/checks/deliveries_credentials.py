@@ -135,7 +135,7 @@ def a_delivery_carries_the_header_of_its_api_key(case: Case, yardstick: Yardstic
     if case.name != "api_key":
         return
     if not case.facts["taken"]:
-        yield not_applicable("2.5-9", "The target does not take api_key when an endpoint is created.")
+        yield not_taken(case, "2.5-9")
         return
     member = case_authentication(case)["api_key"]
     yield from carried(case, yardstick, "2.5-9", member["header_name"], member["header_value"])
@@ -147,7 +147,7 @@ def a_delivery_carries_its_basic_credentials(case: Case, yardstick: Yardstick) -
     if case.name != "basic_auth":
         return
     if not case.facts["taken"]:
-        yield not_applicable("2.5-10", "The target does not take basic_auth when an endpoint is created.")
+        yield not_taken(case, "2.5-10")
         return
     member = case_authentication(case)["basic_auth"]
     pair = base64.b64encode(f"{member['username']}:{member['password']}".encode()).decode()
@@ -189,6 +189,20 @@ def a_delivery_presents_no_certificate_that_it_was_not_given(case: Case, _yardst
                     exchanges=[case.exchange(destination.name)],
                     deliveries=[delivery],
                 )
+
+
+def not_taken(case: Case, requirement: str) -> Judgement:
+    """The document shows this kind of authentication in responses only; a target that promised it must take it."""
+    if not case.facts["promised"]:
+        return not_applicable(requirement, f"The target does not take {case.name} when an endpoint is created.")
+    asked_for = case.exchange("asked")
+    return violated(
+        requirement,
+        f"The target says that it has {case.name}, and does not take it",
+        expected=f"an endpoint with {case.name}",
+        actual=f"status {asked_for.status}" if asked_for else "no answer",
+        exchanges=[asked_for],
+    )
 
 
 def carried(case: Case, yardstick: Yardstick, requirement: str, name: str, value: str) -> Iterator[Judgement]:

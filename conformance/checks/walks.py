@@ -66,6 +66,58 @@ def a_page_that_claims_no_next_one_is_the_last(case: Case, _yardstick: Yardstick
     )
 
 
+@check("2.2-10", experiments=("paging",))
+def a_page_that_was_stepped_back_to_claims_the_next_one(case: Case, _yardstick: Yardstick) -> Iterator[Judgement]:
+    """It is not the last: one came from there."""
+    walk = walk_of(case)
+    for _, back in walk.stepped_back if walk else ():
+        if back.items:
+            claimed = back.pagination.get("has_next_page")
+            message = "A page that one stepped back to claims no next one"
+            yield judged_on(
+                claimed is True, "2.2-10", message, expected=True, actual=claimed, exchanges=[back.exchange]
+            )
+
+
+@check("2.2-11", experiments=("paging",))
+def the_first_page_claims_no_previous_one_when_stepped_back_to(
+    case: Case, _yardstick: Yardstick
+) -> Iterator[Judgement]:
+    """The way on which a page was reached does not make another page before it."""
+    walk = walk_of(case)
+    for page, back in walk.stepped_back if walk else ():
+        if walk is not None and page is walk.pages[0] and page.uids == back.uids:
+            claimed = back.pagination.get("has_prev_page")
+            message = "The first page claims a previous one when it is stepped back to"
+            yield judged_on(
+                claimed is False,
+                "2.2-11",
+                message,
+                expected=False,
+                actual=claimed,
+                exchanges=[page.exchange, back.exchange],
+            )
+
+
+@check("2.2-17", experiments=("paging",))
+def additions_make_a_walk_neither_repeat_nor_lose_anything(case: Case, _yardstick: Yardstick) -> Iterator[Judgement]:
+    """Of what was there before the walk; what was added meanwhile may show or not."""
+    walk = walk_of(case, "insert")
+    if walk is None or not walk.complete or not case.facts["made"]:
+        return
+    before = list(case.facts["before"])
+    repeated = [uid for uid in before if walk.uids.count(uid) > 1]
+    lost = [uid for uid in before if uid not in walk.uids]
+    yield judged_on(
+        not repeated and not lost,
+        "2.2-17",
+        "A walk during which resources are added repeats or loses others",
+        expected=f"each of the {len(before)} resources that were there, once",
+        actual=f"repeated {repeated}, lost {lost}",
+        exchanges=walk.exchanges(),
+    )
+
+
 @check("2.2-11", "2.2-12", experiments=("paging",))
 def a_page_claims_a_previous_one_exactly_if_there_is_one(case: Case, _yardstick: Yardstick) -> Iterator[Judgement]:
     """None before the first page, one before every page that was reached by going forward."""

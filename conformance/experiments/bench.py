@@ -16,9 +16,11 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from conformance.capability import Presence
 from conformance.client import ApiClient, Key
 from conformance.evidence import Case, Exchange
-from conformance.target import Budgets, Profile, Project
+from conformance.provision.hooks import Provision
+from conformance.target import Budgets, Fixtures, Profile, Project
 from receiver.client import ReceiverClient
 from receiver.delivery import ReceivedDelivery
 from spec.contract import Contract
@@ -103,8 +105,9 @@ class Bench:
 
     The first of `projects` is the experiment's own where the target has enough of them; a second one, if there is any,
     is for isolation. `random` is seeded per experiment, `clock` is unix time in seconds, `nonce` tells this run from
-    all others, since a target may have met the same seed before. Whoever changes portal links, or walks their list,
-    holds `portal_links`: the API cannot create any, so all experiments share those that are there.
+    all others, since a target may have met the same seed before. Whoever changes portal links of the first project, or
+    walks their list, holds `portal_links`: the API cannot create any, so experiments in one project share those that
+    are there. `stock` fills a project's lists through the provision hooks, once for all experiments.
     """
 
     experiment: str
@@ -120,6 +123,19 @@ class Bench:
     clock: Callable[[], float]
     loop: asyncio.AbstractEventLoop
     portal_links: asyncio.Lock
+    provision: Provision
+    fixtures: Mapping[str, Fixtures]
+    capabilities: Mapping[str, Presence]
+    stock: "Stocked"
+
+    def presence(self, capability: str) -> Presence:
+        """What the target says of a capability of its own."""
+        return self.capabilities.get(capability, Presence.AUTO)
+
+    def refuse_lacking(self, capability: str) -> None:
+        """Raise Obstacle for a capability that the target says it lacks."""
+        if self.presence(capability) is Presence.NO:
+            raise Obstacle(f"the target says that it lacks {capability} (capabilities in target.yaml)")
 
     def trial(self, name: str, *, project: Project | None = None) -> Trial:
         """A new notebook, for the first project unless another is named."""
@@ -134,6 +150,13 @@ class Bench:
     def word(self, stem: str) -> str:
         """A name that no other call of this run gets."""
         return f"{stem}-{self.nonce}{self.random.getrandbits(40):010x}"
+
+
+class Stocked(Protocol):
+    """What fills a project before its lists are looked at."""
+
+    async def fill(self, api: ApiClient, operation_id: str, project: Project) -> None:
+        """See that a list has resources, as far as a provision hook can make them; raises HookFailed."""
 
 
 class Gather(Protocol):

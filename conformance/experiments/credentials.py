@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, Final
 
 from conformance.assertion import ALGORITHM
+from conformance.capability import Presence
 from conformance.dispatch import Destination
 from conformance.evidence import Case
 from conformance.experiments.bench import Bench, experiment
@@ -86,6 +87,7 @@ async def short_life(scene: Scene) -> Case:
 
 async def redirected(scene: Scene) -> Case:
     """A token URL that redirects elsewhere."""
+    scene.bench.refuse_lacking("oauth2")
     aside = await scene.bench.receiver.new_token()
     server = await scene.bench.receiver.new_token()
     await scene.bench.receiver.script(server.token, [Reply(status=307, headers=(("Location", aside.url),))])
@@ -101,25 +103,31 @@ async def redirected(scene: Scene) -> Case:
 async def api_key(scene: Scene) -> Case:
     """A fixed header; the document shows it in responses only, so it may not be taken."""
     member = {"header_name": "X-Destination-Key", "header_value": scene.bodies.word("value")}
-    return await if_taken(scene, {"type": scene.dialect.words.auth_api_key, "api_key": member})
+    return await if_taken(scene, "api_key", {"type": scene.dialect.words.auth_api_key, "api_key": member})
 
 
 async def basic_auth(scene: Scene) -> Case:
     """A user name and a password; the document shows them in responses only, so they may not be taken."""
     member = {"username": scene.bodies.word("user"), "password": scene.bodies.word("password")}
-    return await if_taken(scene, {"type": scene.dialect.words.auth_basic, "basic_auth": member})
+    return await if_taken(scene, "basic_auth", {"type": scene.dialect.words.auth_basic, "basic_auth": member})
 
 
 async def client_certificate(scene: Scene) -> Case:
     """A client certificate of the receiver's own authority."""
+    scene.bench.refuse_lacking("mtls")
     made = await scene.bench.receiver.client_certificate(scene.bodies.word("client"))
     pair = {"client_cert": made.client_cert, "client_key": made.client_key}
     await deliver_one(scene, await scene.destination("with certificate", mtls_client_cert=pair))
     return await scene.case(fingerprint=fingerprint(made.client_cert))
 
 
-async def if_taken(scene: Scene, authentication: Mapping[str, Any]) -> Case:
-    """One event to an endpoint with this authentication, or the refusal to create it."""
+async def if_taken(scene: Scene, kind: str, authentication: Mapping[str, Any]) -> Case:
+    """One event to an endpoint with this kind of authentication, or the refusal to create it.
+
+    The fact `promised` tells whether the target says that it takes this kind.
+    """
+    scene.bench.refuse_lacking(kind)
+    promised = scene.bench.presence(kind) is Presence.YES
     token = await scene.bench.receiver.new_token()
     asked = await scene.trial.call(
         "createEndpoint",
@@ -128,9 +136,9 @@ async def if_taken(scene: Scene, authentication: Mapping[str, Any]) -> Case:
     )
     shown = asked.data.get("authentication") if isinstance(asked.data, dict) else None
     if not isinstance(shown, dict) or not all(shown.get(name) for name in authentication):
-        return await scene.case(taken=False)
+        return await scene.case(taken=False, promised=promised)
     await deliver_one(scene, await scene.destination("authorized", authentication=authentication))
-    return await scene.case(taken=True)
+    return await scene.case(taken=True, promised=promised)
 
 
 async def authorized(scene: Scene, server: Token, **further: Any) -> Destination:
@@ -154,6 +162,7 @@ async def token_server(
     scene: Scene, fields: Mapping[str, str], *, unit: TimeUnit = TimeUnit.SECONDS, lifetime: int = LONG_LIFE_S
 ) -> tuple[Token, list[str]]:
     """A receiver token that issues one access token after the other, and those tokens; the last is issued for ever."""
+    scene.bench.refuse_lacking("oauth2")
     server = await scene.bench.receiver.new_token()
     issued = [scene.bodies.word("issued") for _ in range(4)]
     lifetimes = [lifetime, *[math.ceil(LONG_LIFE_S / unit.in_seconds)] * 3]

@@ -1,26 +1,54 @@
 """What a project holds already: portal links and sources, which the eight operations cannot create.
 
-They are found through the list operations, and portal links are put back as they were found.
+They are named as fixtures in target.yaml or found through the list operations, which a provision hook may fill first.
+Portal links are put back as they were found.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from conformance.evidence import Exchange
-from conformance.experiments.bench import Bench, Trial
+from conformance.experiments.bench import Bench, Obstacle, Trial
 from conformance.experiments.request_bodies import RequestBodies
-from conformance.target import Project
+from conformance.target import Fixtures, Project
 
 PAGES = 40
 
 NO_PORTAL_LINKS = (
     "the project has no portal link, and no operation creates one: "
-    "make some at the target, or name a provision hook in target.yaml"
+    "make some at the target, or give target.yaml a provision hook create_portal_link"
 )
 NO_SOURCES = (
-    "the project has no source, and no operation creates one: make some at the target, or name a provision hook "
-    "in target.yaml"
+    "the project has no source, and no operation creates one: make some at the target, or give target.yaml "
+    "a provision hook create_source"
 )
+
+
+async def stocked(
+    bench: Bench, trial: Trial, operation_id: str, *, pages: int = PAGES, project: Project | None = None
+) -> tuple[dict[str, Any], ...]:
+    """What `listed` gives, in a list that a provision hook has filled where it was too short."""
+    bench.refuse_lacking("sources" if operation_id == "listSources" else "portal_links")
+    await bench.stock.fill(bench.api, operation_id, project or trial.project)
+    return await listed(trial, operation_id, pages=pages, project=project)
+
+
+async def changeable_links(bench: Bench, trial: Trial, *, pages: int = PAGES) -> tuple[dict[str, Any], ...]:
+    """The portal links of the trial's project that may be changed: the fixtures, or all where none are named.
+
+    Raises Obstacle for a fixture that the target does not show.
+    """
+    named = bench.fixtures.get(trial.project.id, Fixtures()).portal_links
+    if not named:
+        return await stocked(bench, trial, "listPortalLinks", pages=pages)
+    found = [await trial.call("getPortalLink", role="inventory", path={"portalLinkID": uid}) for uid in named]
+    for uid, answer in zip(named, found, strict=True):
+        if uid_of(answer) is None:
+            raise Obstacle(
+                f"the portal link {uid} that fixtures name in target.yaml is not there for project {trial.project.id}:"
+                f" its retrieval was answered {answer.problem or answer.status}"
+            )
+    return tuple(answer.data for answer in found)
 
 
 async def listed(

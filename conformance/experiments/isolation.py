@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 from conformance.evidence import Case
 from conformance.experiments.bench import Bench, Trial, experiment
-from conformance.experiments.inventory import NO_PORTAL_LINKS, listed, put_back
+from conformance.experiments.inventory import NO_PORTAL_LINKS, put_back, stocked
 from conformance.experiments.valid_requests import ValidRequests, valid_requests
 from conformance.target import Project
 
@@ -45,8 +45,8 @@ async def _across(bench: Bench, requests: ValidRequests, operation_id: str, else
 
 async def _lists(bench: Bench, operation_id: str, elsewhere: Project) -> Case:
     trial = bench.trial(f"{operation_id} in two projects")
-    await listed(trial, operation_id)
-    await listed(trial, operation_id, project=elsewhere)
+    await stocked(bench, trial, operation_id)
+    await stocked(bench, trial, operation_id, project=elsewhere)
     return trial.case(facts={"about": operation_id, "projects": [bench.projects[0].id, elsewhere.id]})
 
 

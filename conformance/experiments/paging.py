@@ -1,52 +1,48 @@
-"""Paging: walks through both lists, in each order and with each filter, in pages of several sizes (2.2, 4.4, 4.7).
+"""Paging: walks through both lists, in each order and with each filter, in pages of every size (2.2, 4.4, 4.7).
 
 Every case but those about single parameters is one walk. Its exchanges "page" go forward; each "back" is the step back
 from the page before it. Facts: `about` is "walk"; `operation_id`; `sort`, `per_page` and `filter` as sent, null where
 absent; `listed`, the whole list in descending order as a walk of its own showed it; `complete`, whether the walk ended
-within its bounds.
+within its bounds. In a case whose `about` is "insert" resources were made between its pages; `before` are the
+identifiers of those that had been there.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import Any, Final
 
 from conformance.evidence import Case, Exchange
-from conformance.experiments.bench import Bench, Trial, experiment
-from conformance.experiments.inventory import NO_PORTAL_LINKS, NO_SOURCES, content, pagination, put_back
-from conformance.experiments.inventory import listed as listed_on_pages
+from conformance.experiments.bench import Bench, Obstacle, Trial, experiment
+from conformance.experiments.inventory import (
+    NO_PORTAL_LINKS,
+    NO_SOURCES,
+    changeable_links,
+    content,
+    pagination,
+    put_back,
+)
+from conformance.experiments.planned_walk import PAGES, Item, Walk, least_size, planned_walks
 from conformance.experiments.request_bodies import RequestBodies
-from conformance.target import Profile
-from spec.vocabulary import CursorForm, Match
-
-Item = dict[str, Any]
+from conformance.stock import HOOKS
+from conformance.target import Fixtures
+from spec.vocabulary import CursorForm
 
 LISTS: Final = {"listPortalLinks": NO_PORTAL_LINKS, "listSources": NO_SOURCES}
 """What is missing when a list is too short to have pages."""
 
-PAGES: Final = {Profile.QUICK: 12, Profile.STANDARD: 40, Profile.DEEP: 400}
-"""The most pages that one walk asks for."""
-
 KEPT: Final = ("uid", "name", "owner_id", "provider", "type", "created_at")
-VALUES_PER_FILTER = 3
 UNREADABLE: Final = {"perPage": "many", "sort": "SIDEWAYS", "direction": "across"}
-GARBAGE_CURSOR = "no-such-cursor"
+GARBAGE_CURSOR: Final = "no-such-cursor"
 
+AT_A_TIME: Final = 6
+"""Walks change nothing, so that several can be taken at once."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Walk:
-    """What to ask for on every page of a walk."""
+INSERTS: Final = 3
+"""How many resources are made during a walk, one after each of its first pages."""
 
-    operation_id: str
-    sort: str | None = None
-    per_page: int | None = None
-    filter: Mapping[str, str] | None = None
-
-    @property
-    def query(self) -> dict[str, str]:
-        """The query parameters of every page."""
-        sizes = {} if self.per_page is None else {"perPage": str(self.per_page)}
-        return {**sizes, **({} if self.sort is None else {"sort": self.sort}), **(self.filter or {})}
+TOO_LONG: Final = "the list is too long to be walked, or has no end; name a project with fewer, or try the deep profile"
+NO_HOOK: Final = "nothing can be added to a list during a walk; give target.yaml a provision hook {}"
 
 
 @experiment("paging")
@@ -56,95 +52,114 @@ async def paging(bench: Bench) -> AsyncIterator[Case]:
         async for case in _parameters(bench, operation_id):
             yield case
         async with bench.portal_links if operation_id == "listPortalLinks" else nullcontext():
-            arranged = bench.trial(f"{operation_id}: as it is walked through")
-            moved = await _one_owner(bench, arranged) if operation_id == "listPortalLinks" else []
-            async for case in _walks(bench, operation_id, missing):
+            async for case in _lists(bench, operation_id, missing):
                 yield case
-            for link in moved:
-                await put_back(bench, arranged, link)
-            yield arranged.case(facts={"about": "preparation"})
+
+
+async def _lists(bench: Bench, operation_id: str, missing: str) -> AsyncIterator[Case]:
+    arranged = bench.trial(f"{operation_id}: as it is walked through")
+    try:
+        bench.refuse_lacking("sources" if operation_id == "listSources" else "portal_links")
+        await bench.stock.fill(bench.api, operation_id, arranged.project)
+        moved = await _one_owner(bench, arranged) if operation_id == "listPortalLinks" else []
+    except Obstacle as obstacle:
+        yield arranged.obstacle(str(obstacle))
+        return
+    async for case in _walks(bench, operation_id, missing):
+        yield case
+    for link in moved:
+        await put_back(bench, arranged, link)
+    yield arranged.case(facts={"about": "preparation"})
 
 
 async def _walks(bench: Bench, operation_id: str, missing: str) -> AsyncIterator[Case]:
     trial = bench.trial(f"{operation_id}: the whole list")
     pages, complete = await _forward(trial, Walk(operation_id=operation_id), PAGES[bench.profile])
     listed = [item for page in pages for item in content(page)]
-    if len(listed) < 2 or not complete:  # noqa: PLR2004
-        yield trial.obstacle(missing if complete else "the list is too long to be walked, or has no end")
-        return
+    # A list without an end is judged by what it showed twice.
     yield trial.case(facts=_facts(Walk(operation_id=operation_id), listed, complete=complete))
-    for walk in _plans(bench, operation_id, listed):
-        yield await _walked(bench, walk, listed)
+    if len(listed) < 2 or not complete:  # noqa: PLR2004
+        yield bench.trial(f"{operation_id}: walks").obstacle(missing if complete else TOO_LONG)
+        return
+    if operation_id == "listSources":
+        _refuse_absent(bench, trial, listed)
+    walks = planned_walks(bench, operation_id, listed)
+    async for case in _in_order([_later(bench, walk, listed) for walk in walks]):
+        yield case
     yield await _unchanged(bench, operation_id, listed)
+    for sort in (None, "ASC"):
+        size = max(2, least_size(bench, len(listed)))
+        yield await _with_inserts(bench, Walk(operation_id=operation_id, sort=sort, per_page=size))
+
+
+def _refuse_absent(bench: Bench, trial: Trial, listed: Sequence[Item]) -> None:
+    """Raise Obstacle for a source that fixtures name and the list does not show."""
+    shown = {item.get("uid") for item in listed}
+    for uid in bench.fixtures.get(trial.project.id, Fixtures()).sources:
+        if uid not in shown:
+            raise Obstacle(
+                f"the source {uid} that fixtures name in target.yaml is not in the list of {trial.project.id}"
+            )
+
+
+def _later(bench: Bench, walk: Walk, listed: Sequence[Item]) -> Callable[[], Awaitable[Case]]:
+    return lambda: _walked(bench, walk, listed)
+
+
+async def _in_order(works: Sequence[Callable[[], Awaitable[Case]]]) -> AsyncIterator[Case]:
+    """Their cases in the order given, several being worked at at a time."""
+    places = asyncio.Semaphore(AT_A_TIME)
+
+    async def one(work: Callable[[], Awaitable[Case]]) -> Case:
+        async with places:
+            return await work()
+
+    tasks = [asyncio.create_task(one(work)) for work in works]
+    try:
+        for task in tasks:
+            yield await task
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _with_inserts(bench: Bench, walk: Walk) -> Case:
+    """Go forward in small pages, while resources are made that sort before, among and after those that are there."""
+    hook = HOOKS[walk.operation_id]
+    trial = bench.trial(f"{walk.operation_id}: resources added during a walk, {walk.sort or 'no sort'}")
+    if not bench.provision.has(hook):
+        return trial.obstacle(NO_HOOK.format(hook))
+    before, _ = await _forward(bench.trial("before"), Walk(operation_id=walk.operation_id), PAGES[bench.profile])
+    made: list[str | None] = []
+    first_letters = iter("AmzZ0")
+
+    async def make_one() -> None:
+        if len(made) < INSERTS:
+            made.append(await _made(bench, trial, walk.operation_id, next(first_letters)))
+
+    _, complete = await _forward(trial, walk, PAGES[bench.profile] + INSERTS, between=make_one)
+    uids = [item["uid"] for page in before for item in content(page)]
+    return trial.case(facts=_facts(walk, [], complete=complete) | {"about": "insert", "before": uids, "made": made})
+
+
+async def _made(bench: Bench, trial: Trial, operation_id: str, letter: str) -> str | None:
+    name = f"{letter}{bench.word(' added')}"
+    if operation_id == "listSources":
+        fields = {"name": name, "type": bench.dialect.words.source_types[0]}
+        return await bench.provision.create_source(trial.project, fields)
+    return await bench.provision.create_portal_link(trial.project, {"name": name, "owner_id": bench.word("owner")})
 
 
 async def _one_owner(bench: Bench, trial: Trial) -> list[Item]:
     """Give two portal links one owner, so that a filter has more than one page; the portal links as they were."""
-    links = list(await listed_on_pages(trial, "listPortalLinks", pages=1))[:2]
+    links = list(await changeable_links(bench, trial, pages=1))[:2]
     owner, bodies = bench.word("owner"), RequestBodies.of(bench)
     for link in links:
         kept = {name: link[name] for name in bodies.required("updatePortalLink") if link.get(name)}
         body = bodies.portal_link(**{**kept, "owner_id": owner})
         await trial.call("updatePortalLink", role="prepare", path={"portalLinkID": link["uid"]}, body=body)
     return links
-
-
-def _plans(bench: Bench, operation_id: str, listed: Sequence[Item]) -> list[Walk]:
-    sizes = _sizes(bench, len(listed))
-    sorted_walks = [
-        Walk(operation_id=operation_id, sort=sort, per_page=size) for sort in (None, "ASC", "DESC") for size in sizes
-    ]
-    filtered = [
-        Walk(operation_id=operation_id, sort=sort, per_page=size, filter=one)
-        for one, found in _filters(bench, operation_id, listed)
-        for sort, size in ((None, None), ("ASC", _least(bench, found)))
-    ]
-    return sorted_walks + filtered
-
-
-def _sizes(bench: Bench, total: int) -> list[int]:
-    """Page sizes from 1 to past the total, within the dialect's maximum and the pages that a walk may take."""
-    least = _least(bench, total)
-    maximum = bench.dialect.paging.maximum_per_page
-    most = maximum.value if maximum.decided else total + 1
-    wanted = {1, 2, 3, total // 2, total - 1, total, total + 1}
-    return sorted(size for size in wanted if least <= size <= most) or [most]
-
-
-def _least(bench: Bench, total: int) -> int:
-    """The smallest page size with which a walk over so many items takes no more pages than it may."""
-    return max(1, -(-total // (PAGES[bench.profile] - 1)))
-
-
-def _filters(bench: Bench, operation_id: str, listed: Sequence[Item]) -> list[tuple[dict[str, str], int]]:
-    """Filters to walk with, each with the number of items that it should find."""
-    paging = bench.dialect.paging
-    if operation_id == "listSources":
-        words = bench.dialect.words
-        wanted = [("provider", value) for value in words.source_providers]
-        wanted += [("type", value) for value in words.source_types]
-        return [({name: value}, sum(item.get(name) == value for item in listed)) for name, value in wanted]
-    filters: list[tuple[dict[str, str], int]] = []
-    for parameter, field, match in (
-        (paging.owner_filter, "owner_id", paging.owner_match),
-        (paging.name_filter, "name", paging.name_match),
-    ):
-        texts = [item[field] for item in listed if isinstance(item.get(field), str) and item[field]]
-        how = match.value if match.decided else Match.EXACT
-        searched = [_wanted(text, how) for text in list(dict.fromkeys(texts))[:VALUES_PER_FILTER]]
-        filters += [({parameter: one}, sum(how.matches(one, text) for text in texts)) for one in searched]
-        filters.append(({parameter: bench.word("nobody")}, 0))
-    return filters
-
-
-def _wanted(text: str, how: Match) -> str:
-    """A filter value that finds this text when it is compared like this, and as little else as possible."""
-    if how is Match.EXACT:
-        return text
-    if how is Match.PREFIX:
-        return text[: max(1, len(text) // 2)]
-    part = text[len(text) // 4 : len(text) // 4 + max(1, len(text) // 2)]
-    return part.swapcase() if how is Match.SUBSTRING_ANY_CASE else part
 
 
 async def _walked(bench: Bench, walk: Walk, listed: Sequence[Item]) -> Case:
@@ -166,8 +181,15 @@ def _facts(walk: Walk, listed: Sequence[Item], *, complete: bool) -> dict[str, A
     }
 
 
-async def _forward(trial: Trial, walk: Walk, most: int, *, back: bool = False) -> tuple[list[Exchange], bool]:
-    """Go forward until no page follows; step back from each page to the one before if wanted."""
+async def _forward(
+    trial: Trial,
+    walk: Walk,
+    most: int,
+    *,
+    back: bool = False,
+    between: Callable[[], Awaitable[None]] | None = None,
+) -> tuple[list[Exchange], bool]:
+    """Go forward until no page follows; step back from each page to the one before, or do something between pages."""
     pages: list[Exchange] = []
     step: dict[str, str] = {}
     for _ in range(most):
@@ -181,6 +203,8 @@ async def _forward(trial: Trial, walk: Walk, most: int, *, back: bool = False) -
         if pagination(page).get("has_next_page") is not True or not isinstance(cursor, str):
             return pages, page.succeeded
         step = {"direction": "next", "next_page_cursor": cursor}
+        if between is not None:
+            await between()
     return pages, False
 
 

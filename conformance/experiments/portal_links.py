@@ -9,7 +9,7 @@ from typing import Any
 
 from conformance.evidence import Case, Exchange
 from conformance.experiments.bench import Bench, Trial, experiment
-from conformance.experiments.inventory import NO_PORTAL_LINKS, listed, put_back, uid_of
+from conformance.experiments.inventory import NO_PORTAL_LINKS, changeable_links, listed, put_back, uid_of
 from conformance.experiments.request_bodies import RequestBodies
 
 RETRIEVED = 5
@@ -21,10 +21,12 @@ async def portal_links(bench: Bench) -> AsyncIterator[Case]:
     """All of it with the portal links that are there, which are put back at the end."""
     async with bench.portal_links:
         trial = bench.trial("listed and retrieved")
-        links = await listed(trial, "listPortalLinks")
+        links = await changeable_links(bench, trial)
         if not links:
             yield trial.obstacle(NO_PORTAL_LINKS)
             return
+        if bench.fixtures:
+            await listed(trial, "listPortalLinks")
         await asyncio.gather(*(_retrieve(trial, link, "retrieve") for link in links[:RETRIEVED]))
         yield trial.case(facts={"about": "listed"})
         bodies, link = RequestBodies.of(bench), links[0]

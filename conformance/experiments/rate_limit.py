@@ -37,6 +37,7 @@ async def rate_limit(bench: Bench) -> AsyncIterator[Case]:
 
 async def burst(scene: Scene) -> Case:
     """One event, then the burst; wait until what was held back has come."""
+    scene.bench.refuse_lacking("rate_limit")
     duration = rate_duration(scene)
     limit: dict[str, Any] = {"rate_limit": LIMIT, "rate_limit_duration": duration}
     limited = [await scene.destination(name, **limit) for name in ("limited", "limited as well")]

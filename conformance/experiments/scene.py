@@ -65,10 +65,12 @@ class Scene:
             for field in self.dialect.requests.create_endpoint_requires
         }
         created = await self.trial.call("createEndpoint", role=name, body={**demanded, **given}, project=project)
+        shown = self._data(created, "an endpoint")
+        await self.bench.provision.after_endpoint_created(project, shown)
         made = Destination(
             name=name,
             token=token,
-            uid=self._data(created, "an endpoint")["uid"],
+            uid=shown["uid"],
             project=project.id,
             secret=given.get("secret") or shown_secret(created),
             settings={**demanded, **given},

@@ -15,7 +15,7 @@ from urllib.parse import quote, urlsplit
 from conformance.client import Key, encoded
 from conformance.evidence import Case
 from conformance.experiments.bench import Bench, Trial, experiment
-from conformance.experiments.inventory import listed, put_back, uid_of
+from conformance.experiments.inventory import changeable_links, put_back, uid_of
 from conformance.experiments.request_bodies import RequestBodies
 from conformance.experiments.valid_requests import turn
 from conformance.generated import GeneratedRequest, generated_requests
@@ -36,7 +36,7 @@ async def sweep(bench: Bench) -> AsyncIterator[Case]:
     """One case per generated request, in the order in which they were generated."""
     trial = bench.trial("resources to ask for")
     bodies = RequestBodies.of(bench)
-    links = (await listed(trial, "listPortalLinks", pages=1))[:PORTAL_LINKS]
+    links = (await changeable_links(bench, trial, pages=1))[:PORTAL_LINKS]
     made = [await trial.call("createEndpoint", role="create", body=bodies.quiet_endpoint()) for _ in range(ENDPOINTS)]
     yield trial.case()
     known = {

@@ -7,7 +7,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from conformance.experiments.bench import Bench, Trial
-from conformance.experiments.inventory import listed, uid_of
+from conformance.experiments.inventory import changeable_links, uid_of
 from conformance.experiments.request_bodies import RequestBodies
 from conformance.target import Project
 from spec.contract import Contract
@@ -67,7 +67,7 @@ async def valid_requests(bench: Bench, trial: Trial) -> ValidRequests:
     """Make an endpoint in the trial's project and look for a portal link there."""
     bodies = RequestBodies.of(bench)
     created = await trial.call("createEndpoint", role="prepare", body=bodies.quiet_endpoint())
-    links = await listed(trial, "listPortalLinks", pages=1)
+    links = await changeable_links(bench, trial, pages=1)
     return ValidRequests(
         bodies=bodies,
         contract=bench.contract,

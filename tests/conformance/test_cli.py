@@ -117,7 +117,7 @@ def told_in_one_line_of_any_kind(done: Ended) -> str:
 
 
 def test_each_problem_of_a_target_file_is_a_line(tmp_path: Path) -> None:
-    (tmp_path / "target.yaml").write_text("base_ulr: x\nprojects: []\nfixtures: {}\n")
+    (tmp_path / "target.yaml").write_text("base_ulr: x\nprojects: []\nfixture: {}\n")
     done = check(tmp_path, "--target", "target.yaml")
     assert done.code == 64
     assert [f"target.yaml:{line}:" in told for line, told in enumerate(done.err.splitlines(), 1)] == [True] * 3

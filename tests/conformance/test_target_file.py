@@ -82,9 +82,7 @@ def test_every_unset_variable_is_told_with_its_line(tmp_path: Path) -> None:
     assert "target.yaml:5: projects[1].api_key: the environment variable KEY2 is not set" in told[1]
 
 
-@pytest.mark.parametrize(
-    "key", ["fixtures: {}", "provision: ./hooks.py:P", "capabilities: {mtls: auto}", "base_ulr: x"]
-)
+@pytest.mark.parametrize("key", ["fixture: {}", "provisions: ./hooks.py:P", "capability: {mtls: auto}", "base_ulr: x"])
 def test_a_key_that_is_not_supported_is_refused(tmp_path: Path, key: str) -> None:
     told = refusal(written(tmp_path, f"{WHOLE}{key}\n"), ENVIRONMENT)
     assert "target.yaml:9" in told

@@ -59,7 +59,7 @@ OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
     "conformance/experiments/credentials.py": (frozenset({"Bearer"}), "the token_type of RFC 6750"),
     "conformance/experiments/hostile.py": (frozenset({400}), "a count of digits"),
     "conformance/experiments/flood.py": (frozenset({400}), "a count of broadcasts"),
-    "conformance/experiments/paging.py": (frozenset({400}), "a count of pages"),
+    "conformance/experiments/planned_walk.py": (frozenset({400}), "a count of pages"),
     "conformance/experiments/sweep.py": (frozenset({400}), "a count of examples"),
     "conformance/checks/answer.py": (frozenset({400}), "where the client errors of HTTP begin"),
     "conformance/checks/deliveries_credentials.py": (frozenset({"basic", "Bearer"}), "schemes of RFC 7617 and 6750"),

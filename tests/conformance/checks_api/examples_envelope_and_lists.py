@@ -29,10 +29,13 @@ from conformance.checks.walks import (
     a_page_claims_a_previous_one_exactly_if_there_is_one,
     a_page_that_claims_a_next_one_leads_to_it,
     a_page_that_claims_no_next_one_is_the_last,
+    a_page_that_was_stepped_back_to_claims_the_next_one,
+    additions_make_a_walk_neither_repeat_nor_lose_anything,
     going_forward_meets_nothing_twice,
     one_page_forward_and_one_back_is_the_page_one_had,
     pages_of_different_sizes_show_the_same_order,
     per_page_is_kept_and_reported,
+    the_first_page_claims_no_previous_one_when_stepped_back_to,
 )
 from conformance.evidence import Case, Exchange
 from tests.conformance.canned import case, exchange
@@ -50,6 +53,7 @@ ITEMS = {
         "created_at": f"2024-01-0{day}T00:00:00.000001Z",
     }
     for uid, owner, kind, provider, day in (
+        ("d", "o3", "http", None, 4),
         ("c", "o1", "http", None, 3),
         ("b", "o2", "pub_sub", None, 2),
         ("a", "o1", "http", "github", 1),
@@ -89,6 +93,19 @@ def walk(
         "complete": complete,
     }
     return case(*exchanges, facts=facts)
+
+
+def stepped_back(**pagination: Any) -> Case:
+    """A walk over two pages, and a step back to the first that shows this pagination."""
+    whole = walk("cb", "a")
+    back = page(LINKS, [ITEMS["c"], ITEMS["b"]], "back", **{"has_next_page": True, **pagination})
+    return case(*whole.exchanges, back, facts=whole.facts)
+
+
+def with_additions(*pages: str) -> Case:
+    """A walk during which d was added to a, b and c."""
+    whole = walk(*pages)
+    return case(*whole.exchanges, facts={**whole.facts, "about": "insert", "before": list("abc"), "made": ["d"]})
 
 
 def first_page_that_claims_one_before() -> Case:
@@ -166,8 +183,8 @@ PAGINATION = (
     Example(
         check=a_page_holds_no_more_than_its_per_page,
         requirement="2.2-8",
-        kept=page(LINKS, list(ITEMS.values()), per_page=3),
-        broken=page(LINKS, list(ITEMS.values()), per_page=2),
+        kept=page(LINKS, [ITEMS[one] for one in DESCENDING], per_page=3),
+        broken=page(LINKS, [ITEMS[one] for one in DESCENDING], per_page=2),
     ),
     Example(
         check=a_cursor_has_the_dialects_form,
@@ -224,6 +241,30 @@ WALKS = (
         requirement="2.2-12",
         kept=walk("cb", "a"),
         broken=walk("cb", "a", last={"has_prev_page": False}),
+    ),
+    Example(
+        check=a_page_that_was_stepped_back_to_claims_the_next_one,
+        requirement="2.2-10",
+        kept=stepped_back(has_next_page=True),
+        broken=stepped_back(has_next_page=False),
+    ),
+    Example(
+        check=the_first_page_claims_no_previous_one_when_stepped_back_to,
+        requirement="2.2-11",
+        kept=stepped_back(has_prev_page=False),
+        broken=stepped_back(has_prev_page=True),
+    ),
+    Example(
+        check=additions_make_a_walk_neither_repeat_nor_lose_anything,
+        requirement="2.2-17",
+        kept=with_additions("cb", "da"),
+        broken=with_additions("dc", "cb", "a"),
+    ),
+    Example(
+        check=additions_make_a_walk_neither_repeat_nor_lose_anything,
+        requirement="2.2-17",
+        kept=with_additions("cb", "a"),
+        broken=with_additions("cb", "d"),
     ),
     *(
         Example(

@@ -140,9 +140,11 @@ def test_a_redirect_of_the_token_url_must_not_be_followed() -> None:
     assert verdicts(check, redirected()) == {}
 
 
-def with_member(name: str, member: dict[str, str], *headers: tuple[str, str], taken: bool = True) -> Case:
+def with_member(
+    name: str, member: dict[str, str], *headers: tuple[str, str], taken: bool = True, promised: bool = False
+) -> Case:
     where = destination("authorized", authentication={"type": name, name: member})
-    return scene(where, sent(event(), where, headers=headers), name=name, taken=taken)
+    return scene(where, sent(event(), where, headers=headers), name=name, taken=taken, promised=promised)
 
 
 def test_an_api_key_is_carried() -> None:
@@ -150,6 +152,7 @@ def test_an_api_key_is_carried() -> None:
     assert verdicts(check, with_member("api_key", member, ("x-key", "v"))) == {"2.5-9": PASS}
     assert verdicts(check, with_member("api_key", member)) == {"2.5-9": FAIL}
     assert verdicts(check, with_member("api_key", member, taken=False)) == {"2.5-9": NOT_APPLICABLE}
+    assert verdicts(check, with_member("api_key", member, taken=False, promised=True)) == {"2.5-9": FAIL}
 
 
 def test_basic_credentials_are_carried() -> None:
@@ -158,6 +161,7 @@ def test_basic_credentials_are_carried() -> None:
     assert verdicts(check, with_member("basic_auth", member, good)) == {"2.5-10": PASS}
     assert verdicts(check, with_member("basic_auth", member, ("Authorization", "Basic x"))) == {"2.5-10": FAIL}
     assert verdicts(check, with_member("basic_auth", member, taken=False)) == {"2.5-10": NOT_APPLICABLE}
+    assert verdicts(check, with_member("basic_auth", member, taken=False, promised=True)) == {"2.5-10": FAIL}
 
 
 def presented(fingerprint: str | None) -> ReceivedDelivery:
