@@ -82,7 +82,7 @@ class Unusable(click.ClickException):
 )
 @click.option("--smtp", type=HostPort(), help="Mail server for notifications; without it no e-mail is sent.")
 @click.option(
-    "--smtp-from", "sender", default=SENDER, show_default=True, type=MailboxType(), help="Address that they are from."
+    "--smtp-from", "sender", default=SENDER, show_default=True, type=MailboxType(), help="Sender of these e-mails."
 )
 @click.option(
     "--request-timeout",

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from conformance.checks.registry import Yardstick, check
 from conformance.dispatch import deliveries_of, destinations, events
 from conformance.evidence import Case
+from conformance.notification import tells_of
 from conformance.verdict import Judgement, holds, violated
 from receiver.delivery import ReceivedDelivery
 from spec.vocabulary import Notify
@@ -48,6 +49,8 @@ def a_failing_delivery_is_attempted_as_often_as_the_dialect_says(
 @check("6-14", experiments=EXHAUSTION)
 def the_chat_channel_is_told_as_the_dialect_says(case: Case, yardstick: Yardstick) -> Iterator[Judgement]:
     """The channel of the endpoint was told when the condition was met, and neither before nor without it."""
+    if not yardstick.dialect.delivery.notify_on.decided:
+        return
     condition, chat = yardstick.dialect.delivery.notify_on.value, case.facts["chat"]
     for arrived in attempts(case, yardstick):
         told = case.arrived_at(chat)
@@ -73,20 +76,14 @@ def the_chat_channel_is_told_as_the_dialect_says(case: Case, yardstick: Yardstic
 def condition_met_at(case: Case, yardstick: Yardstick, last: tuple[ReceivedDelivery, ...]) -> float | None:
     """When the condition for a notification was met at the earliest, on the monotonic clock; None if it was not."""
     dialect = yardstick.dialect
-    match dialect.delivery.notify_on.value:
-        case (
-            Notify.EXHAUSTED | Notify.EXHAUSTED_OR_STATE_CHANGE
-        ):  # a state changes with an exhausted delivery, not before
-            every = [
-                deliveries_of(case, destination, event, dialect)
-                for destination in destinations(case)
-                for event in events(case)
-            ]
-            return min(arrived[-1].arrived_monotonic for arrived in every if arrived)
-        case Notify.STATE_CHANGE if dialect.retry.deactivate_after.value == case.facts["exhausted"]:
-            return last[-1].arrived_monotonic
-        case _:
-            return None
+    if not tells_of(dialect, case.facts["exhausted"]):
+        return None
+    if dialect.delivery.notify_on.value is Notify.STATE_CHANGE:
+        return last[-1].arrived_monotonic
+    every = [
+        deliveries_of(case, destination, event, dialect) for destination in destinations(case) for event in events(case)
+    ]
+    return min(arrived[-1].arrived_monotonic for arrived in every if arrived)
 
 
 @check("3-7", experiments=EXHAUSTION)

@@ -12,9 +12,11 @@ from conformance.evidence import Case
 from conformance.experiments.bench import Bench, Obstacle, experiment
 from conformance.experiments.scene import Scene, played
 from conformance.experiments.waiting import MARGIN_S, waits
+from conformance.notification import tells_of
 from conformance.schedule import wait_before
 from conformance.tolerance import LATE_S
 from receiver.script import Reply
+from spec.dialect import Dialect, Undecided
 
 MOST_EVENTS: Final = 10
 """The most exhausted deliveries that are made to see an endpoint disabled."""
@@ -48,8 +50,19 @@ async def always_failing(scene: Scene) -> Case:
     await asyncio.sleep(wait_before(retry, retry.attempts.value + 1).longest_s)
     await scene.quiet()
     await look(scene, failing, "after")
-    await scene.trial.arrivals(chat.token, count=0, timeout_s=0)
-    return await scene.case(chat=chat.token, exhausted=len(earlier) + 1)
+    exhausted = len(earlier) + 1
+    # A service may take its time to tell; a message that is not to come is not waited for any longer.
+    messages = awaited_messages(scene.dialect, exhausted)
+    await scene.trial.arrivals(chat.token, count=messages, timeout_s=scene.bench.budgets.delivery_s * messages)
+    return await scene.case(chat=chat.token, exhausted=exhausted)
+
+
+def awaited_messages(dialect: Dialect, exhausted: int) -> int:
+    """How many messages to the chat channel are worth waiting for: one or none."""
+    try:
+        return int(tells_of(dialect, exhausted))
+    except Undecided:  # nothing will be judged
+        return 0
 
 
 async def await_exhaustion(scene: Scene, destination: Destination, sent: list[Event], schedule_s: float) -> None:

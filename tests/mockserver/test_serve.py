@@ -111,6 +111,22 @@ def test_a_setting_that_cannot_be_used_is_told_without_a_traceback(options: list
     assert ended.stdout == b""
 
 
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--smtp", "mail"], "'mail' is not of the form HOST:PORT"),
+        (["--smtp", "mail:99999"], "HOST:PORT"),
+        (["--smtp-from", "Hooks <hooks@a.invalid>"], "no e-mail address"),
+        (["--smtp-from", "hooks@a.invalid\r\nBcc: b@a.invalid"], "no e-mail address"),
+    ],
+)
+def test_a_mail_option_that_cannot_be_used_is_told_without_a_traceback(options: list[str], expected: str) -> None:
+    ended = subprocess.run([*COMMAND, "--port", "0", *options], capture_output=True, timeout=READY_S, check=False)
+    assert ended.returncode != 0
+    assert expected in ended.stderr.decode()
+    assert b"Traceback" not in ended.stderr
+
+
 def test_a_port_in_use_is_told_in_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

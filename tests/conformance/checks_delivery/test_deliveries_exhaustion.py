@@ -44,15 +44,20 @@ def test_too_few_or_too_many_attempts_fail() -> None:
     assert verdicts(check, exhausted(6)) == {"1-12": PASS, "1-13": FAIL}
 
 
-def told(evidence: Case, condition: Notify, *, deactivate_after: int = 0) -> Verdict:
-    """The verdict on the chat channel under a dialect with this condition."""
+def yardstick_with(notify_on: Answer[Notify], *, deactivate_after: int = 0) -> Yardstick:
+    """The reference dialect with another condition."""
     reference = yardstick().dialect
     dialect = replace(
         reference,
-        delivery=replace(reference.delivery, notify_on=Answer((condition,))),
+        delivery=replace(reference.delivery, notify_on=notify_on),
         retry=replace(reference.retry, deactivate_after=Answer((deactivate_after,))),
     )
-    measured = Yardstick(dialect=dialect, contract=yardstick().contract)
+    return Yardstick(dialect=dialect, contract=yardstick().contract)
+
+
+def told(evidence: Case, condition: Notify, *, deactivate_after: int = 0) -> Verdict:
+    """The verdict on the chat channel under a dialect with this condition."""
+    measured = yardstick_with(Answer((condition,)), deactivate_after=deactivate_after)
     (judgement,) = the_chat_channel_is_told_as_the_dialect_says(evidence, measured)
     return judgement.verdict
 
@@ -75,6 +80,19 @@ def test_a_channel_that_is_told_without_the_condition_fails() -> None:
 def test_a_channel_that_hears_of_a_change_of_state_is_told_when_the_endpoint_is_disabled() -> None:
     assert told(exhausted(told_at=[4.5]), Notify.STATE_CHANGE, deactivate_after=1) is PASS
     assert told(exhausted(), Notify.STATE_CHANGE, deactivate_after=1) is FAIL
+
+
+def test_a_channel_that_hears_of_both_is_told_of_whatever_comes_first() -> None:
+    both = Notify.EXHAUSTED_OR_STATE_CHANGE
+    assert told(exhausted(told_at=[4.5]), both) is PASS
+    assert told(exhausted(told_at=[4.5]), both, deactivate_after=1) is PASS
+    assert told(exhausted(told_at=[1.0]), both) is FAIL
+    assert told(exhausted(), both) is FAIL
+
+
+def test_a_dialect_that_has_not_decided_judges_no_channel() -> None:
+    undecided = yardstick_with(Answer((), reason="nobody knows"))
+    assert list(the_chat_channel_is_told_as_the_dialect_says(exhausted(told_at=[4.5]), undecided)) == []
 
 
 def test_an_endpoint_stays_enabled_under_the_reference_dialect() -> None:
