@@ -1,0 +1,110 @@
+"""The secrets that sign a token's deliveries, as its owner registered them, and what they say of what arrives.
+
+A delivery is judged when it arrives, so that a run of any length knows how much of it was signed; it can be judged
+again whenever it is shown, since the verdict depends on nothing but the delivery, the secrets and the time of arrival.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Annotated, Literal
+
+import msgspec
+
+from receiver.arrival import Arrival
+from receiver.delivery import ReceivedDelivery
+from receiver.signed_message import Headers
+from receiver.verification import Unverified, Verified, verify
+from spec.dialect import Dialect
+from spec.dialect_file import load_dialect, shipped_dialects
+
+Secret = Annotated[str, msgspec.Meta(min_length=1, max_length=1024)]
+
+
+class Keyring(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The living secrets of a token, the dialect that says how they sign, and which of its two formats is used."""
+
+    secrets: Annotated[tuple[Secret, ...], msgspec.Meta(min_length=1, max_length=16)]
+    dialect: str = "reference"
+    scheme: Literal["simple", "advanced"] = "simple"
+
+    def __post_init__(self) -> None:
+        """Refuse a dialect that is not shipped; msgspec turns ValueError into its own."""
+        if self.dialect not in shipped_dialects():
+            raise ValueError(f"{self.dialect!r} is no dialect; there are {', '.join(shipped_dialects())}")
+
+    def verdict(self, headers: Headers, body: bytes, arrived_at: float) -> Verified | Unverified:
+        """Judge a delivery by the time when it arrived, in Unix seconds."""
+        dialect = _dialect(self.dialect)
+        return verify(
+            dialect.signatures.scheme(advanced=self.scheme == "advanced"),
+            dialect.signatures.secret,
+            self.secrets,
+            headers,
+            dialect.delivery.event_id_header,
+            body,
+            arrived_at,
+        )
+
+
+@dataclass(slots=True, kw_only=True)
+class Tally:
+    """How many of a token's deliveries were verified since its secrets were registered, and why the others were not."""
+
+    verified: int = 0
+    unverified: Counter[str] = field(default_factory=Counter)
+
+
+class Keyrings:
+    """The keyrings of all tokens, and what they told so far."""
+
+    def __init__(self) -> None:
+        self._keyrings: dict[str, tuple[Keyring, Tally]] = {}
+
+    def put(self, token: str, keyring: Keyring) -> None:
+        """Register a token's secrets in place of those it had; its tally begins anew."""
+        _dialect(keyring.dialect)
+        self._keyrings[token] = (keyring, Tally())
+
+    def of(self, token: str) -> Keyring | None:
+        """A token's secrets, if any are registered."""
+        known = self._keyrings.get(token)
+        return known[0] if known else None
+
+    def tally(self, token: str) -> Tally | None:
+        """What became of the token's deliveries; None without secrets."""
+        known = self._keyrings.get(token)
+        return known[1] if known else None
+
+    def judge(self, arrival: Arrival) -> None:
+        """Count a request as verified or not, if its token has secrets."""
+        known = self._keyrings.get(arrival.token)
+        if known is None:
+            return
+        keyring, tally = known
+        verdict = keyring.verdict(arrival.text_headers(), arrival.body, arrival.arrived_at)
+        if isinstance(verdict, Verified):
+            tally.verified += 1
+        else:
+            tally.unverified[verdict.reason.value] += 1
+
+    def verdict(self, delivery: ReceivedDelivery) -> Verified | Unverified | None:
+        """What the secrets say now of a delivery; None without secrets."""
+        keyring = self.of(delivery.token)
+        return keyring.verdict(delivery.headers, delivery.body, delivery.arrived_at) if keyring else None
+
+    def clear(self) -> None:
+        """Forget all secrets."""
+        self._keyrings.clear()
+
+
+@lru_cache(maxsize=16)
+def _dialect(name: str) -> Dialect:
+    return load_dialect(name)
+
+
+def verdict_json(verdict: Verified | Unverified) -> dict[str, object]:
+    """A verdict as a JSON object: which secrets signed, by their places, or why it is not verified."""
+    if isinstance(verdict, Verified):
+        return {"verified": True, "secrets": verdict.secrets, "reason": None, "detail": None}
+    return {"verified": False, "secrets": (), "reason": verdict.reason.value, "detail": verdict.detail}
