@@ -1,4 +1,4 @@
-"""Refusals and validation: mistakes that are taken, valid requests that are refused, and wrong words (2.9, 4.9, 7, 8)."""
+"""Refusals and validation: mistakes that are taken, valid requests that are refused, and wrong statuses for either."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -41,20 +41,24 @@ class NothingRequired(Validating):
         return [one for one in problems if one.pointer or "required" not in one.message]
 
 
-@fault("4.9-2", "4.9-4", "4.9-6", "4.9-8", shows_in=MISTAKES)
+@fault(
+    "4.9-2",
+    "4.9-4",
+    "4.9-6",
+    "4.9-8",
+    "4.1-1",
+    "4.8-1",
+    "4.8-7",
+    shows_in=[*MISTAKES, "round_trip", "broadcast_answers"],
+)
 class MoreRequired(Validating):
-    """Fields are required that the dialect does not ask for."""
-
-    further: Final = {
-        "createEndpoint": "description",
-        "expireEndpointSecret": "comment",
-        "updatePortalLink": "auth_type",
-        "createBroadcastEvent": "custom_headers",
-    }
+    """A body with the required fields alone is refused: one more has to be there."""
 
     def found(self, operation_id: str, value: Any, problems: Sequence[SchemaProblem]) -> Sequence[SchemaProblem]:
         """One more for a body with nothing but what is required."""
-        return problems
+        required = (self._contract.operations[operation_id].body_schema or {}).get("required", [])
+        enough = isinstance(value, dict) and set(value) == set(required)
+        return [*problems, SchemaProblem(pointer="", message="is not enough")] if enough else problems
 
 
 @fault("8-10", seen="https that is recommended", shows_in=MISTAKES)
@@ -103,6 +107,12 @@ class EdgesRefused(Validating):
 class TypesIgnored(Validating):
     """A field of another type is taken as if it were not there."""
 
+    def found(self, operation_id: str, value: Any, problems: Sequence[SchemaProblem]) -> Sequence[SchemaProblem]:
+        """What is left when those fields are gone."""
+        for name in {one.pointer.split("/")[1] for one in problems if "type" in one.message and one.pointer}:
+            value.pop(name, None)
+        return self._contract.request_problems(operation_id, value)
+
 
 @fault("2.9-9", shows_in=MISTAKES, where=lambda dialect: dialect.words.other_words.value is OnInput.REFUSED)
 class OtherWordsTaken(Validating):
@@ -137,10 +147,6 @@ class UnknownFieldsTaken(Validating):
         """Those that are about known fields."""
         known = (self._contract.operations[operation_id].body_schema or {}).get("properties", {})
         return [one for one in problems if any(one.pointer.startswith(f"/{name}") for name in known)]
-
-
-class OtherRefusals(Refusals):
-    """Refuses with other statuses."""
 
 
 @fault("7-2", shows_in=RAW)
@@ -275,7 +281,7 @@ class TraceShown(Refusals):
 
 
 @fault("4.1-1", "4.2-1", "4.3-1", "4.4-1", "4.5-1", "4.6-1", "4.7-1", "4.8-1", seen="a valid URL with %2F rejected")
-class EveryTwentiethRefused(Api):
+class EverySeventhRefused(Api):
     """Every seventh request is refused as if it were a mistake."""
 
     def _perform(self, call: Call) -> Reply:
