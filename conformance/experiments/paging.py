@@ -131,10 +131,16 @@ def _filters(bench: Bench, operation_id: str, listed: Sequence[Item]) -> list[tu
     ):
         texts = [item[field] for item in listed if isinstance(item.get(field), str) and item[field]]
         how = match.value if match.decided else Match.EXACT
-        searched = [_wanted(text, how) for text in list(dict.fromkeys(texts))[:VALUES_PER_FILTER]]
+        searched = [_wanted(text, how) for text in _telling(texts)[:VALUES_PER_FILTER]]
         filters += [({parameter: one}, sum(how.matches(one, text) for text in texts)) for one in searched]
         filters.append(({parameter: bench.word("nobody")}, 0))
     return filters
+
+
+def _telling(texts: Sequence[str]) -> list[str]:
+    """Each text once, the first and then those that are a part of another: they tell ways of comparing apart."""
+    first, *others = dict.fromkeys(texts) or [""]
+    return [first, *sorted(others, key=lambda text: not any(text in other and text != other for other in texts))]
 
 
 def _wanted(text: str, how: Match) -> str:
@@ -177,9 +183,9 @@ async def _forward(trial: Trial, walk: Walk, most: int, *, back: bool = False) -
         if back and len(pages) > 1 and isinstance(previous, str) and previous:
             query = {**walk.query, "direction": "prev", "prev_page_cursor": previous}
             await trial.call(walk.operation_id, role="back", query=query)
-        cursor = pagination(page).get("next_page_cursor")
-        if pagination(page).get("has_next_page") is not True or not isinstance(cursor, str):
-            return pages, page.succeeded
+        cursor, ended = pagination(page).get("next_page_cursor"), pagination(page).get("has_next_page") is not True
+        if ended or not isinstance(cursor, str):
+            return pages, page.succeeded and ended
         step = {"direction": "next", "next_page_cursor": cursor}
     return pages, False
 

@@ -30,7 +30,7 @@ DELIVERY_S: Final = 6.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialOrder:
-    """What to try: the words that make the server deviate, and the experiments; the checks of `without` are left out."""
+    """What to try: the words that make the server deviate, and the experiments; checks in `without` are left out."""
 
     dialect: str
     deviations: tuple[str, ...]

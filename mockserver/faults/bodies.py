@@ -124,15 +124,18 @@ class CustomHeadersDropped(OtherHeaders):
 
 @fault("6-4", "6-5", seen="headers in a variable that is shared", shows_in=BROADCAST)
 class CustomHeadersOfTheEventBefore(OtherHeaders):
-    """A delivery carries the custom headers of the event before."""
+    """The last custom header of a delivery is that of the event before."""
 
-    before: ClassVar[dict[str, Mapping[str, str]]] = {}
+    before: ClassVar[dict[str, tuple[str, str]]] = {}
 
     def altered(self, delivery: PendingDelivery, headers: Headers) -> Headers:
-        """The other ones."""
-        before = self.before.get(delivery.endpoint_uid, delivery.custom_headers)
-        self.before[delivery.endpoint_uid] = delivery.custom_headers
-        return (*self.without_custom(delivery, headers), *before.items())
+        """The other one."""
+        if not delivery.custom_headers:
+            return headers
+        *kept, last = delivery.custom_headers.items()
+        before = self.before.get(delivery.endpoint_uid, last)
+        self.before[delivery.endpoint_uid] = last
+        return (*self.without_custom(delivery, headers), *kept, before)
 
 
 @fault("4.8-16", "1-20", seen="a new delivery id per attempt", shows_in=["broadcast", "retries"])
@@ -159,7 +162,7 @@ class AttemptsNotCounted(Courier):
         return super()._own_headers(replace(delivery, attempts=0), endpoint, body)
 
 
-@fault("6-13", "6-18", seen="custom headers override the signature", shows_in=CUSTOM)
+@fault("6-6", "6-7", "6-13", "6-18", seen="custom headers override the signature", shows_in=CUSTOM)
 class CustomHeadersFirst(OtherHeaders):
     """A custom header takes the place of the service's own of that name."""
 
@@ -196,11 +199,11 @@ class LineBreaksTaken(LooseHeaders):
 
     def create_broadcast(self, call: Call) -> Reply:
         """The lines of each, taken apart."""
-        headers = dict(
-            line.split(":", 1) if ":" in line else (line, "")
+        headers = {
+            line.partition(":")[0]: line.partition(":")[2]
             for name, value in call.body.get("custom_headers", {}).items()
             for line in f"{name}: {value}".splitlines()
             if line
-        )
+        }
         usable = {name.strip(): value.strip() for name, value in headers.items() if TOKEN.fullmatch(name.strip())}
         return super().create_broadcast(msgspec.structs.replace(call, body={**call.body, "custom_headers": usable}))

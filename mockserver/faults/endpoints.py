@@ -69,8 +69,8 @@ class OwnerTakenOnce(EndpointHandlers):
         return owner
 
 
-@fault("4.1-7", "2.3-4", shows_in=SHOWN)
-class OwnerInLowerCase(EndpointHandlers):
+@fault("4.1-7", "2.3-4", "9-3", shows_in=SHOWN)
+class OwnerCut(EndpointHandlers):
     """The owner_id of an endpoint loses its first character."""
 
     def _owner(self, body: Mapping[str, Any]) -> str | None:
@@ -78,7 +78,7 @@ class OwnerInLowerCase(EndpointHandlers):
         return owner[1:] if owner else owner
 
 
-@fault("4.1-8", "2.3-7", shows_in=["round_trip", "broadcast"])
+@fault("4.1-8", "2.3-7", "6-12", shows_in=["round_trip", "broadcast"])
 class ContentTypeIgnored(SentOtherwise):
     """The content_type of an endpoint is always the default."""
 
@@ -96,7 +96,7 @@ class OtherDefaultContentType(SentOtherwise):
         return {"content_type": "text/plain", **body}
 
 
-@fault("2.3-8", "2.3-9", shows_in=["round_trip", "signing"])
+@fault("2.3-8", "2.3-9", "6-6", "6-8", shows_in=["round_trip", "signing"])
 class AdvancedByDefault(SentOtherwise):
     """An endpoint created without advanced_signatures gets the advanced format."""
 
@@ -220,7 +220,7 @@ class SecretsNotShownAtCreation(SpoiltAnswers):
         return {**resource, "secrets": []}
 
 
-@fault("2.3-11", shows_in=["round_trip", "roll_answers"])
+@fault("2.3-11", "2.4-4", "4.3-12", shows_in=["round_trip", "roll_answers"])
 class GivenSecretReplaced(SigningSecrets):
     """A secret is made by the service although one was given."""
 
@@ -356,7 +356,7 @@ class StatusReversed(Wire):
         self._status = self._status[::-1]
 
 
-@fault("3-4", shows_in=SHOWN)
+@fault("3-4", "4.1-1", shows_in=SHOWN)
 class ExplicitFalseRefused(EndpointHandlers):
     """An endpoint with is_disabled false is refused: the value is taken for none."""
 
@@ -367,7 +367,7 @@ class ExplicitFalseRefused(EndpointHandlers):
         return super().create(call)
 
 
-@fault("4.2-4", "4.2-5", "4.2-6", shows_in=SHOWN)
+@fault("4.2-4", shows_in=SHOWN)
 class LatestFetched(Endpoints):
     """Fetching an endpoint answers with the latest one of its owner."""
 
@@ -401,7 +401,7 @@ class SecretsFetchedWithNewUids(SpoiltAnswers):
         return {**resource, "secrets": [{**one, "uid": resource["uid"]} for one in resource["secrets"]]}
 
 
-@fault("9-1", seen="a deprecated field that was removed early", shows_in=SHOWN)
+@fault("9-1", "4.1-1", seen="a deprecated field that was removed early", shows_in=SHOWN)
 class AppIdRefused(EndpointHandlers):
     """An endpoint with the deprecated appID is refused."""
 

@@ -116,7 +116,7 @@ class OneWindowForAll(Lane):
 _SHARED: Final[dict[tuple[int, float], SlidingWindow]] = {}
 
 
-@fault("8-3", "8-4", "8-5", seen="a default limit for everybody", shows_in=RATE)
+@fault("8-3", seen="a default limit for everybody", shows_in=RATE)
 class EverybodyLimited(OtherSettings):
     """An endpoint without a rate_limit is limited to five requests in two seconds."""
 

@@ -1,4 +1,4 @@
-"""Refusals and validation: mistakes that are taken, valid requests that are refused, and wrong words (2.9, 4.9, 7, 8)."""
+"""Refusals and validation: mistakes that are taken, valid requests that are refused, and wrong statuses for either."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -41,23 +41,28 @@ class NothingRequired(Validating):
         return [one for one in problems if one.pointer or "required" not in one.message]
 
 
-@fault("4.9-2", "4.9-4", "4.9-6", "4.9-8", shows_in=MISTAKES)
+@fault(
+    "4.9-2",
+    "4.9-4",
+    "4.9-6",
+    "4.9-8",
+    "4.1-1",
+    "4.8-1",
+    "4.8-7",
+    "4.6-13",
+    shows_in=[*MISTAKES, "round_trip", "broadcast_answers"],
+)
 class MoreRequired(Validating):
-    """Fields are required that the dialect does not ask for."""
-
-    further: Final = {
-        "createEndpoint": "description",
-        "expireEndpointSecret": "comment",
-        "updatePortalLink": "auth_type",
-        "createBroadcastEvent": "custom_headers",
-    }
+    """A body with the required fields alone is refused: one more has to be there."""
 
     def found(self, operation_id: str, value: Any, problems: Sequence[SchemaProblem]) -> Sequence[SchemaProblem]:
         """One more for a body with nothing but what is required."""
-        return problems
+        required = (self._contract.operations[operation_id].body_schema or {}).get("required", [])
+        enough = isinstance(value, dict) and set(value) == set(required)
+        return [*problems, SchemaProblem(pointer="", message="is not enough")] if enough else problems
 
 
-@fault("8-10", seen="https that is recommended", shows_in=MISTAKES)
+@fault("8-10", "2.3-3", seen="https that is recommended", shows_in=MISTAKES)
 class HttpTaken(Validating):
     """An endpoint with an http URL is created."""
 
@@ -67,13 +72,14 @@ class HttpTaken(Validating):
         return [one for one in problems if not (plain and one.pointer == "/url")]
 
 
-@fault("8-11", seen="a check that a URL does not begin with http:", shows_in=MISTAKES)
+@fault("8-11", "2.3-3", seen="a check that a URL does not begin with http:", shows_in=MISTAKES)
 class OtherSchemesTaken(Validating):
     """An endpoint whose URL has a scheme that is neither http nor https is created."""
 
     def found(self, operation_id: str, value: Any, problems: Sequence[SchemaProblem]) -> Sequence[SchemaProblem]:
         """Those that are not about another scheme."""
-        plain = isinstance(value, dict) and str(value.get("url")).lower().startswith("http:")
+        url = str(value.get("url")).lower() if isinstance(value, dict) else ""
+        plain = url.startswith("http:") or ":/" not in url
         return [one for one in problems if plain or one.pointer != "/url"]
 
 
@@ -103,8 +109,14 @@ class EdgesRefused(Validating):
 class TypesIgnored(Validating):
     """A field of another type is taken as if it were not there."""
 
+    def found(self, operation_id: str, value: Any, problems: Sequence[SchemaProblem]) -> Sequence[SchemaProblem]:
+        """What is left when those fields are gone."""
+        for name in {one.pointer.split("/")[1] for one in problems if "type" in one.message and one.pointer}:
+            value.pop(name, None)
+        return self._contract.request_problems(operation_id, value)
 
-@fault("2.9-9", shows_in=MISTAKES, where=lambda dialect: dialect.words.other_words.value is OnInput.REFUSED)
+
+@fault("2.9-9", "2.9-4", shows_in=MISTAKES, where=lambda dialect: dialect.words.other_words.value is OnInput.REFUSED)
 class OtherWordsTaken(Validating):
     """Words that the dialect does not list are taken."""
 
@@ -139,10 +151,6 @@ class UnknownFieldsTaken(Validating):
         return [one for one in problems if any(one.pointer.startswith(f"/{name}") for name in known)]
 
 
-class OtherRefusals(Refusals):
-    """Refuses with other statuses."""
-
-
 @fault("7-2", shows_in=RAW)
 class MalformedIsTooLarge(Refusals):
     """A body that is not JSON is answered like one that is too large."""
@@ -165,8 +173,8 @@ class MalformedIsTooLarge(Refusals):
     "4.4-16",
     "4.7-15",
     "8-5",
-    "2.3-15",
-    shows_in=MISTAKES,
+    "6-13",
+    shows_in=[*MISTAKES, "paging", "custom_headers"],
 )
 class InvalidIsUnsupported(Refusals):
     """A value that is not taken is answered like a media type that is not taken."""
@@ -255,7 +263,7 @@ class UnknownEndpointBreaks(Endpoints):
         return found
 
 
-@fault("7-8", seen="a bad header crashes the worker; nested too deeply", shows_in=RAW)
+@fault("7-8", "7-2", seen="a bad header crashes the worker; nested too deeply", shows_in=RAW)
 class MalformedBreaks(Refusals):
     """A body that is not UTF-8 ends in a server error."""
 
@@ -275,7 +283,7 @@ class TraceShown(Refusals):
 
 
 @fault("4.1-1", "4.2-1", "4.3-1", "4.4-1", "4.5-1", "4.6-1", "4.7-1", "4.8-1", seen="a valid URL with %2F rejected")
-class EveryTwentiethRefused(Api):
+class EverySeventhRefused(Api):
     """Every seventh request is refused as if it were a mistake."""
 
     def _perform(self, call: Call) -> Reply:
