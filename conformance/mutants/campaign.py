@@ -6,6 +6,7 @@ under one dialect after the other: the last dialect is for those alone that the 
 
 import asyncio
 import multiprocessing
+import socket
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
@@ -17,8 +18,8 @@ from conformance.checks.registry import Check, all_checks
 from conformance.experiments.bench import Experiment, all_experiments
 from conformance.mutants.catalogue import DIALECTS, Fault, Spoken, faults_under, innocent_dialects, spoken
 from conformance.mutants.choice import mattering
-from conformance.mutants.results import Acquittal, Campaign, Outcome
-from conformance.mutants.trial import TrialOrder, TrialResult, tried
+from conformance.mutants.results import NOTHING, Acquittal, Campaign, Outcome
+from conformance.mutants.trial import TrialOrder, tried
 from conformance.refusal import Refusal
 from conformance.target import Profile
 from spec.catalogue import load_catalogue
@@ -26,6 +27,9 @@ from spec.catalogue import load_catalogue
 Subject = TypeVar("Subject", Outcome, Acquittal)
 
 CLEAN: Final = "clean"
+IPV6: Final = "::1"
+GENERATED: Final = "sweep"
+"""The experiment that costs as much as all others together: innocents go through it with --full alone."""
 CLEAN_DIFFERENCE: Final = "The reference server as it is."
 
 Told = Callable[[Outcome | Acquittal], None]
@@ -116,8 +120,7 @@ async def _told(speaking: Sequence[Spoken]) -> list[tuple[Fault, ...]]:
 def carried_out(asked: Docket, told: Told) -> Campaign:
     """Try everything."""
     started = time.monotonic()
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(asked.settings.jobs, mp_context=spawn) as pool:
+    with pool_of(asked) as pool:
         try:
             clean = _clean(asked, pool, told)
             outcomes = _mutants(asked, {one.dialect: one.result.exercised for one in clean}, pool, told)
@@ -140,9 +143,9 @@ def _clean(asked: Docket, pool: Executor, told: Told) -> list[Acquittal]:
     for speaking in asked.speaking:
         names = {name for fault in _on_trial(asked, speaking.name) for name in asked.mattering(fault)}
         chosen = [name for name in asked.everything if name in names or not asked.settings.patterns]
-        subject = Acquittal(name=CLEAN, dialect=speaking.name, difference=CLEAN_DIFFERENCE, result=_NOTHING)
+        subject = Acquittal(name=CLEAN, dialect=speaking.name, difference=CLEAN_DIFFERENCE, result=NOTHING)
         orders[subject] = asked.order(speaking, (), chosen)
-    return [_heard(subject, result, told) for subject, result in _tried(orders, pool)]
+    return list(tried_all(orders, pool, told))
 
 
 def _mutants(asked: Docket, exercised: Mapping[str, frozenset[str]], pool: Executor, told: Told) -> list[Outcome]:
@@ -156,49 +159,57 @@ def _mutants(asked: Docket, exercised: Mapping[str, frozenset[str]], pool: Execu
             claims = exercised[speaking.name].intersection(fault.violates)
             seen = frozenset().union(*(one.result.convicted for one in found if one.fault.name == fault.name))
             if claims - seen if last and fault.name in convicted else claims:
-                subject = Outcome(fault=fault, dialect=speaking.name, claims=claims, result=_NOTHING)
+                subject = Outcome(fault=fault, dialect=speaking.name, claims=claims, result=NOTHING)
                 orders[subject] = asked.order(speaking, ("--fault", fault.name), asked.mattering(fault))
-        found += [_over(subject, result, told) for subject, result in _tried(orders, pool)]
+        found += tried_all(orders, pool, told)
     return found
 
 
 def _innocents(asked: Docket, pool: Executor, told: Told) -> list[Acquittal]:
-    """Every variant under each dialect, and the clean server under each innocent dialect."""
-    orders = {}
-    for speaking in asked.speaking[:2]:
-        for fault in asked.faults[speaking.name]:
-            if fault.innocent and fault.applies and asked.named(fault.name):
-                subject = Acquittal(name=fault.name, dialect=speaking.name, difference=fault.broken, result=_NOTHING)
-                orders[subject] = asked.order(speaking, ("--variant", fault.name), asked.everything)
-    for speaking in innocent_dialects():
-        if asked.named(speaking.name):
-            subject = Acquittal(
-                name=speaking.name, dialect=speaking.name, difference=speaking.dialect.summary, result=_NOTHING
-            )
-            orders[subject] = asked.order(speaking, (), asked.everything)
-    return [_heard(subject, result, told) for subject, result in _tried(orders, pool)]
+    """Every variant under the first dialect, and the clean server under each innocent dialect.
+
+    A variant that only an innocent dialect allows is tried together with it.
+    """
+    first, orders = asked.speaking[0], {}
+    experiments = [name for name in asked.everything if asked.settings.full or name != GENERATED]
+    plain = {fault.name for fault in asked.faults[first.name] if fault.innocent and fault.applies}
+    differences = {fault.name: fault.broken for fault in asked.faults[first.name]}
+    words = {name: ("--variant", name) for name in sorted(plain)}
+    if _has_ipv6():
+        words["ipv6"], differences["ipv6"] = ("--host", IPV6), "The API is served at an IPv6 address."
+    for name, deviations in words.items():
+        if asked.named(name):
+            subject = Acquittal(name=name, dialect=first.name, difference=differences[name], result=NOTHING)
+            orders[subject] = asked.order(first, deviations, experiments)
+    speaking = [one for one in innocent_dialects() if asked.named(one.name)]
+    for one, faults in zip(speaking, asyncio.run(_told(speaking)), strict=True):
+        further = [fault.name for fault in faults if fault.innocent and fault.applies and fault.name not in plain]
+        subject = Acquittal(name=one.name, dialect=one.name, difference=one.dialect.summary, result=NOTHING)
+        orders[subject] = asked.order(one, [word for name in further for word in ("--variant", name)], experiments)
+    return list(tried_all(orders, pool, told))
+
+
+def _has_ipv6() -> bool:
+    try:
+        with socket.create_server((IPV6, 0), family=socket.AF_INET6):
+            return True
+    except OSError:
+        return False
 
 
 def _on_trial(asked: Docket, dialect: str) -> list[Fault]:
     return [one for one in asked.faults[dialect] if one.applies and not one.innocent and asked.named(one.name)]
 
 
-def _tried(orders: Mapping[Subject, TrialOrder], pool: Executor) -> Iterable[tuple[Subject, TrialResult]]:
+def pool_of(asked: Docket) -> ProcessPoolExecutor:
+    """Processes for as many trials at a time as were asked for."""
+    return ProcessPoolExecutor(asked.settings.jobs, mp_context=multiprocessing.get_context("spawn"))
+
+
+def tried_all(orders: Mapping[Subject, TrialOrder], pool: Executor, told: Told) -> Iterable[Subject]:
+    """Each subject with its result, as soon as there is one."""
     futures = {pool.submit(tried, order): subject for subject, order in orders.items()}
     for future in as_completed(futures):
-        yield futures[future], future.result()
-
-
-def _over(subject: Outcome, result: TrialResult, told: Told) -> Outcome:
-    outcome = replace(subject, result=result)
-    told(outcome)
-    return outcome
-
-
-def _heard(subject: Acquittal, result: TrialResult, told: Told) -> Acquittal:
-    acquittal = replace(subject, result=result)
-    told(acquittal)
-    return acquittal
-
-
-_NOTHING: Final = TrialResult(convictions=(), exercised=frozenset(), problems=(), duration_s=0.0)
+        subject = replace(futures[future], result=future.result())
+        told(subject)
+        yield subject

@@ -7,9 +7,13 @@ run exercised it: what is not exercised can convict nobody.
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from conformance.mutants.catalogue import Fault
 from conformance.mutants.trial import Conviction, TrialResult
+
+NOTHING: Final = TrialResult(convictions=(), exercised=frozenset(), problems=(), duration_s=0.0)
+"""The result of a trial that has not begun."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
