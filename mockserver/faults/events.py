@@ -13,10 +13,16 @@ from mockserver.handlers.events import EventHandlers
 from mockserver.service import Call, Reply, Service
 from mockserver.store.endpoints import EndpointRow
 from mockserver.store.events import EventRow, Events, NewEvent
+from spec.dialect import Dialect
 from spec.vocabulary import Duplicate
 
 SHOWN: Final = ("broadcast_answers",)
 KEYS: Final = ("idempotency",)
+
+
+def keys_are_optional(dialect: Dialect) -> bool:
+    """Whether there are events without an idempotency_key."""
+    return "idempotency_key" not in dialect.requests.create_broadcast_event_requires
 
 
 class SpoiltEvents(SpoiltAnswers):
@@ -166,7 +172,7 @@ class FlagInWords(SpoiltEvents):
 
 @fault(
     "2.8-8",
-    where=lambda dialect: "idempotency_key" not in dialect.requests.create_broadcast_event_requires,
+    where=keys_are_optional,
     shows_in=[*SHOWN, *KEYS],
 )
 class KeylessFlagged(SpoiltEvents):
@@ -261,21 +267,36 @@ class KeysOfEveryProject(Events):
     "4.8-11",
     seen="a missing key that is taken for an empty one",
     shows_in=["repeats"],
-    where=lambda dialect: "idempotency_key" not in dialect.requests.create_broadcast_event_requires,
+    where=keys_are_optional,
 )
 class KeylessDeliveredOnce(EventHandlers):
     """Of two events without an idempotency_key that are alike the second one is not delivered."""
 
     def __init__(self, service: Service) -> None:
         super().__init__(service)
-        self._sent: set[tuple[str, bytes | None]] = set()
+        self._sent: set[tuple[object, ...]] = set()
+
+    def alike(self, call: Call) -> tuple[object, ...]:
+        """What tells events apart."""
+        return (call.project, call.payload)
 
     def create_broadcast(self, call: Call) -> Reply:
         """Taken in, and no more."""
-        alike = (call.project, call.payload)
+        alike = self.alike(call)
         if call.body.get("idempotency_key") or alike not in self._sent:
             self._sent.add(alike)
             return super().create_broadcast(call)
         shown = self._store(call, self._service.now(), [], original_key=None, duplicate=False)
         body = self._service.wire.envelope("Event is accepted", shown)
         return Reply(status=call.operation.success.value, body=body)
+
+
+@fault(
+    "4.8-11", seen="events that are alike within a minute, taken for one", shows_in=["repeats"], where=keys_are_optional
+)
+class SecondOfAKindDropped(KeylessDeliveredOnce):
+    """Of several events without an idempotency_key that have one type and one size only the first is delivered."""
+
+    def alike(self, call: Call) -> tuple[object, ...]:
+        """What tells events apart."""
+        return (call.project, call.body.get("event_type"), len(call.payload or b""))

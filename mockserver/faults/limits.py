@@ -169,6 +169,16 @@ class OtherDefaultDuration(EndpointHandlers):
         super().__init__(replace(service, dialect=dialect))
 
 
+@fault("8-6", shows_in=RATE)
+class DefaultDurationOffByOne(EndpointHandlers):
+    """A rate_limit without rate_limit_duration counts over one unit more than the dialect's default time."""
+
+    def __init__(self, service: Service) -> None:
+        more = 1 + service.dialect.delivery.default_rate_limit_duration.value
+        dialect = mistaken(service.dialect, "delivery.default_rate_limit_duration", more)
+        super().__init__(replace(service, dialect=dialect))
+
+
 @fault("8-7", "8-9", "8-19", seen="no time-out", shows_in=TIMEOUT)
 class NoTimeout(OtherSettings):
     """A delivery is never given up for want of an answer."""

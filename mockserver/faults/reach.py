@@ -154,3 +154,19 @@ class RollsAnnounced(EndpointHandlers):
         service.events.add(event, reached=reached, now=now)
         service.dispatch.wake(*(endpoint.uid for endpoint in reached))
         return super().expire_secret(call)
+
+
+@fault(
+    "6-14",
+    seen="a test message that is sent at creation",
+    shows_in=["exhaustion"],
+    where=lambda dialect: dialect.delivery.notify_on.decided,
+)
+class ChatToldAtCreation(EndpointHandlers):
+    """The slack_webhook_url of an endpoint is told of its creation."""
+
+    def create(self, call: Call) -> Reply:
+        """A message to try it."""
+        if "slack_webhook_url" in call.body:
+            self._service.dispatch.visit(call.body["slack_webhook_url"], "POST")
+        return super().create(call)

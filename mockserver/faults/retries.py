@@ -37,7 +37,7 @@ class LastAttemptMissing(Misruled):
         return otherwise(retry, "attempts", retry.attempts.value - 1)
 
 
-@fault("1-13", "3-7", "6-14", seen="retries that never stop", shows_in=EXHAUSTION)
+@fault("1-13", "3-7", seen="retries that never stop", shows_in=EXHAUSTION)
 class RetriedForEver(Misruled):
     """A delivery that keeps failing is never given up."""
 

@@ -72,6 +72,15 @@ class StaleTimeOnRetries(Signer):
         return super().headers(delivery, endpoint, self._first.setdefault(delivery.id, now), body)
 
 
+@fault("6-9", seen="a body that was read to its end", shows_in=["retries"])
+class RetriesSignNothing(Signer):
+    """A repeated attempt is signed as if its body were empty."""
+
+    def headers(self, delivery: PendingDelivery, endpoint: EndpointSettings, now: float, body: bytes) -> Headers:
+        """Over nothing after the first."""
+        return super().headers(delivery, endpoint, now, b"" if delivery.attempts else body)
+
+
 @fault("6-9", seen="retries unsigned", shows_in=["retries"])
 class RetriesUnsigned(Signer):
     """A repeated attempt carries no signature."""
