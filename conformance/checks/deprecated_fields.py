@@ -45,7 +45,7 @@ def portal_endpoints_are_taken_and_mean_what_the_dialect_says(case: Case, yardst
     message = "A portal link cannot be updated with the deprecated endpoints"
     yield judged_on(update.succeeded, "9-2", message, expected="a 2xx", actual=update.status, exchanges=[update])
     named, meaning = sent(update)["endpoints"], yardstick.dialect.requests.portal_endpoints
-    if named and after is not None and shown(after) and meaning.decided:
+    if named and update.succeeded and after is not None and shown(after) and meaning.decided:
         added = set(named) <= set(members(after))
         yield judged_on(
             any((one is PortalEndpointsMeaning.ADDED) is added for one in meaning.allowed),

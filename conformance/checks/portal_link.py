@@ -144,6 +144,8 @@ def an_update_changes_what_it_was_sent(case: Case, _yardstick: Yardstick) -> Ite
             actual=f"{actual[0]!r} in the answer, {actual[1]!r} afterwards",
             exchanges=[update, after],
         )
+    if not shown(after):
+        return
     message = "A portal link is retrieved otherwise than the answer to its update showed it"
     yield _agreement("4.6-9", message, LISTED_AS_RETRIEVED, shown(update), shown(after), [update, after])
 
@@ -151,7 +153,7 @@ def an_update_changes_what_it_was_sent(case: Case, _yardstick: Yardstick) -> Ite
 @check("4.6-12", experiments=("portal_links",))
 def an_update_leaves_other_portal_links_alone(case: Case, _yardstick: Yardstick) -> Iterator[Judgement]:
     """Compared in two walks through the list, one before and one after."""
-    if case.facts.get("about") != "bystanders":
+    if case.facts.get("about") != "bystanders" or not all(page.succeeded for page in case.all_exchanges("inventory")):
         return
     before, after = ({one["uid"]: one for one in case.facts[when]} for when in ("before", "after"))
     changed = {

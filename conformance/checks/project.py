@@ -61,7 +61,9 @@ def a_list_holds_nothing_of_another_project(case: Case, _yardstick: Yardstick) -
     if about not in LISTS or not all(page.succeeded for page in pages):
         return
     listed = {
-        project: {str(item.get("uid")) for page in pages if page.project == project for item in items(page)}
+        project: {
+            str(item["uid"]) for page in pages if page.project == project for item in items(page) if item.get("uid")
+        }
         for project in case.facts["projects"]
     }
     here, elsewhere = listed.values()

@@ -3,6 +3,7 @@
 Facts of a case: `about`, "payload" or the field that was sent besides the required ones.
 """
 
+import json
 from collections.abc import AsyncIterator
 from typing import Any, Final
 
@@ -31,5 +32,7 @@ async def broadcast_answers(bench: Bench) -> AsyncIterator[Case]:
         yield trial.case(facts={"about": field})
     for name, data in PAYLOADS.items():
         trial = bench.trial(f"broadcast with data: {name}")
-        await trial.call("createBroadcastEvent", role="create", body=bodies.broadcast(data=data))
+        # Not escaped, so that there are bytes beyond ASCII.
+        body = json.dumps(bodies.broadcast(data=data), ensure_ascii=False).encode()
+        await trial.call("createBroadcastEvent", role="create", raw_body=body)
         yield trial.case(facts={"about": "payload"})

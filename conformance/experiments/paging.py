@@ -199,9 +199,9 @@ async def _forward(
         if back and len(pages) > 1 and isinstance(previous, str) and previous:
             query = {**walk.query, "direction": "prev", "prev_page_cursor": previous}
             await trial.call(walk.operation_id, role="back", query=query)
-        cursor = pagination(page).get("next_page_cursor")
-        if pagination(page).get("has_next_page") is not True or not isinstance(cursor, str):
-            return pages, page.succeeded
+        cursor, ended = pagination(page).get("next_page_cursor"), pagination(page).get("has_next_page") is not True
+        if ended or not isinstance(cursor, str):
+            return pages, page.succeeded and ended
         step = {"direction": "next", "next_page_cursor": cursor}
         if between is not None:
             await between()

@@ -80,10 +80,16 @@ def _filters(bench: Bench, operation_id: str, listed: Sequence[Item]) -> list[tu
     ):
         texts = [item[field] for item in listed if isinstance(item.get(field), str) and item[field]]
         how = match.value if match.decided else Match.EXACT
-        searched = [_wanted(text, how) for text in list(dict.fromkeys(texts))[:VALUES_PER_FILTER]]
+        searched = [_wanted(text, how) for text in _telling(texts)[:VALUES_PER_FILTER]]
         filters += [({parameter: one}, sum(how.matches(one, text) for text in texts)) for one in searched]
         filters.append(({parameter: bench.word("nobody")}, 0))
     return filters
+
+
+def _telling(texts: Sequence[str]) -> list[str]:
+    """Each text once, the first and then those that are a part of another: they tell ways of comparing apart."""
+    first, *others = dict.fromkeys(texts) or [""]
+    return [first, *sorted(others, key=lambda text: not any(text in other and text != other for other in texts))]
 
 
 def _wanted(text: str, how: Match) -> str:

@@ -102,7 +102,7 @@ class RequestBodies:
             "advanced_signatures": lambda: True,
             "appID": lambda: self.word("app"),
             "authentication": self.oauth2,
-            "content_type": lambda: "application/json",
+            "content_type": lambda: "application/x-www-form-urlencoded",  # not the default, which shows anyway
             "description": lambda: f"Made to see what comes back: {self.word('note')}",
             "http_timeout": lambda: min(max(11, requests.http_timeout_minimum), requests.http_timeout_maximum),
             "is_disabled": lambda: True,

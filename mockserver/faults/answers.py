@@ -218,7 +218,7 @@ class PrefixedIdentifier(SpoiltAnswers):
         return {**resource, "secrets": [{**one, "uid": f"sec_{one['uid']}"} for one in resource["secrets"]]}
 
 
-@fault("2.9-2", seen="timestamps that do not survive a round trip", shows_in=["portal_links"])
+@fault("2.9-2", "2.9-12", seen="timestamps that do not survive a round trip", shows_in=["portal_links"])
 class CutTimestamp(SpoiltAnswers):
     """The updated_at of a portal link lacks its last characters: its zone, or its milliseconds."""
 

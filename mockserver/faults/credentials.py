@@ -1,5 +1,6 @@
 """Credentials: what deliveries show to prove themselves, and where it comes from (sections 2.3, 2.5 and 5)."""
 
+import ssl
 from collections.abc import Mapping
 from dataclasses import replace
 from math import inf
@@ -9,7 +10,7 @@ from mockserver.delivery.credentials import Credentials, Shown
 from mockserver.delivery.headers import AUTHORIZATION, Headers
 from mockserver.delivery.http1 import Response
 from mockserver.delivery.oauth2 import OAuth2Tokens, Token
-from mockserver.delivery.port import EndpointSettings
+from mockserver.delivery.port import ClientCertificate, EndpointSettings
 from mockserver.delivery.tls import TlsContexts
 from mockserver.delivery.transport import Address, Transport, parse_url
 from mockserver.faults.limits import OtherSettings
@@ -122,9 +123,14 @@ class NoClientCertificate(OtherSettings):
         return replace(endpoint, client_certificate=None)
 
 
-@fault("2.3-18", seen="a connection pool that is shared", shows_in=["credentials", "signing"])
+@fault("2.3-18", seen="a connection pool that is shared", shows_in=SHOWN)
 class CertificateOfAnother(TlsContexts):
     """Once a client certificate was presented, it is presented to everybody."""
+
+    def context(self, certificate: ClientCertificate | None) -> ssl.SSLContext:
+        """The latest one, where there should be none."""
+        latest = next(reversed(self._with_certificate), None)
+        return super().context(certificate or latest)
 
 
 @fault("2.5-14", seen="the token fetch bypasses the guard of deliveries", shows_in=SHOWN)

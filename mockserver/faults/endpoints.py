@@ -5,19 +5,16 @@ from dataclasses import replace
 from typing import Any, ClassVar
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-import msgspec
-
 from mockserver.faults.mistake import mistaken
 from mockserver.faults.registry import fault
 from mockserver.faults.spoiling import CREATE_ENDPOINT, GET_ENDPOINT, ON_ENDPOINTS, Json, Object, SpoiltAnswers, given
 from mockserver.handlers.endpoints import EndpointHandlers
 from mockserver.service import Call, Reply, Service
-from mockserver.signing_secrets import SigningSecrets
-from mockserver.store.endpoints import EndpointRow, Endpoints, NewEndpoint, StoredSecret, decoded_secrets
+from mockserver.store.endpoints import EndpointRow, Endpoints, NewEndpoint
 from mockserver.wire import Wire
 from spec.contract import Contract
 from spec.dialect import Dialect
-from spec.vocabulary import AppIdMeaning, OnInput, SecretDisplay
+from spec.vocabulary import AppIdMeaning, OnInput
 
 SHOWN = ("round_trip",)
 
@@ -69,8 +66,8 @@ class OwnerTakenOnce(EndpointHandlers):
         return owner
 
 
-@fault("4.1-7", "2.3-4", shows_in=SHOWN)
-class OwnerInLowerCase(EndpointHandlers):
+@fault("4.1-7", "2.3-4", "9-3", shows_in=SHOWN)
+class OwnerCut(EndpointHandlers):
     """The owner_id of an endpoint loses its first character."""
 
     def _owner(self, body: Mapping[str, Any]) -> str | None:
@@ -78,7 +75,7 @@ class OwnerInLowerCase(EndpointHandlers):
         return owner[1:] if owner else owner
 
 
-@fault("4.1-8", "2.3-7", shows_in=["round_trip", "broadcast"])
+@fault("4.1-8", "2.3-7", "6-12", shows_in=["round_trip", "broadcast"])
 class ContentTypeIgnored(SentOtherwise):
     """The content_type of an endpoint is always the default."""
 
@@ -96,7 +93,7 @@ class OtherDefaultContentType(SentOtherwise):
         return {"content_type": "text/plain", **body}
 
 
-@fault("2.3-8", "2.3-9", shows_in=["round_trip", "signing"])
+@fault("2.3-8", "2.3-9", "6-6", "6-8", shows_in=["round_trip", "signing"])
 class AdvancedByDefault(SentOtherwise):
     """An endpoint created without advanced_signatures gets the advanced format."""
 
@@ -149,20 +146,6 @@ class ContactsSwapped(SentOtherwise):
         return {others.get(name, name): value for name, value in body.items()}
 
 
-@fault("4.1-15", seen="a certificate whose line breaks got lost", shows_in=SHOWN)
-class CertificateInOneLine(SpoiltAnswers):
-    """The client_cert of an endpoint is shown without its line breaks."""
-
-    operations = ON_ENDPOINTS
-
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
-        """One line."""
-        shown = resource.get("mtls_client_cert")
-        if not shown:
-            return resource
-        return {**resource, "mtls_client_cert": {**shown, "client_cert": shown["client_cert"].replace("\n", "")}}
-
-
 @fault("2.3-1", "4.2-4", shows_in=SHOWN)
 class UidOnlyInLocation(SpoiltAnswers):
     """The answer to the creation of an endpoint with a description has an empty uid."""
@@ -209,144 +192,6 @@ class CountFromMinusOne(SpoiltAnswers):
         return {**resource, "events": resource["events"] - 1}
 
 
-@fault("2.3-10", "2.3-11", "2.3-12", shows_in=SHOWN)
-class SecretsNotShownAtCreation(SpoiltAnswers):
-    """The answer to the creation of an endpoint holds no secrets."""
-
-    operations = (CREATE_ENDPOINT,)
-
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
-        """None."""
-        return {**resource, "secrets": []}
-
-
-@fault("2.3-11", shows_in=["round_trip", "roll_answers"])
-class GivenSecretReplaced(SigningSecrets):
-    """A secret is made by the service although one was given."""
-
-    def choose(self, given: str | None) -> str:
-        """A new one, always."""
-        return self.generated()
-
-
-@fault("2.3-13", "4.3-19", shows_in=["round_trip", "roll_answers"])
-class ShortSecrets(SigningSecrets):
-    """A secret that the service makes has half the length."""
-
-    def generated(self) -> str:
-        """Half of one."""
-        rest = super().generated().removeprefix(self.rules.prefix)
-        return self.rules.prefix + rest[: len(rest) // 8 * 4]
-
-
-@fault("2.3-14", seen="a default secret that was never changed", shows_in=SHOWN)
-class OneSecretForAll(SigningSecrets):
-    """Every secret that the service makes is the same."""
-
-    made: ClassVar[list[str]] = []
-
-    def generated(self) -> str:
-        """The first one, again."""
-        if not self.made:
-            self.made.append(super().generated())
-        return self.made[0]
-
-
-@fault("2.3-15", shows_in=SHOWN, where=lambda dialect: bool(dialect.signatures.secret.prefix))
-class OtherSecretFormsRefused(EndpointHandlers):
-    """A secret that is not in the dialect's form is refused where it should be replaced."""
-
-    def _secret(self, given: str | None, created_at: str) -> StoredSecret:
-        if given and not self._service.secrets.takes(given):
-            raise self._service.refusals.invalid("/secret: has another form")
-        return super()._secret(given, created_at)
-
-
-@fault("2.4-2", shows_in=["roll_answers"])
-class SecretsWithOneUid(SpoiltAnswers):
-    """A fetched endpoint shows all its secrets with the uid of the newest."""
-
-    operations = (GET_ENDPOINT,)
-
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
-        """One uid."""
-        newest = resource["secrets"][-1]["uid"]
-        return {**resource, "secrets": [{**one, "uid": newest} for one in resource["secrets"]]}
-
-
-@fault("2.4-4", shows_in=SHOWN)
-class SecretsShownElsewhere(Wire):
-    """Secret values are masked where the dialect shows them, and shown where it masks them."""
-
-    def __init__(self, contract: Contract, dialect: Dialect) -> None:
-        right = dialect.representation.secrets_shown.value
-        wrong = SecretDisplay.WHEN_SET if right is SecretDisplay.ALWAYS else SecretDisplay.ALWAYS
-        super().__init__(contract, mistaken(dialect, "representation.secrets_shown", wrong))
-
-
-@fault("2.4-5", shows_in=SHOWN)
-class FreshSecretExpires(EndpointHandlers):
-    """The secret of a new endpoint shows an expires_at."""
-
-    def _new(self, project: str, body: Mapping[str, Any], now: float) -> NewEndpoint:
-        new = super()._new(project, body, now)
-        (secret,) = decoded_secrets(new.secrets)
-        shown = msgspec.structs.replace(secret, expires_at=self._service.timestamp(now + 86400))
-        return new._replace(secrets=msgspec.json.encode([shown]))
-
-
-@fault("2.5-1", "4.2-5", shows_in=SHOWN)
-class AuthenticationTypeForgotten(SpoiltAnswers):
-    """A created endpoint shows its authentication without the type."""
-
-    operations = (CREATE_ENDPOINT,)
-
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
-        """No type."""
-        shown = resource.get("authentication")
-        return {**resource, "authentication": {**shown, "type": None}} if shown else resource
-
-
-@fault("2.5-2", "2.5-11", seen="nested objects that are stored to one depth", shows_in=SHOWN)
-class MembersForgotten(SentOtherwise):
-    """The last member of an authentication mechanism is not stored."""
-
-    def taken(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        """One member less."""
-        authentication = body.get("authentication")
-        if not authentication:
-            return body
-        cut = {
-            name: dict(list(value.items())[:-1]) if isinstance(value, dict) and name != "basic_auth" else value
-            for name, value in authentication.items()
-        }
-        return {**body, "authentication": cut}
-
-
-@fault("2.5-12", shows_in=SHOWN)
-class UserNameMasked(SpoiltAnswers):
-    """The user name of basic_auth is masked like a password."""
-
-    operations = ON_ENDPOINTS
-
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
-        """Stars."""
-        shown = resource.get("authentication")
-        if not shown or not shown.get("basic_auth"):
-            return resource
-        masked = {**shown["basic_auth"], "username": "*" * 8}
-        return {**resource, "authentication": {**shown, "basic_auth": masked}}
-
-
-@fault("2.5-13", shows_in=SHOWN, where=lambda dialect: bool(dialect.representation.masked))
-class CredentialsShown(Wire):
-    """Credentials are shown in clear."""
-
-    def masked(self, document: dict[str, Any]) -> dict[str, Any]:
-        """Nothing masked."""
-        return document
-
-
 @fault("3-1", "3-2", seen="a flag that is read the wrong way round", shows_in=SHOWN)
 class StatusReversed(Wire):
     """An active endpoint shows the word for a disabled one, and the other way round."""
@@ -356,7 +201,7 @@ class StatusReversed(Wire):
         self._status = self._status[::-1]
 
 
-@fault("3-4", shows_in=SHOWN)
+@fault("3-4", "4.1-1", shows_in=SHOWN)
 class ExplicitFalseRefused(EndpointHandlers):
     """An endpoint with is_disabled false is refused: the value is taken for none."""
 
@@ -367,7 +212,7 @@ class ExplicitFalseRefused(EndpointHandlers):
         return super().create(call)
 
 
-@fault("4.2-4", "4.2-5", "4.2-6", shows_in=SHOWN)
+@fault("4.2-4", shows_in=SHOWN)
 class LatestFetched(Endpoints):
     """Fetching an endpoint answers with the latest one of its owner."""
 
@@ -390,18 +235,7 @@ class DescriptionNotStored(SpoiltAnswers):
         return {**resource, "description": None}
 
 
-@fault("4.2-6", shows_in=SHOWN)
-class SecretsFetchedWithNewUids(SpoiltAnswers):
-    """The secrets of a fetched endpoint have other uids than its creation showed."""
-
-    operations = (GET_ENDPOINT,)
-
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
-        """The endpoint's own uid in place of each."""
-        return {**resource, "secrets": [{**one, "uid": resource["uid"]} for one in resource["secrets"]]}
-
-
-@fault("9-1", seen="a deprecated field that was removed early", shows_in=SHOWN)
+@fault("9-1", "4.1-1", seen="a deprecated field that was removed early", shows_in=SHOWN)
 class AppIdRefused(EndpointHandlers):
     """An endpoint with the deprecated appID is refused."""
 

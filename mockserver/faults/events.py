@@ -13,10 +13,16 @@ from mockserver.handlers.events import EventHandlers
 from mockserver.service import Call, Reply, Service
 from mockserver.store.endpoints import EndpointRow
 from mockserver.store.events import EventRow, Events, NewEvent
+from spec.dialect import Dialect
 from spec.vocabulary import Duplicate
 
 SHOWN: Final = ("broadcast_answers",)
 KEYS: Final = ("idempotency",)
+
+
+def keys_are_optional(dialect: Dialect) -> bool:
+    """Whether there are events without an idempotency_key."""
+    return "idempotency_key" not in dialect.requests.create_broadcast_event_requires
 
 
 class SpoiltEvents(SpoiltAnswers):
@@ -25,7 +31,7 @@ class SpoiltEvents(SpoiltAnswers):
     operations = (BROADCAST,)
 
 
-@fault("2.8-1", shows_in=SHOWN)
+@fault("2.8-1", "2.9-1", shows_in=SHOWN)
 class EventWithoutUid(SpoiltEvents):
     """An event has an empty uid."""
 
@@ -53,7 +59,7 @@ class SignedBytes(SpoiltEvents):
 
 
 @fault("2.8-4", shows_in=SHOWN)
-class KeysSorted(SpoiltEvents):
+class NullsDropped(SpoiltEvents):
     """Null members are missing in the data of an event."""
 
     def spoilt_resource(self, call: Call, resource: Object) -> Object:
@@ -115,7 +121,7 @@ class TypeAndKeyInCapitals(SpoiltEvents):
         return {**resource, **{name: resource[name].upper() for name in names}}
 
 
-@fault("4.8-6", shows_in=SHOWN)
+@fault("4.8-6", "4.8-1", shows_in=SHOWN)
 class AcknowledgedAtRefused(EventHandlers):
     """A broadcast with acknowledged_at is refused."""
 
@@ -126,7 +132,7 @@ class AcknowledgedAtRefused(EventHandlers):
         return super().create_broadcast(call)
 
 
-@fault("4.8-7", shows_in=SHOWN)
+@fault("4.8-7", "4.8-1", shows_in=SHOWN)
 class EmptyDataRefused(EventHandlers):
     """A broadcast whose data is an empty object is refused."""
 
@@ -137,7 +143,7 @@ class EmptyDataRefused(EventHandlers):
         return super().create_broadcast(call)
 
 
-@fault("6-1", "4.8-3", shows_in=SHOWN)
+@fault("6-1", "3-3", "4.8-3", shows_in=SHOWN)
 class StatusAsNumber(SpoiltEvents):
     """The status of an event is a number."""
 
@@ -155,9 +161,9 @@ class StatusOfAnEndpoint(SpoiltEvents):
         return {**resource, "status": f"{resource['status']}ed"}
 
 
-@fault("6-2", "2.8-9", "4.8-3", shows_in=[*SHOWN, *KEYS])
-class FlagLeftOut(SpoiltEvents):
-    """An event that is no duplicate has is_duplicate_event as a text."""
+@fault("6-2", "2.8-9", "4.8-3", "4.8-8", shows_in=[*SHOWN, *KEYS])
+class FlagInWords(SpoiltEvents):
+    """is_duplicate_event is a text."""
 
     def spoilt_resource(self, call: Call, resource: Object) -> Object:
         """A text."""
@@ -166,7 +172,7 @@ class FlagLeftOut(SpoiltEvents):
 
 @fault(
     "2.8-8",
-    where=lambda dialect: "idempotency_key" not in dialect.requests.create_broadcast_event_requires,
+    where=keys_are_optional,
     shows_in=[*SHOWN, *KEYS],
 )
 class KeylessFlagged(SpoiltEvents):
@@ -177,7 +183,7 @@ class KeylessFlagged(SpoiltEvents):
         return resource if resource.get("idempotency_key") else {**resource, "is_duplicate_event": True}
 
 
-@fault("2.8-9", shows_in=[*SHOWN, *KEYS])
+@fault("2.8-9", "4.8-8", "4.8-10", "4.8-12", shows_in=[*SHOWN, *KEYS])
 class KeyedFlagged(SpoiltEvents):
     """Every event with an idempotency_key is flagged as a duplicate."""
 
@@ -186,12 +192,12 @@ class KeyedFlagged(SpoiltEvents):
         return {**resource, "is_duplicate_event": True} if resource.get("idempotency_key") else resource
 
 
-@fault("2.8-2", "4.8-10", "4.8-12", shows_in=KEYS)
-class UidOfTheMinute(SpoiltEvents):
-    """Events that are alike have the same uid."""
+@fault("2.8-2", "2.9-1", "4.8-10", shows_in=KEYS)
+class UidOfTheProject(SpoiltEvents):
+    """All events of a project have the same uid."""
 
     def spoilt_resource(self, call: Call, resource: Object) -> Object:
-        """That of their type."""
+        """That of their project."""
         return {**resource, "uid": resource["project_id"].rjust(len(resource["uid"]), "0")[: len(resource["uid"])]}
 
 
@@ -231,7 +237,7 @@ class DuplicateAnsweredOtherwise(EventHandlers):
         super().__init__(replace(service, dialect=mistaken(service.dialect, "idempotency.duplicate", wrong)))
 
 
-@fault("4.8-10", "2.8-2", "4.8-12", seen="deduplication by content", shows_in=KEYS)
+@fault("4.8-10", "4.8-12", "2.8-8", seen="deduplication by content", shows_in=KEYS)
 class AlikeIsDuplicate(SpoiltEvents):
     """An event whose data were sent before is flagged as a duplicate whatever its key is."""
 
@@ -246,7 +252,7 @@ class AlikeIsDuplicate(SpoiltEvents):
         return {**resource, "is_duplicate_event": resource["is_duplicate_event"] or known}
 
 
-@fault("4.8-12", "2.8-2", "1-3", seen="a unique index without the project", shows_in=KEYS)
+@fault("4.8-12", seen="a unique index without the project", shows_in=KEYS)
 class KeysOfEveryProject(Events):
     """An idempotency_key that another project has used makes a duplicate."""
 
@@ -261,21 +267,36 @@ class KeysOfEveryProject(Events):
     "4.8-11",
     seen="a missing key that is taken for an empty one",
     shows_in=["repeats"],
-    where=lambda dialect: "idempotency_key" not in dialect.requests.create_broadcast_event_requires,
+    where=keys_are_optional,
 )
 class KeylessDeliveredOnce(EventHandlers):
     """Of two events without an idempotency_key that are alike the second one is not delivered."""
 
     def __init__(self, service: Service) -> None:
         super().__init__(service)
-        self._sent: set[tuple[str, bytes | None]] = set()
+        self._sent: set[tuple[object, ...]] = set()
+
+    def alike(self, call: Call) -> tuple[object, ...]:
+        """What tells events apart."""
+        return (call.project, call.payload)
 
     def create_broadcast(self, call: Call) -> Reply:
         """Taken in, and no more."""
-        alike = (call.project, call.payload)
+        alike = self.alike(call)
         if call.body.get("idempotency_key") or alike not in self._sent:
             self._sent.add(alike)
             return super().create_broadcast(call)
         shown = self._store(call, self._service.now(), [], original_key=None, duplicate=False)
         body = self._service.wire.envelope("Event is accepted", shown)
         return Reply(status=call.operation.success.value, body=body)
+
+
+@fault(
+    "4.8-11", seen="events that are alike within a minute, taken for one", shows_in=["repeats"], where=keys_are_optional
+)
+class SecondOfAKindDropped(KeylessDeliveredOnce):
+    """Of several events without an idempotency_key that have one type and one size only the first is delivered."""
+
+    def alike(self, call: Call) -> tuple[object, ...]:
+        """What tells events apart."""
+        return (call.project, call.body.get("event_type"), len(call.payload or b""))

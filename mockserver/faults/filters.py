@@ -26,7 +26,7 @@ class FiltersIgnored(Pager):
         return msgspec.structs.replace(super().query(project, parameters), filters={})
 
 
-@fault("4.4-10", "4.4-12", "4.7-10", "4.7-12", shows_in=SHOWN)
+@fault("4.4-10", "4.4-12", "4.7-10", "4.7-12", "2.2-13", "4.4-5", "4.7-5", shows_in=SHOWN)
 class FiltersLeaveOutTheFirst(Repaged):
     """A filtered list lacks the first resource that matches."""
 
@@ -37,7 +37,7 @@ class FiltersLeaveOutTheFirst(Repaged):
         return msgspec.structs.replace(page, rows=page.rows[1:])
 
 
-@fault("4.4-13", "4.7-13", "4.4-9", "4.4-11", "4.7-9", "4.7-11", seen="a cursor that forgets the filter")
+@fault("4.4-13", "4.7-13", "4.4-11", "4.7-9", "4.7-11", seen="a cursor that forgets the filter")
 class CursorForgetsTheFilter(Pager):
     """From the second page on a filter is forgotten."""
 
@@ -66,7 +66,7 @@ class OwnersMatchedByPart(Listing):
         super().__init__(*arguments, matches=changed, **further)
 
 
-@fault("2.7-1", shows_in=SOURCES)
+@fault("2.7-1", "2.9-1", shows_in=SOURCES)
 class SourceWithoutUid(SpoiltAnswers):
     """Sources with a pub_sub have an empty uid."""
 

@@ -116,7 +116,7 @@ class OneWindowForAll(Lane):
 _SHARED: Final[dict[tuple[int, float], SlidingWindow]] = {}
 
 
-@fault("8-3", "8-4", "8-5", seen="a default limit for everybody", shows_in=RATE)
+@fault("8-3", seen="a default limit for everybody", shows_in=RATE)
 class EverybodyLimited(OtherSettings):
     """An endpoint without a rate_limit is limited to five requests in two seconds."""
 
@@ -166,6 +166,16 @@ class OtherDefaultDuration(EndpointHandlers):
     def __init__(self, service: Service) -> None:
         twice = 2 * service.dialect.delivery.default_rate_limit_duration.value
         dialect = mistaken(service.dialect, "delivery.default_rate_limit_duration", twice)
+        super().__init__(replace(service, dialect=dialect))
+
+
+@fault("8-6", shows_in=RATE)
+class DefaultDurationOffByOne(EndpointHandlers):
+    """A rate_limit without rate_limit_duration counts over one unit more than the dialect's default time."""
+
+    def __init__(self, service: Service) -> None:
+        more = 1 + service.dialect.delivery.default_rate_limit_duration.value
+        dialect = mistaken(service.dialect, "delivery.default_rate_limit_duration", more)
         super().__init__(replace(service, dialect=dialect))
 
 

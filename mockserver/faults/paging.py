@@ -67,7 +67,7 @@ class NullForEmpty(SpoiltAnswers):
         return {**data, "content": data["content"] or None}
 
 
-@fault("2.2-2", "2.2-3", "2.2-4", "2.2-5", shows_in=["isolation"])
+@fault("2.2-2", "2.2-3", "2.2-4", "2.2-5", "4.4-3", "4.7-3", shows_in=["isolation"])
 class PaginationBesides(SpoiltAnswers):
     """The pagination of a list stands beside the data, not in it."""
 
@@ -92,7 +92,7 @@ class FlagsAsNumbers(SpoiltAnswers):
         return {**data, "pagination": {**pagination, **flags}}
 
 
-@fault("2.2-5", "4.4-6", "4.7-6", shows_in=SHOWN)
+@fault("2.2-5", "4.4-6", "4.7-6", "8-12", shows_in=SHOWN)
 class PerPageAsText(Repaged):
     """per_page is a text, as it was in the query."""
 
@@ -111,7 +111,20 @@ class CursorsAsNumbers(Repaged):
         return told(page, **{name: page.rows[-1][0] for name in names if page.pagination[name] is not None})
 
 
-@fault("2.2-8", "4.4-6", "4.7-6", seen="the row that is read to look further, shown", shows_in=SHOWN)
+@fault(
+    "2.2-8",
+    "2.2-13",
+    "2.2-14",
+    "2.2-15",
+    "4.4-4",
+    "4.4-5",
+    "4.4-6",
+    "4.7-4",
+    "4.7-5",
+    "4.7-6",
+    seen="the row that is read to look further, shown",
+    shows_in=SHOWN,
+)
 class OneRowTooMany(Pager):
     """A page holds the row after its last one too."""
 
@@ -122,7 +135,7 @@ class OneRowTooMany(Pager):
         return page if query.backwards else msgspec.structs.replace(page, rows=more.rows)
 
 
-@fault("2.2-9", "2.2-10", seen="has_next without looking one further", shows_in=SHOWN)
+@fault("2.2-9", "4.4-4", "4.7-4", seen="has_next without looking one further", shows_in=SHOWN)
 class FullPageClaimsNext(Repaged):
     """A page that is full claims a next one, the last one too."""
 
@@ -133,7 +146,7 @@ class FullPageClaimsNext(Repaged):
         return told(page, has_next_page=True, next_page_cursor=self._cursor(page.rows[-1], query))
 
 
-@fault("2.2-10", "2.2-15", seen="pages counted from one, and from zero", shows_in=SHOWN)
+@fault("2.2-10", "2.2-15", "4.4-12", "4.7-12", seen="pages counted from one, and from zero", shows_in=SHOWN)
 class SecondPageIsLast(Repaged):
     """The second page claims no next one."""
 
@@ -171,7 +184,7 @@ class PrevLeadsForward(Pager):
         return msgspec.structs.replace(super().query(project, parameters), backwards=False)
 
 
-@fault("2.2-14", "4.4-4", "4.7-4", seen="a cursor that includes its own row", shows_in=SHOWN)
+@fault("2.2-12", "2.2-14", "2.2-15", "4.4-4", "4.7-4", seen="a cursor that includes its own row", shows_in=SHOWN)
 class CursorIncludesItsRow(Listing):
     """A page begins with the last row of the page before."""
 
@@ -190,7 +203,19 @@ class CursorIncludesItsRow(Listing):
         return [*super().rows(back), *found][: span.limit]
 
 
-@fault("2.2-10", "2.2-15", "2.2-13", seen="an offset that skips one", shows_in=SHOWN)
+@fault(
+    "2.2-9",
+    "2.2-10",
+    "2.2-15",
+    "4.4-4",
+    "4.4-10",
+    "4.4-12",
+    "4.7-4",
+    "4.7-10",
+    "4.7-12",
+    seen="an offset that skips one",
+    shows_in=SHOWN,
+)
 class CursorSkipsARow(Listing):
     """A page leaves out the row that follows the page before."""
 
@@ -201,7 +226,7 @@ class CursorSkipsARow(Listing):
         return super().rows(msgspec.structs.replace(span, limit=span.limit + 1))[1:]
 
 
-@fault("2.2-15", "4.4-15", "4.7-14", shows_in=SHOWN)
+@fault("2.2-15", "4.4-7", "4.4-8", "4.4-15", "4.7-7", "4.7-8", "4.7-14", shows_in=SHOWN)
 class SmallPagesReversed(Repaged):
     """Pages of two and three resources are in the opposite order."""
 
@@ -210,7 +235,7 @@ class SmallPagesReversed(Repaged):
         return reversed_page(page) if query.per_page in (2, 3) else page
 
 
-@fault("2.2-16", shows_in=SHOWN)
+@fault("2.2-16", shows_in=SHOWN, where=lambda dialect: not opaque(dialect))
 class SpacedCursor(SpoiltAnswers):
     """A cursor has a space before it, which reading it takes off again."""
 
@@ -229,7 +254,7 @@ class SpacedCursor(SpoiltAnswers):
         return {name: [value.strip() for value in values] for name, values in super()._parameters(query).items()}
 
 
-@fault("4.4-7", "4.7-7", "4.4-15", "4.7-14", "4.4-8", "4.7-8", "2.2-15", shows_in=SHOWN)
+@fault("4.4-7", "4.7-7", "4.4-8", "4.7-8", "4.4-15", "4.7-14", shows_in=SHOWN)
 class AscendingByDefault(Pager):
     """Without sort the order is that of ASC."""
 
@@ -244,7 +269,8 @@ class SortIgnored(Pager):
 
     def query(self, project: str, parameters: Mapping[str, list[str]]) -> Query:
         """Without it."""
-        return super().query(project, {**parameters, "sort": ["DESC"]})
+        ascending = parameters.get("sort") == ["ASC"]
+        return super().query(project, {**parameters, "sort": ["DESC"]} if ascending else parameters)
 
 
 @fault("4.4-15", "4.7-14", shows_in=SHOWN)
@@ -256,7 +282,24 @@ class SortedByAnotherKey(Listing):
         super().__init__(*arguments, sort=other, **further)
 
 
-@fault("2.2-13", "4.4-8", "4.7-8", seen="a cursor that forgets the sort", shows_in=SHOWN)
+@fault(
+    "2.2-9",
+    "2.2-10",
+    "2.2-13",
+    "2.2-14",
+    "4.4-4",
+    "4.4-5",
+    "4.4-10",
+    "4.4-12",
+    "4.4-15",
+    "4.7-4",
+    "4.7-5",
+    "4.7-10",
+    "4.7-12",
+    "4.7-14",
+    seen="a cursor that forgets the sort",
+    shows_in=SHOWN,
+)
 class CursorForgetsTheSort(Pager):
     """From the second page on a list in ascending order goes on in the other one."""
 
@@ -304,7 +347,7 @@ class MaximumOffByOne(Misruled):
         return otherwise(rules, "maximum_per_page", rules.maximum_per_page.value + 1)
 
 
-@fault("4.4-6", "4.7-6", "2.2-8", seen="the size of the page in place of the size asked for", shows_in=SHOWN)
+@fault("2.2-8", "4.4-6", "4.7-6", "8-12", seen="the size of the page in place of the size asked for", shows_in=SHOWN)
 class PerPageOfThePage(Repaged):
     """per_page is one less than the number of resources on the page."""
 

@@ -25,7 +25,7 @@ from spec.vocabulary import PortalEndpointsMeaning
 SHOWN: Final = ("portal_links",)
 
 
-@fault("2.6-1", shows_in=SHOWN)
+@fault("2.6-1", "2.6-7", "2.9-13", shows_in=SHOWN)
 class PortalLinksWithOneUid(SpoiltAnswers):
     """The last portal link of a page has the uid of the first."""
 
@@ -37,7 +37,7 @@ class PortalLinksWithOneUid(SpoiltAnswers):
         return {**data, "content": [*others, {**last, "uid": others[0]["uid"]} if others else last]}
 
 
-@fault("2.6-2", "2.6-4", "4.6-10", seen="a join that keeps one row", shows_in=SHOWN)
+@fault("2.6-2", "2.6-4", seen="a join that keeps one row", shows_in=SHOWN)
 class OneEndpointPerOwner(Endpoints):
     """A portal link has only the first endpoint of its owner."""
 
@@ -140,7 +140,7 @@ class OwnedNotListed(SpoiltAnswers):
         return {**data, "content": [one for one in data["content"] if one["updated_at"] == one["created_at"]]}
 
 
-@fault("4.5-4", shows_in=SHOWN)
+@fault("4.5-4", "4.6-4", "4.6-12", shows_in=SHOWN)
 class FirstRetrieved(PortalLinks):
     """Retrieving a portal link answers with the first one of the project."""
 
@@ -171,7 +171,7 @@ class NameNotUpdated(UnderstoodOtherwise):
         return {**body, "name": msgspec.json.decode(row.document)["name"]}
 
 
-@fault("4.6-6", "4.6-10", "4.6-11", "2.6-2", "2.6-4", shows_in=SHOWN)
+@fault("2.6-2", "2.6-4", "4.6-6", "4.6-10", shows_in=SHOWN)
 class OwnerNotUpdated(UnderstoodOtherwise):
     """An update is accepted, but the owner_id stays."""
 
@@ -198,7 +198,7 @@ class AuthTypeNotUpdated(UnderstoodOtherwise):
         return {name: value for name, value in body.items() if name != "auth_type"}
 
 
-@fault("4.6-4", shows_in=SHOWN)
+@fault("4.6-4", "4.4-14", shows_in=SHOWN)
 class AnswerOfAnother(SpoiltAnswers):
     """The answer to an update has the identifier of its token as uid."""
 
@@ -246,7 +246,7 @@ class UpdatedAtBack(PortalLinkHandlers):
         return {**record, "updated_at": self._service.timestamp(self._service.now() - 3600)}
 
 
-@fault("9-2", shows_in=SHOWN)
+@fault("9-2", "4.6-1", shows_in=SHOWN)
 class ListedEndpointsRefused(PortalLinkHandlers):
     """An update with the deprecated endpoints is refused."""
 

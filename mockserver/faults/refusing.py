@@ -49,6 +49,7 @@ class NothingRequired(Validating):
     "4.1-1",
     "4.8-1",
     "4.8-7",
+    "4.6-13",
     shows_in=[*MISTAKES, "round_trip", "broadcast_answers"],
 )
 class MoreRequired(Validating):
@@ -61,7 +62,7 @@ class MoreRequired(Validating):
         return [*problems, SchemaProblem(pointer="", message="is not enough")] if enough else problems
 
 
-@fault("8-10", seen="https that is recommended", shows_in=MISTAKES)
+@fault("8-10", "2.3-3", seen="https that is recommended", shows_in=MISTAKES)
 class HttpTaken(Validating):
     """An endpoint with an http URL is created."""
 
@@ -71,13 +72,14 @@ class HttpTaken(Validating):
         return [one for one in problems if not (plain and one.pointer == "/url")]
 
 
-@fault("8-11", seen="a check that a URL does not begin with http:", shows_in=MISTAKES)
+@fault("8-11", "2.3-3", seen="a check that a URL does not begin with http:", shows_in=MISTAKES)
 class OtherSchemesTaken(Validating):
     """An endpoint whose URL has a scheme that is neither http nor https is created."""
 
     def found(self, operation_id: str, value: Any, problems: Sequence[SchemaProblem]) -> Sequence[SchemaProblem]:
         """Those that are not about another scheme."""
-        plain = isinstance(value, dict) and str(value.get("url")).lower().startswith("http:")
+        url = str(value.get("url")).lower() if isinstance(value, dict) else ""
+        plain = url.startswith("http:") or ":/" not in url
         return [one for one in problems if plain or one.pointer != "/url"]
 
 
@@ -114,7 +116,7 @@ class TypesIgnored(Validating):
         return self._contract.request_problems(operation_id, value)
 
 
-@fault("2.9-9", shows_in=MISTAKES, where=lambda dialect: dialect.words.other_words.value is OnInput.REFUSED)
+@fault("2.9-9", "2.9-4", shows_in=MISTAKES, where=lambda dialect: dialect.words.other_words.value is OnInput.REFUSED)
 class OtherWordsTaken(Validating):
     """Words that the dialect does not list are taken."""
 
@@ -171,8 +173,8 @@ class MalformedIsTooLarge(Refusals):
     "4.4-16",
     "4.7-15",
     "8-5",
-    "2.3-15",
-    shows_in=MISTAKES,
+    "6-13",
+    shows_in=[*MISTAKES, "paging", "custom_headers"],
 )
 class InvalidIsUnsupported(Refusals):
     """A value that is not taken is answered like a media type that is not taken."""
@@ -261,7 +263,7 @@ class UnknownEndpointBreaks(Endpoints):
         return found
 
 
-@fault("7-8", seen="a bad header crashes the worker; nested too deeply", shows_in=RAW)
+@fault("7-8", "7-2", seen="a bad header crashes the worker; nested too deeply", shows_in=RAW)
 class MalformedBreaks(Refusals):
     """A body that is not UTF-8 ends in a server error."""
 

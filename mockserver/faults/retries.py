@@ -37,7 +37,7 @@ class LastAttemptMissing(Misruled):
         return otherwise(retry, "attempts", retry.attempts.value - 1)
 
 
-@fault("1-13", "3-7", "6-14", seen="retries that never stop", shows_in=EXHAUSTION)
+@fault("1-13", "3-7", seen="retries that never stop", shows_in=EXHAUSTION)
 class RetriedForEver(Misruled):
     """A delivery that keeps failing is never given up."""
 
@@ -46,7 +46,7 @@ class RetriedForEver(Misruled):
         return otherwise(retry, "attempts", 1_000_000)
 
 
-@fault("1-14", "1-19", seen="wrong delay", shows_in=RETRIES)
+@fault("1-14", seen="wrong delay", shows_in=RETRIES)
 class RetriedAtOnce(Misruled):
     """Further attempts are made at once."""
 
@@ -65,7 +65,7 @@ class RetriedLate(Misruled):
         return due + 6 if due is not None and attempts == 1 and retry_after is None else due
 
 
-@fault("1-15", seen="an answer that came after the lease of the job was over", shows_in=RETRIES)
+@fault("1-15", "1-14", seen="an answer that came after the lease of the job was over", shows_in=RETRIES)
 class RetriedAfterSuccess(Outcomes):
     """A delivery that succeeded on a further attempt is attempted once more."""
 
@@ -75,7 +75,7 @@ class RetriedAfterSuccess(Outcomes):
         return (DeliveryState.PENDING, self._rules.next_due(1, None)) if again and number < 4 else (state, due_at)
 
 
-@fault("1-16", "1-19", seen="stuck in Processing", shows_in=RETRIES)
+@fault("1-16", seen="stuck in Processing", shows_in=RETRIES)
 class ClientErrorsAreFinal(RetryRules):
     """An attempt that is answered with an error is the last one."""
 

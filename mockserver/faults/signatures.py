@@ -59,7 +59,7 @@ class TimeInAnotherUnit(Signer):
         return super().headers(delivery, endpoint, now / 1000, body)
 
 
-@fault("6-11", "6-9", seen="stale timestamp on retries", shows_in=["retries"])
+@fault("6-11", seen="stale timestamp on retries", shows_in=["retries"])
 class StaleTimeOnRetries(Signer):
     """A repeated attempt is signed with the time of the first one."""
 
@@ -72,7 +72,16 @@ class StaleTimeOnRetries(Signer):
         return super().headers(delivery, endpoint, self._first.setdefault(delivery.id, now), body)
 
 
-@fault("6-9", "6-11", seen="retries unsigned", shows_in=["retries"])
+@fault("6-9", seen="a body that was read to its end", shows_in=["retries"])
+class RetriesSignNothing(Signer):
+    """A repeated attempt is signed as if its body were empty."""
+
+    def headers(self, delivery: PendingDelivery, endpoint: EndpointSettings, now: float, body: bytes) -> Headers:
+        """Over nothing after the first."""
+        return super().headers(delivery, endpoint, now, b"" if delivery.attempts else body)
+
+
+@fault("6-9", seen="retries unsigned", shows_in=["retries"])
 class RetriesUnsigned(Signer):
     """A repeated attempt carries no signature."""
 
@@ -117,7 +126,7 @@ class SignatureCutShort(Courier):
         return tuple((name, value[:-4] if name in names else value) for name, value in headers)
 
 
-@fault("2.4-3", "6-8", shows_in=SIGNED)
+@fault("2.4-3", "6-6", "6-7", "6-8", "6-10", shows_in=SIGNED)
 class MadeSecretsTrimmed(Signer):
     """A secret that the service made signs without its last character."""
 

@@ -1,0 +1,107 @@
+"""The command `hookproof mutants`."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from conformance.checks.registry import all_checks
+from conformance.mutants.campaign import Docket, Settings, carried_out, docket
+from conformance.mutants.catalogue import DIALECTS
+from conformance.mutants.quick import quick_campaign
+from conformance.mutants.record import RECORDED, kills_of, record, recorded
+from conformance.mutants.report_html import page
+from conformance.mutants.report_json import report_text
+from conformance.mutants.report_text import summary, told
+from conformance.mutants.results import Acquittal, Campaign, Outcome
+from conformance.mutants.stock import compared, record_stock, recorded_stock
+from conformance.refusal import ExitCode, Refusal
+from conformance.target import Profile
+from spec.file_problem import FileProblems
+
+
+@click.command()
+@click.option(
+    "--fault", "patterns", multiple=True, metavar="PATTERN", help="Only these faults or innocents; * is wild."
+)
+@click.option("--dialect", "dialects", multiple=True, metavar="NAME", help="Only under this dialect; repeatable.")
+@click.option("--profile", type=click.Choice([one.key for one in Profile]), default=Profile.STANDARD.key,
+              show_default=True, help="How much is tried.")  # fmt: skip
+@click.option("--jobs", type=click.IntRange(min=1), default=2, show_default=True, help="Trials at a time.")
+@click.option("--full", is_flag=True, help="Start every experiment, not only those that can matter for a fault.")
+@click.option("--without", multiple=True, metavar="CHECK", help="Leave a check out, to see who survives.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="What varies with chance.")
+@click.option("--quick", is_flag=True, help="For every check the first fault that it is recorded to kill.")
+@click.option("--stock", is_flag=True, help="Run plain schemathesis in place of the suites, and record what it finds.")
+@click.option("--record", "recording", is_flag=True, help="Write the kill matrix into the source tree, for the tests.")
+@click.option("--out", type=click.Path(path_type=Path), default=Path("hookproof-mutants"), show_default=True,
+              help="Folder for mutants.json and mutants.html.")  # fmt: skip
+@click.pass_context
+def mutants(context: click.Context, /, **options: Any) -> None:
+    """Prove that the suites convict every faulty server of its own fault, and acquit the innocent.
+
+    Each fault of `hookproof serve --list-faults` is started and judged. It is killed when the requirements that it
+    violates are convicted, and no others. The exit code is 0 if every fault is killed and nobody is accused falsely.
+    """
+    try:
+        code = _campaign(options)
+    except (Refusal, FileProblems) as refusal:
+        click.echo(f"hookproof mutants: {refusal}", err=True)
+        code = getattr(refusal, "exit_code", ExitCode.USAGE)
+    context.exit(code)
+
+
+def _campaign(options: dict[str, Any]) -> int:
+    settings = Settings(
+        patterns=options["patterns"],
+        dialects=options["dialects"] or DIALECTS,
+        profile=Profile[options["profile"].upper()],
+        jobs=options["jobs"],
+        full=options["full"],
+        seed=options["seed"],
+        without=options["without"],
+    )
+    asked = docket(settings)
+    if options["stock"]:
+        record_stock(compared(asked, lambda name, found: click.echo(f"{len(found):3} {name}")))
+        return ExitCode.CONFORMS
+    out = _emptied(options["out"])
+    campaign, missing = _tried(asked, quick=options["quick"])
+    campaign = replace(campaign, stock=recorded_stock())
+    checks = all_checks()
+    (out / "mutants.json").write_text(report_text(campaign, checks), encoding="utf-8")
+    (out / "mutants.html").write_text(page(campaign, checks), encoding="utf-8")
+    if options["recording"]:
+        record(kills_of(campaign), RECORDED)
+    click.echo()
+    for line in (*missing, *summary(campaign)):
+        click.echo(line)
+    return ExitCode.CONFORMS if campaign.flawless and not missing else ExitCode.DOES_NOT_CONFORM
+
+
+def _tried(asked: Docket, *, quick: bool) -> tuple[Campaign, tuple[str, ...]]:
+    """The campaign, and for a quick one what did not happen as it is recorded."""
+    if not quick:
+        return carried_out(asked, _tell), ()
+    try:
+        kills = recorded()
+    except (OSError, ValueError) as problem:
+        raise Refusal(f"there is no record to be quick with: {problem}") from None
+    return quick_campaign(asked, kills, _tell)
+
+
+def _tell(tried: Outcome | Acquittal) -> None:
+    click.echo(told(tried))
+    sys.stdout.flush()
+
+
+def _emptied(out: Path) -> Path:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for name in ("mutants.json", "mutants.html"):
+            (out / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise Refusal(f"--out {out} cannot be written to: {error.strerror or error}") from None
+    return out

@@ -1,0 +1,42 @@
+"""The quick pass: for every check the first fault that it is known to kill, in as few trials as that takes."""
+
+import time
+from collections.abc import Iterator, Mapping
+
+from conformance.mutants.campaign import Docket, Told, pool_of, tried_all
+from conformance.mutants.record import Expected, Kills, first_killers
+from conformance.mutants.results import NOTHING, Campaign, Outcome
+from conformance.refusal import Refusal
+
+
+def quick_campaign(asked: Docket, kills: Kills, told: Told) -> tuple[Campaign, tuple[str, ...]]:
+    """Try them, and tell which checks did not kill as they are recorded to; raises Refusal for a stale record."""
+    started = time.monotonic()
+    chosen = {(one.fault, one.dialect): one for one in first_killers(kills)}
+    speaking = {one.name: one for one in asked.speaking}
+    orders = {}
+    for expected in chosen.values():
+        fault = next((one for one in asked.faults.get(expected.dialect, ()) if one.name == expected.fault), None)
+        if fault is None or not fault.applies:
+            raise Refusal(
+                f"{expected.fault} is recorded and is no fault any more; `make mutants` writes the record anew"
+            )
+        subject = Outcome(fault=fault, dialect=expected.dialect, claims=frozenset(fault.violates), result=NOTHING)
+        orders[subject] = asked.order(speaking[expected.dialect], ("--fault", fault.name), asked.mattering(fault))
+    with pool_of(asked) as pool:
+        outcomes = tuple(tried_all(orders, pool, told))
+    campaign = Campaign(
+        outcomes=outcomes,
+        acquittals=(),
+        checks=tuple(check.name for check in asked.checks if check.name not in asked.settings.without),
+        complete=False,
+        duration_s=time.monotonic() - started,
+    )
+    return campaign, tuple(_missing(outcomes, chosen))
+
+
+def _missing(outcomes: tuple[Outcome, ...], chosen: Mapping[tuple[str, str], Expected]) -> Iterator[str]:
+    for outcome in outcomes:
+        expected = chosen[outcome.fault.name, outcome.dialect]
+        for check in sorted(expected.checks - {one.check for one in outcome.rightly}):
+            yield f"{check} no longer kills {outcome.fault.name} ({outcome.dialect})"

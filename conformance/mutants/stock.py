@@ -1,0 +1,116 @@
+"""The stock comparison: what plain `schemathesis run` finds in the same servers, given their own OpenAPI document.
+
+It is told the key and the project, and is otherwise left as it comes. What it reports of the clean server says nothing
+of a fault, so only what it reports besides counts. It takes far longer than the suites: the result is recorded, and
+shown beside the kill matrix.
+"""
+
+import asyncio
+import json
+import secrets
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.mutants.campaign import CLEAN, Docket
+from conformance.mutants.catalogue import Spoken
+from conformance.refusal import ExitCode, Refusal
+from receiver.child import child
+
+RECORDED: Final = Path(__file__).parent / "stock.json"
+DOCUMENT: Final = "/openapi.yaml"
+PROJECT: Final = "p1"
+READY_WITHIN_S: Final = 60.0
+ENDS_WITHIN_S: Final = 300.0
+EXAMPLES: Final = 10
+"""Per operation: more take longer and find the same."""
+
+Told = Callable[[str, Sequence[str]], None]
+"""Is called with each server and what was found in it."""
+
+Stock = Mapping[str, Sequence[str]]
+"""What was found in each server, by the name of its fault or variant, besides what is found in the clean one."""
+
+
+def compared(asked: Docket, told: Told) -> Stock:
+    """Run schemathesis against every fault and variant of the first dialect; raises Refusal if it cannot be run."""
+    return asyncio.run(_compared(asked, told))
+
+
+def recorded_stock(path: Path = RECORDED) -> Stock | None:
+    """What was recorded; None if nothing was."""
+    if not path.is_file():
+        return None
+    found: Stock = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def record_stock(stock: Stock, path: Path = RECORDED) -> None:
+    """Write down what was found, beside what was known of other servers."""
+    known = {**(recorded_stock(path) or {}), **stock}
+    path.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+async def _compared(asked: Docket, told: Told) -> Stock:
+    speaking, places = asked.speaking[0], asyncio.Semaphore(asked.settings.jobs)
+    clean = await _findings(speaking, (), asked.settings.seed)
+    told(CLEAN, sorted(clean))
+    found: dict[str, Sequence[str]] = {CLEAN: sorted(clean)}
+
+    async def one(name: str, *, innocent: bool) -> None:
+        async with places:
+            deviation = "--variant" if innocent else "--fault"
+            reported = await _findings(speaking, (deviation, name), asked.settings.seed)
+            found[name] = sorted(reported - clean)
+            told(name, found[name])
+
+    async with asyncio.TaskGroup() as group:
+        for fault in asked.faults[speaking.name]:
+            if fault.applies and asked.named(fault.name):
+                group.create_task(one(fault.name, innocent=fault.innocent))
+    return found
+
+
+async def _findings(speaking: Spoken, deviations: Sequence[str], seed: int) -> set[str]:
+    """The failures that schemathesis reports, each with its operation."""
+    key = secrets.token_urlsafe(16)
+    arguments = ["serve", "--port", "0", "--dialect", speaking.word, "--project", f"{PROJECT}={key}", *deviations]
+    shown = speaking.dialect.authentication.key_format.replace("{key}", key)
+    with tempfile.TemporaryDirectory(prefix="hookproof-") as folder:
+        _configure(Path(folder))
+        async with child(arguments, deadline_s=READY_WITHIN_S) as ready:
+            await _run(f"{ready['api']}{DOCUMENT}", shown, seed, folder)
+        return _failures(Path(folder, "report.json"))
+
+
+def _configure(folder: Path) -> None:
+    content = f'[parameters]\n"path.projectID" = "{PROJECT}"\n'
+    (folder / "schemathesis.toml").write_text(content, encoding="utf-8")
+
+
+async def _run(url: str, authorization: str, seed: int, folder: str) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "schemathesis.cli", "run", url, "-H", f"Authorization: {authorization}"),
+        *("--max-examples", str(EXAMPLES), "--seed", str(seed), "--continue-on-failure", "--no-color"),
+        *("--report", "json", "--report-json-path", "report.json"),
+        cwd=folder,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        await asyncio.wait_for(process.wait(), ENDS_WITHIN_S)
+    except BaseException:
+        process.kill()
+        await process.wait()
+        raise
+
+
+def _failures(report: Path) -> set[str]:
+    try:
+        failures: list[dict[str, Any]] = json.loads(report.read_text(encoding="utf-8"))["failures"]
+    except (OSError, ValueError, KeyError):
+        raise Refusal("`schemathesis run` wrote no report; is it installed?", ExitCode.FAULT) from None
+    return {f"{one['title']}: {operation}" for one in failures for operation in one["operations"]}

@@ -1,0 +1,79 @@
+"""Lists: what pages say of those beside them, subtly wrong (sections 2.2, 4.4 and 4.7)."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from mockserver.api import Api
+from mockserver.faults.paging import Repaged, SpacedCursor, opaque, told
+from mockserver.faults.registry import fault
+from mockserver.faults.spoiling import LISTS, Object
+from mockserver.paging import Page, Pager, Query
+from mockserver.service import Call, Reply
+
+SHOWN: Final = ("paging",)
+
+
+@fault("2.2-7", shows_in=SHOWN)
+class PrevCursorAsNumber(Repaged):
+    """The cursor of the page before is a number."""
+
+    def changed(self, page: Page, query: Query) -> Page:
+        """The place of the row."""
+        return told(page, prev_page_cursor=page.rows[0][0]) if page.pagination["prev_page_cursor"] else page
+
+
+@fault("2.2-6", "2.2-10", shows_in=SHOWN)
+class NextCursorAsList(Repaged):
+    """The cursor of the page that follows a page in ascending order is a list."""
+
+    def changed(self, page: Page, query: Query) -> Page:
+        """A list with the cursor in it."""
+        cursor = page.pagination["next_page_cursor"]
+        return told(page, next_page_cursor=[cursor]) if cursor and query.ascending else page
+
+
+@fault("2.2-11", shows_in=SHOWN)
+class FirstPageClaimsPrevious(Repaged):
+    """The first page claims a previous one if another one follows it."""
+
+    def changed(self, page: Page, query: Query) -> Page:
+        """True for both."""
+        return told(page, has_prev_page=page.pagination["has_prev_page"] or page.pagination["has_next_page"])
+
+
+@fault("2.2-16", shows_in=SHOWN, where=lambda dialect: not opaque(dialect))
+class CursorInCapitals(SpacedCursor):
+    """A cursor is an identifier in capitals, which finds its resource all the same."""
+
+    def spoilt_data(self, call: Call, data: Object) -> Object:
+        """Capitals."""
+        spaced = super().spoilt_data(call, data)
+        names = ("next_page_cursor", "prev_page_cursor")
+        cursors = {name: spaced["pagination"][name].strip().upper() for name in names if spaced["pagination"].get(name)}
+        return {**data, "pagination": {**data["pagination"], **cursors}}
+
+    def _parameters(self, query: str) -> dict[str, list[str]]:
+        given = super()._parameters(query)
+        return {name: [one.lower() for one in values] if "cursor" in name else values for name, values in given.items()}
+
+
+@fault("4.4-1", "4.7-1", shows_in=SHOWN)
+class DescRefused(Pager):
+    """sort=DESC is refused: it is the default."""
+
+    def query(self, project: str, parameters: Mapping[str, list[str]]) -> Query:
+        """Not what is said anyway."""
+        if parameters.get("sort") == ["DESC"]:
+            raise self._refusals.invalid("sort: is ASC or not given")
+        return super().query(project, parameters)
+
+
+@fault("4.4-2", "4.7-2", shows_in=SHOWN)
+class SecondPageIsCreated(Api):
+    """A page that a cursor leads to is answered with the status of a creation."""
+
+    def _perform(self, call: Call) -> Reply:
+        reply = super()._perform(call)
+        if call.operation.operation_id not in LISTS or not {"next_page_cursor", "prev_page_cursor"} & set(call.query):
+            return reply
+        return Reply(status=self._contract.operations["createEndpoint"].success.value, body=reply.body)
