@@ -17,8 +17,8 @@ from conformance.generated import generated_sequences
 from conformance.sequence import Step
 from conformance.target import Profile
 
-SEQUENCES: Final = {Profile.QUICK: 5, Profile.STANDARD: 25, Profile.DEEP: 150}
-STEPS: Final = {Profile.QUICK: 10, Profile.STANDARD: 20, Profile.DEEP: 50}
+SEQUENCES: Final = {Profile.QUICK: 10, Profile.STANDARD: 25, Profile.DEEP: 150}
+STEPS: Final = {Profile.QUICK: 12, Profile.STANDARD: 20, Profile.DEEP: 50}
 PORTAL_LINKS: Final = 3
 
 ROLES: Final = {
