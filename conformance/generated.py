@@ -1,9 +1,9 @@
-"""The requests that the generator makes, as they come out of its process.
+"""The requests and the sequences that the generators make, as they come out of their processes.
 
     async for request in generated_requests(document, seed=7, examples=30):
         ...
 
-The process ends with the iteration, however that ends.
+A process ends with the iteration, however that ends.
 """
 
 import asyncio
@@ -16,6 +16,8 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from conformance.sequence import Step
 
 LINE_LIMIT = 16 * 1024 * 1024
 
@@ -59,10 +61,28 @@ async def generated_requests(
     document: Mapping[str, Any], *, seed: int, examples: int
 ) -> AsyncGenerator[GeneratedRequest, None]:
     """Every request for the document's operations, the same for the same arguments; raises GeneratorFailed."""
+    order = {"document": document, "seed": seed, "examples": examples}
+    async with aclosing(_answers("conformance.generator", order)) as answers:
+        async for answer in answers:
+            yield GeneratedRequest.from_json(answer)
+
+
+async def generated_sequences(
+    *, seed: int, sequences: int, steps: int, portal_links: int
+) -> AsyncGenerator[tuple[Step, ...], None]:
+    """Sequences of at most so many steps, the same for the same arguments; raises GeneratorFailed."""
+    order = {"seed": seed, "sequences": sequences, "steps": steps, "portal_links": portal_links}
+    async with aclosing(_answers("conformance.sequence_generator", order)) as answers:
+        async for answer in answers:
+            yield tuple(Step.from_json(one) for one in answer)
+
+
+async def _answers(module: str, order: Mapping[str, Any]) -> AsyncGenerator[Any, None]:
+    """What a generator's process says to an order, line by line; the process ends with the iteration."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
-        "conformance.generator",
+        module,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
@@ -70,10 +90,9 @@ async def generated_requests(
         env=_environment(),
     )
     try:
-        order = {"document": document, "seed": seed, "examples": examples}
         async with aclosing(_lines(process, json.dumps(order).encode())) as lines:
             async for line in lines:
-                yield GeneratedRequest.from_json(json.loads(line))
+                yield json.loads(line)
     finally:
         if process.returncode is None:
             process.kill()
@@ -92,7 +111,7 @@ async def _lines(process: asyncio.subprocess.Process, order: bytes) -> AsyncGene
             yield line
         if await process.wait():
             said = (await complaints).decode(errors="replace").strip().splitlines()
-            raise GeneratorFailed(f"the request generator ended with {process.returncode}: {(said or ['no word'])[-1]}")
+            raise GeneratorFailed(f"a generator's process ended with {process.returncode}: {(said or ['no word'])[-1]}")
     finally:
         complaints.cancel()
         await asyncio.gather(complaints, return_exceptions=True)

@@ -29,7 +29,7 @@ def leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
         yield path, value
 
 
-@check("2.5-1", experiments=("round_trip",))
+@check("2.5-1", experiments=("round_trip", "pairs"))
 def the_authentication_type_is_the_one_given(case: Case, _yardstick: Yardstick) -> Iterator[Judgement]:
     """For every mechanism that the dialect has a word for."""
     for created in case.all_exchanges("create"):
@@ -40,7 +40,7 @@ def the_authentication_type_is_the_one_given(case: Case, _yardstick: Yardstick) 
             yield judged_on(actual == given, "2.5-1", message, expected=given, actual=actual, exchanges=[created])
 
 
-@check(*MECHANISMS.values(), experiments=("round_trip",))
+@check(*MECHANISMS.values(), experiments=("round_trip", "pairs"))
 def the_members_of_a_mechanism_are_shown_as_given(case: Case, yardstick: Yardstick) -> Iterator[Judgement]:
     """All but the masked ones."""
     masked = yardstick.dialect.representation.masked
@@ -65,7 +65,7 @@ def the_members_of_a_mechanism_are_shown_as_given(case: Case, yardstick: Yardsti
                 )
 
 
-@check("2.5-12", experiments=("round_trip",))
+@check("2.5-12", experiments=("round_trip", "pairs"))
 def the_user_name_is_shown_as_given(case: Case, _yardstick: Yardstick) -> Iterator[Judgement]:
     """The password may be masked."""
     path = "authentication.basic_auth.username"
@@ -79,7 +79,7 @@ def the_user_name_is_shown_as_given(case: Case, _yardstick: Yardstick) -> Iterat
             yield judged_on(actual == given, "2.5-12", message, expected=given, actual=actual, exchanges=[created])
 
 
-@check("4.1-15", experiments=("round_trip",))
+@check("4.1-15", experiments=("round_trip", "pairs"))
 def the_client_certificate_is_the_one_sent(case: Case, yardstick: Yardstick) -> Iterator[Judgement]:
     """Line breaks at its ends aside, which PEM does not count."""
     path = "mtls_client_cert.client_cert"
@@ -93,7 +93,7 @@ def the_client_certificate_is_the_one_sent(case: Case, yardstick: Yardstick) -> 
             yield judged_on(same, "4.1-15", message, expected=given, actual=actual, exchanges=[created])
 
 
-@check("2.5-13", experiments=("round_trip",))
+@check("2.5-13", experiments=("round_trip", "pairs"))
 def masked_credentials_are_not_shown_in_clear(case: Case, yardstick: Yardstick) -> Iterator[Judgement]:
     """Nowhere in an answer."""
     if not yardstick.dialect.representation.masked:

@@ -25,7 +25,7 @@ def a_key_may_be_left_out(_case: Case, yardstick: Yardstick) -> Iterator[Judgeme
         yield not_applicable("2.8-8", "the dialect requires an idempotency_key of every broadcast")
 
 
-@check("2.8-9", experiments=("idempotency", "broadcast_answers"))
+@check("2.8-9", experiments=("idempotency", "broadcast_answers", "pairs", "sequences"))
 def the_first_event_with_a_key_is_no_duplicate(case: Case, _yardstick: Yardstick) -> Iterator[Judgement]:
     """Every key here was never used before."""
     for first in (*case.all_exchanges("first"), *case.all_exchanges("create")):

@@ -98,7 +98,7 @@ def what_is_not_given_has_the_documented_default(exchange: Exchange, _yardstick:
         yield judged_on(actual is False, "2.3-8", message, expected=False, actual=actual, exchanges=[exchange])
 
 
-@check(*ECHOED.values(), experiments=("round_trip",))
+@check(*ECHOED.values(), experiments=("round_trip", "pairs", "sequences"))
 def a_created_endpoint_shows_what_was_sent(case: Case, _yardstick: Yardstick) -> Iterator[Judgement]:
     """Every plain field of every accepted request; numbers are equal whatever their spelling."""
     for created in case.all_exchanges("create"):
@@ -129,7 +129,7 @@ def an_endpoint_is_fetched_as_it_was_created(case: Case, _yardstick: Yardstick) 
         )
 
 
-@check("2.9-13", experiments=("round_trip", "roll_answers", "portal_links"))
+@check("2.9-13", experiments=("round_trip", "roll_answers", "portal_links", "pairs", "sequences"))
 def created_at_never_changes(case: Case, _yardstick: Yardstick) -> Iterator[Judgement]:
     """Of every resource that a case shows more than once."""
     first: dict[str, tuple[str, Exchange]] = {}

@@ -63,7 +63,7 @@ def the_data_of_an_event_are_bytes(exchange: Exchange, _yardstick: Yardstick) ->
         )
 
 
-@check("2.8-4", experiments=("broadcast_answers",))
+@check("2.8-4", experiments=("broadcast_answers", "pairs"))
 def the_bytes_of_an_event_are_the_data_sent(case: Case, _yardstick: Yardstick) -> Iterator[Judgement]:
     """As JSON: white space and the order of members are free."""
     for created in case.all_exchanges("create"):
@@ -85,7 +85,7 @@ def _bytes(data: Any) -> bytes | None:
     return None
 
 
-@check("2.8-5", experiments=("broadcast_answers",))
+@check("2.8-5", experiments=("broadcast_answers", "pairs"))
 def the_headers_of_an_event_hold_the_custom_ones(case: Case, _yardstick: Yardstick) -> Iterator[Judgement]:
     """Names in any case, each value alone or in a list; their form is a gap."""
     for created in case.all_exchanges("create"):
@@ -114,10 +114,10 @@ def an_event_has_the_records_of_its_endpoints(exchange: Exchange, _yardstick: Ya
         )
 
 
-@check(*ECHOED.values(), "4.8-6", "4.8-7", experiments=("broadcast_answers",))
+@check(*ECHOED.values(), "4.8-6", "4.8-7", experiments=("broadcast_answers", "pairs"))
 def a_broadcast_is_taken_with_every_field(case: Case, _yardstick: Yardstick) -> Iterator[Judgement]:
     """event_type and idempotency_key are shown again; acknowledged_at and any object as data are accepted."""
-    created, about = case.exchange("create"), case.facts["about"]
+    created, about = case.exchange("create"), case.facts.get("about")
     if created is None:
         return
     for field, requirement in ECHOED.items():

@@ -61,7 +61,16 @@ VALID_ROLES: Final = frozenset(
 
 @check(
     *SUCCESS.values(),
-    experiments=("round_trip", "roll_answers", "paging", "portal_links", "broadcast_answers", "idempotency"),
+    experiments=(
+        "round_trip",
+        "pairs",
+        "sequences",
+        "roll_answers",
+        "paging",
+        "portal_links",
+        "broadcast_answers",
+        "idempotency",
+    ),
 )
 def a_valid_request_succeeds(case: Case, _yardstick: Yardstick) -> Iterator[Judgement]:
     """Whatever the dialect allows is accepted."""

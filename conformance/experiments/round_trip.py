@@ -74,9 +74,14 @@ def _authentications(bodies: RequestBodies) -> dict[str, dict[str, Any]]:
         "by api_key": {"type": words.auth_api_key, "api_key": api_key},
         "by basic_auth": {"type": words.auth_basic, "basic_auth": basic},
         "by shared secret": bodies.oauth2(),
-        "by elliptic key": _assertion(bodies, elliptic_key(bodies.word("kid")), "ES256"),
+        "by elliptic key": with_assertion(bodies),
         "by RSA key": _assertion(bodies, rsa_key(bodies.word("kid")), "RS256"),
     }
+
+
+def with_assertion(bodies: RequestBodies) -> dict[str, Any]:
+    """An authentication object with every member of oauth2 that goes with a signed assertion (section 2.5)."""
+    return _assertion(bodies, elliptic_key(bodies.word("kid")), "ES256")
 
 
 def _assertion(bodies: RequestBodies, signing_key: dict[str, str], algorithm: str) -> dict[str, Any]:

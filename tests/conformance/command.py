@@ -28,7 +28,7 @@ def environment(**variables: str) -> dict[str, str]:
     return {**kept, "PYTHONWARNINGS": "error", **variables}
 
 
-def check(folder: Path, *words: str | Path, **variables: str) -> Ended:
+def check(folder: Path, *words: str | Path, timeout_s: float = 100, **variables: str) -> Ended:
     process = subprocess.run(
         arguments(*words),
         cwd=folder,
@@ -36,7 +36,7 @@ def check(folder: Path, *words: str | Path, **variables: str) -> Ended:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=timeout_s,
         check=False,
     )
     return ended(process.returncode, process.stdout, process.stderr)

@@ -24,6 +24,7 @@ from tests.conformance.checks_api import (
     examples_envelope_and_lists,
     examples_events,
     examples_portal_links,
+    examples_sequences,
 )
 from tests.conformance.checks_api.example import Example, Judge, created, link, page, refusal
 from tests.conformance.checks_api.examples_envelope_and_lists import walk
@@ -33,6 +34,7 @@ EXAMPLES = (
     *examples_endpoints.EXAMPLES,
     *examples_answers.EXAMPLES,
     *examples_portal_links.EXAMPLES,
+    *examples_sequences.EXAMPLES,
     *examples_events.EXAMPLES,
     *examples_access_and_errors.EXAMPLES,
 )

@@ -115,7 +115,7 @@ def test_the_iteration_can_be_left_early() -> None:
 
 
 def test_a_document_that_is_none_ends_in_one_line() -> None:
-    with pytest.raises(GeneratorFailed, match=r"the request generator ended with 1: .+"):
+    with pytest.raises(GeneratorFailed, match=r"process ended with 1: .+"):
         generate({"openapi": 3})
 
 
