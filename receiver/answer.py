@@ -12,7 +12,7 @@ from http import HTTPStatus
 from itertools import cycle, repeat
 from typing import Final, Literal
 
-from receiver.script import BODILESS, DEFAULT_REPLY, Reply
+from receiver.script import BODILESS, Reply
 
 PIECE_BYTES: Final = 2**16
 """What is sent, or compressed, in one go."""
@@ -44,8 +44,6 @@ def manner_of(reply: Reply, *, keep_alive: bool, http_1_0: bool, now: float) -> 
 
 def head(reply: Reply, manner: Manner) -> bytes:
     """The status line and the headers, the empty line included."""
-    if reply is DEFAULT_REPLY and not manner.close:
-        return _default_head(int(manner.now))
     lines = [b"HTTP/1.1 %d %s" % (reply.status, _phrase(reply.status))]
     if not any(name.lower() == "date" for name, _ in reply.headers):
         lines.append(b"Date: " + _date(int(manner.now)))
@@ -90,7 +88,8 @@ def interim(status: int) -> bytes:
 
 
 @lru_cache(maxsize=4)
-def _default_head(second: int) -> bytes:
+def default_head(second: int) -> bytes:
+    """The whole default answer on a connection that stays, at a time in Unix seconds."""
     return b"HTTP/1.1 200 OK\r\nDate: %s\r\nContent-Length: 0\r\n\r\n" % _date(second)
 
 

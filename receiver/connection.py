@@ -84,7 +84,7 @@ class Connection(web.RequestHandler):
 
 
 class Request(web.BaseRequest):
-    """One request, its connection, and when it arrived."""
+    """One request, its connection, when it arrived, and its token: the first segment of its path, as sent."""
 
     def __init__(
         self,
@@ -98,13 +98,9 @@ class Request(web.BaseRequest):
         super().__init__(message, payload, connection, writer, task, loop, client_max_size=MOST_BODY_BYTES)
         self.connection = connection
         self.arrived = connection.arrivals.popleft()
-
-    @property
-    def token(self) -> str:
-        """The first segment of the path, as sent."""
-        found = FIRST_SEGMENT.match(self.raw_path)
+        found = FIRST_SEGMENT.match(message.path)
         # Only a target in absolute form, or none at all, has to be taken apart as a URL.
-        return found[1] if found else self.rel_url.raw_path.removeprefix("/").partition("/")[0]
+        self.token = found[1] if found else self.rel_url.raw_path.removeprefix("/").partition("/")[0]
 
     @property
     def expects_continue(self) -> bool:

@@ -13,6 +13,8 @@ import msgspec
 
 from receiver.arrival import Arrival
 from receiver.delivery import ReceivedDelivery
+from receiver.quick_check import QuickCheck
+from receiver.secret_key import secret_key
 from receiver.signed_message import Headers
 from receiver.verification import Unverified, Verified, verify
 from spec.dialect import Dialect
@@ -29,9 +31,20 @@ class Keyring(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     scheme: Literal["simple", "advanced"] = "simple"
 
     def __post_init__(self) -> None:
-        """Refuse a dialect that is not shipped; msgspec turns ValueError into its own."""
+        """Refuse a dialect that is not shipped, and secrets that are none; msgspec turns ValueError into its own."""
         if self.dialect not in shipped_dialects():
             raise ValueError(f"{self.dialect!r} is no dialect; there are {', '.join(shipped_dialects())}")
+        for place, secret in enumerate(self.secrets):
+            try:
+                secret_key(_dialect(self.dialect).signatures.secret, secret)
+            except ValueError as wrong:
+                raise ValueError(f"secret {place} {wrong}") from None
+
+    def quick_check(self) -> QuickCheck:
+        """A quick look at deliveries that these secrets sign."""
+        dialect = _dialect(self.dialect)
+        scheme = dialect.signatures.scheme(advanced=self.scheme == "advanced")
+        return QuickCheck(scheme, dialect.signatures.secret, self.secrets, dialect.delivery.event_id_header)
 
     def verdict(self, headers: Headers, body: bytes, arrived_at: float) -> Verified | Unverified:
         """Judge a delivery by the time when it arrived, in Unix seconds."""
@@ -59,12 +72,11 @@ class Keyrings:
     """The keyrings of all tokens, and what they told so far."""
 
     def __init__(self) -> None:
-        self._keyrings: dict[str, tuple[Keyring, Tally]] = {}
+        self._keyrings: dict[str, tuple[Keyring, QuickCheck, Tally]] = {}
 
     def put(self, token: str, keyring: Keyring) -> None:
         """Register a token's secrets in place of those it had; its tally begins anew."""
-        _dialect(keyring.dialect)
-        self._keyrings[token] = (keyring, Tally())
+        self._keyrings[token] = (keyring, keyring.quick_check(), Tally())
 
     def of(self, token: str) -> Keyring | None:
         """A token's secrets, if any are registered."""
@@ -74,14 +86,17 @@ class Keyrings:
     def tally(self, token: str) -> Tally | None:
         """What became of the token's deliveries; None without secrets."""
         known = self._keyrings.get(token)
-        return known[1] if known else None
+        return known[2] if known else None
 
     def judge(self, arrival: Arrival) -> None:
         """Count a request as verified or not, if its token has secrets."""
         known = self._keyrings.get(arrival.token)
         if known is None:
             return
-        keyring, tally = known
+        keyring, quick, tally = known
+        if quick.certain(arrival.headers, arrival.body, arrival.arrived_at):
+            tally.verified += 1
+            return
         verdict = keyring.verdict(arrival.text_headers(), arrival.body, arrival.arrived_at)
         if isinstance(verdict, Verified):
             tally.verified += 1

@@ -10,7 +10,7 @@ from aiohttp import web
 from receiver.arrival import Arrival
 from receiver.clock import Clock
 from receiver.connection import MOST_BODY_BYTES, Request, Server, refusal
-from receiver.player import ENDS, STAYS, Player
+from receiver.player import ENDS, Player
 from receiver.script import Reply
 from receiver.session import Session, Sessions
 
@@ -75,15 +75,15 @@ class Listener:
 
     async def _answer(self, request: Request, session: Session, arrival: Arrival, reply: Reply) -> web.StreamResponse:
         try:
-            whole = await self._player.play(reply, request)
+            written = await self._player.play(reply, request)
         except (ConnectionError, asyncio.CancelledError):
             session.inbox.close(arrival, at=self._clock.monotonic())
             raise
-        if not whole:
+        if written is None:
             session.inbox.close(arrival, at=self._clock.monotonic())
             return ENDS
         session.inbox.complete(arrival, status=reply.status, at=self._clock.monotonic())
-        return ENDS if self._player.manner(reply, request).close else STAYS
+        return written
 
 
 class _NoBody(Exception):

@@ -12,10 +12,10 @@ from typing import Final
 
 from aiohttp import HttpVersion11, web
 
-from receiver.answer import Manner, first_half, head, interim, manner_of, pieces
+from receiver.answer import Manner, default_head, first_half, head, interim, manner_of, pieces
 from receiver.clock import Clock
 from receiver.connection import Request
-from receiver.script import Cut, Reply
+from receiver.script import DEFAULT_REPLY, Cut, Reply
 
 RESET_ON_CLOSE: Final = struct.pack("ii", 1, 0)
 SLICE: Final = 16
@@ -46,41 +46,42 @@ class Player:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
 
-    async def play(self, reply: Reply, request: Request) -> bool:
-        """Send the reply; whether it was sent whole, False when it was cut."""
+    async def play(self, reply: Reply, request: Request) -> Written | None:
+        """Send the reply; what aiohttp is to be handed for it, None when it was cut."""
+        now = self._clock.wall()
+        if reply is DEFAULT_REPLY and request.keep_alive and request.version >= HttpVersion11:
+            await request.writer.write(default_head(int(now)))  # what nearly every request is answered with
+            return STAYS
         if reply.delay_s:
             await asyncio.sleep(reply.delay_s)
         if reply.hang:
             await asyncio.Event().wait()
         if reply.interim is not None:
             await _send_interims(reply, request)
-        manner = self.manner(reply, request)
-        if reply.cut is None:
-            await _send(request, head(reply, manner), pieces(reply, manner), pause_s=reply.drip_s)
-            return True
-        await self._play_part(reply, manner, request)
-        await _cut(reply.cut, request)
-        return False
-
-    def manner(self, reply: Reply, request: Request) -> Manner:
-        """How the reply goes on the request's connection."""
-        return manner_of(
+        manner = manner_of(
             reply,
             keep_alive=request.keep_alive,
             http_1_0=request.version < HttpVersion11,
             now=self._clock.wall(),
         )
+        if reply.cut is not None:
+            await _play_part(reply, reply.cut, manner, request)
+            await _cut(reply.cut, request)
+            return None
+        body = () if request.method == "HEAD" else pieces(reply, manner)
+        await _send(request, head(reply, manner), body, pause_s=reply.drip_s)
+        return ENDS if manner.close else STAYS
 
-    @staticmethod
-    async def _play_part(reply: Reply, manner: Manner, request: Request) -> None:
-        assert reply.cut is not None
-        if reply.cut.at in {"before_reading", "before_answer"}:
-            return
-        if request.transport is not None:  # so that waiting for the buffer means waiting until it is empty
-            request.transport.set_write_buffer_limits(high=0)
-        body = first_half(reply, manner) if reply.cut.at == "mid_body" else ()
-        await _send(request, head(reply, manner), body)
-        await request.writer.drain()
+
+async def _play_part(reply: Reply, cut: Cut, manner: Manner, request: Request) -> None:
+    """Send what comes before the cut, and wait until it has left."""
+    if cut.at in {"before_reading", "before_answer"}:
+        return
+    if request.transport is not None:  # so that waiting for the buffer means waiting until it is empty
+        request.transport.set_write_buffer_limits(high=0)
+    body = first_half(reply, manner) if cut.at == "mid_body" else ()
+    await _send(request, head(reply, manner), body)
+    await request.writer.drain()
 
 
 async def _send(request: Request, begin: bytes, body: Iterable[bytes], *, pause_s: float = 0.0) -> None:
