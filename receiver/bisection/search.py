@@ -25,7 +25,7 @@ from receiver.verification import Verified, verify
 from spec.dialect import Secrets, SignatureScheme
 
 EFFORT_OF_A_HASH: Final = 2048
-MOST_EFFORT: Final = 8 * 2**20
+MOST_EFFORT: Final = 6 * 2**20
 """In bytes hashed; to begin a hash is counted as so many bytes more."""
 FURTHEST: Final = 3
 """Deviations of one delivery that are searched for together, those of its header aside."""
