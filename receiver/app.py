@@ -17,12 +17,20 @@ from receiver.address import Address
 from receiver.api import ControlApi
 from receiver.authority import Authority
 from receiver.clock import Clock
+from receiver.dashboard.feed import Feed
+from receiver.dashboard.judgement import NoSecrets
+from receiver.dashboard.replay import Replayer
+from receiver.dashboard.replay_target import THIS_MACHINE, Allowance
+from receiver.dashboard.routes import Dashboard
+from receiver.dashboard.same_origin import guard, own_names
 from receiver.inbox import Inbox
 from receiver.listener import Listener
 from receiver.script import Scripts
 
 MOST_DELIVERIES: Final = 200_000
 MOST_BYTES: Final = 256 * 2**20
+MOST_CHANGES: Final = 8192
+"""That a live page may be behind before it skips deliveries."""
 BODY_WITHIN_S: Final = 60.0
 STOP_WITHIN_S: Final = 1.0
 LOCAL_HOSTS: Final = ("localhost", "127.0.0.1", "::1")
@@ -34,13 +42,18 @@ class CannotStart(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How to run. Without `authority_folder` the authority lasts as long as the receiver."""
+    """How to run. Without `authority_folder` the authority lasts as long as the receiver.
+
+    `control_names` are host names, beside those that are plain, by which browsers may reach the control listener.
+    """
 
     bind: Address
     control: Address
     tls: bool
     authority_folder: Path | None
     public_url: str | None
+    replays: Allowance = THIS_MACHINE
+    control_names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +72,8 @@ async def running(settings: Settings) -> AsyncIterator[Running]:
     async with AsyncExitStack() as stack:
         authority = _authority(settings, stack) if settings.tls else None
         context = _tls(settings, authority) if authority else None
-        inbox = Inbox(most_deliveries=MOST_DELIVERIES, most_bytes=MOST_BYTES)
+        feed = Feed(most_changes=MOST_CHANGES, new_epoch=lambda: token_hex(4))
+        inbox = Inbox(most_deliveries=MOST_DELIVERIES, most_bytes=MOST_BYTES, watcher=feed)
         scripts = Scripts()
         listener = Listener(inbox=inbox, scripts=scripts, clock=Clock(), body_within_s=BODY_WITHIN_S)
         bound = await _listen(
@@ -75,9 +89,21 @@ async def running(settings: Settings) -> AsyncIterator[Running]:
             url=settings.public_url or listening,
             new_token=lambda: token_hex(8),
         )
-        control_runner = web.AppRunner(api.application(), access_log=None, shutdown_timeout=STOP_WITHIN_S)
-        control = await _listen(stack, control_runner, settings.control, None)
         certificate = authority.certificate_path if authority else None
+        dashboard = Dashboard(
+            kept=inbox,
+            feed=feed,
+            judge=NoSecrets(),
+            replayer=Replayer(allowance=settings.replays, clock=Clock()),
+            clock=Clock(),
+            public_url=api.url,
+            ca=certificate,
+        )
+        application = api.application()
+        application.middlewares.insert(0, guard(own_names(settings.control.host, settings.control_names)))
+        dashboard.join(application)
+        control_runner = web.AppRunner(application, access_log=None, shutdown_timeout=STOP_WITHIN_S)
+        control = await _listen(stack, control_runner, settings.control, None)
         yield Running(url=api.url, listening=listening, control=control.url("http"), ca=certificate)
 
 

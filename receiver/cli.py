@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -17,6 +17,7 @@ import click
 from receiver.address import Address, parse_base_url
 from receiver.app import CannotStart, Running, Settings, running
 from receiver.authority import Authority, AuthorityProblem
+from receiver.dashboard.replay_target import Allowance
 
 T = TypeVar("T")
 
@@ -44,6 +45,13 @@ def _read_by(parse: Callable[[str], T]) -> Callback[T]:
     return read
 
 
+def _allowance(_context: click.Context, _parameter: click.Parameter, texts: Sequence[str]) -> Allowance:
+    try:
+        return Allowance.parse(texts)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
 ADDRESS: Final[dict[str, Any]] = {
     "callback": _read_by(Address.parse),
     "metavar": "H:P",
@@ -58,6 +66,16 @@ ADDRESS: Final[dict[str, Any]] = {
 @click.option("--ca-dir", type=click.Path(path_type=Path), help="Folder of the CA; without it, a CA for this run.")
 @click.option("--http", is_flag=True, help="Listen without TLS.")
 @click.option("--public-url", callback=_read_by(parse_base_url), metavar="URL", help="URL that leads to --bind.")
+@click.option(
+    "--allow-replay",
+    callback=_allowance,
+    multiple=True,
+    metavar="CIDR|HOST",
+    help="Open a network or a host to replays from the live page, beside this machine.",
+)
+@click.option(
+    "--control-name", multiple=True, metavar="HOST", help="Another host name by which browsers may reach --control."
+)
 @click.option("--json", "as_json", is_flag=True, help="Say where it listens as one line of JSON.")
 @click.option("--until-stdin-closes", is_flag=True, help="Stop when standard input ends.")
 def receive(
@@ -67,12 +85,22 @@ def receive(
     ca_dir: Path | None,
     http: bool,
     public_url: str | None,
+    allow_replay: Allowance,
+    control_name: tuple[str, ...],
     as_json: bool,
     until_stdin_closes: bool,
 ) -> None:
     """Start the webhook receiver; the first segment of a path is the token of its deliveries."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="hookproof receive: %(message)s")
-    settings = Settings(bind=bind, control=control, tls=not http, authority_folder=ca_dir, public_url=public_url)
+    settings = Settings(
+        bind=bind,
+        control=control,
+        tls=not http,
+        authority_folder=ca_dir,
+        public_url=public_url,
+        replays=allow_replay,
+        control_names=control_name,
+    )
     say = _as_json if as_json else _as_text
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         runner.run(_serve(settings, say=say, until_stdin_closes=until_stdin_closes))
@@ -130,4 +158,6 @@ def _as_json(receiver: Running) -> str:
 def _as_text(receiver: Running) -> str:
     own = f" (listening at {receiver.listening})" if receiver.listening != receiver.url else ""
     trust = f"; let senders trust {receiver.ca}" if receiver.ca else ""
-    return f"Receiving at {receiver.url}/TOKEN{own}, control API at {receiver.control}{trust}. Ctrl-C stops."
+    return (
+        f"Receiving at {receiver.url}/TOKEN{own}, live page and control API at {receiver.control}{trust}. Ctrl-C stops."
+    )

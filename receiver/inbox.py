@@ -6,8 +6,9 @@ reader is always told how many deliveries are missing from what it was given.
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from receiver.delivery import ReceivedDelivery
 
@@ -34,6 +35,22 @@ class Found:
     dropped: int
 
 
+class Watcher(Protocol):
+    """Is told of every change as it happens; it must be quick, since a sender waits meanwhile."""
+
+    def arrived(self, token: str, sequence: int) -> None:
+        """A request arrived just now."""
+        ...
+
+    def amended(self, token: str, sequence: int) -> None:
+        """More is known of a request."""
+        ...
+
+    def forgotten(self, tokens: Collection[str]) -> None:
+        """Nothing of these tokens is kept any more."""
+        ...
+
+
 class Inbox:
     """All deliveries of all tokens.
 
@@ -41,7 +58,8 @@ class Inbox:
     at once: a sender that leaves at that moment, which cancels whatever waits on its behalf, can't undo it.
     """
 
-    def __init__(self, *, most_deliveries: int, most_bytes: int) -> None:
+    def __init__(self, *, most_deliveries: int, most_bytes: int, watcher: Watcher | None = None) -> None:
+        self._watcher = watcher
         self._most_deliveries = most_deliveries
         self._most_bytes = most_bytes
         self._next_arrival = asyncio.Event()
@@ -60,11 +78,12 @@ class Inbox:
         self._oldest_first.append((token, sequence))
         self._bytes += _weight(kept)
         self._make_room()
+        self._tell_arrived(token, sequence)
         return kept
 
     def drop(self, token: str) -> None:
         """Count a request that arrived and cannot be kept."""
-        self._count(token)
+        self._tell_arrived(token, self._count(token))
 
     def complete(self, delivery: ReceivedDelivery, *, status: int, at: float) -> None:
         """Note that a delivery was answered whole, at a monotonic time in seconds."""
@@ -86,9 +105,21 @@ class Inbox:
 
     def clear(self) -> None:
         """Forget all deliveries and tokens."""
+        forgotten = tuple(self._trays)
         self._trays.clear()
         self._oldest_first.clear()
         self._bytes = 0
+        if self._watcher:
+            self._watcher.forgotten(forgotten)
+
+    async def find(self, token: str, sequence: int) -> ReceivedDelivery | None:
+        """A delivery that is still kept; None for any other."""
+        tray = self._trays.get(token)
+        return tray.deliveries.get(sequence) if tray else None
+
+    def _tell_arrived(self, token: str, sequence: int) -> None:
+        if self._watcher:
+            self._watcher.arrived(token, sequence)
 
     def _count(self, token: str) -> int:
         """Count a request and wake all who wait; its sequence number."""
@@ -113,6 +144,8 @@ class Inbox:
         tray = self._trays.get(delivery.token)
         if tray is not None and tray.deliveries.get(delivery.sequence) is delivery:
             tray.deliveries[delivery.sequence] = amended
+            if self._watcher:
+                self._watcher.amended(delivery.token, delivery.sequence)
 
     def _make_room(self) -> None:
         while len(self._oldest_first) > self._most_deliveries or self._bytes > self._most_bytes:
