@@ -1,9 +1,11 @@
-"""The composition root: both listeners, put together and running."""
+"""The composition root: all listeners, put together and running."""
 
 import tempfile
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
 from ssl import SSLContext
@@ -18,17 +20,21 @@ from receiver.api import ControlApi
 from receiver.authority import Authority
 from receiver.clock import Clock
 from receiver.dashboard.feed import Feed
-from receiver.dashboard.judgement import NoSecrets
+from receiver.dashboard.of_sessions import OfSessions
 from receiver.dashboard.replay import Replayer
 from receiver.dashboard.replay_target import THIS_MACHINE, Allowance
 from receiver.dashboard.routes import Dashboard
 from receiver.dashboard.same_origin import guard, own_names
-from receiver.inbox import Inbox
+from receiver.inbox import Room
 from receiver.listener import Listener
-from receiver.script import Scripts
+from receiver.script import Script
+from receiver.script_file import TokenPlan
+from receiver.session import Sessions
+from receiver.token_server import TokenServer
 
-MOST_DELIVERIES: Final = 200_000
-MOST_BYTES: Final = 256 * 2**20
+ROOM: Final = Room(deliveries=20_000, memory_bytes=64 * 2**20, disk_bytes=4 * 2**30)
+MOST_SESSIONS: Final = 32
+IDLE_SESSION_S: Final = 3600.0
 MOST_CHANGES: Final = 8192
 """That a live page may be behind before it skips deliveries."""
 BODY_WITHIN_S: Final = 60.0
@@ -42,9 +48,12 @@ class CannotStart(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How to run. Without `authority_folder` the authority lasts as long as the receiver.
+    """How to run.
 
-    `control_names` are host names, beside those that are plain, by which browsers may reach the control listener.
+    Without `authority_folder` the authority lasts as long as the receiver. `tokens` are what some tokens are from the
+    start. With `tls_faults` there are listeners beside the usual one whose TLS is wrong. `room` bounds each session.
+    `replays` says where the live page may replay to, and `control_names` are further host names by which browsers may
+    reach the control listener.
     """
 
     bind: Address
@@ -52,18 +61,26 @@ class Settings:
     tls: bool
     authority_folder: Path | None
     public_url: str | None
+    tokens: Mapping[str, TokenPlan] = field(default_factory=dict)
+    tls_faults: bool = False
+    room: Room = ROOM
     replays: Allowance = THIS_MACHINE
     control_names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Running:
-    """Where a receiver is: its public URL, its own address, its control API, and the certificate to trust, if any."""
+    """Where a receiver is.
+
+    Its public URL, its own address, its control API, the certificate to trust, if any, and the URLs of the listeners
+    whose TLS is wrong, by what is wrong.
+    """
 
     url: str
     listening: str
     control: str
     ca: Path | None
+    tls_faults: Mapping[str, str]
 
 
 @asynccontextmanager
@@ -73,38 +90,55 @@ async def running(settings: Settings) -> AsyncIterator[Running]:
         authority = _authority(settings, stack) if settings.tls else None
         context = _tls(settings, authority) if authority else None
         feed = Feed(most_changes=MOST_CHANGES, new_epoch=lambda: token_hex(4))
-        inbox = Inbox(most_deliveries=MOST_DELIVERIES, most_bytes=MOST_BYTES, watcher=feed)
-        scripts = Scripts()
-        listener = Listener(inbox=inbox, scripts=scripts, clock=Clock(), body_within_s=BODY_WITHIN_S)
-        bound = await _listen(
-            stack, web.ServerRunner(listener.server(), shutdown_timeout=STOP_WITHIN_S), settings.bind, context
+        sessions = Sessions(
+            room=settings.room,
+            most=MOST_SESSIONS,
+            idle_s=IDLE_SESSION_S,
+            clock=time.monotonic,
+            new_name=lambda: token_hex(8),
+            watcher=feed,
         )
-        stack.callback(listener.abort)
+        stack.callback(sessions.end_all)
+        listener = Listener(sessions=sessions, clock=Clock(), body_within_s=BODY_WITHIN_S)
+        bound = await _listen(stack, _runner(listener), settings.bind, context)
+        faults = await _tls_faults(stack, settings, listener, authority) if authority else {}
+        stack.callback(sessions.abort_all)
         listening = bound.url("https" if settings.tls else "http")
+        url = settings.public_url or listening
+        _arrange(settings.tokens, sessions, url)
         api = ControlApi(
-            inbox=inbox,
-            scripts=scripts,
-            listener=listener,
-            authority=authority,
-            url=settings.public_url or listening,
-            new_token=lambda: token_hex(8),
+            sessions=sessions, authority=authority, url=url, tls_faults=faults, new_token=lambda: token_hex(8)
         )
         certificate = authority.certificate_path if authority else None
-        dashboard = Dashboard(
-            kept=inbox,
-            feed=feed,
-            judge=NoSecrets(),
-            replayer=Replayer(allowance=settings.replays, clock=Clock()),
-            clock=Clock(),
-            public_url=api.url,
-            ca=certificate,
-        )
         application = api.application()
         application.middlewares.insert(0, guard(own_names(settings.control.host, settings.control_names)))
-        dashboard.join(application)
+        deliveries = OfSessions(sessions)
+        Dashboard(
+            kept=deliveries,
+            judge=deliveries,
+            feed=feed,
+            replayer=Replayer(allowance=settings.replays, clock=Clock()),
+            clock=Clock(),
+            public_url=url,
+            ca=certificate,
+        ).join(application)
         control_runner = web.AppRunner(application, access_log=None, shutdown_timeout=STOP_WITHIN_S)
         control = await _listen(stack, control_runner, settings.control, None)
-        yield Running(url=api.url, listening=listening, control=control.url("http"), ca=certificate)
+        yield Running(url=url, listening=listening, control=control.url("http"), ca=certificate, tls_faults=faults)
+
+
+def _arrange(plans: Mapping[str, TokenPlan], sessions: Sessions, url: str) -> None:
+    """Make the tokens of a script file what they are, in the default session."""
+    session = sessions.default
+    for token, plan in plans.items():
+        sessions.issue(session, token)
+        if plan.replies:
+            session.play(token, Script(replies=plan.replies))
+        if plan.token_server:
+            served = TokenServer(plan.token_server, url=f"{url}/{token}", new_token=lambda: token_hex(16))
+            session.serve_tokens(token, served)
+        if plan.secrets:
+            session.keyrings.put(token, plan.secrets)
 
 
 def _authority(settings: Settings, stack: AsyncExitStack) -> Authority:
@@ -113,12 +147,34 @@ def _authority(settings: Settings, stack: AsyncExitStack) -> Authority:
 
 
 def _tls(settings: Settings, authority: Authority) -> SSLContext:
-    public = urlsplit(settings.public_url or "").hostname
-    hosts = dict.fromkeys([settings.bind.host, *LOCAL_HOSTS, *([public] if public else [])])
+    hosts = _hosts(settings)
     try:
         return authority.server_context(*hosts)
     except ValueError as error:
         raise CannotStart(f"cannot make a certificate for {', '.join(hosts)}: {error}") from None
+
+
+def _hosts(settings: Settings) -> tuple[str, ...]:
+    public = urlsplit(settings.public_url or "").hostname
+    return tuple(dict.fromkeys([settings.bind.host, *LOCAL_HOSTS, *([public] if public else [])]))
+
+
+async def _tls_faults(
+    stack: AsyncExitStack, settings: Settings, listener: Listener, authority: Authority
+) -> dict[str, str]:
+    """Listen with each kind of wrong TLS on a port of its own; the URLs, as if all were well."""
+    if not settings.tls_faults:
+        return {}
+    contexts = authority.faulty_contexts(datetime.now(UTC), *_hosts(settings))
+    anywhere = Address(host=settings.bind.host, port=0)
+    return {
+        name: (await _listen(stack, _runner(listener), anywhere, context)).url("https")
+        for name, context in contexts.items()
+    }
+
+
+def _runner(listener: Listener) -> web.ServerRunner:
+    return web.ServerRunner(listener.server(), shutdown_timeout=STOP_WITHIN_S)
 
 
 async def _listen(stack: AsyncExitStack, runner: BaseRunner, wanted: Address, context: SSLContext | None) -> Address:

@@ -5,8 +5,10 @@ It is made once and kept in a folder as `ca.pem` and `ca.key`, so that a target 
 
 import os
 import ssl
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
+from weakref import WeakKeyDictionary
 
 import trustme
 from cryptography import x509
@@ -16,6 +18,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 CERTIFICATE_FILE: Final = "ca.pem"
 KEY_FILE: Final = "ca.key"
 CLIENT_HOST: Final = "client.invalid"
+WRONG_HOST: Final = "another-host.invalid"
 
 
 class AuthorityProblem(Exception):
@@ -40,11 +43,26 @@ class Authority:
 
     def server_context(self, *hosts: str) -> ssl.SSLContext:
         """TLS for a listener with these host names or addresses; it asks for a client certificate, without demand."""
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        self._ca.issue_cert(*hosts).configure_cert(context)
+        context = _context(self._ca.issue_cert(*hosts))
         self._ca.configure_trust(context)
         context.verify_mode = ssl.CERT_OPTIONAL
+        context.sni_callback = _note_server_name
         return context
+
+    def faulty_contexts(self, now: datetime, *hosts: str) -> dict[str, ssl.SSLContext | None]:
+        """TLS that a sender must refuse, by what is wrong with it, for the time `now`; None: no TLS at all."""
+        day = timedelta(days=1)
+        stranger = trustme.CA(organization_name="An authority that nobody trusts")
+        leaves = {
+            "expired": self._ca.issue_cert(*hosts, not_before=now - 2 * day, not_after=now - day),
+            "not_yet_valid": self._ca.issue_cert(*hosts, not_before=now + day, not_after=now + 2 * day),
+            "wrong_host": self._ca.issue_cert(WRONG_HOST),
+            "unknown_authority": stranger.issue_cert(*hosts),
+        }
+        contexts: dict[str, ssl.SSLContext | None] = {name: _context(leaf) for name, leaf in leaves.items()}
+        # A certificate that signed itself comes without any chain: here, an authority's own.
+        alone = trustme.CA(organization_name="A certificate that signed itself")
+        return contexts | {"self_signed": _self_signed(alone), "no_tls": None}
 
     def client_certificate(self, name: str) -> tuple[str, str]:
         """A new client certificate with this common name and its key, both PEM."""
@@ -81,3 +99,29 @@ class Authority:
     @property
     def _remedy(self) -> str:
         return f"restore both files or remove both from {self.certificate_path.parent}"
+
+
+def _context(leaf: trustme.LeafCert) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    leaf.configure_cert(context)
+    return context
+
+
+def _self_signed(alone: trustme.CA) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    with alone.cert_pem.tempfile() as certificate, alone.private_key_pem.tempfile() as key:
+        context.load_cert_chain(certificate, key)
+    return context
+
+
+_asked: "WeakKeyDictionary[object, str]" = WeakKeyDictionary()
+
+
+def asked_server_name(connection: object) -> str | None:
+    """The name that a sender asked for in the handshake of a TLS connection (an SSLObject or SSLSocket), if any."""
+    return _asked.get(connection)
+
+
+def _note_server_name(connection: object, name: str | None, _context: ssl.SSLContext) -> None:
+    if name is not None:
+        _asked[connection] = name

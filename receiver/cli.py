@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -18,6 +18,8 @@ from receiver.address import Address, parse_base_url
 from receiver.app import CannotStart, Running, Settings, running
 from receiver.authority import Authority, AuthorityProblem
 from receiver.dashboard.replay_target import Allowance
+from receiver.script_file import TokenPlan, read_script_file
+from spec.file_problem import FileProblems
 
 T = TypeVar("T")
 
@@ -66,6 +68,8 @@ ADDRESS: Final[dict[str, Any]] = {
 @click.option("--ca-dir", type=click.Path(path_type=Path), help="Folder of the CA; without it, a CA for this run.")
 @click.option("--http", is_flag=True, help="Listen without TLS.")
 @click.option("--public-url", callback=_read_by(parse_base_url), metavar="URL", help="URL that leads to --bind.")
+@click.option("--script", type=click.Path(path_type=Path), metavar="FILE", help="YAML that says what tokens answer.")
+@click.option("--tls-faults", is_flag=True, help="Listen on further ports too, where TLS is wrong.")
 @click.option(
     "--allow-replay",
     callback=_allowance,
@@ -85,6 +89,8 @@ def receive(
     ca_dir: Path | None,
     http: bool,
     public_url: str | None,
+    script: Path | None,
+    tls_faults: bool,
     allow_replay: Allowance,
     control_name: tuple[str, ...],
     as_json: bool,
@@ -92,12 +98,16 @@ def receive(
 ) -> None:
     """Start the webhook receiver; the first segment of a path is the token of its deliveries."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="hookproof receive: %(message)s")
+    if http and tls_faults:
+        raise Unusable("--tls-faults needs TLS; leave out --http")
     settings = Settings(
         bind=bind,
         control=control,
         tls=not http,
         authority_folder=ca_dir,
         public_url=public_url,
+        tokens=_script_file(script) if script else {},
+        tls_faults=tls_faults,
         replays=allow_replay,
         control_names=control_name,
     )
@@ -114,6 +124,13 @@ def ca(folder: Path) -> None:
         click.echo(Authority(folder).certificate_path)
     except AuthorityProblem as problem:
         raise Unusable(str(problem)) from None
+
+
+def _script_file(path: Path) -> Mapping[str, TokenPlan]:
+    try:
+        return read_script_file(path)
+    except FileProblems as problems:
+        raise Unusable(str(problems)) from None
 
 
 async def _serve(settings: Settings, *, say: Callable[[Running], str], until_stdin_closes: bool) -> None:
@@ -151,13 +168,19 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 def _as_json(receiver: Running) -> str:
     return json.dumps(
-        {"url": receiver.url, "control": receiver.control, "ca": str(receiver.ca) if receiver.ca else None}
+        {
+            "url": receiver.url,
+            "control": receiver.control,
+            "ca": str(receiver.ca) if receiver.ca else None,
+            "tls_faults": dict(receiver.tls_faults),
+        }
     )
 
 
 def _as_text(receiver: Running) -> str:
     own = f" (listening at {receiver.listening})" if receiver.listening != receiver.url else ""
     trust = f"; let senders trust {receiver.ca}" if receiver.ca else ""
-    return (
-        f"Receiving at {receiver.url}/TOKEN{own}, live page and control API at {receiver.control}{trust}. Ctrl-C stops."
-    )
+    faults = "".join(f"\n  {name}: {url}" for name, url in receiver.tls_faults.items())
+    wrong = f"\nWith wrong TLS:{faults}" if faults else ""
+    control = f"live page and control API at {receiver.control}"
+    return f"Receiving at {receiver.url}/TOKEN{own}, {control}{trust}. Ctrl-C stops.{wrong}"

@@ -3,11 +3,11 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Instant:
-    """One moment on both clocks, in seconds; `wall` is Unix time."""
+class Instant(NamedTuple):
+    """One moment on both clocks, in seconds; `wall` is Unix time. A tuple, since one is made for each read."""
 
     wall: float
     monotonic: float
@@ -22,4 +22,4 @@ class Clock:
 
     def now(self) -> Instant:
         """The present moment."""
-        return Instant(wall=self.wall(), monotonic=self.monotonic())
+        return Instant(self.wall(), self.monotonic())

@@ -7,6 +7,8 @@ when its connection had something to read, before it was even parsed.
 import asyncio
 import hashlib
 import logging
+import re
+from collections import deque
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from typing import Any, Final
@@ -17,12 +19,15 @@ from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.http_parser import RawRequestMessage
 from aiohttp.streams import StreamReader
 
-from receiver.clock import Clock
-from receiver.delivery import ReceivedDelivery
+from receiver.arrival import Arrival, Sender
+from receiver.authority import asked_server_name
+from receiver.clock import Clock, Instant
+from receiver.delivery import TlsFacts
 
 LOG: Final = logging.getLogger(__name__)
 MOST_BODY_BYTES: Final = 16 * 2**20
 MOST_HEADER_BYTES: Final = 2**16
+FIRST_SEGMENT: Final = re.compile(r"/([^/?#]*)")
 SETTINGS: Final[dict[str, Any]] = {
     "auto_decompress": False,  # signatures are made over the bytes as sent
     "max_line_size": MOST_HEADER_BYTES,
@@ -34,29 +39,28 @@ SETTINGS: Final[dict[str, Any]] = {
 
 
 class Connection(web.RequestHandler):
-    """One connection: who sends, and when there was last something to read."""
+    """One connection: who sends, and when each of its requests that is not yet handled had come."""
 
-    __slots__ = ("_clock", "client_certificate", "last_read", "peer_port")
+    __slots__ = ("_clock", "arrivals", "sender")
 
     def __init__(self, server: web.Server, clock: Clock, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(server, loop=loop, **SETTINGS)
         self._clock = clock
-        self.last_read = clock.now()
-        self.peer_port = 0
-        self.client_certificate: str | None = None
+        self.arrivals: deque[Instant] = deque()
+        self.sender = Sender(0)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Note who sends; with TLS the handshake is over by now."""
-        tls = transport.get_extra_info("ssl_object")
-        certificate = tls.getpeercert(binary_form=True) if tls is not None else None
-        self.client_certificate = hashlib.sha256(certificate).hexdigest() if certificate else None
-        self.peer_port = transport.get_extra_info("peername")[1]
+        self.sender = _sender(transport)
         super().connection_made(transport)
 
     def data_received(self, data: bytes) -> None:
-        """Note the time before anything else."""
-        self.last_read = self._clock.now()
+        """Note the time before anything else; every request whose head ends in this data came now."""
+        now = self._clock.now()
+        known = len(self._messages)
         super().data_received(data)
+        for _ in range(len(self._messages) - known):
+            self.arrivals.append(now)
 
     def abort(self) -> None:
         """Cut the connection at once."""
@@ -80,7 +84,7 @@ class Connection(web.RequestHandler):
 
 
 class Request(web.BaseRequest):
-    """One request, its connection, and when it arrived."""
+    """One request, its connection, when it arrived, and its token: the first segment of its path, as sent."""
 
     def __init__(
         self,
@@ -93,35 +97,41 @@ class Request(web.BaseRequest):
     ) -> None:
         super().__init__(message, payload, connection, writer, task, loop, client_max_size=MOST_BODY_BYTES)
         self.connection = connection
-        self.arrived = connection.last_read
+        self.arrived = connection.arrivals.popleft()
+        found = FIRST_SEGMENT.match(message.path)
+        # Only a target in absolute form, or none at all, has to be taken apart as a URL.
+        self.token = found[1] if found else self.rel_url.raw_path.removeprefix("/").partition("/")[0]
 
     @property
-    def token(self) -> str:
-        """The first segment of the path, as sent."""
-        return self.rel_url.raw_path.removeprefix("/").partition("/")[0]
+    def expects_continue(self) -> bool:
+        """Whether the sender waits to be told to send the body."""
+        return self.headers.get("Expect", "").lower() == "100-continue"
+
+    def body_at_hand(self) -> bytes | None:
+        """The raw body if it came whole with the head, as small ones do; None: it must be waited for."""
+        content = self.content
+        if not content.is_eof() or content.exception() is not None:
+            return None
+        return content.read_nowait()
 
     async def whole_body(self) -> bytes:
         """The raw body, which a sender that asks first is told to send; raises what `read` raises."""
-        if self.headers.get("Expect", "").lower() == "100-continue":
+        if self.expects_continue:
             await self.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
             self.writer.output_size = 0  # aiohttp would take these bytes for the answer's
         return await self.read()
 
-    def delivery(self, *, sequence: int, body: bytes) -> ReceivedDelivery:
+    def arrival(self, body: bytes) -> Arrival:
         """The request as it is kept, not answered yet."""
-        return ReceivedDelivery(
+        return Arrival(
             token=self.token,
-            sequence=sequence,
             method=self.method,
             path=self.raw_path,
-            headers=tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in self.raw_headers),
+            headers=self.raw_headers,
             body=body,
             arrived_at=self.arrived.wall,
             arrived_monotonic=self.arrived.monotonic,
-            completed_monotonic=None,
-            peer_port=self.connection.peer_port,
-            client_certificate=self.connection.client_certificate,
-            status=None,
+            sender=self.connection.sender,
         )
 
 
@@ -158,3 +168,16 @@ def refusal(status: HTTPStatus, text: str) -> web.Response:
     response = web.Response(status=status, text=text + "\n")
     response.force_close()
     return response
+
+
+def _sender(transport: asyncio.BaseTransport) -> Sender:
+    tls = transport.get_extra_info("ssl_object")
+    port = transport.get_extra_info("peername")[1]
+    if tls is None:
+        return Sender(port)
+    certificate = tls.getpeercert(binary_form=True)
+    return Sender(
+        port,
+        hashlib.sha256(certificate).hexdigest() if certificate else None,
+        TlsFacts(version=tls.version(), cipher=tls.cipher()[0], server_name=asked_server_name(tls)),
+    )

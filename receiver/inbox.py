@@ -1,25 +1,42 @@
 """What has arrived, by token, kept within bounds; whoever waits for a number of deliveries is woken here.
 
-The inbox is full when it holds too many deliveries or too many bytes. Then the oldest are dropped, and counted: a
-reader is always told how many deliveries are missing from what it was given.
+The newest deliveries are in memory; what doesn't fit there goes to disk, and what doesn't fit there either is dropped,
+the oldest first, and counted: a reader is always told how many deliveries are missing from what it was given.
 """
 
 import asyncio
+import logging
+import sqlite3
 from collections import deque
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, field, replace
-from typing import Protocol
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
 
+from receiver.arrival import Arrival
+from receiver.clock import Instant
 from receiver.delivery import ReceivedDelivery
+from receiver.rate import Rate, rate_of
+from receiver.sieve import ALL, Sieve
+from receiver.spill import PAGE, Spill
+from receiver.subscription import NOBODY, Subscription, Watcher
+from receiver.tray import Tray
+from receiver.turnstile import Turnstile
+
+LOG: Final = logging.getLogger(__name__)
+BATCH: Final = 64
+"""How many deliveries are moved at once: few, since the receiver does nothing else meanwhile."""
+MOST_NEWS: Final = 1000
 
 
-@dataclass(slots=True, kw_only=True)
-class _Tray:
-    """The deliveries of one token by sequence, and how many requests there ever were."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """The bounds of an inbox: deliveries and bytes in memory, then bytes on disk."""
 
-    issued: bool = False
-    arrived: int = 0
-    deliveries: dict[int, ReceivedDelivery] = field(default_factory=dict)
+    deliveries: int
+    memory_bytes: int
+    disk_bytes: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,135 +44,247 @@ class Found:
     """The answer to a query.
 
     `complete` says whether as many requests arrived as were waited for; `dropped`, how many of those that arrived are
-    missing from `deliveries` for want of room.
+    missing from `deliveries` for want of room; `more`, whether the limit left any out.
     """
 
     deliveries: tuple[ReceivedDelivery, ...]
     complete: bool
     dropped: int
-
-
-class Watcher(Protocol):
-    """Is told of every change as it happens; it must be quick, since a sender waits meanwhile."""
-
-    def arrived(self, token: str, sequence: int) -> None:
-        """A request arrived just now."""
-        ...
-
-    def amended(self, token: str, sequence: int) -> None:
-        """More is known of a request."""
-        ...
-
-    def forgotten(self, tokens: Collection[str]) -> None:
-        """Nothing of these tokens is kept any more."""
-        ...
+    more: bool = False
 
 
 class Inbox:
     """All deliveries of all tokens.
 
-    It holds at most `most_deliveries`, whose headers and bodies are at most `most_bytes` together. What arrived is kept
-    at once: a sender that leaves at that moment, which cancels whatever waits on its behalf, can't undo it.
+    What arrived is kept at once: a sender that leaves at that moment, which cancels whatever waits on its behalf,
+    can't undo it.
     """
 
-    def __init__(self, *, most_deliveries: int, most_bytes: int, watcher: Watcher | None = None) -> None:
+    def __init__(self, room: Room, watcher: Watcher = NOBODY) -> None:
+        self._room = room
         self._watcher = watcher
-        self._most_deliveries = most_deliveries
-        self._most_bytes = most_bytes
-        self._next_arrival = asyncio.Event()
-        self._trays: dict[str, _Tray] = {}
-        self._oldest_first: deque[tuple[str, int]] = deque()
+        self._trays: dict[str, Tray] = {}
+        self._in_memory: deque[Arrival] = deque()
         self._bytes = 0
+        self._spill: Spill | None = None
+        self._waiting = Turnstile()
+        self._subscriptions: set[Subscription] = set()
 
     def issue(self, token: str) -> None:
         """Keep count of a token's requests even when none of them is kept any more."""
-        self._trays.setdefault(token, _Tray()).issued = True
+        self._trays.setdefault(token, Tray()).issued = True
 
-    def record(self, token: str, delivery: Callable[[int], ReceivedDelivery]) -> ReceivedDelivery:
-        """Keep the delivery that is made for its sequence number, and wake those who wait for it."""
-        sequence = self._count(token)
-        kept = self._trays[token].deliveries[sequence] = delivery(sequence)
-        self._oldest_first.append((token, sequence))
-        self._bytes += _weight(kept)
-        self._make_room()
-        self._tell_arrived(token, sequence)
-        return kept
+    def tokens(self) -> tuple[str, ...]:
+        """The tokens that were issued, and those of which something is kept."""
+        return tuple(self._trays)
 
-    def drop(self, token: str) -> None:
+    def record(self, arrival: Arrival) -> int:
+        """Keep a request, and wake those who wait for it; its sequence number."""
+        tray = self._tray(arrival.token)
+        arrival.sequence = tray.count(wall=arrival.arrived_at, monotonic=arrival.arrived_monotonic)
+        tray.in_memory[arrival.sequence] = arrival
+        self._in_memory.append(arrival)
+        self._bytes += arrival.weight()
+        if self._bytes > self._room.memory_bytes or len(self._in_memory) > self._room.deliveries:
+            self._make_room()
+        self._waiting.passed(arrival.token, arrival.sequence)
+        self._tell(arrival)
+        self._watcher.arrived(arrival.token, arrival.sequence)
+        return arrival.sequence
+
+    def drop(self, token: str, at: Instant) -> None:
         """Count a request that arrived and cannot be kept."""
-        self._tell_arrived(token, self._count(token))
+        tray = self._tray(token)
+        sequence = tray.count(wall=at.wall, monotonic=at.monotonic)
+        tray.leave_out(sequence)
+        self._waiting.passed(token, sequence)
+        self._watcher.arrived(token, sequence)
 
-    def complete(self, delivery: ReceivedDelivery, *, status: int, at: float) -> None:
+    def complete(self, arrival: Arrival, *, status: int, at: float) -> None:
         """Note that a delivery was answered whole, at a monotonic time in seconds."""
-        self._amend(delivery, replace(delivery, status=status, completed_monotonic=at))
+        arrival.status = status
+        arrival.completed_monotonic = at
+        self._amended(arrival)
 
-    def close(self, delivery: ReceivedDelivery, *, at: float) -> None:
-        """Note that a delivery's sender left before the answer was whole, at a monotonic time in seconds."""
-        self._amend(delivery, replace(delivery, closed_monotonic=at))
+    def close(self, arrival: Arrival, *, at: float) -> None:
+        """Note that a delivery's exchange broke off before the answer was whole, at a monotonic time in seconds."""
+        arrival.closed_monotonic = at
+        self._amended(arrival)
 
-    async def wait(self, token: str, *, after: int, count: int, timeout_s: float) -> Found:
-        """The deliveries of a token with a sequence above `after`, once `count` of them arrived or time is up."""
+    async def wait(
+        self,
+        token: str,
+        *,
+        after: int,
+        count: int,
+        timeout_s: float,
+        limit: int | None = None,
+        sieve: Sieve = ALL,
+    ) -> Found:
+        """The deliveries of a token with a sequence above `after`, once `count` of them arrived or time is up.
+
+        With a `sieve`, only what passes it is counted and found. At most `limit` deliveries are found, the first ones.
+        """
         try:
             async with asyncio.timeout(timeout_s):
-                while self._arrived(token) - after < count:
-                    await self._next_arrival.wait()
+                await self._until(token, after, count, sieve)
         except TimeoutError:
-            return self._found(token, after, complete=False)
-        return self._found(token, after, complete=True)
+            return await self._found(token, after, limit, sieve, complete=False)
+        return await self._found(token, after, limit, sieve, complete=True)
+
+    def find(self, token: str, sequence: int) -> ReceivedDelivery | None:
+        """One delivery that is still kept; None for any other."""
+        tray = self._trays.get(token)
+        arrival = tray.in_memory.get(sequence) if tray else None
+        if arrival is None:
+            arrival = next(iter(self._page(token, sequence - 1)), None)
+        return arrival.delivery() if arrival is not None and arrival.sequence == sequence else None
+
+    async def rate(self, token: str, window_s: float) -> Rate:
+        """When the token's requests came, and how many at most within any window of so many seconds."""
+        tray = self._trays.get(token, Tray())
+        times, earlier = tray.times[:], tray.first_time - 1
+        return await asyncio.to_thread(rate_of, times, window_s, wall_ahead_s=tray.wall_ahead_s, earlier=earlier)
+
+    def counts(self, token: str) -> tuple[int, int]:
+        """How many requests of a token arrived, and how many of these were dropped."""
+        tray = self._trays.get(token, Tray())
+        return tray.arrived, tray.dropped(0)
+
+    @contextmanager
+    def subscription(self, most: int = MOST_NEWS) -> Iterator[Subscription]:
+        """News of all that arrives within the block; at most so many wait for their reader."""
+        subscription = Subscription(most)
+        self._subscriptions.add(subscription)
+        try:
+            yield subscription
+        finally:
+            self._subscriptions.discard(subscription)
 
     def clear(self) -> None:
         """Forget all deliveries and tokens."""
-        forgotten = tuple(self._trays)
+        self._watcher.forgotten(tuple(self._trays))
         self._trays.clear()
-        self._oldest_first.clear()
+        self._in_memory.clear()
         self._bytes = 0
-        if self._watcher:
-            self._watcher.forgotten(forgotten)
+        if self._spill is not None:
+            self._spill.clear()
+        self._waiting.open()
 
-    async def find(self, token: str, sequence: int) -> ReceivedDelivery | None:
-        """A delivery that is still kept; None for any other."""
+    def end(self) -> None:
+        """Forget everything, give the disk space back, and let all subscriptions end."""
+        self.clear()
+        if self._spill is not None:
+            self._spill.close()
+            self._spill = None
+        for subscription in self._subscriptions:
+            subscription.end()
+
+    def _tray(self, token: str) -> Tray:
         tray = self._trays.get(token)
-        return tray.deliveries.get(sequence) if tray else None
+        if tray is None:
+            tray = self._trays[token] = Tray()
+        return tray
 
-    def _tell_arrived(self, token: str, sequence: int) -> None:
-        if self._watcher:
-            self._watcher.arrived(token, sequence)
+    def _tell(self, arrival: Arrival) -> None:
+        for subscription in self._subscriptions:
+            subscription.put(arrival)
 
-    def _count(self, token: str) -> int:
-        """Count a request and wake all who wait; its sequence number."""
-        tray = self._trays.setdefault(token, _Tray())
-        tray.arrived += 1
-        self._next_arrival.set()
-        self._next_arrival = asyncio.Event()
-        return tray.arrived
+    def _amended(self, arrival: Arrival) -> None:
+        if arrival.place is not None and self._spill is not None:
+            self._spill.amend(arrival)
+        self._tell(arrival)
+        self._watcher.amended(arrival.token, arrival.sequence)
+
+    async def _until(self, token: str, after: int, count: int, sieve: Sieve) -> None:
+        """Return when `count` requests above `after` have arrived."""
+        if sieve is ALL:
+            while self._arrived(token) - after < count:
+                await self._waiting.until(token, after + count)
+            return
+        seen, passed = after, 0
+        while passed < count:
+            if self._arrived(token) < seen:  # the inbox was cleared: sequences begin anew
+                seen, passed = after, 0
+            async for arrival in self._kept(token, seen):
+                seen = arrival.sequence
+                passed += sieve.passes(arrival)
+            if passed < count:
+                await self._waiting.until(token, self._arrived(token) + 1)
 
     def _arrived(self, token: str) -> int:
         tray = self._trays.get(token)
         return tray.arrived if tray else 0
 
-    def _found(self, token: str, after: int, *, complete: bool) -> Found:
-        tray = self._trays.get(token, _Tray())
-        asked = range(after + 1, tray.arrived + 1)
-        kept = tuple(tray.deliveries[sequence] for sequence in asked if sequence in tray.deliveries)
-        return Found(deliveries=kept, complete=complete, dropped=len(asked) - len(kept))
+    async def _found(self, token: str, after: int, limit: int | None, sieve: Sieve, *, complete: bool) -> Found:
+        found: list[ReceivedDelivery] = []
+        more = False
+        async for arrival in self._kept(token, after):
+            if not sieve.passes(arrival):
+                continue
+            more = len(found) == limit
+            if more:
+                break
+            found.append(arrival.delivery())
+        dropped = self._trays.get(token, Tray()).dropped(after)
+        return Found(deliveries=tuple(found), complete=complete, dropped=dropped, more=more)
 
-    def _amend(self, delivery: ReceivedDelivery, amended: ReceivedDelivery) -> None:
-        """Put one delivery in the place of another, unless that was dropped or forgotten meanwhile."""
-        tray = self._trays.get(delivery.token)
-        if tray is not None and tray.deliveries.get(delivery.sequence) is delivery:
-            tray.deliveries[delivery.sequence] = amended
-            if self._watcher:
-                self._watcher.amended(delivery.token, delivery.sequence)
+    async def _kept(self, token: str, after: int) -> AsyncIterator[Arrival]:
+        """The kept requests above a sequence, in order; requests are taken in between."""
+        while page := self._page(token, after):
+            for arrival in page:
+                yield arrival
+            after = page[-1].sequence
+            await asyncio.sleep(0)
+
+    def _page(self, token: str, after: int) -> list[Arrival]:
+        tray = self._trays.get(token)
+        if tray is None:
+            return []
+        first = next(iter(tray.in_memory), tray.arrived + 1)
+        if self._spill is not None and after + 1 < first and (spilled := self._spill.after(token, after)):
+            return spilled
+        asked = range(max(after + 1, first), tray.arrived + 1)
+        return list(islice((tray.in_memory[one] for one in asked if one in tray.in_memory), PAGE))
 
     def _make_room(self) -> None:
-        while len(self._oldest_first) > self._most_deliveries or self._bytes > self._most_bytes:
-            token, sequence = self._oldest_first.popleft()
-            tray = self._trays[token]
-            self._bytes -= _weight(tray.deliveries.pop(sequence))
-            # Anyone can send to a token of their own making; only trays that hold something may take up room.
-            if not tray.deliveries and not tray.issued:
-                del self._trays[token]
+        room = self._room
+        while self._bytes > room.memory_bytes or len(self._in_memory) > room.deliveries:
+            size = max(1, min(BATCH, len(self._in_memory) // 16)) if room.disk_bytes else 1
+            moved = [self._in_memory.popleft() for _ in range(size)]
+            self._bytes -= sum(arrival.weight() for arrival in moved)
+            try:
+                self._move(moved)
+            except sqlite3.Error as error:
+                LOG.warning("deliveries that no longer fit in memory are dropped: %s", error)
+                self._lose_the_spilled()
 
+    def _move(self, moved: list[Arrival]) -> None:
+        """Put what was taken from memory on disk, if there is room at all."""
+        for arrival in moved:
+            del self._trays[arrival.token].in_memory[arrival.sequence]
+        if not self._room.disk_bytes:
+            for arrival in moved:
+                self._lose(arrival.token, arrival.sequence)
+            return
+        if self._spill is None:
+            self._spill = Spill()
+        self._spill.put(moved)
+        while self._spill.bytes > self._room.disk_bytes:
+            for token, sequence in self._spill.drop_oldest(BATCH):
+                self._lose(token, sequence)
 
-def _weight(delivery: ReceivedDelivery) -> int:
-    return len(delivery.body) + sum(len(name) + len(value) for name, value in delivery.headers)
+    def _lose(self, token: str, sequence: int) -> None:
+        tray = self._trays[token]
+        tray.lose_until(sequence)
+        # Anyone can send to a token of their own making; only trays that hold something may take up room.
+        if tray.empty and not tray.issued:
+            del self._trays[token]
+
+    def _lose_the_spilled(self) -> None:
+        """Forget all that is not in memory: the disk is full, or has failed."""
+        if self._spill is not None:
+            self._spill.close()
+            self._spill = None
+        for token, tray in tuple(self._trays.items()):
+            self._lose(token, next(iter(tray.in_memory), tray.arrived + 1) - 1)

@@ -37,15 +37,3 @@ class Judge(Protocol):
         It may take long and is called in a thread.
         """
         ...
-
-
-class NoSecrets:
-    """The judge of a receiver that knows no secrets."""
-
-    def judge(self, delivery: ReceivedDelivery) -> Judgement:
-        """Unchecked."""
-        return Judgement(verdict=Verdict.UNCHECKED)
-
-    def explain(self, delivery: ReceivedDelivery) -> str | None:
-        """Nothing is known."""
-        return None

@@ -31,7 +31,7 @@ MOST_ROWS: Final = 1000
 class Kept(Protocol):
     """Where deliveries are looked up."""
 
-    async def find(self, token: str, sequence: int) -> ReceivedDelivery | None:
+    def find(self, token: str, sequence: int) -> ReceivedDelivery | None:
         """A delivery that is still kept; None for any other."""
         ...
 
@@ -138,14 +138,14 @@ class Dashboard:
         return [await self._row(token, sequence, new=new) for (token, sequence), new in wanted.items()]
 
     async def _row(self, token: str, sequence: int, *, new: bool) -> dict[str, object]:
-        found = await self.kept.find(token, sequence)
+        found = self.kept.find(token, sequence)
         return row(found, self.judge.judge(found), new=new) if found else lost_row(token, sequence, new=new)
 
     async def _asked_for(self, request: web.Request) -> ReceivedDelivery:
         return await self._kept(msgspec.convert(dict(request.query), Place, strict=False))
 
     async def _kept(self, place: Place) -> ReceivedDelivery:
-        found = await self.kept.find(place.token, place.sequence)
+        found = self.kept.find(place.token, place.sequence)
         if found is None:
             raise web.HTTPNotFound(text="this delivery is no longer kept; the inbox is bounded")
         return found

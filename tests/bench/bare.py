@@ -1,11 +1,16 @@
-"""The yardstick of the API benchmark: an aiohttp application on uvloop that answers a constant 200.
+"""The yardsticks of the benchmarks: an aiohttp application on uvloop that answers a constant 200.
 
-`python tests/bench/bare.py` prints its address as one JSON line and serves until its standard input closes.
+A GET of `/` is answered with a small JSON body; a POST is read to its end and answered with nothing.
+`python tests/bench/bare.py` prints its address as one JSON line and serves until its standard input closes; with
+`--ca-dir DIR` it serves TLS with a certificate of that folder's authority.
 """
 
+import argparse
 import asyncio
 import json
 import sys
+from pathlib import Path
+from ssl import SSLContext
 
 import uvloop
 from aiohttp import web
@@ -17,19 +22,36 @@ async def answer(_: web.Request) -> web.Response:
     return web.Response(body=BODY, content_type="application/json")
 
 
-async def main() -> None:
+async def read(request: web.Request) -> web.Response:
+    await request.read()
+    return web.Response()
+
+
+async def main(context: SSLContext | None) -> None:
     app = web.Application()
     app.router.add_get("/", answer)
+    app.router.add_post("/", read)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
+    site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context)
     await site.start()
     host, port = runner.addresses[0][:2]
-    sys.stdout.write(json.dumps({"api": f"http://{host}:{port}"}) + "\n")
+    sys.stdout.write(json.dumps({"api": f"http{'s' if context else ''}://{host}:{port}"}) + "\n")
     sys.stdout.flush()
     await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
     await runner.cleanup()
 
 
+def secured(folder: Path | None) -> SSLContext | None:
+    if folder is None:
+        return None
+    from receiver.authority import Authority
+
+    return Authority(folder).server_context("localhost", "127.0.0.1")
+
+
 if __name__ == "__main__":
-    uvloop.run(main())
+    sys.path.insert(0, str(Path(__file__).parents[2]))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--ca-dir", type=Path)
+    uvloop.run(main(secured(parser.parse_args().ca_dir)))

@@ -50,6 +50,10 @@ PROSE: Final = ("name", "summary", "policy")
 OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
     "mockserver/control.py": (ANY_STATUS, "the control listener is no part of the API: its statuses are its own"),
     "receiver/": (ANY_STATUS, "the control API and the answers of an endpoint are the receiver's own"),
+    "receiver/token_server": (
+        frozenset({"Bearer", "basic", "client_assertion", "client_assertion_type"}),
+        "RFC 6749, 6750, 7523 and 7617 say how a client proves itself to a token endpoint",
+    ),
     "mockserver/delivery/": (
         frozenset({"Bearer", "client_assertion", "client_assertion_type", 401}),
         "RFC 6750 and RFC 7523 say how OAuth 2 tokens and assertions travel, and how an endpoint refuses one",

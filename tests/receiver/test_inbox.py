@@ -6,45 +6,57 @@ from collections.abc import Awaitable, Callable
 import pytest
 from aiohttp import web
 
-from receiver.clock import Clock
+from receiver.arrival import OVERHEAD_BYTES, Arrival, Sender
+from receiver.clock import Clock, Instant
 from receiver.connection import Request, Server
-from receiver.delivery import ReceivedDelivery
-from receiver.inbox import Found, Inbox
+from receiver.inbox import Found, Inbox, Room
 from receiver.listener import Listener
-from receiver.script import Scripts
+from receiver.session import Sessions
+from receiver.sieve import Sieve
+
+NOW = Instant(1735689600.25, 10.5)
 
 
-def delivery(token: str, sequence: int, body: bytes = b"") -> ReceivedDelivery:
-    return ReceivedDelivery(
+def arrival(token: str, body: bytes = b"", method: str = "POST", **headers: str) -> Arrival:
+    return Arrival(
         token=token,
-        sequence=sequence,
-        method="POST",
+        method=method,
         path=f"/{token}",
-        headers=(),
+        headers=tuple((name.encode(), value.encode()) for name, value in headers.items()),
         body=body,
-        arrived_at=1735689600.25,
-        arrived_monotonic=10.5,
-        completed_monotonic=None,
-        peer_port=40000,
-        client_certificate=None,
-        status=None,
+        arrived_at=NOW.wall,
+        arrived_monotonic=NOW.monotonic,
+        sender=Sender(40000),
     )
 
 
-def with_inbox(work: Callable[[Inbox], Awaitable[Found]], *, deliveries: int = 10, size: int = 1000) -> Found:
+def with_inbox(
+    work: Callable[[Inbox], Awaitable[Found]], *, deliveries: int = 10, memory: int = 10**6, disk: int = 0
+) -> Found:
+    """What is found in an inbox with so much room."""
+    room = Room(deliveries=deliveries, memory_bytes=memory, disk_bytes=disk)
+
     async def run() -> Found:
-        return await work(Inbox(most_deliveries=deliveries, most_bytes=size))
+        inbox = Inbox(room)
+        try:
+            return await work(inbox)
+        finally:
+            inbox.end()
 
     return asyncio.run(run())
 
 
 def fill(inbox: Inbox, token: str, *bodies: bytes) -> None:
     for body in bodies:
-        inbox.record(token, lambda sequence, body=body: delivery(token, sequence, body))
+        inbox.record(arrival(token, body))
 
 
 async def everything(inbox: Inbox, token: str, *, after: int = 0, count: int = 0) -> Found:
     return await inbox.wait(token, after=after, count=count, timeout_s=0)
+
+
+def sessions_of(room: Room) -> Sessions:
+    return Sessions(room=room, most=2, idle_s=60, clock=lambda: 0.0, new_name=lambda: "name")
 
 
 def bodies(found: Found) -> list[bytes]:
@@ -67,7 +79,7 @@ def test_the_oldest_deliveries_are_dropped_when_they_are_too_large_and_counted()
         fill(inbox, "t", b"x" * 60, b"y" * 40, b"z")
         return await everything(inbox, "t")
 
-    found = with_inbox(work, size=100)
+    found = with_inbox(work, memory=100 + 2 * OVERHEAD_BYTES)
     assert bodies(found) == [b"y" * 40, b"z"]
     assert found.dropped == 1
 
@@ -106,7 +118,8 @@ def test_tokens_that_nobody_issued_take_up_no_room_once_they_are_empty() -> None
 
 def test_a_dropped_delivery_can_be_answered_still() -> None:
     async def work(inbox: Inbox) -> Found:
-        first = inbox.record("t", lambda sequence: delivery("t", sequence))
+        first = arrival("t")
+        inbox.record(first)
         fill(inbox, "t", b"2")
         inbox.complete(first, status=200, at=11.0)
         return await everything(inbox, "t")
@@ -122,13 +135,14 @@ def test_a_cleared_inbox_has_all_its_room_again() -> None:
         fill(inbox, "t", b"a" * 40, b"b" * 40, b"c" * 20)
         return await everything(inbox, "t")
 
-    found = with_inbox(work, deliveries=3, size=100)
+    found = with_inbox(work, deliveries=3, memory=100 + 3 * OVERHEAD_BYTES)
     assert (bodies(found), found.dropped) == ([b"a" * 40, b"b" * 40, b"c" * 20], 0)
 
 
 def test_the_answer_to_a_forgotten_delivery_is_not_noted_with_another() -> None:
     async def work(inbox: Inbox) -> Found:
-        forgotten = inbox.record("t", lambda sequence: delivery("t", sequence, b"forgotten"))
+        forgotten = arrival("t", b"forgotten")
+        inbox.record(forgotten)
         inbox.clear()
         fill(inbox, "t", b"another")
         inbox.complete(forgotten, status=200, at=11.0)
@@ -140,7 +154,8 @@ def test_the_answer_to_a_forgotten_delivery_is_not_noted_with_another() -> None:
 
 def test_an_answer_is_noted_with_its_delivery_alone() -> None:
     async def work(inbox: Inbox) -> Found:
-        first = inbox.record("t", lambda sequence: delivery("t", sequence))
+        first = arrival("t")
+        inbox.record(first)
         fill(inbox, "t", b"2")
         inbox.complete(first, status=503, at=11.0)
         return await everything(inbox, "t")
@@ -151,13 +166,179 @@ def test_an_answer_is_noted_with_its_delivery_alone() -> None:
 
 def test_a_sender_that_left_is_noted_with_its_delivery_alone() -> None:
     async def work(inbox: Inbox) -> Found:
-        first = inbox.record("t", lambda sequence: delivery("t", sequence))
+        first = arrival("t")
+        inbox.record(first)
         fill(inbox, "t", b"2")
         inbox.close(first, at=11.0)
         return await everything(inbox, "t")
 
     found = with_inbox(work)
     assert [(kept.status, kept.closed_monotonic) for kept in found.deliveries] == [(None, 11.0), (None, None)]
+
+
+def test_what_does_not_fit_in_memory_goes_to_disk_and_is_found_there() -> None:
+    async def work(inbox: Inbox) -> Found:
+        for number in range(2000):
+            fill(inbox, f"t{number % 3}", b"%d" % number)
+        assert len(inbox._in_memory) <= 50
+        assert sum(len(tray.in_memory) for tray in inbox._trays.values()) == len(inbox._in_memory)
+        return await everything(inbox, "t1", count=2)
+
+    found = with_inbox(work, deliveries=50, disk=10**6)
+    assert bodies(found) == [b"%d" % number for number in range(1, 2000, 3)]
+    assert [kept.sequence for kept in found.deliveries] == list(range(1, 668))
+    assert (found.dropped, found.complete, found.more) == (0, True, False)
+
+
+def test_what_does_not_fit_on_disk_is_dropped_and_counted() -> None:
+    async def work(inbox: Inbox) -> Found:
+        for number in range(2000):
+            fill(inbox, "t", b"%d" % number)
+        return await everything(inbox, "t")
+
+    found = with_inbox(work, deliveries=50, disk=100_000)
+    assert found.dropped > 0
+    assert len(found.deliveries) > 50
+    assert [kept.sequence for kept in found.deliveries] == list(range(found.dropped + 1, 2001))
+
+
+def test_an_answer_is_noted_with_a_delivery_that_went_to_disk_meanwhile() -> None:
+    async def work(inbox: Inbox) -> Found:
+        first, second = arrival("t", b"1"), arrival("t", b"2")
+        inbox.record(first)
+        inbox.record(second)
+        fill(inbox, "t", *[b"later"] * 20)
+        assert first.place is not None
+        inbox.complete(first, status=503, at=11.0)
+        inbox.close(second, at=12.0)
+        return await everything(inbox, "t")
+
+    first, second, third, *_ = with_inbox(work, deliveries=3, disk=10**6).deliveries
+    assert (first.body, first.status, first.completed_monotonic) == (b"1", 503, 11.0)
+    assert (second.body, second.status, second.closed_monotonic) == (b"2", None, 12.0)
+    assert third.status is None
+
+
+def test_a_cleared_inbox_forgets_what_is_on_disk_and_late_answers_to_it() -> None:
+    async def work(inbox: Inbox) -> Found:
+        first = arrival("t", b"1")
+        inbox.record(first)
+        fill(inbox, "t", *[b"later"] * 20)
+        inbox.clear()
+        fill(inbox, "t", *[b"new"] * 20)
+        inbox.complete(first, status=503, at=11.0)
+        return await everything(inbox, "t")
+
+    found = with_inbox(work, deliveries=3, disk=10**6)
+    assert {(kept.body, kept.status) for kept in found.deliveries} == {(b"new", None)}
+    assert len(found.deliveries) == 20
+
+
+def test_a_disk_that_fails_costs_the_deliveries_on_it_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    async def work(inbox: Inbox) -> Found:
+        fill(inbox, "t", *[b"1"] * 20)
+        assert inbox._spill is not None
+        inbox._spill.close()
+        fill(inbox, "t", *[b"2"] * 20)
+        return await everything(inbox, "t")
+
+    found = with_inbox(work, deliveries=3, disk=10**6)
+    assert found.dropped == 17 + 1  # all that was on disk, and what was on its way there
+    assert [kept.sequence for kept in found.deliveries] == list(range(19, 41))
+    assert "deliveries that no longer fit in memory are dropped" in caplog.text
+
+
+def test_a_limit_leaves_the_later_ones_out_and_says_so() -> None:
+    async def work(inbox: Inbox) -> Found:
+        fill(inbox, "t", *[b"%d" % number for number in range(9)])
+        whole = await inbox.wait("t", after=0, count=0, timeout_s=0, limit=9)
+        assert (len(whole.deliveries), whole.more) == (9, False)
+        return await inbox.wait("t", after=3, count=0, timeout_s=0, limit=2)
+
+    found = with_inbox(work, deliveries=5, disk=10**6)
+    assert (bodies(found), found.more) == ([b"3", b"4"], True)
+
+
+@pytest.mark.parametrize(
+    ("method", "header", "expected"),
+    [
+        ("post", None, [b"1", b"3"]),
+        (None, "x-id", [b"2", b"3"]),
+        (None, "X-ID: a", [b"2"]),
+        (None, "x-id:", []),
+        ("POST", "X-Id:b", [b"3"]),
+    ],
+)
+def test_a_sieve_lets_through_what_was_asked_for(method: str | None, header: str | None, expected: list[bytes]) -> None:
+    async def work(inbox: Inbox) -> Found:
+        inbox.record(arrival("t", b"1"))
+        inbox.record(arrival("t", b"2", "PUT", **{"X-Id": "a"}))
+        inbox.record(arrival("t", b"3", **{"x-ID": "b"}))
+        return await inbox.wait("t", after=0, count=0, timeout_s=0, sieve=Sieve.parse(method, header))
+
+    assert bodies(with_inbox(work)) == expected
+
+
+def test_waiting_behind_a_sieve_counts_only_what_passes_it() -> None:
+    async def work(inbox: Inbox) -> Found:
+        sieve = Sieve.parse("PUT", None)
+        waiting = asyncio.create_task(inbox.wait("t", after=0, count=2, timeout_s=30, sieve=sieve))
+        for method in ("PUT", "POST", "POST"):
+            inbox.record(arrival("t", method=method))
+        assert not (await asyncio.wait([waiting], timeout=0.05))[0]
+        inbox.record(arrival("t", b"last", "PUT"))
+        return await waiting
+
+    found = with_inbox(work)
+    assert [kept.sequence for kept in found.deliveries] == [1, 4]
+    assert found.complete
+
+
+def test_waiting_behind_a_sieve_goes_on_when_the_inbox_is_cleared() -> None:
+    async def work(inbox: Inbox) -> Found:
+        fill(inbox, "t", b"1", b"2", b"3")
+        sieve = Sieve.parse("PUT", None)
+        waiting = asyncio.create_task(inbox.wait("t", after=0, count=1, timeout_s=30, sieve=sieve))
+        await asyncio.sleep(0)
+        inbox.clear()
+        inbox.record(arrival("t", b"after", "PUT"))
+        return await waiting
+
+    assert bodies(with_inbox(work)) == [b"after"]
+
+
+def test_a_watcher_is_told_of_arrivals_and_answers_and_of_what_it_missed() -> None:
+    async def work(inbox: Inbox) -> Found:
+        with inbox.subscription(most=2) as news:
+            first = arrival("t", b"1")
+            inbox.record(first)
+            assert (await anext(news)).delivery.status is None
+            inbox.complete(first, status=200, at=11.0)
+            assert (await anext(news)).delivery.status == 200
+            fill(inbox, "t", b"2", b"3", b"4", b"5")
+            seen = [await anext(news), await anext(news)]
+            assert [(one.delivery.body, one.missed) for one in seen] == [(b"4", 2), (b"5", 0)]
+            inbox.end()
+            assert [one async for one in news] == []
+        return await everything(inbox, "t")
+
+    with_inbox(work)
+
+
+def test_gaps_are_counted_wherever_they_are() -> None:
+    async def work(inbox: Inbox) -> Found:
+        fill(inbox, "t", b"1")
+        inbox.drop("t", NOW)
+        fill(inbox, "t", b"3")
+        inbox.drop("t", NOW)
+        assert (await everything(inbox, "t")).dropped == 2
+        assert (await everything(inbox, "t", after=2)).dropped == 1
+        fill(inbox, "t", b"5", b"6")
+        assert inbox.counts("t") == (6, 3)
+        return await everything(inbox, "t")
+
+    found = with_inbox(work, deliveries=3)
+    assert (bodies(found), found.dropped) == ([b"3", b"5", b"6"], 3)
 
 
 def test_waiters_for_different_tokens_and_numbers_are_each_woken_in_time() -> None:
@@ -200,8 +381,8 @@ def test_a_sender_that_is_gone_when_the_answer_is_written_causes_no_fault(caplog
 
 def test_a_body_that_never_ends_is_given_up_and_counted_as_dropped() -> None:
     async def run() -> tuple[bytes, Found]:
-        inbox = Inbox(most_deliveries=10, most_bytes=1000)
-        listener = Listener(inbox=inbox, scripts=Scripts(), clock=Clock(), body_within_s=0.05)
+        sessions = sessions_of(Room(deliveries=10, memory_bytes=1000, disk_bytes=0))
+        listener = Listener(sessions=sessions, clock=Clock(), body_within_s=0.05)
         runner = web.ServerRunner(listener.server())
         await runner.setup()
         try:
@@ -214,7 +395,7 @@ def test_a_body_that_never_ends_is_given_up_and_counted_as_dropped() -> None:
             answer = await asyncio.wait_for(reader.read(), 30)
             writer.close()
             await writer.wait_closed()
-            return answer, await everything(inbox, "t", count=1)
+            return answer, await everything(sessions.default.inbox, "t", count=1)
         finally:
             await runner.cleanup()
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from receiver.delivery import ReceivedDelivery
+from receiver.delivery import ReceivedDelivery, TlsFacts
 
 latin1 = st.text(st.characters(max_codepoint=255))
 deliveries = st.builds(
@@ -24,6 +24,7 @@ deliveries = st.builds(
     closed_monotonic=st.none() | st.floats(0, 2**40),
     peer_port=st.integers(0, 65535),
     client_certificate=st.none() | st.text(),
+    tls=st.none() | st.builds(TlsFacts, version=st.text(), cipher=st.text(), server_name=st.none() | st.text()),
     status=st.none() | st.integers(200, 999),
 )
 EXAMPLE: dict[str, Any] = {
@@ -39,6 +40,7 @@ EXAMPLE: dict[str, Any] = {
     "closed_monotonic": 2.5,
     "peer_port": 40000,
     "client_certificate": None,
+    "tls": {"version": "TLSv1.3", "cipher": "TLS_AES_256_GCM_SHA384", "server_name": "localhost"},
     "status": None,
 }
 
@@ -63,7 +65,7 @@ def test_a_header_is_found_in_any_case_and_the_first_counts() -> None:
     assert delivery.all_headers("absent") == ()
 
 
-@pytest.mark.parametrize("member", sorted(set(EXAMPLE) - {"closed_monotonic"}))
+@pytest.mark.parametrize("member", sorted(set(EXAMPLE) - {"closed_monotonic", "tls"}))
 def test_a_missing_or_mistyped_member_is_refused(member: str) -> None:
     with pytest.raises(ValueError, match=member):
         ReceivedDelivery.from_json({key: value for key, value in EXAMPLE.items() if key != member})

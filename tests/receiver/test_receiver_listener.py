@@ -219,6 +219,26 @@ def test_a_client_certificate_of_another_authority_is_refused(secured: Receiver,
     assert secured.ask(lambda client: client.deliveries(token, 0)) == ()
 
 
+def test_what_was_agreed_on_in_the_handshake_is_recorded(secured: Receiver) -> None:
+    token = secured.new_token()
+    request = f"POST /{token} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode()
+    with secured.connection(name="localhost") as connection:
+        assert isinstance(connection, ssl.SSLSocket)
+        connection.sendall(request)
+        read_to_end(connection)
+        agreed = (connection.version(), connection.cipher()[0], "localhost")  # type: ignore[index]
+    facts = only_delivery(secured, token).tls
+    assert facts is not None
+    assert (facts.version, facts.cipher, facts.server_name) == agreed
+
+
+def test_without_tls_nothing_was_agreed_on() -> None:
+    with receiver("--http") as process:
+        token = process.new_token()
+        process.post(f"/{token}")
+        assert only_delivery(process, token).tls is None
+
+
 def test_a_sender_that_does_not_trust_the_authority_cannot_connect(secured: Receiver) -> None:
     host, _, port = secured.url.removeprefix("https://").partition(":")
     with (

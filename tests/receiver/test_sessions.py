@@ -1,0 +1,188 @@
+"""Sessions keep apart what parallel runs do at one receiver, and free what they had."""
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+from receiver_process import DEADLINE_S, Receiver, read_to_end, receiver
+
+from receiver.client import ReceiverClient, ReceiverFailed
+from receiver.inbox import Room
+from receiver.keyring import Keyring
+from receiver.script import Reply
+from receiver.session import NoRoom, Sessions, TokenTaken
+
+ROOM = Room(deliveries=10, memory_bytes=10**6, disk_bytes=0)
+POST = "POST /{} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Receiver]:
+    with receiver("--http") as process:
+        yield process
+        assert process.log.empty(), process.log.get()
+
+
+def test_what_one_session_has_another_does_not_find(running: Receiver) -> None:
+    async def work(client: ReceiverClient) -> None:
+        async with client.session() as ours, client.session() as theirs:
+            token = (await ours.new_token()).token
+            await asyncio.to_thread(running.post, f"/{token}", b"ours")
+            (found,) = await ours.deliveries(token)
+            assert found.body == b"ours"
+            for other in (theirs, client):
+                with pytest.raises(ReceiverFailed, match="does not belong to this session"):
+                    await other.deliveries(token)
+                with pytest.raises(ReceiverFailed, match="does not belong to this session"):
+                    await other.script(token, [Reply(status=500)])
+                with pytest.raises(ReceiverFailed, match="belongs to another session"):
+                    await other.new_token(token)
+
+    running.ask(work)
+
+
+def test_a_reset_of_one_session_leaves_the_others_alone(running: Receiver) -> None:
+    async def work(client: ReceiverClient) -> None:
+        async with client.session() as ours, client.session() as theirs:
+            tokens = [(await one.new_token()).token for one in (ours, theirs, client)]
+            await theirs.script(tokens[1], [Reply(status=503)])
+            for token in tokens:
+                await asyncio.to_thread(running.post, f"/{token}")
+            await ours.reset()
+            with pytest.raises(ReceiverFailed, match="does not belong"):
+                await ours.deliveries(tokens[0])
+            assert len(await theirs.deliveries(tokens[1])) == 1
+            assert len(await client.deliveries(tokens[2])) == 1
+            assert b" 503 " in await asyncio.to_thread(running.post, f"/{tokens[1]}")
+
+    running.ask(work)
+
+
+def test_a_reset_cuts_only_what_hangs_in_its_own_session(running: Receiver) -> None:
+    async def arranged(client: ReceiverClient) -> str:
+        token = (await client.new_token()).token
+        await client.script(token, [Reply(hang=True)])
+        return token
+
+    async def work(client: ReceiverClient) -> None:
+        async with client.session() as ours:
+            mine, other = await arranged(ours), await arranged(client)
+            with running.connection() as first, running.connection() as second:
+                first.sendall(POST.format(mine).encode())
+                second.sendall(POST.format(other).encode())
+                await ours.deliveries(mine)
+                await client.deliveries(other)
+                await ours.reset()
+                assert await asyncio.to_thread(read_to_end, first) == b""
+                (delivery,) = await client.deliveries(other)
+                assert delivery.closed_monotonic is None
+
+    running.ask(work)
+
+
+def test_an_ended_session_is_gone_with_all_it_had(running: Receiver) -> None:
+    async def work(client: ReceiverClient) -> None:
+        async with client.session() as ours:
+            token = (await ours.new_token()).token
+            await ours.script(token, [Reply(status=500)])
+            (name,) = (await client._call("GET", "/sessions"))["sessions"]
+            assert (await client._call("GET", f"/sessions/{name}/tokens"))["tokens"][0]["token"] == token
+        with pytest.raises(ReceiverFailed, match="there is no session"):
+            await client._call("GET", f"/sessions/{name}/tokens")
+        assert b" 200 " in await asyncio.to_thread(running.post, f"/{token}")
+        assert (await client._call("GET", "/sessions"))["sessions"] == []
+
+    running.ask(work)
+
+
+def test_waiting_in_a_session_that_ends_comes_to_an_end_by_its_deadline(running: Receiver) -> None:
+    async def work(client: ReceiverClient) -> None:
+        async with client.session() as ours:
+            token = (await ours.new_token()).token
+            async with ReceiverClient(ours._base) as waiter:
+                waiting = asyncio.create_task(waiter.deliveries(token, 1, timeout_s=0.2))
+                await asyncio.sleep(0)
+                await ours._call("DELETE", "")
+                assert await asyncio.wait_for(waiting, DEADLINE_S) == ()
+        # the block ends it once more, in vain
+
+    with pytest.raises(ReceiverFailed, match="there is no session"):
+        running.ask(work)
+
+
+def test_secrets_of_a_token_are_what_its_deliveries_are_judged_by(running: Receiver) -> None:
+    token = running.new_token()
+    keyring = Keyring(secrets=("s",), scheme="simple")
+    running.ask(lambda client: client.secrets(token, keyring))
+    running.post(f"/{token}", b"{}")
+    told = running.ask(lambda client: client.summary(token))
+    assert (told["verified"], told["unverified"]) == (0, {"missing header": 1})
+    shown = running.ask(lambda client: client._call("GET", f"/tokens/{token}/deliveries"))
+    assert shown["deliveries"][0]["verdict"]["reason"] == "missing header"
+
+
+def test_a_rate_is_told_over_the_control_api(running: Receiver) -> None:
+    token = running.new_token()
+    for _ in range(3):
+        running.post(f"/{token}")
+    found = running.ask(lambda client: client.rate(token, 60.0))
+    assert (found.highest, found.total, found.examined) == (3, 3, 3)
+    assert found.first_at is not None
+    assert found.first_at == found.highest_at
+    with pytest.raises(ReceiverFailed, match="window"):
+        running.ask(lambda client: client.rate(token, 0.0))
+
+
+def test_deliveries_can_be_asked_for_by_method_and_header(running: Receiver) -> None:
+    token = running.new_token()
+    running.post(f"/{token}", b"1", headers=b"X-Id: a\r\n")
+    running.post(f"/{token}", b"2")
+    running.exchange(f"PUT /{token} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+    found = running.ask(lambda client: client.matching_deliveries(token, 1, method="POST", header="x-id: a"))
+    assert [one.body for one in found] == [b"1"]
+    found = running.ask(lambda client: client.matching_deliveries(token, 1, method="put"))
+    assert [one.sequence for one in found] == [3]
+    assert running.ask(lambda client: client.matching_deliveries(token, 1, 0.05, method="DELETE")) == ()
+
+
+def test_more_deliveries_than_a_page_holds_all_reach_the_client(running: Receiver) -> None:
+    token = running.new_token()
+    request = f"POST /{token} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n".encode()
+    last = request.replace(b"Content-Length", b"Connection: close\r\nContent-Length")
+    running.exchange(request * 2500 + last)
+    found = running.ask(lambda client: client.deliveries(token, 2501))
+    assert [one.sequence for one in found] == list(range(1, 2502))
+
+
+def sessions(clock: list[float], most: int = 2) -> Sessions:
+    names = iter("abcdefgh")
+    return Sessions(room=ROOM, most=most, idle_s=60.0, clock=lambda: clock[0], new_name=lambda: next(names))
+
+
+def test_there_are_no_more_sessions_than_there_may_be() -> None:
+    kept = sessions([0.0])
+    kept.open()
+    kept.open()
+    with pytest.raises(NoRoom, match="2 sessions already"):
+        kept.open()
+
+
+def test_an_idle_session_makes_room_for_a_new_one() -> None:
+    clock = [0.0]
+    kept = sessions(clock)
+    idle, used = kept.open(), kept.open()
+    clock[0] = 50.0
+    assert kept.named(used.name) is used
+    clock[0] = 70.0
+    assert kept.open().name == "c"
+    assert kept.named(idle.name) is None
+    assert kept.named(used.name) is used
+
+
+def test_a_token_of_the_default_session_is_no_other_sessions() -> None:
+    kept = sessions([0.0])
+    kept.issue(kept.default, "t")
+    with pytest.raises(TokenTaken):
+        kept.issue(kept.open(), "t")
+    kept.reset(kept.default)
+    kept.issue(kept.open(), "t")
