@@ -17,6 +17,8 @@ SUBCOMMANDS: Final = {
     "load": ("load.cli:load", "Load a server and measure its deliveries at the receiver."),
     "receive": ("receiver.cli:receive", "Start the webhook receiver."),
     "serve": ("mockserver.cli:serve", "Start the reference server, which really delivers."),
+    "vectors": ("receiver.vectors_command:vectors", "Print signed deliveries, good and bad, to grade a verifier."),
+    "verify": ("receiver.verify_command:verify", "Check the signature of one saved delivery."),
 }
 """Each subcommand: where it lives, and the line that `hookproof --help` shows without loading it."""
 

@@ -4,14 +4,14 @@
 `Unverified` with one `Reason`.
 """
 
-import base64
 import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from receiver.secret_key import canonical_base64, secret_key
 from receiver.signed_message import Headers, Reason, Refused, SignedMessage, read, signed_bytes
 from spec.dialect import Secrets, SignatureScheme
-from spec.vocabulary import Encoding, SecretForm
+from spec.vocabulary import Encoding
 
 __all__ = ["Reason", "Unverified", "Verified", "verify"]
 
@@ -72,17 +72,10 @@ def _keys(rules: Secrets, secrets: Sequence[str]) -> list[bytes]:
 
 
 def _key(rules: Secrets, secret: str, place: int) -> bytes:
-    if not secret.startswith(rules.prefix):
-        raise Refused(Reason.SECRET_NOT_USABLE, f"secret {place} does not begin with {rules.prefix!r}")
-    text = secret.removeprefix(rules.prefix)
     try:
-        # Unpadded base64 names the same bytes, so it is as good a key.
-        key = text.encode() if rules.form is SecretForm.TEXT else _base64(text + "=" * (-len(text) % 4))
-    except ValueError:
-        raise Refused(Reason.SECRET_NOT_USABLE, f"secret {place} is no {rules.form}") from None
-    if not key:
-        raise Refused(Reason.SECRET_NOT_USABLE, f"secret {place} is empty")
-    return key
+        return secret_key(rules, secret)
+    except ValueError as error:
+        raise Refused(Reason.SECRET_NOT_USABLE, f"secret {place} {error}") from None
 
 
 def _check_age(scheme: SignatureScheme, timestamp: float | None, now: float) -> None:
@@ -119,14 +112,6 @@ def _signature(encoding: Encoding, text: str | None) -> bytes:
     if text is None:
         return b""
     try:
-        return bytes.fromhex(text) if encoding is Encoding.HEX else _base64(text)
+        return bytes.fromhex(text) if encoding is Encoding.HEX else canonical_base64(text)
     except ValueError:
         return b""
-
-
-def _base64(text: str) -> bytes:
-    """The bytes behind canonical base64; raises ValueError for any other text."""
-    decoded = base64.b64decode(text, validate=True)
-    if base64.b64encode(decoded).decode("ascii") != text:
-        raise ValueError("not canonical")
-    return decoded
