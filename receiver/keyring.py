@@ -61,7 +61,6 @@ class Keyring(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             arrived_at,
         )
 
-
     def explanation(self, delivery: ReceivedDelivery, known: Known) -> Bisection | None:
         """Name the mistake of a delivery that is not verified; None for one that is."""
         dialect = _dialect(self.dialect)

@@ -9,8 +9,9 @@ A watcher that is slower than the senders loses the oldest news, and is told how
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Self
+from typing import Protocol, Self
 
 from receiver.arrival import Arrival
 from receiver.delivery import ReceivedDelivery
@@ -25,7 +26,6 @@ class Watcher(Protocol):
 
     def amended(self, token: str, sequence: int) -> None:
         """A request was answered or broken off."""
-        ...
 
     def judged_anew(self, token: str) -> None:
         """The token has other secrets, so that its deliveries may have another verdict."""

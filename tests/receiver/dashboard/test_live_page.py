@@ -1,8 +1,10 @@
 """The live page in a browser: deliveries arrive, are found, opened and explained, and nothing in them is ever run."""
 
+import hmac
 import json
 import re
 import threading
+import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -51,6 +53,13 @@ def send(running: Receiver, count: int, token: str = "orders", *, begin: int = 0
 
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(one, range(begin, begin + count)))
+
+
+def put(running: Receiver, path: str, value: object) -> None:
+    """Tell the control API something."""
+    content = json.dumps(value).encode()
+    with urllib.request.urlopen(urllib.request.Request(running.control + path, method="PUT", data=content)):
+        pass
 
 
 def rows(page: Page) -> int:
@@ -109,6 +118,28 @@ def test_an_opened_delivery_shows_all_that_arrived(live: Opened, running: Receiv
     detail.get_by_role("tab", name="Hex").click()
     expect(detail.locator(".hex")).to_contain_text("000000  7b 22 69 64 22 3a 20 31")
     expect(detail.locator(".timeline")).to_contain_text("answered 200")
+
+
+def test_a_signature_that_fails_is_explained_and_so_are_those_before_its_secret_was_known(
+    live: Opened, running: Receiver
+) -> None:
+    body = b'{"a": 1, "b": [2, 3]}'
+    signed = hmac.new(b"a-secret-of-orders", b'{"a":1,"b":[2,3]}', "sha256").hexdigest()
+    running.post("/orders", body, headers=f"X-Webhook-Signature: {signed}\r\n".encode())
+    page = live.page
+    row = page.locator(".row")
+    expect(row).to_contain_text("unchecked")
+    row.click()
+    expect(page.locator(".signature")).to_contain_text("No secret is known for this token.")
+    put(running, "/tokens/orders/secrets", {"secrets": ["a-secret-of-orders"]})
+    expect(row).to_contain_text("no signature matches")
+    expect(page.locator(".signature .verdict")).to_have_text("not verified: no signature matches")
+    expect(page.locator(".bisection")).to_have_text("signed the compact form of the body, sent it with spaces")
+    right = hmac.new(b"a-secret-of-orders", body, "sha256").hexdigest()
+    running.post("/orders", body, headers=f"X-Webhook-Signature: {right}\r\n".encode())
+    expect(page.locator('.row[data-verdict="verified"]')).to_have_count(1)
+    page.locator("#verdict").select_option("unverified")
+    expect(page.locator("#shown")).to_have_text("1 of 2 deliveries match")
 
 
 def test_a_body_that_is_no_text_is_shown_byte_by_byte(live: Opened, running: Receiver) -> None:
