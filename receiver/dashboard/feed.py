@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 WRITTEN: Final = re.compile(r"(?P<epoch>[0-9a-f]{1,32})-(?P<position>[0-9]{1,18})-(?P<arrivals>[0-9]{1,18})")
 
@@ -28,11 +28,11 @@ class Kind(Enum):
     FORGOTTEN = "the token's deliveries are kept no more, and it counts from 1 again"
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """One thing that happened; `sequence` is 0 if it happened to all of a token's deliveries.
 
-    `arrivals` counts all deliveries that had arrived by then, this one among them.
+    `arrivals` counts all deliveries that had arrived by then, this one among them. It is a tuple since two of them are
+    made for each delivery while its sender waits.
     """
 
     kind: Kind

@@ -101,12 +101,16 @@ class Dashboard:
     async def range_of_rows(self, request: web.Request) -> web.Response:
         """Rows of a token, judged now."""
         wanted = msgspec.convert(dict(request.query), Range, strict=False)
-        sequences = range(wanted.first, min(wanted.last, wanted.first + MOST_ROWS - 1) + 1)
-        return _json({"rows": [await self._row(wanted.token, sequence, new=False) for sequence in sequences]})
+        rows = []
+        for sequence in range(wanted.first, min(wanted.last, wanted.first + MOST_ROWS - 1) + 1):
+            rows.append(self._row(wanted.token, sequence, new=False))
+            # Deliveries come first: a row may have to be read from disk.
+            await asyncio.sleep(0)
+        return _json({"rows": rows})
 
     async def delivery(self, request: web.Request) -> web.Response:
         """All that the page shows of one delivery."""
-        found = await self._asked_for(request)
+        found = self._asked_for(request)
         judgement, bisection = self.judge.judge(found), None
         if judgement.verdict is Verdict.UNVERIFIED:
             bisection = await asyncio.to_thread(self.judge.explain, found)
@@ -115,12 +119,12 @@ class Dashboard:
 
     async def body(self, request: web.Request) -> web.Response:
         """The raw body, to be saved."""
-        found = await self._asked_for(request)
+        found = self._asked_for(request)
         return _download(found.body, f"delivery-{found.sequence}.body")
 
     async def request(self, request: web.Request) -> web.Response:
         """The whole request as it was sent, its head and body, to be saved."""
-        found = await self._asked_for(request)
+        found = self._asked_for(request)
         return _download(raw_request(found), f"delivery-{found.sequence}.http")
 
     async def replay(self, request: web.Request) -> web.Response:
@@ -129,22 +133,22 @@ class Dashboard:
             raise web.HTTPForbidden(text=f"a replay is asked for as application/json with the header {REPLAY_HEADER}")
         wanted = msgspec.json.decode(await request.read(), type=ReplayRequest)
         try:
-            answer = await self.replayer.replay(await self._kept(wanted), wanted.url)
+            answer = await self.replayer.replay(self._kept(wanted), wanted.url)
         except ReplayRefused as refused:
             raise web.HTTPUnprocessableEntity(text=str(refused)) from None
         return _json(answer.to_json())
 
-    async def _rows(self, wanted: Mapping[tuple[str, int], bool]) -> list[dict[str, object]]:
-        return [await self._row(token, sequence, new=new) for (token, sequence), new in wanted.items()]
+    def _rows(self, wanted: Mapping[tuple[str, int], bool]) -> list[dict[str, object]]:
+        return [self._row(token, sequence, new=new) for (token, sequence), new in wanted.items()]
 
-    async def _row(self, token: str, sequence: int, *, new: bool) -> dict[str, object]:
+    def _row(self, token: str, sequence: int, *, new: bool) -> dict[str, object]:
         found = self.kept.find(token, sequence)
         return row(found, self.judge.judge(found), new=new) if found else lost_row(token, sequence, new=new)
 
-    async def _asked_for(self, request: web.Request) -> ReceivedDelivery:
-        return await self._kept(msgspec.convert(dict(request.query), Place, strict=False))
+    def _asked_for(self, request: web.Request) -> ReceivedDelivery:
+        return self._kept(msgspec.convert(dict(request.query), Place, strict=False))
 
-    async def _kept(self, place: Place) -> ReceivedDelivery:
+    def _kept(self, place: Place) -> ReceivedDelivery:
         found = self.kept.find(place.token, place.sequence)
         if found is None:
             raise web.HTTPNotFound(text="this delivery is no longer kept; the inbox is bounded")

@@ -6,7 +6,7 @@ cursor as its id, so that a browser that lost its connection reads on from there
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -25,7 +25,7 @@ HEARTBEAT_S: Final = 15.0
 """A sign of life, by which a connection that is gone is noticed."""
 MOST_PAGES: Final = 32
 
-Rows = Callable[[Mapping[tuple[str, int], bool]], Awaitable[list[dict[str, object]]]]
+Rows = Callable[[Mapping[tuple[str, int], bool]], list[dict[str, object]]]
 """Renders deliveries by token and sequence; the value says whether a delivery is new to the page."""
 
 
@@ -68,14 +68,14 @@ class Stream:
             elif self.feed.knows(cursor):
                 batch = self.feed.read(cursor, most=MOST_ROWS)
                 cursor = batch.cursor
-                await response.write(await self._events(batch))
+                await response.write(self._events(batch))
                 await asyncio.sleep(self.pause_s)
 
-    async def _events(self, batch: Batch) -> bytes:
+    def _events(self, batch: Batch) -> bytes:
         told: list[tuple[str, object]] = [("skipped", {"deliveries": batch.skipped})] if batch.skipped else []
         if forgotten := _tokens(batch, Kind.FORGOTTEN):
             told.append(("forgotten", forgotten))
-        if rows := await self.rows(standing(batch.changes)):
+        if rows := self.rows(standing(batch.changes)):
             told.append(("deliveries", rows))
         if judged := _tokens(batch, Kind.JUDGED_ANEW):
             told.append(("judged", judged))

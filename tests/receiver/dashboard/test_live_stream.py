@@ -36,7 +36,7 @@ class Page:
         )
         self.address = ("", 0)
 
-    async def _rows(self, wanted: Mapping[tuple[str, int], bool]) -> list[dict[str, object]]:
+    def _rows(self, wanted: Mapping[tuple[str, int], bool]) -> list[dict[str, object]]:
         self.rendered += len(wanted)
         return [{"sequence": sequence, "new": new, "p": "x" * self.padding} for (_, sequence), new in wanted.items()]
 
