@@ -19,6 +19,12 @@ from receiver.address import Address
 from receiver.api import ControlApi
 from receiver.authority import Authority
 from receiver.clock import Clock
+from receiver.dashboard.feed import Feed
+from receiver.dashboard.of_sessions import OfSessions
+from receiver.dashboard.replay import Replayer
+from receiver.dashboard.replay_target import THIS_MACHINE, Allowance
+from receiver.dashboard.routes import Dashboard
+from receiver.dashboard.same_origin import guard, own_names
 from receiver.inbox import Room
 from receiver.listener import Listener
 from receiver.script import Script
@@ -29,6 +35,8 @@ from receiver.token_server import TokenServer
 ROOM: Final = Room(deliveries=20_000, memory_bytes=64 * 2**20, disk_bytes=4 * 2**30)
 MOST_SESSIONS: Final = 32
 IDLE_SESSION_S: Final = 3600.0
+MOST_CHANGES: Final = 8192
+"""That a live page may be behind before it skips deliveries."""
 BODY_WITHIN_S: Final = 60.0
 STOP_WITHIN_S: Final = 1.0
 LOCAL_HOSTS: Final = ("localhost", "127.0.0.1", "::1")
@@ -44,6 +52,8 @@ class Settings:
 
     Without `authority_folder` the authority lasts as long as the receiver. `tokens` are what some tokens are from the
     start. With `tls_faults` there are listeners beside the usual one whose TLS is wrong. `room` bounds each session.
+    `replays` says where the live page may replay to, and `control_names` are further host names by which browsers may
+    reach the control listener.
     """
 
     bind: Address
@@ -54,6 +64,8 @@ class Settings:
     tokens: Mapping[str, TokenPlan] = field(default_factory=dict)
     tls_faults: bool = False
     room: Room = ROOM
+    replays: Allowance = THIS_MACHINE
+    control_names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,12 +89,14 @@ async def running(settings: Settings) -> AsyncIterator[Running]:
     async with AsyncExitStack() as stack:
         authority = _authority(settings, stack) if settings.tls else None
         context = _tls(settings, authority) if authority else None
+        feed = Feed(most_changes=MOST_CHANGES, new_epoch=lambda: token_hex(4))
         sessions = Sessions(
             room=settings.room,
             most=MOST_SESSIONS,
             idle_s=IDLE_SESSION_S,
             clock=time.monotonic,
             new_name=lambda: token_hex(8),
+            watcher=feed,
         )
         stack.callback(sessions.end_all)
         listener = Listener(sessions=sessions, clock=Clock(), body_within_s=BODY_WITHIN_S)
@@ -95,9 +109,21 @@ async def running(settings: Settings) -> AsyncIterator[Running]:
         api = ControlApi(
             sessions=sessions, authority=authority, url=url, tls_faults=faults, new_token=lambda: token_hex(8)
         )
-        control_runner = web.AppRunner(api.application(), access_log=None, shutdown_timeout=STOP_WITHIN_S)
-        control = await _listen(stack, control_runner, settings.control, None)
         certificate = authority.certificate_path if authority else None
+        application = api.application()
+        application.middlewares.insert(0, guard(own_names(settings.control.host, settings.control_names)))
+        deliveries = OfSessions(sessions)
+        Dashboard(
+            kept=deliveries,
+            judge=deliveries,
+            feed=feed,
+            replayer=Replayer(allowance=settings.replays, clock=Clock()),
+            clock=Clock(),
+            public_url=url,
+            ca=certificate,
+        ).join(application)
+        control_runner = web.AppRunner(application, access_log=None, shutdown_timeout=STOP_WITHIN_S)
+        control = await _listen(stack, control_runner, settings.control, None)
         yield Running(url=url, listening=listening, control=control.url("http"), ca=certificate, tls_faults=faults)
 
 

@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -17,6 +17,7 @@ import click
 from receiver.address import Address, parse_base_url
 from receiver.app import CannotStart, Running, Settings, running
 from receiver.authority import Authority, AuthorityProblem
+from receiver.dashboard.replay_target import Allowance
 from receiver.script_file import TokenPlan, read_script_file
 from spec.file_problem import FileProblems
 
@@ -46,6 +47,13 @@ def _read_by(parse: Callable[[str], T]) -> Callback[T]:
     return read
 
 
+def _allowance(_context: click.Context, _parameter: click.Parameter, texts: Sequence[str]) -> Allowance:
+    try:
+        return Allowance.parse(texts)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
 ADDRESS: Final[dict[str, Any]] = {
     "callback": _read_by(Address.parse),
     "metavar": "H:P",
@@ -62,6 +70,16 @@ ADDRESS: Final[dict[str, Any]] = {
 @click.option("--public-url", callback=_read_by(parse_base_url), metavar="URL", help="URL that leads to --bind.")
 @click.option("--script", type=click.Path(path_type=Path), metavar="FILE", help="YAML that says what tokens answer.")
 @click.option("--tls-faults", is_flag=True, help="Listen on further ports too, where TLS is wrong.")
+@click.option(
+    "--allow-replay",
+    callback=_allowance,
+    multiple=True,
+    metavar="CIDR|HOST",
+    help="Open a network or a host to replays from the live page, beside this machine.",
+)
+@click.option(
+    "--control-name", multiple=True, metavar="HOST", help="Another host name by which browsers may reach --control."
+)
 @click.option("--json", "as_json", is_flag=True, help="Say where it listens as one line of JSON.")
 @click.option("--until-stdin-closes", is_flag=True, help="Stop when standard input ends.")
 def receive(
@@ -73,6 +91,8 @@ def receive(
     public_url: str | None,
     script: Path | None,
     tls_faults: bool,
+    allow_replay: Allowance,
+    control_name: tuple[str, ...],
     as_json: bool,
     until_stdin_closes: bool,
 ) -> None:
@@ -88,6 +108,8 @@ def receive(
         public_url=public_url,
         tokens=_script_file(script) if script else {},
         tls_faults=tls_faults,
+        replays=allow_replay,
+        control_names=control_name,
     )
     say = _as_json if as_json else _as_text
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
@@ -160,4 +182,5 @@ def _as_text(receiver: Running) -> str:
     trust = f"; let senders trust {receiver.ca}" if receiver.ca else ""
     faults = "".join(f"\n  {name}: {url}" for name, url in receiver.tls_faults.items())
     wrong = f"\nWith wrong TLS:{faults}" if faults else ""
-    return f"Receiving at {receiver.url}/TOKEN{own}, control API at {receiver.control}{trust}. Ctrl-C stops.{wrong}"
+    control = f"live page and control API at {receiver.control}"
+    return f"Receiving at {receiver.url}/TOKEN{own}, {control}{trust}. Ctrl-C stops.{wrong}"

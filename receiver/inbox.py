@@ -20,7 +20,7 @@ from receiver.delivery import ReceivedDelivery
 from receiver.rate import Rate, rate_of
 from receiver.sieve import ALL, Sieve
 from receiver.spill import PAGE, Spill
-from receiver.subscription import Subscription
+from receiver.subscription import NOBODY, Subscription, Watcher
 from receiver.tray import Tray
 from receiver.turnstile import Turnstile
 
@@ -60,8 +60,9 @@ class Inbox:
     can't undo it.
     """
 
-    def __init__(self, room: Room) -> None:
+    def __init__(self, room: Room, watcher: Watcher = NOBODY) -> None:
         self._room = room
+        self._watcher = watcher
         self._trays: dict[str, Tray] = {}
         self._in_memory: deque[Arrival] = deque()
         self._bytes = 0
@@ -88,6 +89,7 @@ class Inbox:
             self._make_room()
         self._waiting.passed(arrival.token, arrival.sequence)
         self._tell(arrival)
+        self._watcher.arrived(arrival.token, arrival.sequence)
         return arrival.sequence
 
     def drop(self, token: str, at: Instant) -> None:
@@ -96,6 +98,7 @@ class Inbox:
         sequence = tray.count(wall=at.wall, monotonic=at.monotonic)
         tray.leave_out(sequence)
         self._waiting.passed(token, sequence)
+        self._watcher.arrived(token, sequence)
 
     def complete(self, arrival: Arrival, *, status: int, at: float) -> None:
         """Note that a delivery was answered whole, at a monotonic time in seconds."""
@@ -129,6 +132,14 @@ class Inbox:
             return await self._found(token, after, limit, sieve, complete=False)
         return await self._found(token, after, limit, sieve, complete=True)
 
+    def find(self, token: str, sequence: int) -> ReceivedDelivery | None:
+        """One delivery that is still kept; None for any other."""
+        tray = self._trays.get(token)
+        arrival = tray.in_memory.get(sequence) if tray else None
+        if arrival is None:
+            arrival = next(iter(self._page(token, sequence - 1)), None)
+        return arrival.delivery() if arrival is not None and arrival.sequence == sequence else None
+
     async def rate(self, token: str, window_s: float) -> Rate:
         """When the token's requests came, and how many at most within any window of so many seconds."""
         tray = self._trays.get(token, Tray())
@@ -152,6 +163,7 @@ class Inbox:
 
     def clear(self) -> None:
         """Forget all deliveries and tokens."""
+        self._watcher.forgotten(tuple(self._trays))
         self._trays.clear()
         self._in_memory.clear()
         self._bytes = 0
@@ -182,6 +194,7 @@ class Inbox:
         if arrival.place is not None and self._spill is not None:
             self._spill.amend(arrival)
         self._tell(arrival)
+        self._watcher.amended(arrival.token, arrival.sequence)
 
     async def _until(self, token: str, after: int, count: int, sieve: Sieve) -> None:
         """Return when `count` requests above `after` have arrived."""

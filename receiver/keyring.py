@@ -12,10 +12,12 @@ from typing import Annotated, Literal
 import msgspec
 
 from receiver.arrival import Arrival
+from receiver.bisection import Bisection, Known, bisect
 from receiver.delivery import ReceivedDelivery
 from receiver.quick_check import QuickCheck
 from receiver.secret_key import secret_key
 from receiver.signed_message import Headers
+from receiver.subscription import NOBODY, Watcher
 from receiver.verification import Unverified, Verified, verify
 from spec.dialect import Dialect
 from spec.dialect_file import load_dialect, shipped_dialects
@@ -59,6 +61,20 @@ class Keyring(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             arrived_at,
         )
 
+    def explanation(self, delivery: ReceivedDelivery, known: Known) -> Bisection | None:
+        """Name the mistake of a delivery that is not verified; None for one that is."""
+        dialect = _dialect(self.dialect)
+        return bisect(
+            dialect.signatures.scheme(advanced=self.scheme == "advanced"),
+            dialect.signatures.secret,
+            self.secrets,
+            delivery.headers,
+            dialect.delivery.event_id_header,
+            delivery.body,
+            delivery.arrived_at,
+            known=known,
+        )
+
 
 @dataclass(slots=True, kw_only=True)
 class Tally:
@@ -71,12 +87,14 @@ class Tally:
 class Keyrings:
     """The keyrings of all tokens, and what they told so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, watcher: Watcher = NOBODY) -> None:
+        self._watcher = watcher
         self._keyrings: dict[str, tuple[Keyring, QuickCheck, Tally]] = {}
 
     def put(self, token: str, keyring: Keyring) -> None:
         """Register a token's secrets in place of those it had; its tally begins anew."""
         self._keyrings[token] = (keyring, keyring.quick_check(), Tally())
+        self._watcher.judged_anew(token)
 
     def of(self, token: str) -> Keyring | None:
         """A token's secrets, if any are registered."""
@@ -107,6 +125,22 @@ class Keyrings:
         """What the secrets say now of a delivery; None without secrets."""
         keyring = self.of(delivery.token)
         return keyring.verdict(delivery.headers, delivery.body, delivery.arrived_at) if keyring else None
+
+    def explain(self, delivery: ReceivedDelivery) -> str | None:
+        """What the sender of a delivery that is not verified did instead, in words; None without secrets.
+
+        It takes up to some 50 ms. A secret of another token is looked for too, and told by that token's name.
+        """
+        known = tuple(self._keyrings.items())
+        others = {
+            f"a secret of the token {token}": secret
+            for token, (keyring, _, _) in known
+            if token != delivery.token
+            for secret in keyring.secrets[:1]
+        }
+        own = self.of(delivery.token)
+        found = own.explanation(delivery, Known(secrets=others)) if own else None
+        return found.cause if found else None
 
     def clear(self) -> None:
         """Forget all secrets."""

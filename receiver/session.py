@@ -12,6 +12,7 @@ from receiver.arrival import Arrival
 from receiver.inbox import Inbox, Room
 from receiver.keyring import Keyrings
 from receiver.script import DEFAULT_REPLY, Reply, Script, Scripts
+from receiver.subscription import NOBODY, Watcher
 from receiver.token_server import TokenServer
 
 DEFAULT: Final = ""
@@ -90,9 +91,17 @@ class Sessions:
     """
 
     def __init__(
-        self, *, room: Room, most: int, idle_s: float, clock: Callable[[], float], new_name: Callable[[], str]
+        self,
+        *,
+        room: Room,
+        most: int,
+        idle_s: float,
+        clock: Callable[[], float],
+        new_name: Callable[[], str],
+        watcher: Watcher = NOBODY,
     ) -> None:
         self._room = room
+        self._watcher = watcher
         self._most = most
         self._idle_s = idle_s
         self._clock = clock
@@ -160,7 +169,12 @@ class Sessions:
             self.end(session)
 
     def _made(self, name: str) -> Session:
-        return Session(name=name, inbox=Inbox(self._room), used_at=self._clock())
+        return Session(
+            name=name,
+            inbox=Inbox(self._room, self._watcher),
+            keyrings=Keyrings(self._watcher),
+            used_at=self._clock(),
+        )
 
     def _idle(self) -> list[Session]:
         latest = self._clock() - self._idle_s

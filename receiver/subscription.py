@@ -9,11 +9,50 @@ A watcher that is slower than the senders loses the oldest news, and is told how
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Self
+from typing import Protocol, Self
 
 from receiver.arrival import Arrival
 from receiver.delivery import ReceivedDelivery
+
+
+class Watcher(Protocol):
+    """Is told of everything at once, as it happens; it must be quick, since a sender waits meanwhile."""
+
+    def arrived(self, token: str, sequence: int) -> None:
+        """A request arrived just now, whether it can be kept or not."""
+        ...
+
+    def amended(self, token: str, sequence: int) -> None:
+        """A request was answered or broken off."""
+
+    def judged_anew(self, token: str) -> None:
+        """The token has other secrets, so that its deliveries may have another verdict."""
+        ...
+
+    def forgotten(self, tokens: Collection[str]) -> None:
+        """Nothing of these tokens is kept any more; they count from 1 again."""
+        ...
+
+
+class Nobody:
+    """The watcher of an inbox that nobody watches."""
+
+    def arrived(self, token: str, sequence: int) -> None:
+        """Nothing is done."""
+
+    def amended(self, token: str, sequence: int) -> None:
+        """Nothing is done."""
+
+    def judged_anew(self, token: str) -> None:
+        """Nothing is done."""
+
+    def forgotten(self, tokens: Collection[str]) -> None:
+        """Nothing is done."""
+
+
+NOBODY = Nobody()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -153,7 +153,9 @@ def told_to_people(*arguments: str) -> Iterator[str]:
 def test_for_people_it_says_in_a_sentence_where_it_is_and_lasts_though_standard_input_ends() -> None:
     with told_to_people("--http") as line:
         local = r"http://127\.0\.0\.1:(\d+)"
-        said = re.fullmatch(rf"Receiving at {local}/TOKEN, control API at {local}\. Ctrl-C stops\.\n", line)
+        said = re.fullmatch(
+            rf"Receiving at {local}/TOKEN, live page and control API at {local}\. Ctrl-C stops\.\n", line
+        )
         assert said is not None
         with socket.create_connection(("127.0.0.1", int(said[1])), timeout=DEADLINE_S) as sender:
             sender.sendall(b"POST /x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")

@@ -1,0 +1,37 @@
+// The keyboard: every action of the page by a key, unless the reader is typing.
+
+import { el } from "./element.js";
+
+const SHORTCUTS = [
+  ["j or ↓", "next delivery"],
+  ["k or ↑", "delivery before"],
+  ["PgDn, PgUp, Home, End", "further, or to the ends"],
+  ["Enter", "open it"],
+  ["Esc", "close it; clear the search"],
+  ["/", "search"],
+  ["p", "pause and resume"],
+  ["c", "copy as curl"],
+  ["r", "replay to another URL"],
+];
+
+/** Call `actions[key]()` for the keys of the page; an action that returns false leaves the key to the browser. */
+export function listenToKeys(actions) {
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+    const typing = event.target.matches("input, select, textarea");
+    if (typing && event.key !== "Escape") return;
+    if (event.key === "Enter" && event.target.matches("button, a")) return;
+    const action = Object.hasOwn(actions, event.key) ? actions[event.key] : null;
+    if (action && action(event) !== false) event.preventDefault();
+  });
+}
+
+/** Show what the keys do. */
+export function showShortcuts(dialog) {
+  dialog.replaceChildren(
+    el("h2", { id: "shortcuts-title" }, "Keyboard"),
+    el("dl", { class: "keys" }, SHORTCUTS.flatMap(([key, what]) => [el("dt", {}, key), el("dd", {}, what)])),
+    el("div", { class: "actions" }, el("button", { type: "button", on: { click: () => dialog.close() } }, "Close")),
+  );
+  dialog.showModal();
+}

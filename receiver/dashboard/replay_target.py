@@ -1,0 +1,124 @@
+"""Where a delivery may be replayed to: this machine, and what the user opened with `--allow-replay`.
+
+A name is looked up once, every address found is checked, and the connection goes to a checked address: a name that
+leads elsewhere, or changes in between, gains nothing.
+"""
+
+import asyncio
+import re
+import socket
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Final
+from urllib.parse import urlsplit
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+Resolve = Callable[[str], Awaitable[Sequence[str]]]
+"""Looks a host name up: its addresses as text, the preferred one first; raises OSError."""
+
+LOOPBACK: Final[tuple[Network, ...]] = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
+PRINTABLE: Final = re.compile(r"[!-~]{1,2000}")
+HOST_NAME: Final = re.compile(r"(?!-)[0-9A-Za-z._-]{1,253}")
+PORTS: Final = {"http": 80, "https": 443}
+
+
+class ReplayRefused(Exception):
+    """The delivery is not sent there; the message says why, in one line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A URL taken apart; `path` with its query, `authority` as a Host header says it."""
+
+    tls: bool
+    host: str
+    port: int
+    authority: str
+    path: str
+
+    @classmethod
+    def parse(cls, url: str) -> "Target":
+        """Read an http or https URL; raises ReplayRefused."""
+        try:
+            parts = urlsplit(url)
+            host, port = parts.hostname, parts.port
+        except ValueError:
+            host = port = None
+        if not PRINTABLE.fullmatch(url) or not host or parts.scheme not in PORTS or parts.username is not None:
+            raise ReplayRefused(f"{url[:80]!r} is no URL to replay to; give one like http://127.0.0.1:8000/hooks")
+        path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        return cls(
+            tls=parts.scheme == "https",
+            host=host,
+            port=PORTS[parts.scheme] if port is None else port,
+            authority=parts.netloc,
+            path=path,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowance:
+    """What is open to replays beside loopback: networks, and hosts by name wherever they lead."""
+
+    networks: tuple[Network, ...] = ()
+    names: frozenset[str] = frozenset()
+
+    @classmethod
+    def parse(cls, texts: Sequence[str]) -> "Allowance":
+        """Read networks (CIDR or an address) and host names; raises ValueError with what is expected."""
+        networks, names = [], set()
+        for text in texts:
+            try:
+                networks.append(ip_network(text))
+            except ValueError:
+                if not HOST_NAME.fullmatch(text) or text.replace(".", "").isdigit():
+                    raise ValueError(f"{text!r} is neither a network like 10.0.0.0/8 nor a host name") from None
+                names.add(text.lower().rstrip("."))
+        return cls(networks=tuple(networks), names=frozenset(names))
+
+    async def addresses(self, target: Target, resolve: Resolve) -> tuple[Address, ...]:
+        """The addresses to connect to; raises ReplayRefused if any address of the host is closed."""
+        try:
+            found: Sequence[str] = (str(ip_address(target.host)),)
+        except ValueError:
+            found = await _looked_up(target.host, resolve)
+        by_name = target.host.rstrip(".") in self.names
+        return tuple(self._checked(target.host, text, by_name=by_name) for text in found)
+
+    def _checked(self, host: str, text: str, *, by_name: bool) -> Address:
+        address = ip_address(text)
+        if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
+            address = address.ipv4_mapped
+        # Link-local addresses hold the metadata services of clouds; the others name no single machine.
+        never = address.is_link_local or address.is_multicast or address.is_unspecified
+        opened = by_name or any(address in network for network in (*LOOPBACK, *self.networks))
+        if never or not opened:
+            leads = host if host == text else f"{host} leads to {text}, which"
+            hint = "no option opens it" if never else "--allow-replay opens a network or a host"
+            raise ReplayRefused(f"{leads} is closed to replays, which go to this machine alone; {hint}")
+        return address
+
+
+THIS_MACHINE: Final = Allowance()
+
+
+async def _looked_up(host: str, resolve: Resolve) -> Sequence[str]:
+    try:
+        found = await resolve(host)
+    except OSError as error:
+        raise ReplayRefused(f"{host} has no address: {error.strerror or error}") from None
+    if not found:
+        raise ReplayRefused(f"{host} has no address")
+    return found
+
+
+async def look_up(host: str) -> Sequence[str]:
+    """Ask the system for the addresses of a name; raises OSError."""
+    loop = asyncio.get_running_loop()
+    try:
+        found = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except UnicodeError:
+        raise OSError("it is no host name") from None
+    return tuple(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))

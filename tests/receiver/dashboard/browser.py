@@ -1,0 +1,78 @@
+"""A headless browser on the live page, which notes whatever a page must not do."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+import pytest
+from playwright.sync_api import Browser, Error, Page, sync_playwright
+
+ARGUMENTS: Final = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+DEADLINE_MS: Final = 30_000
+WATCH_POLICY: Final = """
+window.violations = [];
+document.addEventListener("securitypolicyviolation", (event) => {
+  window.violations.push(`${event.violatedDirective} ${event.blockedURI}`);
+});
+"""
+
+
+@dataclass(slots=True, kw_only=True)
+class Opened:
+    """An open page, and what it did that it should not: dialogs, errors, requests to elsewhere."""
+
+    page: Page
+    dialogs: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+    def misdeeds(self, origin: str) -> list[str]:
+        violations: list[str] = self.page.evaluate("window.violations")
+        elsewhere = [url for url in self.requests if not url.startswith(f"{origin}/")]
+        return [*self.dialogs, *self.errors, *violations, *elsewhere]
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """A browser for several tests; skips them, with the reason, where none can be started."""
+    path = os.environ.get("HOOKPROOF_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        pytest.skip("no chromium was found; HOOKPROOF_CHROMIUM can name one")
+    with sync_playwright() as playwright:
+        try:
+            browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        except Error as error:
+            pytest.skip(f"chromium does not start: {error.message.splitlines()[0]}")
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@contextmanager
+def opened(browser: Browser, url: str, *, width: int = 1280, height: int = 800) -> Iterator[Opened]:
+    """The page at a URL, in a window of this size."""
+    context = browser.new_context(viewport={"width": width, "height": height})
+    context.set_default_timeout(DEADLINE_MS)
+    context.add_init_script(WATCH_POLICY)
+    page = context.new_page()
+    found = Opened(page=page)
+    page.on("dialog", lambda dialog: (found.dialogs.append(dialog.message), dialog.dismiss()))
+    page.on("pageerror", lambda error: found.errors.append(str(error)))
+    page.on("console", lambda message: found.errors.append(message.text) if message.type == "error" else None)
+    page.on("request", lambda request: found.requests.append(request.url))
+    try:
+        page.goto(url)
+        yield found
+    finally:
+        context.close()
