@@ -2,7 +2,7 @@
 
 import tempfile
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -19,12 +19,14 @@ from receiver.address import Address
 from receiver.api import ControlApi
 from receiver.authority import Authority
 from receiver.clock import Clock
+from receiver.delivery import ReceivedDelivery
 from receiver.inbox import Room
 from receiver.listener import Listener
 from receiver.script import Script
 from receiver.script_file import TokenPlan
 from receiver.session import Sessions
 from receiver.token_server import TokenServer
+from receiver.watcher import Audience
 
 ROOM: Final = Room(deliveries=20_000, memory_bytes=64 * 2**20, disk_bytes=4 * 2**30)
 MOST_SESSIONS: Final = 32
@@ -43,7 +45,8 @@ class Settings:
     """How to run.
 
     Without `authority_folder` the authority lasts as long as the receiver. `tokens` are what some tokens are from the
-    start. With `tls_faults` there are listeners beside the usual one whose TLS is wrong. `room` bounds each session.
+    start. With `tls_faults` there are listeners beside the usual one whose TLS is wrong. `room` bounds each session;
+    `on_done` is as in `Audience`.
     """
 
     bind: Address
@@ -54,6 +57,7 @@ class Settings:
     tokens: Mapping[str, TokenPlan] = field(default_factory=dict)
     tls_faults: bool = False
     room: Room = ROOM
+    on_done: Callable[[ReceivedDelivery], None] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +87,7 @@ async def running(settings: Settings) -> AsyncIterator[Running]:
             idle_s=IDLE_SESSION_S,
             clock=time.monotonic,
             new_name=lambda: token_hex(8),
+            audience=Audience(on_done=settings.on_done),
         )
         stack.callback(sessions.end_all)
         listener = Listener(sessions=sessions, clock=Clock(), body_within_s=BODY_WITHIN_S)

@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from receiver.arrival import Arrival
+from receiver.delivery import ReceivedDelivery
 from receiver.inbox import Inbox, Room
 from receiver.keyring import Keyrings
 from receiver.script import DEFAULT_REPLY, Reply, Script, Scripts
 from receiver.token_server import TokenServer
+from receiver.watcher import Audience
 
 DEFAULT: Final = ""
 
@@ -86,13 +88,22 @@ class Session:
 class Sessions:
     """The default session and all others.
 
-    One that nobody has asked anything for `idle_s` seconds is ended when its place is needed.
+    One that nobody has asked anything for `idle_s` seconds is ended when its place is needed. The `audience` follows
+    them all.
     """
 
     def __init__(
-        self, *, room: Room, most: int, idle_s: float, clock: Callable[[], float], new_name: Callable[[], str]
+        self,
+        *,
+        room: Room,
+        most: int,
+        idle_s: float,
+        clock: Callable[[], float],
+        new_name: Callable[[], str],
+        audience: Audience | None = None,
     ) -> None:
         self._room = room
+        self._audience = audience
         self._most = most
         self._idle_s = idle_s
         self._clock = clock
@@ -127,6 +138,10 @@ class Sessions:
         """The session that a token's requests belong to."""
         return self._owners.get(token, self.default)
 
+    async def find(self, token: str, sequence: int) -> ReceivedDelivery | None:
+        """One delivery, whichever session it belongs to; None if it is not kept."""
+        return await self.of_token(token).inbox.find(token, sequence)
+
     def issue(self, session: Session, token: str) -> None:
         """Give a token to a session; raises TokenTaken."""
         owner = self._owners.get(token)
@@ -160,7 +175,7 @@ class Sessions:
             self.end(session)
 
     def _made(self, name: str) -> Session:
-        return Session(name=name, inbox=Inbox(self._room), used_at=self._clock())
+        return Session(name=name, inbox=Inbox(self._room, self._audience), used_at=self._clock())
 
     def _idle(self) -> list[Session]:
         latest = self._clock() - self._idle_s
