@@ -28,7 +28,7 @@ from receiver.session import Sessions
 from receiver.token_server import TokenServer
 from receiver.watcher import Audience
 
-ROOM: Final = Room(deliveries=20_000, memory_bytes=64 * 2**20, disk_bytes=4 * 2**30)
+ROOM: Final = Room(deliveries=4096, memory_bytes=64 * 2**20, disk_bytes=4 * 2**30)
 MOST_SESSIONS: Final = 32
 IDLE_SESSION_S: Final = 3600.0
 BODY_WITHIN_S: Final = 60.0

@@ -18,7 +18,6 @@ ROW_BYTES: Final = 48
 PAGE: Final = 256
 
 SCHEMA: Final = f"""
-PRAGMA page_size = 16384;
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
 PRAGMA cache_size = -{CACHE_KIB};
