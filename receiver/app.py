@@ -2,7 +2,7 @@
 
 import tempfile
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -25,14 +25,16 @@ from receiver.dashboard.replay import Replayer
 from receiver.dashboard.replay_target import THIS_MACHINE, Allowance
 from receiver.dashboard.routes import Dashboard
 from receiver.dashboard.same_origin import guard, own_names
+from receiver.delivery import ReceivedDelivery
 from receiver.inbox import Room
 from receiver.listener import Listener
 from receiver.script import Script
 from receiver.script_file import TokenPlan
 from receiver.session import Sessions
 from receiver.token_server import TokenServer
+from receiver.watcher import Audience
 
-ROOM: Final = Room(deliveries=20_000, memory_bytes=64 * 2**20, disk_bytes=4 * 2**30)
+ROOM: Final = Room(deliveries=4096, memory_bytes=64 * 2**20, disk_bytes=4 * 2**30)
 MOST_SESSIONS: Final = 32
 IDLE_SESSION_S: Final = 3600.0
 MOST_CHANGES: Final = 8192
@@ -51,9 +53,9 @@ class Settings:
     """How to run.
 
     Without `authority_folder` the authority lasts as long as the receiver. `tokens` are what some tokens are from the
-    start. With `tls_faults` there are listeners beside the usual one whose TLS is wrong. `room` bounds each session.
-    `replays` says where the live page may replay to, and `control_names` are further host names by which browsers may
-    reach the control listener.
+    start. With `tls_faults` there are listeners beside the usual one whose TLS is wrong. `room` bounds each session;
+    `on_done` is as in `Audience`. `replays` says where the live page may replay to, and `control_names` are further
+    host names by which browsers may reach the control listener.
     """
 
     bind: Address
@@ -64,6 +66,7 @@ class Settings:
     tokens: Mapping[str, TokenPlan] = field(default_factory=dict)
     tls_faults: bool = False
     room: Room = ROOM
+    on_done: Callable[[ReceivedDelivery], None] | None = None
     replays: Allowance = THIS_MACHINE
     control_names: tuple[str, ...] = ()
 
@@ -96,7 +99,7 @@ async def running(settings: Settings) -> AsyncIterator[Running]:
             idle_s=IDLE_SESSION_S,
             clock=time.monotonic,
             new_name=lambda: token_hex(8),
-            watcher=feed,
+            audience=Audience(watchers=(feed,), on_done=settings.on_done),
         )
         stack.callback(sessions.end_all)
         listener = Listener(sessions=sessions, clock=Clock(), body_within_s=BODY_WITHIN_S)

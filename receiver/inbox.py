@@ -8,8 +8,7 @@ import asyncio
 import logging
 import sqlite3
 from collections import deque
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -20,14 +19,13 @@ from receiver.delivery import ReceivedDelivery
 from receiver.rate import Rate, rate_of
 from receiver.sieve import ALL, Sieve
 from receiver.spill import PAGE, Spill
-from receiver.subscription import NOBODY, Subscription, Watcher
 from receiver.tray import Tray
 from receiver.turnstile import Turnstile
+from receiver.watcher import Audience
 
 LOG: Final = logging.getLogger(__name__)
 BATCH: Final = 64
 """How many deliveries are moved at once: few, since the receiver does nothing else meanwhile."""
-MOST_NEWS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,18 +55,17 @@ class Inbox:
     """All deliveries of all tokens.
 
     What arrived is kept at once: a sender that leaves at that moment, which cancels whatever waits on its behalf,
-    can't undo it.
+    can't undo it. The `audience` is told of it, and of what becomes of it.
     """
 
-    def __init__(self, room: Room, watcher: Watcher = NOBODY) -> None:
+    def __init__(self, room: Room, audience: Audience | None = None) -> None:
         self._room = room
-        self._watcher = watcher
+        self._audience = audience or Audience()
         self._trays: dict[str, Tray] = {}
         self._in_memory: deque[Arrival] = deque()
         self._bytes = 0
         self._spill: Spill | None = None
         self._waiting = Turnstile()
-        self._subscriptions: set[Subscription] = set()
 
     def issue(self, token: str) -> None:
         """Keep count of a token's requests even when none of them is kept any more."""
@@ -88,8 +85,8 @@ class Inbox:
         if self._bytes > self._room.memory_bytes or len(self._in_memory) > self._room.deliveries:
             self._make_room()
         self._waiting.passed(arrival.token, arrival.sequence)
-        self._tell(arrival)
-        self._watcher.arrived(arrival.token, arrival.sequence)
+        for watcher in self._audience.watchers:
+            watcher.arrived(arrival.token, arrival.sequence)
         return arrival.sequence
 
     def drop(self, token: str, at: Instant) -> None:
@@ -98,7 +95,8 @@ class Inbox:
         sequence = tray.count(wall=at.wall, monotonic=at.monotonic)
         tray.leave_out(sequence)
         self._waiting.passed(token, sequence)
-        self._watcher.arrived(token, sequence)
+        for watcher in self._audience.watchers:
+            watcher.arrived(token, sequence)
 
     def complete(self, arrival: Arrival, *, status: int, at: float) -> None:
         """Note that a delivery was answered whole, at a monotonic time in seconds."""
@@ -134,11 +132,8 @@ class Inbox:
 
     def find(self, token: str, sequence: int) -> ReceivedDelivery | None:
         """One delivery that is still kept; None for any other."""
-        tray = self._trays.get(token)
-        arrival = tray.in_memory.get(sequence) if tray else None
-        if arrival is None:
-            arrival = next(iter(self._page(token, sequence - 1)), None)
-        return arrival.delivery() if arrival is not None and arrival.sequence == sequence else None
+        found = self._page(token, sequence - 1, most=1)
+        return found[0].delivery() if found and found[0].sequence == sequence else None
 
     async def rate(self, token: str, window_s: float) -> Rate:
         """When the token's requests came, and how many at most within any window of so many seconds."""
@@ -151,19 +146,9 @@ class Inbox:
         tray = self._trays.get(token, Tray())
         return tray.arrived, tray.dropped(0)
 
-    @contextmanager
-    def subscription(self, most: int = MOST_NEWS) -> Iterator[Subscription]:
-        """News of all that arrives within the block; at most so many wait for their reader."""
-        subscription = Subscription(most)
-        self._subscriptions.add(subscription)
-        try:
-            yield subscription
-        finally:
-            self._subscriptions.discard(subscription)
-
     def clear(self) -> None:
         """Forget all deliveries and tokens."""
-        self._watcher.forgotten(tuple(self._trays))
+        self._forget(tuple(self._trays))
         self._trays.clear()
         self._in_memory.clear()
         self._bytes = 0
@@ -172,13 +157,11 @@ class Inbox:
         self._waiting.open()
 
     def end(self) -> None:
-        """Forget everything, give the disk space back, and let all subscriptions end."""
+        """Forget everything, and give the disk space back."""
         self.clear()
         if self._spill is not None:
             self._spill.close()
             self._spill = None
-        for subscription in self._subscriptions:
-            subscription.end()
 
     def _tray(self, token: str) -> Tray:
         tray = self._trays.get(token)
@@ -186,15 +169,17 @@ class Inbox:
             tray = self._trays[token] = Tray()
         return tray
 
-    def _tell(self, arrival: Arrival) -> None:
-        for subscription in self._subscriptions:
-            subscription.put(arrival)
-
     def _amended(self, arrival: Arrival) -> None:
         if arrival.place is not None and self._spill is not None:
             self._spill.amend(arrival)
-        self._tell(arrival)
-        self._watcher.amended(arrival.token, arrival.sequence)
+        for watcher in self._audience.watchers:
+            watcher.amended(arrival.token, arrival.sequence)
+        if self._audience.on_done is not None:
+            self._audience.on_done(arrival.delivery())
+
+    def _forget(self, tokens: tuple[str, ...]) -> None:
+        for watcher in self._audience.watchers:
+            watcher.forgotten(tokens)
 
     async def _until(self, token: str, after: int, count: int, sieve: Sieve) -> None:
         """Return when `count` requests above `after` have arrived."""
@@ -237,15 +222,15 @@ class Inbox:
             after = page[-1].sequence
             await asyncio.sleep(0)
 
-    def _page(self, token: str, after: int) -> list[Arrival]:
+    def _page(self, token: str, after: int, most: int = PAGE) -> list[Arrival]:
         tray = self._trays.get(token)
         if tray is None:
             return []
         first = next(iter(tray.in_memory), tray.arrived + 1)
-        if self._spill is not None and after + 1 < first and (spilled := self._spill.after(token, after)):
+        if self._spill is not None and after + 1 < first and (spilled := self._spill.after(token, after, most)):
             return spilled
         asked = range(max(after + 1, first), tray.arrived + 1)
-        return list(islice((tray.in_memory[one] for one in asked if one in tray.in_memory), PAGE))
+        return list(islice((tray.in_memory[one] for one in asked if one in tray.in_memory), most))
 
     def _make_room(self) -> None:
         room = self._room
@@ -280,6 +265,7 @@ class Inbox:
         # Anyone can send to a token of their own making; only trays that hold something may take up room.
         if tray.empty and not tray.issued:
             del self._trays[token]
+            self._forget((token,))
 
     def _lose_the_spilled(self) -> None:
         """Forget all that is not in memory: the disk is full, or has failed."""

@@ -17,8 +17,8 @@ from receiver.delivery import ReceivedDelivery
 from receiver.quick_check import QuickCheck
 from receiver.secret_key import secret_key
 from receiver.signed_message import Headers
-from receiver.subscription import NOBODY, Watcher
 from receiver.verification import Unverified, Verified, verify
+from receiver.watcher import Audience
 from spec.dialect import Dialect
 from spec.dialect_file import load_dialect, shipped_dialects
 
@@ -87,14 +87,15 @@ class Tally:
 class Keyrings:
     """The keyrings of all tokens, and what they told so far."""
 
-    def __init__(self, watcher: Watcher = NOBODY) -> None:
-        self._watcher = watcher
+    def __init__(self, audience: Audience | None = None) -> None:
+        self._audience = audience or Audience()
         self._keyrings: dict[str, tuple[Keyring, QuickCheck, Tally]] = {}
 
     def put(self, token: str, keyring: Keyring) -> None:
         """Register a token's secrets in place of those it had; its tally begins anew."""
         self._keyrings[token] = (keyring, keyring.quick_check(), Tally())
-        self._watcher.judged_anew(token)
+        for watcher in self._audience.watchers:
+            watcher.judged_anew(token)
 
     def of(self, token: str) -> Keyring | None:
         """A token's secrets, if any are registered."""

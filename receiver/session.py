@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from receiver.arrival import Arrival
+from receiver.delivery import ReceivedDelivery
 from receiver.inbox import Inbox, Room
 from receiver.keyring import Keyrings
 from receiver.script import DEFAULT_REPLY, Reply, Script, Scripts
-from receiver.subscription import NOBODY, Watcher
 from receiver.token_server import TokenServer
+from receiver.watcher import Audience
 
 DEFAULT: Final = ""
 
@@ -87,7 +88,8 @@ class Session:
 class Sessions:
     """The default session and all others.
 
-    One that nobody has asked anything for `idle_s` seconds is ended when its place is needed.
+    One that nobody has asked anything for `idle_s` seconds is ended when its place is needed. The `audience` follows
+    them all.
     """
 
     def __init__(
@@ -98,10 +100,10 @@ class Sessions:
         idle_s: float,
         clock: Callable[[], float],
         new_name: Callable[[], str],
-        watcher: Watcher = NOBODY,
+        audience: Audience | None = None,
     ) -> None:
         self._room = room
-        self._watcher = watcher
+        self._audience = audience
         self._most = most
         self._idle_s = idle_s
         self._clock = clock
@@ -171,8 +173,8 @@ class Sessions:
     def _made(self, name: str) -> Session:
         return Session(
             name=name,
-            inbox=Inbox(self._room, self._watcher),
-            keyrings=Keyrings(self._watcher),
+            inbox=Inbox(self._room, self._audience),
+            keyrings=Keyrings(self._audience),
             used_at=self._clock(),
         )
 

@@ -18,7 +18,6 @@ ROW_BYTES: Final = 48
 PAGE: Final = 256
 
 SCHEMA: Final = f"""
-PRAGMA page_size = 16384;
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
 PRAGMA cache_size = -{CACHE_KIB};
@@ -74,11 +73,11 @@ class Spill:
         self.bytes -= sum(size + ROW_BYTES for _, _, size in rows)
         return [(token, sequence) for token, sequence, _ in rows]
 
-    def after(self, token: str, sequence: int) -> list[Arrival]:
-        """A token's arrivals above a sequence, in order, at most PAGE of them."""
+    def after(self, token: str, sequence: int, most: int = PAGE) -> list[Arrival]:
+        """A token's arrivals above a sequence, in order, at most so many of them."""
         rows = self._database.execute(
             "SELECT arrival FROM spilled WHERE token = ? AND sequence > ? ORDER BY sequence LIMIT ?",
-            (token, sequence, PAGE),
+            (token, sequence, most),
         )
         return [self._decoder.decode(row[0]) for row in rows]
 

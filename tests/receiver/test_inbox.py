@@ -1,7 +1,7 @@
 """The inbox keeps within its bounds and says what it lost for them; bodies that never end are given up."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 
 import pytest
 from aiohttp import web
@@ -13,6 +13,7 @@ from receiver.inbox import Found, Inbox, Room
 from receiver.listener import Listener
 from receiver.session import Sessions
 from receiver.sieve import Sieve
+from receiver.watcher import Audience
 
 NOW = Instant(1735689600.25, 10.5)
 
@@ -307,22 +308,59 @@ def test_waiting_behind_a_sieve_goes_on_when_the_inbox_is_cleared() -> None:
     assert bodies(with_inbox(work)) == [b"after"]
 
 
-def test_a_watcher_is_told_of_arrivals_and_answers_and_of_what_it_missed() -> None:
+class Notes:
+    def __init__(self) -> None:
+        self.lines: list[object] = []
+
+    def arrived(self, token: str, sequence: int) -> None:
+        self.lines.append(("arrived", token, sequence))
+
+    def amended(self, token: str, sequence: int) -> None:
+        self.lines.append(("amended", token, sequence))
+
+    def forgotten(self, tokens: Collection[str]) -> None:
+        self.lines.append(("forgotten", *tokens))
+
+
+def test_a_watcher_is_told_what_arrives_what_becomes_of_it_and_what_is_forgotten() -> None:
+    notes, done = Notes(), list[tuple[int, int | None]]()
+    audience = Audience(watchers=(notes,), on_done=lambda one: done.append((one.sequence, one.status)))
+    inbox = Inbox(Room(deliveries=2, memory_bytes=10**6, disk_bytes=0), audience)
+    first, second = arrival("t", b"1"), arrival("t", b"2")
+    inbox.record(first)
+    inbox.record(second)
+    inbox.complete(first, status=200, at=11.0)
+    inbox.close(second, at=12.0)
+    inbox.drop("u", NOW)
+    fill(inbox, "v", b"1", b"2")
+    inbox.clear()
+    assert notes.lines == [
+        ("arrived", "t", 1),
+        ("arrived", "t", 2),
+        ("amended", "t", 1),
+        ("amended", "t", 2),
+        ("arrived", "u", 1),
+        ("arrived", "v", 1),
+        ("forgotten", "t"),
+        ("arrived", "v", 2),
+        ("forgotten", "u", "v"),
+    ]
+    assert done == [(1, 200), (2, None)]
+
+
+@pytest.mark.parametrize("disk", [0, 10**6])
+def test_a_single_delivery_is_found_if_it_is_kept(disk: int) -> None:
     async def work(inbox: Inbox) -> Found:
-        with inbox.subscription(most=2) as news:
-            first = arrival("t", b"1")
-            inbox.record(first)
-            assert (await anext(news)).delivery.status is None
-            inbox.complete(first, status=200, at=11.0)
-            assert (await anext(news)).delivery.status == 200
-            fill(inbox, "t", b"2", b"3", b"4", b"5")
-            seen = [await anext(news), await anext(news)]
-            assert [(one.delivery.body, one.missed) for one in seen] == [(b"4", 2), (b"5", 0)]
-            inbox.end()
-            assert [one async for one in news] == []
+        fill(inbox, "t", b"1", b"2", b"3", b"4", b"5")
+        assert inbox.find("t", 6) is None
+        assert inbox.find("other", 1) is None
+        for sequence in range(1, 6):
+            found = inbox.find("t", sequence)
+            kept = disk > 0 or sequence > 2
+            assert (found.body if found else None) == (b"%d" % sequence if kept else None)
         return await everything(inbox, "t")
 
-    with_inbox(work)
+    with_inbox(work, deliveries=3, disk=disk)
 
 
 def test_gaps_are_counted_wherever_they_are() -> None:
