@@ -1,7 +1,7 @@
 """The composition root: both listeners, put together and running."""
 
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ from receiver.address import Address
 from receiver.api import ControlApi
 from receiver.authority import Authority
 from receiver.clock import Clock
+from receiver.delivery import ReceivedDelivery
 from receiver.inbox import Inbox
 from receiver.listener import Listener
 from receiver.script import Scripts
@@ -34,13 +35,14 @@ class CannotStart(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How to run. Without `authority_folder` the authority lasts as long as the receiver."""
+    """How to run. Without `authority_folder` the authority lasts as long as the receiver; `on_done` as in `Inbox`."""
 
     bind: Address
     control: Address
     tls: bool
     authority_folder: Path | None
     public_url: str | None
+    on_done: Callable[[ReceivedDelivery], None] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +61,7 @@ async def running(settings: Settings) -> AsyncIterator[Running]:
     async with AsyncExitStack() as stack:
         authority = _authority(settings, stack) if settings.tls else None
         context = _tls(settings, authority) if authority else None
-        inbox = Inbox(most_deliveries=MOST_DELIVERIES, most_bytes=MOST_BYTES)
+        inbox = Inbox(most_deliveries=MOST_DELIVERIES, most_bytes=MOST_BYTES, on_done=settings.on_done)
         scripts = Scripts()
         listener = Listener(inbox=inbox, scripts=scripts, clock=Clock(), body_within_s=BODY_WITHIN_S)
         bound = await _listen(

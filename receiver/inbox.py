@@ -38,10 +38,14 @@ class Inbox:
     """All deliveries of all tokens.
 
     It holds at most `most_deliveries`, whose headers and bodies are at most `most_bytes` together. What arrived is kept
-    at once: a sender that leaves at that moment, which cancels whatever waits on its behalf, can't undo it.
+    at once: a sender that leaves at that moment, which cancels whatever waits on its behalf, can't undo it. `on_done`
+    is told each delivery that was answered whole or broken off; it must not wait.
     """
 
-    def __init__(self, *, most_deliveries: int, most_bytes: int) -> None:
+    def __init__(
+        self, *, most_deliveries: int, most_bytes: int, on_done: Callable[[ReceivedDelivery], None] | None = None
+    ) -> None:
+        self._on_done = on_done
         self._most_deliveries = most_deliveries
         self._most_bytes = most_bytes
         self._next_arrival = asyncio.Event()
@@ -113,6 +117,8 @@ class Inbox:
         tray = self._trays.get(delivery.token)
         if tray is not None and tray.deliveries.get(delivery.sequence) is delivery:
             tray.deliveries[delivery.sequence] = amended
+        if self._on_done is not None:
+            self._on_done(amended)
 
     def _make_room(self) -> None:
         while len(self._oldest_first) > self._most_deliveries or self._bytes > self._most_bytes:
