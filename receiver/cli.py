@@ -19,7 +19,6 @@ import click
 from receiver.address import Address, parse_base_url
 from receiver.app import CannotStart, Running, Settings, running
 from receiver.authority import Authority, AuthorityProblem
-from receiver.display import display
 from receiver.verify_command import DIALECT, FORMAT, SECRET, TOLERANCE, judge_of
 from receiver.watch import Watch, Wishes
 
@@ -141,6 +140,8 @@ async def _serve(
     settings: Settings, wishes: Wishes, *, say: Callable[[Running], str], silent: bool, until_stdin_closes: bool
 ) -> int:
     """Run until a signal, the end of standard input, or all that was expected; the exit code."""
+    from receiver.display import display
+
     loop = asyncio.get_running_loop()
     try:
         with display(silent=silent) as shown:

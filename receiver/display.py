@@ -21,7 +21,6 @@ COLUMNS: Final = ("time (UTC)", "token", "#", "request", "bytes", "answer", "ver
 LONGEST: Final = 80
 """Characters of one text of a sender."""
 FRAME_LINES: Final = 6
-VERDICT: Final = COLUMNS.index("verdict")
 
 
 class Silence:
@@ -59,7 +58,7 @@ class LiveTable:
         self._live.update(self._table())
 
     def _table(self) -> Table:
-        table = Table(caption=f"{self._count} deliveries. Ctrl-C stops.", caption_justify="left")
+        table = Table(caption=f"Deliveries: {self._count}. Ctrl-C stops.", caption_justify="left")
         for name in COLUMNS:
             table.add_column(name, overflow="fold", no_wrap=name not in {"verdict", "request"})
         rows = max(3, (self._console.height - FRAME_LINES) // (2 if any(one.judgement for one in self._last) else 1))

@@ -13,7 +13,6 @@ import click
 from receiver.judgement import Format, Judge, Judgement
 from receiver.saved_message import LARGEST, SavedMessage, header_fields, read_request
 from spec.dialect import Dialect
-from spec.dialect_file import load_dialect
 from spec.file_problem import FileProblems
 
 EXIT_USAGE: Final = 64
@@ -23,6 +22,8 @@ DEFAULT_DIALECT: Final = "reference"
 
 def dialect_named(text: str) -> Dialect:
     """The dialect that an option names; raises click's exception for one that cannot be used."""
+    from spec.dialect_file import load_dialect  # late: `receive` takes the same options, and has to start fast
+
     try:
         return load_dialect(text)
     except FileProblems as problems:
