@@ -50,6 +50,7 @@ PROSE: Final = ("name", "summary", "policy")
 OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
     "mockserver/control.py": (ANY_STATUS, "the control listener is no part of the API: its statuses are its own"),
     "receiver/": (ANY_STATUS, "the control API and the answers of an endpoint are the receiver's own"),
+    "receiver/bisection/": (frozenset({"signed"}), "a word of a sentence"),
     "mockserver/delivery/": (
         frozenset({"Bearer", "client_assertion", "client_assertion_type", 401}),
         "RFC 6750 and RFC 7523 say how OAuth 2 tokens and assertions travel, and how an endpoint refuses one",
