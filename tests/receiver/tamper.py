@@ -87,7 +87,10 @@ def tamper(count: int, seed: int = SEED) -> tuple[Counter[str], list[Vector]]:
 
 def one_is_whole(original: Vector, vector: Vector) -> bool:
     """Whether one of several signatures was left as it was, which is enough for a delivery that is otherwise whole."""
-    texts = [set(SIGNATURE.findall(one.header(one.scheme.header))) for one in (original, vector)]
+    headers = [one.header(one.scheme.header) for one in (original, vector)]
+    if vector.scheme.encoding == "hex":  # either case is the same signature
+        headers = [header.lower() for header in headers]
+    texts = [set(SIGNATURE.findall(header)) for header in headers]
     return bool(texts[0] & texts[1])
 
 
