@@ -61,3 +61,11 @@ torture: setup ## Kill the reference server 200 times while it writes, and look 
 .PHONY: flood
 flood: setup ## Send 100,000 hostile requests to the reference server
 	$(BIN)/python -m tests.mockserver.flood 100000
+
+.PHONY: tamper
+tamper: setup ## Tamper with 1,000,000 signed messages, and see that the verifier accepts none
+	$(BIN)/python -m tests.receiver.tamper 1000000
+
+.PHONY: bench-bisect
+bench-bisect: setup ## Measure how long the cause of a bad signature is looked for
+	$(BIN)/python -m tests.bench.bisecting

@@ -1,11 +1,17 @@
 """Which secrets signed a delivery, as the receiver's verifier tells it (section 6)."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from conformance.checks.registry import Yardstick
-from conformance.dispatch import Destination
+from conformance.dispatch import Destination, destinations
+from conformance.evidence import Case
+from receiver.bisection import Known, bisect
 from receiver.delivery import ReceivedDelivery
 from receiver.verification import Unverified, Verified, verify
+
+MOST_TIMES: Final = 8
+"""Times of earlier attempts that are tried as the one that was signed."""
 
 
 def signature(
@@ -33,6 +39,35 @@ def signers(
     return frozenset(known[place] for place in found.secrets) if isinstance(found, Verified) else frozenset()
 
 
-def why_unsigned(found: Verified | Unverified) -> str:
-    """One line on a delivery that is not signed as it should be."""
-    return f"{found.reason}: {found.detail}" if isinstance(found, Unverified) else "signed"
+def why_unsigned(
+    found: Verified | Unverified, case: Case, delivery: ReceivedDelivery, destination: Destination, yardstick: Yardstick
+) -> str:
+    """One line on a delivery that is not signed as it should be, and what its sender did instead, if that is known."""
+    if isinstance(found, Verified):
+        return "signed"
+    dialect = yardstick.dialect
+    explained = bisect(
+        dialect.signatures.scheme(advanced=destination.advanced),
+        dialect.signatures.secret,
+        destination.secrets,
+        delivery.headers,
+        dialect.delivery.event_id_header,
+        delivery.body,
+        delivery.arrived_at,
+        known=known_beside(case, delivery, destination),
+    )
+    assert explained is not None, "only a verified delivery has nothing to explain"
+    did = "the sender " if explained.explained else ""
+    return f"{found.reason}: {found.detail}; {did}{explained.cause}"
+
+
+def known_beside(case: Case, delivery: ReceivedDelivery, destination: Destination) -> Known:
+    """What a sender may have mixed up: secrets of other endpoints, and the times of earlier deliveries there."""
+    others = {
+        f"the secret of endpoint {one.name!r}": secret
+        for one in destinations(case)
+        if one.token != destination.token
+        for secret in one.secrets
+    }
+    earlier = [one.arrived_at for one in case.arrived_at(destination.token) if one.arrived_at < delivery.arrived_at]
+    return Known(secrets=others, times=tuple(earlier[:MOST_TIMES]))

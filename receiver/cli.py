@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 import json
 import logging
 import os
@@ -9,6 +10,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -19,6 +21,8 @@ from receiver.app import CannotStart, Running, Settings, running
 from receiver.authority import Authority, AuthorityProblem
 from receiver.dashboard.replay_target import Allowance
 from receiver.script_file import TokenPlan, read_script_file
+from receiver.verify_command import DIALECT, FORMAT, SECRET, TOLERANCE, judge_of
+from receiver.watch import Watch, Wishes
 from spec.file_problem import FileProblems
 
 T = TypeVar("T")
@@ -82,7 +86,19 @@ ADDRESS: Final[dict[str, Any]] = {
 )
 @click.option("--json", "as_json", is_flag=True, help="Say where it listens as one line of JSON.")
 @click.option("--until-stdin-closes", is_flag=True, help="Stop when standard input ends.")
+@click.option("--once", is_flag=True, help="Stop after the first delivery: --expect 1.")
+@click.option("--expect", type=click.IntRange(min=1), metavar="N", help="Stop when N deliveries came; exit 1 if not.")
+@click.option("--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="How long to wait for those.")
+@click.option("--jsonl", type=click.Path(path_type=Path), metavar="FILE", help="Add each delivery to FILE as JSON.")
+@click.option("--verify", is_flag=True, help="Judge each signature and say what is wrong; see --secret.")
+@click.option("--secret", "secrets", **SECRET)
+@click.option("--dialect", **DIALECT)
+@click.option("--format", "chosen", **FORMAT)
+@click.option("--tolerance", "tolerance_s", **TOLERANCE)
+@click.pass_context
 def receive(
+    context: click.Context,
+    /,
     *,
     bind: Address,
     control: Address,
@@ -95,8 +111,12 @@ def receive(
     control_name: tuple[str, ...],
     as_json: bool,
     until_stdin_closes: bool,
+    **wished: Any,
 ) -> None:
-    """Start the webhook receiver; the first segment of a path is the token of its deliveries."""
+    """Start the webhook receiver; the first segment of a path is the token of its deliveries.
+
+    With --expect or --once it exits 0 when the deliveries came, all verified if that was asked, and 1 otherwise.
+    """
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="hookproof receive: %(message)s")
     if http and tls_faults:
         raise Unusable("--tls-faults needs TLS; leave out --http")
@@ -112,8 +132,11 @@ def receive(
         control_names=control_name,
     )
     say = _as_json if as_json else _as_text
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        runner.run(_serve(settings, say=say, until_stdin_closes=until_stdin_closes))
+    with contextlib.ExitStack() as stack, asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        wishes = _wishes(stack, **wished)
+        serving = _serve(settings, wishes, say=say, silent=as_json, until_stdin_closes=until_stdin_closes)
+        code = runner.run(serving)
+    context.exit(code)
 
 
 @click.command()
@@ -133,28 +156,61 @@ def _script_file(path: Path) -> Mapping[str, TokenPlan]:
         raise Unusable(str(problems)) from None
 
 
-async def _serve(settings: Settings, *, say: Callable[[Running], str], until_stdin_closes: bool) -> None:
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
+def _wishes(
+    stack: contextlib.ExitStack,
+    *,
+    once: bool,
+    expect: int | None,
+    timeout: float | None,
+    jsonl: Path | None,
+    verify: bool,
+    secrets: tuple[str, ...],
+    dialect: str,
+    chosen: str | None,
+    tolerance_s: float | None,
+) -> Wishes:
+    """What to do with the deliveries; the file, if any, stays open until the stack unwinds."""
+    expected = expect or (1 if once else None)
+    if timeout is not None and expected is None:
+        raise click.UsageError("--timeout needs --expect or --once")
+    judge = judge_of(dialect, secrets, chosen, tolerance_s) if verify else None
     try:
-        async with running(settings) as receiver:
-            click.echo(say(receiver))
-            if until_stdin_closes:
-                threading.Thread(target=_await_end_of_stdin, args=(loop, stop), daemon=True).start()
-            await stop.wait()
+        lines = stack.enter_context(jsonl.open("a", encoding="utf-8")) if jsonl else None
+    except OSError as error:
+        raise Unusable(f"cannot write {jsonl}: {error.strerror or error}") from None
+    return Wishes(judge=judge, lines=lines, expect=expected, timeout_s=timeout)
+
+
+async def _serve(
+    settings: Settings, wishes: Wishes, *, say: Callable[[Running], str], silent: bool, until_stdin_closes: bool
+) -> int:
+    """Run until a signal, the end of standard input, or all that was expected; the exit code."""
+    from receiver.display import display
+
+    loop = asyncio.get_running_loop()
+    try:
+        with display(silent=silent) as shown:
+            watch = Watch(wishes, shown, functools.partial(click.echo, err=True))
+            for number in (signal.SIGTERM, signal.SIGINT):
+                loop.add_signal_handler(number, watch.stop)
+            # A parent that reads the control API has no use for the telling, which costs time for each delivery.
+            told = None if silent and wishes == Wishes() else watch.see
+            async with running(replace(settings, on_done=told)) as receiver:
+                click.echo(say(receiver))
+                if until_stdin_closes:
+                    threading.Thread(target=_await_end_of_stdin, args=(loop, watch.stop), daemon=True).start()
+                return await watch.tell()
     except (CannotStart, AuthorityProblem) as problem:
         raise Unusable(str(problem)) from None
 
 
-def _await_end_of_stdin(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
+def _await_end_of_stdin(loop: asyncio.AbstractEventLoop, stop: Callable[[], None]) -> None:
     # A thread, since an event loop can watch a pipe, but neither a file nor a closed descriptor.
     with contextlib.suppress(OSError):
         while os.read(0, 2**16):
             pass
     with contextlib.suppress(RuntimeError):  # the loop may have closed meanwhile
-        loop.call_soon_threadsafe(stop.set)
+        loop.call_soon_threadsafe(stop)
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:

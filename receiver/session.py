@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from receiver.arrival import Arrival
-from receiver.delivery import ReceivedDelivery
 from receiver.inbox import Inbox, Room
 from receiver.keyring import Keyrings
 from receiver.script import DEFAULT_REPLY, Reply, Script, Scripts

@@ -6,8 +6,7 @@ from typing import Any, Final
 import click
 
 from receiver.vectors import NoVectors, corpus, printed, schema
-from receiver.verify_command import read_dialect
-from spec.dialect import Dialect
+from receiver.verify_command import dialect_named
 
 EXIT_USAGE: Final = 64
 
@@ -19,12 +18,12 @@ class NothingToPrint(click.ClickException):
 
 
 @click.command()
-@click.option("--dialect", callback=read_dialect, metavar="NAME|FILE", help="Only those of this dialect.")
+@click.option("--dialect", metavar="NAME|FILE", help="Only those of this dialect.")
 @click.option("--schema", "as_schema", is_flag=True, help="Print the JSON Schema of the output instead.")
-def vectors(*, dialect: Dialect | None, as_schema: bool) -> None:
+def vectors(*, dialect: str | None, as_schema: bool) -> None:
     """Print signed deliveries as JSON, good and bad ones, each with the verdict that a verifier should reach."""
     try:
-        shown: Any = schema() if as_schema else printed(corpus(dialect))
+        shown: Any = schema() if as_schema else printed(corpus(dialect_named(dialect) if dialect else None))
     except NoVectors as error:
         raise NothingToPrint(str(error)) from None
     click.echo(json.dumps(shown, indent=1))

@@ -13,7 +13,6 @@ import click
 from receiver.judgement import Format, Judge, Judgement
 from receiver.saved_message import LARGEST, SavedMessage, header_fields, read_request
 from spec.dialect import Dialect
-from spec.dialect_file import load_dialect
 from spec.file_problem import FileProblems
 
 EXIT_USAGE: Final = 64
@@ -21,12 +20,14 @@ EXIT_UNVERIFIED: Final = 1
 DEFAULT_DIALECT: Final = "reference"
 
 
-def read_dialect(_context: click.Context, _parameter: click.Parameter, text: str | None) -> Dialect | None:
-    """The dialect that an option names."""
+def dialect_named(text: str) -> Dialect:
+    """The dialect that an option names; raises click's exception for one that cannot be used."""
+    from spec.dialect_file import load_dialect  # late: `receive` takes the same options, and has to start fast
+
     try:
-        return None if text is None else load_dialect(text)
+        return load_dialect(text)
     except FileProblems as problems:
-        raise click.BadParameter("; ".join(str(problems).splitlines())) from None
+        raise click.UsageError("; ".join(str(problems).splitlines())) from None
 
 
 def read_time(_context: click.Context, _parameter: click.Parameter, text: str | None) -> float | None:
@@ -52,7 +53,6 @@ def _finite(number: float) -> float:
 
 
 DIALECT: Final[dict[str, Any]] = {
-    "callback": read_dialect,
     "default": DEFAULT_DIALECT,
     "show_default": True,
     "metavar": "NAME|FILE",
@@ -75,12 +75,12 @@ TOLERANCE: Final[dict[str, Any]] = {
 }
 
 
-def judge_of(dialect: Dialect, secrets: tuple[str, ...], chosen: str | None, tolerance_s: float | None) -> Judge:
+def judge_of(dialect: str, secrets: tuple[str, ...], chosen: str | None, tolerance_s: float | None) -> Judge:
     """The judge that the options describe."""
     if not secrets:
         raise click.UsageError("a secret is needed: --secret TEXT, or HOOKPROOF_SECRET in the environment")
     formats = (Format(chosen),) if chosen else (Format.ADVANCED, Format.SIMPLE)
-    return Judge(dialect=dialect, secrets=secrets, formats=formats, tolerance_s=tolerance_s)
+    return Judge(dialect=dialect_named(dialect), secrets=secrets, formats=formats, tolerance_s=tolerance_s)
 
 
 @click.command()
@@ -100,7 +100,7 @@ def verify(
     secrets: tuple[str, ...],
     headers: tuple[str, ...],
     request: Path | None,
-    dialect: Dialect,
+    dialect: str,
     chosen: str | None,
     at: float | None,
     tolerance_s: float | None,

@@ -95,7 +95,9 @@ def one_living_secret_makes_one_advanced_signature(case: Case, yardstick: Yardst
                     "6-10",
                     "The advanced format does not carry one signature for the one living secret",
                     expected="one valid signature",
-                    actual=f"{found.signatures} signatures" if isinstance(found, Verified) else why_unsigned(found),
+                    actual=f"{found.signatures} signatures"
+                    if isinstance(found, Verified)
+                    else why_unsigned(found, case, delivery, destination, yardstick),
                     exchanges=[case.exchange(destination.name)],
                     deliveries=[delivery],
                 )
@@ -135,7 +137,7 @@ def signed_or_not(
         requirement,
         f"A delivery carries no valid signature in the {kind} format",
         expected=f"{yardstick.dialect.signatures.scheme(advanced=destination.advanced).header} over the raw body",
-        actual=why_unsigned(found),
+        actual=why_unsigned(found, case, delivery, destination, yardstick),
         exchanges=[case.exchange(destination.name)],
         deliveries=[delivery],
     )

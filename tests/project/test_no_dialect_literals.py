@@ -54,6 +54,7 @@ OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
         frozenset({"Bearer", "basic", "client_assertion", "client_assertion_type"}),
         "RFC 6749, 6750, 7523 and 7617 say how a client proves itself to a token endpoint",
     ),
+    "receiver/bisection/": (frozenset({"signed"}), "a word of a sentence"),
     "mockserver/delivery/": (
         frozenset({"Bearer", "client_assertion", "client_assertion_type", 401}),
         "RFC 6750 and RFC 7523 say how OAuth 2 tokens and assertions travel, and how an endpoint refuses one",

@@ -11,7 +11,7 @@ from conformance.checks.deliveries_signatures import (
     the_time_that_is_signed_is_that_of_the_attempt,
 )
 from conformance.verdict import Verdict
-from tests.conformance.canned import NOW, verdicts
+from tests.conformance.canned import NOW, verdicts, yardstick
 
 PASS, FAIL, NOT_APPLICABLE = Verdict.PASS, Verdict.FAIL, Verdict.NOT_APPLICABLE
 SIMPLE = destination("simple", advanced_signatures=False)
@@ -35,6 +35,18 @@ def test_a_delivery_signed_with_another_secret_fails() -> None:
 def test_a_body_that_was_written_anew_after_signing_fails() -> None:
     spaced = replace(sent(EVENT, SIMPLE, body=b'{"marker":"marker-event-"}'), body=b'{"marker": "marker-event-"}')
     assert verdicts(every_attempt_is_signed_in_the_format_of_its_endpoint, scene(SIMPLE, spaced)) == {"6-6": FAIL}
+
+
+def test_a_finding_says_what_the_sender_did_instead() -> None:
+    spaced = replace(sent(EVENT, SIMPLE, body=b'{"marker":"marker-event-"}'), body=b'{"marker": "marker-event-"}')
+    anothers = sent(EVENT, SIMPLE, signers=[OTHER.secret or ""])
+    for delivery, told in (
+        (spaced, "the sender signed the compact form of the body, sent it with spaces"),
+        (anothers, "the sender signed with the secret of endpoint 'other'"),
+    ):
+        case = scene([SIMPLE, OTHER], delivery)
+        (judgement,) = every_attempt_is_signed_in_the_format_of_its_endpoint(case, yardstick("reference"))
+        assert told in judgement.actual
 
 
 def test_an_unsigned_second_attempt_fails() -> None:
