@@ -49,6 +49,18 @@ lock: ## Write constraints.txt anew from the newest versions that pyproject.toml
 	$(BIN)/pip freeze --exclude-editable > constraints.txt
 	touch $(READY)
 
+.PHONY: mutants
+mutants: setup ## Try the suites against every faulty server and every innocent one, and record the kill matrix
+	$(BIN)/hookproof mutants --record
+
+.PHONY: mutants-quick
+mutants-quick: setup ## The same for the first fault that each check kills
+	$(BIN)/hookproof mutants --quick
+
+.PHONY: mutants-stock
+mutants-stock: setup ## Run plain schemathesis against the same servers (takes hours)
+	$(BIN)/hookproof mutants --stock
+
 .PHONY: bench
 bench: setup ## Measure the server and the receiver side by side with bare applications and Prism (needs wrk)
 	$(BIN)/python -m tests.bench.api

@@ -1,0 +1,107 @@
+"""The catalogue of faults: complete over the requirements, honest in what it names, and each fault can be joined."""
+
+import asyncio
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from mockserver.app import create_app
+from mockserver.collaborators import Collaborators
+from mockserver.delivery.signing import Signer
+from mockserver.faults.registry import Fault, catalogue, fault, with_faults
+from mockserver.fixture_file import Fixtures
+from spec.catalogue import Level, Requirement, load_catalogue
+from spec.dialect_file import load_dialect
+
+FAULTS = {name: one for name, one in catalogue().items() if not one.innocent}
+VARIANTS = {name: one for name, one in catalogue().items() if one.innocent}
+DELICATE = {
+    "signatures": ("6-6", "6-7", "6-8", "6-9", "6-10", "6-11"),
+    "rolling": tuple(f"4.3-{number}" for number in range(1, 21)),
+    "rate limits": ("8-1", "8-2", "8-3", "8-4", "8-5", "8-6"),
+    "paging": tuple(name for name in load_catalogue().requirements if name.startswith(("2.2-", "4.4-", "4.7-"))),
+    "idempotency": ("2.8-8", "2.8-9", "4.8-8", "4.8-9", "4.8-10", "4.8-11", "4.8-12"),
+    "isolation": tuple(f"1-{number}" for number in range(3, 12)),
+}
+"""The requirements that take two faults each."""
+
+
+def violable() -> list[Requirement]:
+    requirements = load_catalogue().requirements.values()
+    return [one for one in requirements if one.untestable is None and one.level is not Level.HYGIENE]
+
+
+def times_violated() -> Counter[str]:
+    return Counter(name for one in FAULTS.values() for name in one.violates)
+
+
+def test_there_are_many_faults_and_enough_innocents() -> None:
+    assert len(FAULTS) >= 120
+    assert len(VARIANTS) >= 14
+
+
+def test_every_requirement_that_can_be_violated_has_a_fault() -> None:
+    assert [one.id for one in violable() if not times_violated()[one.id]] == []
+
+
+@pytest.mark.parametrize("area", DELICATE)
+def test_every_requirement_of_a_delicate_area_has_two_faults(area: str) -> None:
+    known = {one.id for one in violable()}
+    assert [name for name in DELICATE[area] if name in known and times_violated()[name] < 2] == []
+
+
+@pytest.mark.parametrize("one", FAULTS.values(), ids=FAULTS)
+def test_a_fault_says_what_is_broken_and_names_requirements_that_can_be_tested(one: Fault) -> None:
+    requirements = load_catalogue().requirements
+    assert one.broken.endswith(".")
+    assert one.violates
+    assert len(set(one.violates)) == len(one.violates)
+    assert [name for name in one.violates if name not in requirements or requirements[name].untestable] == []
+
+
+def test_a_fault_is_known_by_the_collaborator_whose_place_it_takes() -> None:
+    assert (FAULTS["expired_secrets_sign"].replaces, FAULTS["expired_secrets_sign"].delivers) == ("signer", True)
+    assert (FAULTS["filters_ignored"].replaces, FAULTS["filters_ignored"].delivers) == ("pager", False)
+
+
+def test_what_can_stand_in_for_no_collaborator_is_no_fault() -> None:
+    class Stranger:
+        """Belongs nowhere."""
+
+    with pytest.raises(ValueError, match="kind of no collaborator"):
+        fault("1-1")(Stranger)
+
+
+def test_two_faults_of_one_collaborator_are_both_there() -> None:
+    chosen = [FAULTS["expired_secrets_sign"], FAULTS["simple_signed_as_advanced"]]
+    signer = with_faults(Collaborators(), chosen).delivery.signer
+    assert all(issubclass(signer, one.part) for one in chosen)
+
+
+def test_a_fault_leaves_the_other_collaborators_as_they_are() -> None:
+    clean, faulty = Collaborators(), with_faults(Collaborators(), [FAULTS["no_overlap"]])
+    assert faulty.api is clean.api
+    assert faulty.delivery.courier is clean.delivery.courier
+    assert clean.delivery.signer is Signer
+    assert faulty.delivery.signer is FAULTS["no_overlap"].part
+
+
+@pytest.mark.parametrize("dialect", ["reference", "contrary"])
+def test_every_fault_and_variant_can_be_joined(dialect: str) -> None:
+    spoken = load_dialect(dialect)
+
+    async def joined() -> None:
+        for one in catalogue().values():
+            if one.where(spoken):
+                app = create_app(spoken, {"one": ["key"]}, fixtures=Fixtures(), faults=[one])
+                await app.stop()
+
+    asyncio.run(joined())
+
+
+def test_what_is_told_of_a_fault_is_plain_data() -> None:
+    told: dict[str, Any] = FAULTS["scheme_ignored"].described(load_dialect("reference"))
+    assert told["violates"] == ["5-13"]
+    assert told["applies"] is True
+    assert told["innocent"] is False
