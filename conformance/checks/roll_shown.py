@@ -84,6 +84,7 @@ def a_roll_leaves_the_secrets_of_others_alone(case: Case, _yardstick: Yardstick)
 @check("4.3-15", "4.3-18", experiments=("roll_answers",))
 def the_old_secret_expires_when_the_roll_says(case: Case, yardstick: Yardstick) -> Iterator[Judgement]:
     """expires_at lies as far after the roll as expiration says, or the dialect's default; an old one may be gone."""
+    yield from _demanded("4.3-18", "expiration", yardstick.dialect)
     form = yardstick.dialect.representation.timestamp
     before = case.exchange("fetch before")
     current = _current_uids(before) if before is not None else set()
@@ -136,6 +137,7 @@ def the_new_secret_does_not_expire(case: Case, _yardstick: Yardstick) -> Iterato
 @check("4.3-19", experiments=("roll_answers",))
 def a_roll_without_a_secret_brings_in_one(case: Case, yardstick: Yardstick) -> Iterator[Judgement]:
     """Made by the service, in the dialect's form."""
+    yield from _demanded("4.3-19", "secret", yardstick.dialect)
     if not yardstick.dialect.representation.secrets_shown.decided:
         return
     given = set(case.facts["given"])
@@ -153,12 +155,10 @@ def a_roll_without_a_secret_brings_in_one(case: Case, yardstick: Yardstick) -> I
             )
 
 
-@check("4.3-18", "4.3-19", experiments=("roll_answers",))
-def expiration_and_secret_may_be_left_out(_case: Case, yardstick: Yardstick) -> Iterator[Judgement]:
+def _demanded(requirement: str, field: str, dialect: Dialect) -> Iterator[Judgement]:
     """Where the dialect requires a field, there is no roll without it."""
-    for requirement, field in (("4.3-18", "expiration"), ("4.3-19", "secret")):
-        if field in yardstick.dialect.requests.expire_endpoint_secret_requires:
-            yield not_applicable(requirement, f"the dialect requires {field} of every roll")
+    if field in dialect.requests.expire_endpoint_secret_requires:
+        yield not_applicable(requirement, f"the dialect requires {field} of every roll")
 
 
 def _rolls(case: Case) -> Iterator[tuple[Exchange, Mapping[str, Any]]]:

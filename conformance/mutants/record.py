@@ -47,9 +47,10 @@ def recorded(path: Path = RECORDED) -> Kills:
     return kills
 
 
-def record(kills: Kills, path: Path = RECORDED) -> None:
-    """Write the matrix down."""
-    text = json.dumps({"format": FORMAT, "kills": kills}, indent=1, sort_keys=True)
+def record(kills: Kills, path: Path = RECORDED, *, whole: bool) -> None:
+    """Write the matrix down; unless it is the `whole` one, what is recorded of other faults stays."""
+    known = {} if whole or not path.is_file() else recorded(path)
+    text = json.dumps({"format": FORMAT, "kills": {**known, **kills}}, indent=1, sort_keys=True)
     path.write_text(f"{text}\n", encoding="utf-8")
 
 

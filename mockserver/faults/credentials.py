@@ -55,7 +55,7 @@ class MaskedSecretSent(OtherForm):
 
     def altered(self, form: dict[str, str]) -> dict[str, str]:
         """Stars."""
-        return {name: "********" if name == "client_secret" else value for name, value in form.items()}
+        return {name: "*" * 8 if name == "client_secret" else value for name, value in form.items()}
 
 
 @fault("2.5-5", shows_in=SHOWN)

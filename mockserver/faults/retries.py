@@ -75,13 +75,13 @@ class RetriedAfterSuccess(Outcomes):
         return (DeliveryState.PENDING, self._rules.next_due(1, None)) if again and number < 4 else (state, due_at)
 
 
-@fault("1-16", seen="stuck in Processing", shows_in=RETRIES)
+@fault("1-16", seen="stuck for ever after an error", shows_in=RETRIES)
 class ClientErrorsAreFinal(RetryRules):
     """An attempt that is answered with an error is the last one."""
 
     def delivered(self, status: int) -> bool:
         """Answered is answered."""
-        return super().delivered(status) or status >= 400
+        return super().delivered(status) or status // 100 >= 4
 
 
 @fault("1-17", seen="connection errors not retried", shows_in=RETRIES)

@@ -7,14 +7,18 @@ import pytest
 
 from conformance.checks.access import nothing_works_without_a_key
 from conformance.checks.credentials_shown import masked_credentials_are_not_shown_in_clear
-from conformance.checks.duplicates import a_key_may_be_left_out
+from conformance.checks.duplicates import an_event_without_a_key_is_no_duplicate
 from conformance.checks.endpoint import a_created_endpoint_shows_what_was_sent
 from conformance.checks.errors import a_refusal_has_the_dialects_error_body
 from conformance.checks.list_order import sort_is_descending_by_default_and_ascending_is_its_reverse
 from conformance.checks.registry import all_checks
-from conformance.checks.roll_shown import expiration_and_secret_may_be_left_out
+from conformance.checks.roll_shown import (
+    a_roll_without_a_secret_brings_in_one,
+    the_old_secret_expires_when_the_roll_says,
+)
 from conformance.checks.secret import a_secret_of_another_form_is_taken_or_refused
 from conformance.checks.words import an_enumerated_field_shows_a_word_of_the_dialect
+from conformance.evidence import Case
 from conformance.verdict import Verdict
 from tests.conformance.canned import case, exchange, verdicts
 from tests.conformance.checks_api import (
@@ -26,7 +30,7 @@ from tests.conformance.checks_api import (
     examples_portal_links,
     examples_sequences,
 )
-from tests.conformance.checks_api.example import Example, Judge, created, link, page, refusal
+from tests.conformance.checks_api.example import Example, Judge, created, event, link, page, refusal
 from tests.conformance.checks_api.examples_envelope_and_lists import walk
 
 EXAMPLES = (
@@ -63,27 +67,23 @@ def test_every_check_of_the_api_is_shown_both_for_each_of_its_requirements() -> 
         if check.name in defined
         for requirement in check.requirements
     }
-    assert wanted - {(example.check.__name__, example.requirement) for example in EXAMPLES} == ONLY_NOT_APPLICABLE
+    assert wanted - {(example.check.__name__, example.requirement) for example in EXAMPLES} == set()
 
 
-ONLY_NOT_APPLICABLE = {
-    ("a_key_may_be_left_out", "2.8-8"),
-    ("expiration_and_secret_may_be_left_out", "4.3-18"),
-    ("expiration_and_secret_may_be_left_out", "4.3-19"),
-}
-"""Checks that only say that a requirement does not apply; they have tests of their own."""
+NO_ROLLS = case(facts={"rolls": [], "given": []})
 
 
 @pytest.mark.parametrize(
-    ("check", "dialect"),
+    ("check", "evidence"),
     [
-        (a_key_may_be_left_out, "contrary"),
-        (expiration_and_secret_may_be_left_out, "contrary"),
-        (masked_credentials_are_not_shown_in_clear, "contrary"),
+        (an_event_without_a_key_is_no_duplicate, case(event())),
+        (the_old_secret_expires_when_the_roll_says, NO_ROLLS),
+        (a_roll_without_a_secret_brings_in_one, NO_ROLLS),
+        (masked_credentials_are_not_shown_in_clear, case()),
     ],
 )
-def test_a_requirement_that_the_dialect_rules_out_does_not_apply(check: Judge, dialect: str) -> None:
-    assert set(verdicts(check, case(), dialect).values()) == {Verdict.NOT_APPLICABLE}
+def test_a_requirement_that_the_dialect_rules_out_does_not_apply(check: Judge, evidence: Case) -> None:
+    assert set(verdicts(check, evidence, "contrary").values()) == {Verdict.NOT_APPLICABLE}
 
 
 def test_in_a_dialect_where_any_text_is_a_secret_none_has_another_form() -> None:
