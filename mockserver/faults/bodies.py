@@ -14,7 +14,8 @@ from mockserver.delivery.port import EndpointSettings, PendingDelivery
 from mockserver.faults.registry import fault
 from mockserver.handlers.events import EventHandlers
 from mockserver.service import Call, Reply, Service
-from spec.vocabulary import FormEncoding
+from spec.dialect import Dialect
+from spec.vocabulary import FormEncoding, OnInput
 
 BROADCAST: Final = ("broadcast",)
 CUSTOM: Final = ("custom_headers",)
@@ -162,7 +163,14 @@ class AttemptsNotCounted(Courier):
         return super()._own_headers(replace(delivery, attempts=0), endpoint, body)
 
 
-@fault("6-6", "6-7", "6-13", "6-18", seen="custom headers override the signature", shows_in=CUSTOM)
+def ignores_reserved(dialect: Dialect) -> bool:
+    """Whether custom headers that the service sets itself get as far as being ignored."""
+    return dialect.delivery.reserved_headers.value is OnInput.IGNORED
+
+
+@fault(
+    "6-6", "6-7", "6-13", "6-18", seen="custom headers override the signature", shows_in=CUSTOM, where=ignores_reserved
+)
 class CustomHeadersFirst(OtherHeaders):
     """A custom header takes the place of the service's own of that name."""
 
@@ -187,10 +195,10 @@ class ReservedHeadersMistaken(EventHandlers):
 
 
 class LooseHeaders(EventHandlers):
-    """Takes whatever custom headers there are."""
+    """Takes custom headers that no header can be."""
 
     def _refuse_unusable(self, headers: Mapping[str, Any]) -> None:
-        return
+        super()._refuse_unusable({name: "" for name in headers if TOKEN.fullmatch(name)})
 
 
 @fault("6-19", seen="CR/LF in headers", shows_in=CUSTOM)

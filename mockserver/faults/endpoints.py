@@ -146,8 +146,8 @@ class ContactsSwapped(SentOtherwise):
         return {others.get(name, name): value for name, value in body.items()}
 
 
-@fault("2.3-1", "4.2-4", shows_in=SHOWN)
-class UidOnlyInLocation(SpoiltAnswers):
+@fault("2.3-1", "2.9-1", shows_in=SHOWN)
+class UidForgotten(SpoiltAnswers):
     """The answer to the creation of an endpoint with a description has an empty uid."""
 
     operations = (CREATE_ENDPOINT,)
@@ -157,7 +157,7 @@ class UidOnlyInLocation(SpoiltAnswers):
         return {**resource, "uid": ""} if given(call.body, "description") else resource
 
 
-@fault("2.3-2", shows_in=SHOWN)
+@fault("2.3-2", "2.4-4", "2.9-13", "4.2-5", "4.2-6", shows_in=SHOWN)
 class UidOfTheOwner(SpoiltAnswers):
     """Endpoints of one owner are all answered with the uid of the first of them."""
 
@@ -170,7 +170,7 @@ class UidOfTheOwner(SpoiltAnswers):
         return {**resource, "uid": self.first.setdefault(owner, resource["uid"])} if owner else resource
 
 
-@fault("2.3-3", shows_in=SHOWN)
+@fault("2.3-3", "4.2-5", shows_in=SHOWN)
 class UrlShownAsHttp(SpoiltAnswers):
     """A fetched endpoint shows its URL with the scheme http."""
 
@@ -246,7 +246,7 @@ class AppIdRefused(EndpointHandlers):
         return super().create(call)
 
 
-@fault("9-3", shows_in=SHOWN)
+@fault("9-3", "4.1-7", shows_in=SHOWN)
 class AppIdMistaken(EndpointHandlers):
     """The deprecated appID does nothing where it stands for the owner, and stands for it where it does nothing."""
 

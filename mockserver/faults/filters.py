@@ -37,7 +37,7 @@ class FiltersLeaveOutTheFirst(Repaged):
         return msgspec.structs.replace(page, rows=page.rows[1:])
 
 
-@fault("4.4-13", "4.7-13", "4.4-11", "4.7-9", "4.7-11", seen="a cursor that forgets the filter")
+@fault("4.4-9", "4.4-11", "4.4-13", "4.7-9", "4.7-11", "4.7-13", seen="a cursor that forgets the filter")
 class CursorForgetsTheFilter(Pager):
     """From the second page on a filter is forgotten."""
 
@@ -57,7 +57,7 @@ class NamesMatchedOtherwise(Listing):
         super().__init__(*arguments, matches=changed, **further)
 
 
-@fault("4.4-9", seen="owner-3 that finds owner-30", shows_in=SHOWN)
+@fault("4.4-9", "4.4-13", seen="owner-3 that finds owner-30", shows_in=SHOWN)
 class OwnersMatchedByPart(Listing):
     """The filter by owner ID finds owners of whose identifier it is a part."""
 

@@ -35,7 +35,7 @@ class CertificateInOneLine(SpoiltAnswers):
         return {**resource, "mtls_client_cert": {**shown, "client_cert": shown["client_cert"].replace("\n", "")}}
 
 
-@fault("2.3-10", "2.3-11", "2.3-12", shows_in=SHOWN)
+@fault("2.3-10", "2.3-11", "2.3-12", "4.2-6", shows_in=SHOWN)
 class SecretsNotShownAtCreation(SpoiltAnswers):
     """The answer to the creation of an endpoint holds no secrets."""
 
@@ -57,12 +57,12 @@ class GivenSecretReplaced(SigningSecrets):
 
 @fault("2.3-13", "4.3-19", shows_in=["round_trip", "roll_answers"])
 class ShortSecrets(SigningSecrets):
-    """A secret that the service makes has half the length."""
+    """A secret that the service makes has a quarter of its length."""
 
     def generated(self) -> str:
-        """Half of one."""
+        """A part of one."""
         rest = super().generated().removeprefix(self.rules.prefix)
-        return self.rules.prefix + rest[: len(rest) // 8 * 4]
+        return self.rules.prefix + rest[: len(rest) // 16 * 4]
 
 
 @fault("2.3-14", seen="a default secret that was never changed", shows_in=SHOWN)
@@ -88,7 +88,7 @@ class OtherSecretFormsRefused(EndpointHandlers):
         return super()._secret(given, created_at)
 
 
-@fault("2.4-2", shows_in=["roll_answers"])
+@fault("2.4-2", "2.9-13", "4.3-13", shows_in=["roll_answers"])
 class SecretsWithOneUid(SpoiltAnswers):
     """A fetched endpoint shows all its secrets with the uid of the newest."""
 
@@ -100,7 +100,7 @@ class SecretsWithOneUid(SpoiltAnswers):
         return {**resource, "secrets": [{**one, "uid": newest} for one in resource["secrets"]]}
 
 
-@fault("2.4-4", shows_in=SHOWN)
+@fault("2.4-4", "4.2-6", shows_in=SHOWN)
 class SecretsShownElsewhere(Wire):
     """Secret values are masked where the dialect shows them, and shown where it masks them."""
 
