@@ -132,7 +132,8 @@ def carried_out(asked: Docket, told: Told) -> Campaign:
         outcomes=tuple(outcomes),
         acquittals=(*clean, *innocents),
         checks=tuple(check.name for check in asked.checks if check.name not in asked.settings.without),
-        complete=set(DIALECTS) <= set(asked.settings.dialects),
+        complete=(complete := set(DIALECTS) <= set(asked.settings.dialects)),
+        whole=complete and not asked.settings.patterns,
         duration_s=time.monotonic() - started,
     )
 
@@ -144,7 +145,8 @@ def _clean(asked: Docket, pool: Executor, told: Told) -> list[Acquittal]:
         names = {name for fault in _on_trial(asked, speaking.name) for name in asked.mattering(fault)}
         chosen = [name for name in asked.everything if name in names or not asked.settings.patterns]
         subject = Acquittal(name=CLEAN, dialect=speaking.name, difference=CLEAN_DIFFERENCE, result=NOTHING)
-        orders[subject] = asked.order(speaking, (), chosen)
+        if chosen:
+            orders[subject] = asked.order(speaking, (), chosen)
     return list(tried_all(orders, pool, told))
 
 
@@ -156,7 +158,7 @@ def _mutants(asked: Docket, exercised: Mapping[str, frozenset[str]], pool: Execu
         last = len(asked.speaking) > 1 and speaking is asked.speaking[-1]
         orders = {}
         for fault in _on_trial(asked, speaking.name):
-            claims = exercised[speaking.name].intersection(fault.violates)
+            claims = exercised.get(speaking.name, frozenset()).intersection(fault.violates)
             seen = frozenset().union(*(one.result.convicted for one in found if one.fault.name == fault.name))
             if claims - seen if last and fault.name in convicted else claims:
                 subject = Outcome(fault=fault, dialect=speaking.name, claims=claims, result=NOTHING)

@@ -74,7 +74,7 @@ def _campaign(options: dict[str, Any]) -> int:
     (out / "mutants.json").write_text(report_text(campaign, checks), encoding="utf-8")
     (out / "mutants.html").write_text(page(campaign, checks), encoding="utf-8")
     if options["recording"]:
-        record(kills_of(campaign), RECORDED, whole=campaign.complete and not settings.patterns)
+        record(kills_of(campaign), RECORDED, whole=campaign.whole)
     click.echo()
     for line in (*missing, *summary(campaign)):
         click.echo(line)

@@ -30,6 +30,7 @@ def quick_campaign(asked: Docket, kills: Kills, told: Told) -> tuple[Campaign, t
         acquittals=(),
         checks=tuple(check.name for check in asked.checks if check.name not in asked.settings.without),
         complete=False,
+        whole=False,
         duration_s=time.monotonic() - started,
     )
     return campaign, tuple(_missing(outcomes, chosen))

@@ -20,10 +20,9 @@ def summary(campaign: Campaign) -> Iterator[str]:
     yield from _listed(
         "Hookproof's own problems", [f"{name} ({where}): {why}" for name, where, why in campaign.problems()]
     )
-    if campaign.complete:
-        yield from _listed("Checks that killed nothing", campaign.idle_checks)
+    yield from _listed("Checks that killed nothing", campaign.idle_checks)
     killed = len(campaign.faults) - len({name for name, _ in survivors})
-    working = len(campaign.checks) - len(campaign.idle_checks)
+    working = sum(map(bool, campaign.kills.values()))
     yield (
         f"{'FLAWLESS' if campaign.flawless else 'FLAWED'}  killed {killed}/{len(campaign.faults)} faults in"
         f" {len(campaign.outcomes)} trials · checks that killed {working}/{len(campaign.checks)} · false accusations"

@@ -53,8 +53,10 @@ class Acquittal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Campaign:
-    """All trials. `checks` are the names of the checks that took part, `complete` whether every fault had its chance.
+    """All trials. `checks` are the names of the checks that took part.
 
+    `complete` says that every dialect had its turn, so that each fault can be held to all that it violates, and `whole`
+    that every fault was tried, so that each check can be held to kill one.
     `stock` tells for each fault, and for each innocent, what plain schemathesis found; None if it was not asked.
     """
 
@@ -62,6 +64,7 @@ class Campaign:
     acquittals: tuple[Acquittal, ...]
     checks: tuple[str, ...]
     complete: bool
+    whole: bool
     duration_s: float
     stock: Mapping[str, Sequence[str]] | None = None
 
@@ -81,8 +84,8 @@ class Campaign:
 
     @property
     def idle_checks(self) -> tuple[str, ...]:
-        """The checks that killed nothing."""
-        return tuple(check for check, faults in self.kills.items() if not faults)
+        """The checks that killed nothing although every fault was tried."""
+        return tuple(check for check, faults in self.kills.items() if self.whole and not faults)
 
     def survivors(self) -> Iterator[tuple[str, str]]:
         """Faults that survived, with the dialect or the requirement in which they did."""
@@ -114,8 +117,9 @@ class Campaign:
 
     @property
     def flawless(self) -> bool:
-        """Whether every fault was killed by its own checks, and nobody else was accused."""
-        return not any(True for flaws in (self.survivors(), self.false_accusations(), self.problems()) for _ in flaws)
+        """Whether every fault was killed by its own checks, nobody else was accused, and no check was idle."""
+        flaws = (self.survivors(), self.false_accusations(), self.problems(), self.idle_checks)
+        return not any(True for kind in flaws for _ in kind)
 
     def _missed(self) -> Mapping[str, set[str]]:
         """The claims that no dialect convicted, by the fault's name; those that no dialect exercised are among them."""

@@ -51,6 +51,7 @@ def campaign(*outcomes: Outcome, acquittals: tuple[Acquittal, ...] = (), complet
         acquittals=acquittals,
         checks=(ONLY_NEW, STOPS, UID),
         complete=complete,
+        whole=False,
         duration_s=2.0,
     )
 
@@ -62,9 +63,16 @@ def test_a_fault_that_is_convicted_of_all_that_it_violates_is_killed() -> None:
     killed = campaign(outcome(*BOTH))
     assert killed.flawless
     assert killed.kills == {ONLY_NEW: {FAULT.name}, STOPS: {FAULT.name}, UID: frozenset()}
-    assert killed.idle_checks == (UID,)
+    assert killed.idle_checks == ()
     assert told(killed.outcomes[0]).startswith("killed   old_secret_signs (reference")
     assert "FLAWLESS" in list(summary(killed))[-1]
+
+
+def test_a_check_that_kills_nothing_in_a_whole_campaign_is_a_flaw() -> None:
+    whole = replace(campaign(outcome(*BOTH)), whole=True)
+    assert whole.idle_checks == (UID,)
+    assert not whole.flawless
+    assert f"  {UID}" in summary(whole)
 
 
 def test_a_fault_that_nothing_convicts_survives() -> None:

@@ -1,16 +1,19 @@
 """The catalogue of faults: complete over the requirements, honest in what it names, and each fault can be joined."""
 
 import asyncio
+import time
 from collections import Counter
 from typing import Any
 
 import pytest
 
-from mockserver.app import create_app
+from mockserver.api import Limits
+from mockserver.assembly import Assembly, Randomness
 from mockserver.collaborators import Collaborators
 from mockserver.delivery.signing import Signer
+from mockserver.dispatch import EngineDispatch
 from mockserver.faults.registry import Fault, catalogue, fault, with_faults
-from mockserver.fixture_file import Fixtures
+from mockserver.store.database import IN_MEMORY, Database
 from spec.catalogue import Level, Requirement, load_catalogue
 from spec.dialect_file import load_dialect
 
@@ -92,10 +95,24 @@ def test_every_fault_and_variant_can_be_joined(dialect: str) -> None:
     spoken = load_dialect(dialect)
 
     async def joined() -> None:
+        database = Database(IN_MEMORY, dialect=dialect)
+        assembly = Assembly(
+            spoken,
+            {"one": ["key"]},
+            database=database,
+            randomness=Randomness.of(7),
+            clock=time.time,
+            limits=Limits(body_bytes=1000, arrival_s=1.0),
+            ca_file=None,
+            egress=(),
+        )
         for one in catalogue().values():
             if one.where(spoken):
-                app = create_app(spoken, {"one": ["key"]}, fixtures=Fixtures(), faults=[one])
-                await app.stop()
+                made_of = with_faults(Collaborators(), [one])
+                dispatch = EngineDispatch(assembly.engine(made_of))
+                assembly.api(made_of, assembly.service(made_of, dispatch))
+                await dispatch.stop(0)
+        database.close()
 
     asyncio.run(joined())
 
