@@ -154,13 +154,12 @@ def _mutants(asked: Docket, exercised: Mapping[str, frozenset[str]], pool: Execu
     """Every fault that is one, under each dialect in which something of it can be seen."""
     found: list[Outcome] = []
     for speaking in asked.speaking:
-        convicted = {one.fault.name: one.result.convicted for one in found}
         last = len(asked.speaking) > 1 and speaking is asked.speaking[-1]
         orders = {}
         for fault in _on_trial(asked, speaking.name):
             claims = exercised.get(speaking.name, frozenset()).intersection(fault.violates)
             seen = frozenset().union(*(one.result.convicted for one in found if one.fault.name == fault.name))
-            if claims - seen if last and fault.name in convicted else claims:
+            if claims - seen if last else claims:
                 subject = Outcome(fault=fault, dialect=speaking.name, claims=claims, result=NOTHING)
                 orders[subject] = asked.order(speaking, ("--fault", fault.name), asked.mattering(fault))
         found += tried_all(orders, pool, told)

@@ -5,6 +5,7 @@ spoils the same requests of a sequence again. A fault of the catalogue is there 
 parts are joined anew with it, around the same database.
 """
 
+import asyncio
 import random
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -103,6 +104,7 @@ class LiveFaults:
         self._join_anew = join_anew
         self._armed: list[Armed] = []
         self._catalogued: list[Fault] = []
+        self._joining = asyncio.Lock()
 
     def answer(self, request: BaseRequest) -> Awaitable[Answer]:
         """The answer of the first fault that strikes, or the API's own."""
@@ -122,9 +124,10 @@ class LiveFaults:
             raise BadOrder(f"{order.fault} is there or not: it takes no further member")
         if not one.where(self._dialect):
             raise BadOrder(f"{order.fault} is no fault under the dialect {self._dialect.name}")
-        if one not in self._catalogued:
-            self._api = await self._join_anew([*self._catalogued, one])
-            self._catalogued.append(one)
+        async with self._joining:
+            if one not in self._catalogued:
+                self._api = await self._join_anew([*self._catalogued, one])
+                self._catalogued.append(one)
 
     def arm_answering(self, order: Order) -> None:
         """Add a fault that spoils answers; raises BadOrder."""
@@ -133,10 +136,11 @@ class LiveFaults:
     async def disarm(self) -> None:
         """Behave again."""
         self._armed.clear()
-        if self._catalogued:
-            await self._join_anew([])
-            self._catalogued.clear()
-            self._api = self._clean
+        async with self._joining:
+            if self._catalogued:
+                await self._join_anew([])
+                self._catalogued.clear()
+                self._api = self._clean
 
     def shown(self) -> list[dict[str, Any]]:
         """What is armed, with the strikes that are left (null: no end)."""
