@@ -73,13 +73,13 @@ def _order(name: str, members: str) -> Order:
 def _catalogued(one: Fault, members: str, dialect: Dialect) -> Fault:
     if members:
         raise BadOrder(f"{one.name} is there or not: it takes no {members!r}")
-    if not one.where(dialect):
+    if not one.applies(dialect):
         raise BadOrder(f"{one.name} is no fault under the dialect {dialect.name}")
     return one
 
 
 def _line(one: Fault, dialect: Dialect) -> str:
-    elsewhere = "" if one.where(dialect) else f" (not under {dialect.name})"
+    elsewhere = "" if one.applies(dialect) else f" (not under {dialect.name})"
     violates = f" [{' '.join(one.violates)}]" if one.violates else ""
     return f"{one.name}  {one.broken}{violates}{elsewhere}"
 

@@ -122,7 +122,7 @@ class LiveFaults:
             return
         if order != Order(fault=order.fault):
             raise BadOrder(f"{order.fault} is there or not: it takes no further member")
-        if not one.where(self._dialect):
+        if not one.applies(self._dialect):
             raise BadOrder(f"{order.fault} is no fault under the dialect {self._dialect.name}")
         async with self._joining:
             if one not in self._catalogued:

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 from mockserver.collaborators import Collaborators
 from mockserver.delivery.collaborators import DeliveryCollaborators
-from spec.dialect import Dialect
+from spec.dialect import Dialect, Undecided
 
 Where = Callable[[Dialect], bool]
 """Whether a fault is one under this dialect: elsewhere it would change nothing, or be the right thing to do."""
@@ -42,6 +42,13 @@ class Fault:
         """Whether it is a variant, which the document allows."""
         return not self.violates
 
+    def applies(self, dialect: Dialect) -> bool:
+        """Whether it is a fault, or a variant, under this dialect; not if that hangs on what it leaves open."""
+        try:
+            return self.where(dialect)
+        except Undecided:
+            return False
+
     def described(self, dialect: Dialect) -> dict[str, Any]:
         """What is told of it as JSON; `applies` is for this dialect."""
         return {
@@ -52,7 +59,7 @@ class Fault:
             "area": self.area,
             "replaces": self.replaces,
             "innocent": self.innocent,
-            "applies": self.where(dialect),
+            "applies": self.applies(dialect),
             "shows_in": list(self.shows_in),
         }
 

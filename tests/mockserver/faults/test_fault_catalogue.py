@@ -3,9 +3,11 @@
 import asyncio
 import time
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 
 from mockserver.api import Limits
 from mockserver.assembly import Assembly, Randomness
@@ -15,7 +17,7 @@ from mockserver.dispatch import EngineDispatch
 from mockserver.faults.registry import Fault, catalogue, fault, with_faults
 from mockserver.store.database import IN_MEMORY, Database
 from spec.catalogue import Level, Requirement, load_catalogue
-from spec.dialect_file import load_dialect
+from spec.dialect_file import load_dialect, load_dialect_mapping
 
 FAULTS = {name: one for name, one in catalogue().items() if not one.innocent}
 VARIANTS = {name: one for name, one in catalogue().items() if one.innocent}
@@ -91,8 +93,9 @@ def test_a_fault_leaves_the_other_collaborators_as_they_are() -> None:
 
 
 @pytest.mark.parametrize("dialect", ["reference", "contrary"])
-def test_every_fault_and_variant_can_be_joined(dialect: str) -> None:
-    spoken = load_dialect(dialect)
+def test_every_fault_and_variant_can_be_joined(dialect: str, tmp_path: Path) -> None:
+    spoken, ca_file = load_dialect(dialect), tmp_path / "ca.pem"
+    trustme.CA().cert_pem.write_to_path(str(ca_file))  # the system's authorities take long to read
 
     async def joined() -> None:
         database = Database(IN_MEMORY, dialect=dialect)
@@ -103,11 +106,11 @@ def test_every_fault_and_variant_can_be_joined(dialect: str) -> None:
             randomness=Randomness.of(7),
             clock=time.time,
             limits=Limits(body_bytes=1000, arrival_s=1.0),
-            ca_file=None,
+            ca_file=ca_file,
             egress=(),
         )
         for one in catalogue().values():
-            if one.where(spoken):
+            if one.applies(spoken):
                 made_of = with_faults(Collaborators(), [one])
                 dispatch = EngineDispatch(assembly.engine(made_of))
                 assembly.api(made_of, assembly.service(made_of, dispatch))
@@ -122,3 +125,16 @@ def test_what_is_told_of_a_fault_is_plain_data() -> None:
     assert told["violates"] == ["5-13"]
     assert told["applies"] is True
     assert told["innocent"] is False
+
+
+def test_a_fault_that_hangs_on_what_a_dialect_leaves_open_does_not_apply() -> None:
+    spoken = load_dialect_mapping(
+        {
+            "extends": "reference",
+            "name": "open",
+            "summary": "for one test",
+            "retry": {"deactivate_after": {"undecided": "it may change"}},
+        },
+        "a test",
+    )
+    assert not FAULTS["never_disabled"].applies(spoken)
