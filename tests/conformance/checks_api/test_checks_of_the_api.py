@@ -18,7 +18,7 @@ from conformance.checks.roll_shown import (
 )
 from conformance.checks.secret import a_secret_of_another_form_is_taken_or_refused
 from conformance.checks.words import an_enumerated_field_shows_a_word_of_the_dialect
-from conformance.evidence import Case
+from conformance.evidence import Case, Exchange
 from conformance.verdict import Verdict
 from tests.conformance.canned import case, exchange, verdicts
 from tests.conformance.checks_api import (
@@ -76,13 +76,13 @@ NO_ROLLS = case(facts={"rolls": [], "given": []})
 @pytest.mark.parametrize(
     ("check", "evidence"),
     [
-        (an_event_without_a_key_is_no_duplicate, case(event())),
+        (an_event_without_a_key_is_no_duplicate, event()),
         (the_old_secret_expires_when_the_roll_says, NO_ROLLS),
         (a_roll_without_a_secret_brings_in_one, NO_ROLLS),
         (masked_credentials_are_not_shown_in_clear, case()),
     ],
 )
-def test_a_requirement_that_the_dialect_rules_out_does_not_apply(check: Judge, evidence: Case) -> None:
+def test_a_requirement_that_the_dialect_rules_out_does_not_apply(check: Judge, evidence: Case | Exchange) -> None:
     assert set(verdicts(check, evidence, "contrary").values()) == {Verdict.NOT_APPLICABLE}
 
 
