@@ -1,13 +1,23 @@
 """What becomes of a delivery after an attempt, written into the store (sections 1 and 2.3)."""
 
+from collections.abc import Sequence
+
 from mockserver.delivery.courier import Answer
-from mockserver.delivery.port import AttemptOutcome, Clock, DeliveryState, DeliveryStore, Failure, PendingDelivery
+from mockserver.delivery.port import (
+    AttemptOutcome,
+    Clock,
+    DeliveryState,
+    DeliveryStore,
+    Failure,
+    PendingDelivery,
+    Record,
+)
 from mockserver.delivery.retry import RetryRules
 from spec.dialect import Dialect
 
 
 class Outcomes:
-    """Judges attempts by the retry rules and records them. Every method raises what the store raises."""
+    """Judges attempts by the retry rules and writes down what became of deliveries."""
 
     def __init__(self, store: DeliveryStore, rules: RetryRules, dialect: Dialect, clock: Clock) -> None:
         self._store = store
@@ -15,8 +25,8 @@ class Outcomes:
         self._deactivate_after = dialect.retry.deactivate_after.value
         self._clock = clock
 
-    def attempted(self, delivery: PendingDelivery, answer: Answer, started_at: float) -> DeliveryState:
-        """Write down an attempt that is over; where the delivery stands now."""
+    def attempted(self, delivery: PendingDelivery, answer: Answer, started_at: float) -> Record:
+        """What an attempt that is over makes of its delivery."""
         number, now = delivery.attempts + 1, self._clock()
         outcome = AttemptOutcome(
             number=number,
@@ -27,18 +37,30 @@ class Outcomes:
             detail=answer.detail,
         )
         state, due_at = self._verdict(number, answer, now)
-        self._store.record_attempt(delivery, outcome, state, due_at)
-        if state is DeliveryState.EXHAUSTED and self._fails_too_often(delivery.endpoint_uid):
-            self._store.deactivate(delivery.endpoint_uid)
-        return state
+        return Record(delivery, outcome, state, due_at)
 
-    def dropped(self, delivery: PendingDelivery) -> None:
+    def dropped(self, delivery: PendingDelivery) -> Record:
         """The rate limit holds a delivery back, and the dialect lets none wait."""
-        self._end(delivery, DeliveryState.DROPPED, Failure.RATE_LIMIT, "above the rate limit of the endpoint")
+        return self._unsent(delivery, DeliveryState.DROPPED, Failure.RATE_LIMIT, "above the rate limit of the endpoint")
 
-    def discarded(self, delivery: PendingDelivery) -> None:
+    def discarded(self, delivery: PendingDelivery) -> Record:
         """The endpoint is gone or disabled."""
-        self._end(delivery, DeliveryState.DISCARDED, Failure.ENDPOINT, "the endpoint does not receive any more")
+        return self._unsent(
+            delivery, DeliveryState.DISCARDED, Failure.ENDPOINT, "the endpoint does not receive any more"
+        )
+
+    def write(self, records: Sequence[Record]) -> None:
+        """Store the records, all or none; raises what the store raises."""
+        self._store.record(records)
+
+    def deactivate_failing(self, records: Sequence[Record]) -> None:
+        """Deactivate the endpoints that fail too often, given what was written; raises what the store raises."""
+        if self._deactivate_after == 0:
+            return
+        exhausted = (one.delivery.endpoint_uid for one in records if one.state is DeliveryState.EXHAUSTED)
+        for endpoint_uid in dict.fromkeys(exhausted):
+            if self._store.exhausted_in_a_row(endpoint_uid) >= self._deactivate_after:
+                self._store.deactivate(endpoint_uid)
 
     def _verdict(self, number: int, answer: Answer, now: float) -> tuple[DeliveryState, float | None]:
         """Where a delivery stands after its attempt of this number, and when the next one is due."""
@@ -49,13 +71,9 @@ class Outcomes:
             return DeliveryState.EXHAUSTED, None
         return DeliveryState.PENDING, now if answer.renewed else due_at
 
-    def _fails_too_often(self, endpoint_uid: str) -> bool:
-        limit = self._deactivate_after
-        return limit > 0 and self._store.exhausted_in_a_row(endpoint_uid) >= limit
-
-    def _end(self, delivery: PendingDelivery, state: DeliveryState, failure: Failure, detail: str) -> None:
+    def _unsent(self, delivery: PendingDelivery, state: DeliveryState, failure: Failure, detail: str) -> Record:
         now = self._clock()
         outcome = AttemptOutcome(
             number=None, started_at=now, finished_at=now, status=None, failure=failure, detail=detail
         )
-        self._store.record_attempt(delivery, outcome, state, None)
+        return Record(delivery, outcome, state, None)
