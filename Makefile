@@ -50,12 +50,19 @@ lock: ## Write constraints.txt anew from the newest versions that pyproject.toml
 	touch $(READY)
 
 .PHONY: bench
-bench: setup ## Measure the reference server side by side with a bare application and Prism (needs wrk)
+bench: setup ## Measure the reference server and its deliveries, side by side with others (needs wrk)
 	$(BIN)/python -m tests.bench.api
+	$(BIN)/python -m tests.bench.deliveries
+	$(BIN)/python -m tests.bench.clients
+
+.PHONY: backlog
+backlog: setup ## Hand a million pending deliveries to the reference server and watch its memory
+	$(BIN)/python -m tests.bench.backlog
 
 .PHONY: torture
-torture: setup ## Kill the reference server 200 times while it writes, and look for what it had acknowledged
+torture: setup ## Kill the reference server while it writes and while it delivers, and look for what it had accepted
 	$(BIN)/python -m tests.mockserver.torture 200
+	$(BIN)/python -m tests.mockserver.burst 50
 
 .PHONY: flood
 flood: setup ## Send 100,000 hostile requests to the reference server

@@ -112,7 +112,6 @@ class Transport:
             connection.abort()
         if going:
             await asyncio.wait([connection.lost for connection in going])
-        self._guard.close()
 
     async def _new_or_released(self, place: Place) -> Connection:
         """A new connection, or one that comes free while enough others are being made."""

@@ -6,6 +6,7 @@ from typing import Final
 
 from tests.bench.api import BROADCAST, HEADERS, KEY, path
 from tests.bench.machine import Request, call, mock_server, rate
+from tests.bench.sink import numbered
 
 MEASURED_S: Final = 2
 FAN: Final = "fan"
@@ -23,7 +24,8 @@ def slowdown(url: str, ca: str, endpoints: int) -> tuple[float, float]:
         quiet = Request(url=f"{api}{path(QUIET, 'events/broadcast')}", headers=HEADERS, body=BROADCAST)
         rate(quiet, seconds=1)
         before = rate(quiet, seconds=MEASURED_S)
-        fan_out = Request(url=f"{api}{path(FAN, 'events/broadcast')}", headers=HEADERS, body=BROADCAST)
+        event = b'{"event_type":"order.paid","data":%b}' % numbered(0)
+        fan_out = Request(url=f"{api}{path(FAN, 'events/broadcast')}", headers=HEADERS, body=event)
         for _ in range(FANS):
             call(fan_out)
         meanwhile = rate(quiet, seconds=MEASURED_S)

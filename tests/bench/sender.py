@@ -112,6 +112,10 @@ class Bench:
         while self._database.read(PENDING).fetchone()[0]:  # noqa: ASYNC110  the store tells nobody
             await asyncio.sleep(POLL_S)
 
+    def commit(self) -> None:
+        """Write what was accepted."""
+        self._database.commit()
+
     def close(self) -> None:
         """Let go of the store."""
         self._database.close()
