@@ -62,13 +62,20 @@ mutants-stock: setup ## Run plain schemathesis against the same servers (takes h
 	$(BIN)/hookproof mutants --stock
 
 .PHONY: bench
-bench: setup ## Measure the server and the receiver side by side with bare applications and Prism (needs wrk)
+bench: setup ## Measure server, deliveries and receiver side by side with bare applications and others (needs wrk)
 	$(BIN)/python -m tests.bench.api
+	$(BIN)/python -m tests.bench.deliveries
+	$(BIN)/python -m tests.bench.clients
 	$(BIN)/python -m tests.bench.receiving
 
+.PHONY: backlog
+backlog: setup ## Hand a million pending deliveries to the reference server and watch its memory
+	$(BIN)/python -m tests.bench.backlog
+
 .PHONY: torture
-torture: setup ## Kill the reference server 200 times while it writes, and look for what it had acknowledged
+torture: setup ## Kill the reference server while it writes and while it delivers, and look for what it had accepted
 	$(BIN)/python -m tests.mockserver.torture 200
+	$(BIN)/python -m tests.mockserver.burst 50
 
 .PHONY: flood
 flood: setup ## Send 100,000 hostile requests to the reference server

@@ -3,12 +3,12 @@
 Everything that depends on the moment is made anew each time: credentials, time, signature (sections 4.8, 5, 6).
 """
 
-import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 from urllib.parse import quote
+
+import msgspec
 
 from mockserver.delivery.body import BodyFault, delivery_body
 from mockserver.delivery.connection import TlsFault
@@ -46,8 +46,7 @@ FAILURES: Final = {
 FAULTS: Final = tuple(FAILURES)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """What became of an attempt: a status with its Retry-After, or a failure with its explanation.
 
     `renewed` says that the credentials were refused and that the next attempt has newer ones.
@@ -82,8 +81,9 @@ class Courier:
             address = parse_url(endpoint.url, endpoint.client_certificate)
             body = self._body(delivery, endpoint)
             headers = self._headers(delivery, endpoint, shown.headers, body)
-            async with asyncio.timeout(endpoint.http_timeout_s):
-                response = await self._transport.exchange(METHOD, address, headers, body, sent=sent)
+            response = await self._transport.exchange(
+                METHOD, address, headers, body, timeout_s=endpoint.http_timeout_s, sent=sent
+            )
         except TimeoutError:
             return Answer(failure=Failure.TIMEOUT, detail=f"no whole answer within {endpoint.http_timeout_s:g} s")
         except FAULTS as fault:
@@ -99,14 +99,14 @@ class Courier:
         return delivery_body(delivery.body, endpoint.content_type, self._dialect.delivery.form_body.value)
 
     def _headers(self, delivery: PendingDelivery, endpoint: EndpointSettings, shown: Headers, body: bytes) -> Headers:
-        own = (*self._own_headers(delivery, endpoint, body), *shown)
-        taken = self._reserved.union(name.lower() for name, _ in shown)
-        custom = addable(delivery.custom_headers, taken)
-        problems = header_problems({**dict(custom), CONTENT_TYPE: endpoint.content_type})
-        if problems:
-            raise HeaderFault(problems[0])
+        custom: Headers = ()
+        if delivery.custom_headers:
+            taken = self._reserved.union(name.lower() for name, _ in shown)
+            custom = addable(delivery.custom_headers, taken)
+        for problem in header_problems({**dict(custom), CONTENT_TYPE: endpoint.content_type}):
+            raise HeaderFault(problem)
         agent = () if any(name.lower() == AGENT[0][0].lower() for name, _ in custom) else AGENT
-        return (*own, *agent, *custom)
+        return (*self._own_headers(delivery, endpoint, body), *shown, *agent, *custom)
 
     def _own_headers(self, delivery: PendingDelivery, endpoint: EndpointSettings, body: bytes) -> Headers:
         """Signed last: the time in the signature is the time of sending (sections 4.3 and 6, item 3)."""

@@ -2,8 +2,9 @@
 
 import base64
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
+
+import msgspec
 
 from mockserver.delivery.headers import AUTHORIZATION, Headers, header_problems
 from mockserver.delivery.port import EndpointSettings
@@ -14,12 +15,14 @@ class CredentialsFault(Exception):
     """No credentials can be had; the message says why and holds none of them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class Shown(msgspec.Struct, frozen=True, kw_only=True):
     """The headers that one attempt shows; `kept` tells that they hold a token of an earlier attempt."""
 
     headers: Headers
     kept: bool = False
+
+
+NOTHING: Final = Shown(headers=())
 
 
 class TokenSource(Protocol):
@@ -52,7 +55,7 @@ class Credentials:
         authentication = endpoint.authentication
         word = text(authentication, "type") if authentication else ""
         if not authentication or not word:
-            return Shown(headers=())
+            return NOTHING
         if word == self._oauth2_word:
             value, kept = await self._tokens.authorization(endpoint, section(authentication, "oauth2"))
             return Shown(headers=self._checked(((AUTHORIZATION, value),)), kept=kept)

@@ -1,22 +1,34 @@
 """The dispatcher: which delivery goes next, so that no endpoint delays another one.
 
 Each endpoint with work has a lane; lanes with something due take turns, one attempt a turn. Attempts are tasks, pending
-deliveries are not: they stay in the store until their turn.
+deliveries are not: they stay in the store until their turn. Turns come in rounds, and a round is also what writes:
+first what became of the attempts since the last one, then, before anything is sent, the starts that rate limits count.
 """
 
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from math import inf
 from typing import Final
 
 from mockserver.delivery.courier import Answer
 from mockserver.delivery.gate import Bounds, Gate
-from mockserver.delivery.lane import Lane
+from mockserver.delivery.lane import Lane, counted_s
 from mockserver.delivery.outcomes import Outcomes
-from mockserver.delivery.port import Clock, DeliveryState, DeliveryStore, EndpointSettings, Failure, PendingDelivery
+from mockserver.delivery.port import (
+    Clock,
+    DeliveryState,
+    DeliveryStore,
+    EndpointSettings,
+    Failure,
+    PendingDelivery,
+    Record,
+    Start,
+)
+from mockserver.delivery.rate_limit import SlidingWindow
 from spec.vocabulary import Excess
 
 TURNS: Final = 256  # at a stretch, before other work of the event loop comes up
@@ -24,6 +36,22 @@ STORE_PAUSE_S: Final = 1.0
 
 Carry = Callable[[PendingDelivery, EndpointSettings, Callable[[], None]], Awaitable[Answer]]
 """Makes one attempt; calls its last argument as the request goes out."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Attempt:
+    """One attempt, from its start until what became of it is written down. `started_at` is in unix seconds."""
+
+    lane: Lane
+    delivery: PendingDelivery
+    endpoint: EndpointSettings
+    limiter: SlidingWindow | None
+    started_at: float
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """What tells the attempt from every other one."""
+        return self.delivery.id, self.delivery.attempts
 
 
 class Dispatcher:
@@ -54,6 +82,8 @@ class Dispatcher:
         self._gate = Gate(bounds)
         self._lanes: dict[str, Lane] = {}
         self._queue: deque[Lane] = deque()
+        self._starting: list[Attempt] = []
+        self._ended: list[tuple[Lane, Record]] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._next_round: asyncio.Handle | None = None
         self._ageing: asyncio.TimerHandle | None = None
@@ -62,6 +92,7 @@ class Dispatcher:
     def start(self) -> None:
         """Begin with what the store holds; called in the event loop."""
         self._loop = asyncio.get_running_loop()
+        self._began = self._clock()
         self._running = True
         self.wake(self._store.waiting_endpoints())
 
@@ -84,6 +115,7 @@ class Dispatcher:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._write_down()
         for lane in self._lanes.values():
             lane.rest()
         self._lanes.clear()
@@ -99,22 +131,29 @@ class Dispatcher:
         if not lane.queued:
             lane.queued = True
             self._queue.append(lane)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """See to it that a round comes."""
         if self._running and self._next_round is None:
             self._next_round = self._loop.call_soon(self._round)
 
     def _round(self) -> None:
-        """Give turns to the lanes for as long as attempts may start."""
+        """Write down what ended, and give turns to the lanes for as long as attempts may start."""
         self._next_round = None
+        self._write_down()
         for _ in range(TURNS):
             if not self._queue or not self._running or not self._room():
-                return
+                break
             lane = self._queue.popleft()
             lane.queued = False
             try:
                 self._turn(lane)
             except Exception:  # noqa: BLE001  whatever ails the store, the other lanes go on
                 self._pause(lane)
-        self._next_round = self._loop.call_soon(self._round)
+        else:
+            self._go_on()
+        self._launch()
 
     def _room(self) -> bool:
         """Whether an attempt may start; if only time can tell, the question is asked again then."""
@@ -125,11 +164,11 @@ class Dispatcher:
 
     def _aged(self) -> None:
         self._ageing = None
-        self._round()
+        self._go_on()
 
     def _turn(self, lane: Lane) -> None:
         """Let a lane start one attempt, or go to sleep until it can."""
-        if len(lane.under_way) >= (1 if self._gate.crowded else lane.width):
+        if lane.attempts >= (1 if self._gate.crowded else lane.width):
             return
         delivery = lane.head(self._store, self._batch())
         if delivery is None:
@@ -141,68 +180,118 @@ class Dispatcher:
             lane.put_back()
             lane.sleep(wait, self._look_again)
         elif endpoint is None or not endpoint.receives:
-            self._outcomes.discarded(delivery)
-            self._done_with_head(lane)
+            self._end_unsent(lane, self._outcomes.discarded(delivery))
         else:
             self._start_when_allowed(lane, delivery, endpoint)
 
     def _start_when_allowed(self, lane: Lane, delivery: PendingDelivery, endpoint: EndpointSettings) -> None:
         """Section 8: attempts above the rate limit wait their turn, or are dropped as the dialect says."""
         now = self._monotonic()
-        limiter = lane.limit(endpoint, self._store, self._clock, now)
+        limiter = lane.limit(endpoint, self._store, self._clock, now, self._began)
         wait = limiter.wait_s(now) if limiter is not None else 0.0
         if wait <= 0:
             self._start(lane, delivery, endpoint, now)
         elif self._excess is Excess.DROPPED:
-            self._outcomes.dropped(delivery)
-            self._done_with_head(lane)
+            self._end_unsent(lane, self._outcomes.dropped(delivery))
         elif wait < inf:
             lane.sleep(wait, self._line_up)
 
     def _start(self, lane: Lane, delivery: PendingDelivery, endpoint: EndpointSettings, now: float) -> None:
-        if lane.limiter is not None:
-            self._store.record_start(delivery, self._clock())
-            lane.limiter.start((delivery.id, delivery.attempts))
-        lane.under_way.add(delivery.id)
+        """Count an attempt as begun; it goes out at the end of the round."""
+        attempt = Attempt(
+            lane=lane, delivery=delivery, endpoint=endpoint, limiter=lane.limiter, started_at=self._clock()
+        )
+        if attempt.limiter is not None:
+            attempt.limiter.start(attempt.key)
+        lane.attempts += 1
         self._gate.enter(delivery.id, now)
-        task = self._loop.create_task(self._attempt(lane, delivery, endpoint))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._starting.append(attempt)
         self._done_with_head(lane)
 
     def _done_with_head(self, lane: Lane) -> None:
-        lane.buffer.popleft()
-        self._line_up(lane)
-
-    async def _attempt(self, lane: Lane, delivery: PendingDelivery, endpoint: EndpointSettings) -> None:
-        started_at = self._clock()
-        try:
-            answer = await self._carry(delivery, endpoint, partial(self._sent, lane, delivery))
-        except Exception:  # noqa: BLE001  a fault of ours costs one attempt, never the others
-            self._log.exception("an attempt ended in a fault of the engine")
-            answer = Answer(failure=Failure.INTERNAL, detail="a fault of the engine; its log has more")
-        finally:
-            self._gate.leave(delivery.id)
-            lane.under_way.discard(delivery.id)
-            if lane.limiter is not None:
-                lane.limiter.over((delivery.id, delivery.attempts), self._monotonic())
-        self._settle(lane, delivery, answer, started_at)
-
-    def _sent(self, lane: Lane, delivery: PendingDelivery) -> None:
-        if lane.limiter is not None:
-            lane.limiter.written((delivery.id, delivery.attempts), self._monotonic())
+        lane.under_way.add(lane.buffer.popleft().id)
+        if lane.buffer or lane.more:
             self._line_up(lane)
 
-    def _settle(self, lane: Lane, delivery: PendingDelivery, answer: Answer, started_at: float) -> None:
-        """Write down how an attempt ended, and let the lane go on."""
-        lane.adapt(answered=answer.status is not None, bound=self._bounds.per_endpoint)
+    def _end_unsent(self, lane: Lane, record: Record) -> None:
+        self._done_with_head(lane)
+        self._ended.append((lane, record))
+        self._go_on()
+
+    def _launch(self) -> None:
+        """Send what this round started, once the starts that count against a rate limit are written down."""
+        starting, self._starting = self._starting, []
+        limited = [attempt for attempt in starting if attempt.limiter is not None]
         try:
-            state = self._outcomes.attempted(delivery, answer, started_at)
-        except Exception:  # noqa: BLE001  whatever ails the store, the other lanes go on
-            self._pause(lane)
+            if limited:
+                self._store.record_starts([self._counted(attempt) for attempt in limited])
+        except Exception:  # noqa: BLE001  what cannot be counted is not sent, and the other lanes go on
+            for attempt in limited:
+                self._leave_attempt(attempt, answered=False)
+                attempt.lane.under_way.discard(attempt.delivery.id)
+                self._pause(attempt.lane)
+            starting = [attempt for attempt in starting if attempt.limiter is None]
+        for attempt in starting:
+            task = self._loop.create_task(self._attempt(attempt))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    @staticmethod
+    def _counted(attempt: Attempt) -> Start:
+        return Start(attempt.delivery, attempt.started_at, attempt.started_at + counted_s(attempt.endpoint))
+
+    async def _attempt(self, attempt: Attempt) -> None:
+        delivery = attempt.delivery
+        answer = Answer(failure=Failure.INTERNAL, detail="a fault of the engine; its log has more")
+        try:
+            answer = await self._carry(delivery, attempt.endpoint, partial(self._sent, attempt))
+        except Exception:  # noqa: BLE001  a fault of ours costs one attempt, never the others
+            self._log.exception("an attempt ended in a fault of the engine")
+        finally:
+            self._leave_attempt(attempt, answered=answer.status is not None)
+        attempt.lane.adapt(answered=answer.status is not None, bound=self._bounds.per_endpoint)
+        self._ended.append((attempt.lane, self._outcomes.attempted(delivery, answer, attempt.started_at)))
+        self._go_on()
+
+    def _sent(self, attempt: Attempt) -> None:
+        if attempt.limiter is not None:
+            attempt.limiter.written(attempt.key, self._monotonic())
+            self._line_up(attempt.lane)
+
+    def _leave_attempt(self, attempt: Attempt, *, answered: bool) -> None:
+        """An attempt takes no place any more, neither in its lane nor among all."""
+        attempt.lane.attempts -= 1
+        self._gate.leave(attempt.delivery.id)
+        if attempt.limiter is not None:
+            attempt.limiter.over(attempt.key, self._monotonic(), answered=answered)
+
+    def _write_down(self) -> None:
+        """Store what became of deliveries, all at once; whatever is not stored stays pending and goes out again."""
+        ended, self._ended = self._ended, []
+        if not ended:
             return
-        lane.more = lane.more or state is DeliveryState.PENDING
-        self._line_up(lane)
+        together = self._written([record for _, record in ended])
+        for lane, record in ended:
+            lane.under_way.discard(record.delivery.id)
+            # Written one by one, a record that cannot be stored keeps no other one from it.
+            if together or (len(ended) > 1 and self._written([record])):
+                lane.more = lane.more or record.state is DeliveryState.PENDING
+                self._line_up(lane)
+            else:
+                lane.put_back()
+                lane.sleep(STORE_PAUSE_S, self._look_again)
+
+    def _written(self, records: Sequence[Record]) -> bool:
+        try:
+            self._outcomes.write(records)
+        except Exception:  # noqa: BLE001  whatever ails the store, the engine goes on
+            self._log.exception("the store failed to keep what became of %s", _named(records))
+            return False
+        try:
+            self._outcomes.conclude(records)
+        except Exception:  # noqa: BLE001  the next exhausted delivery asks again
+            self._log.exception("the store failed to deactivate an endpoint")
+        return True
 
     def _pause(self, lane: Lane) -> None:
         """Called while handling a fault of the store: try this lane again later."""
@@ -226,3 +315,7 @@ class Dispatcher:
         At least two, so that one read tells that a single delivery is the last.
         """
         return max(2, min(self._bounds.per_endpoint, self._bounds.buffered // len(self._lanes)))
+
+
+def _named(records: Sequence[Record]) -> str:
+    return f"{len(records)} deliveries" if len(records) > 1 else f"the delivery {records[0].delivery.id}"

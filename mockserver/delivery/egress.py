@@ -8,8 +8,9 @@ that changes its address in between gains nothing. Addresses that carry another 
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from threading import Thread
 from typing import Final
 
 Address = IPv4Address | IPv6Address
@@ -66,8 +67,7 @@ class EgressGuard:
 
     def __init__(self, allowed: Sequence[Network] = (), resolve: Resolve | None = None) -> None:
         self._allowed = (*LOOPBACK, *allowed)
-        self._lookup = Lookup()
-        self._resolve = resolve or self._lookup.addresses
+        self._resolve = resolve or Lookup().addresses
 
     async def addresses(self, host: str) -> tuple[str, ...]:
         """The addresses to connect to for a host name or an address literal.
@@ -83,10 +83,6 @@ class EgressGuard:
             found = list(await self._resolve(name))
         return tuple(str(self._checked(host, text)) for text in found)
 
-    def close(self) -> None:
-        """Give the look-up threads back."""
-        self._lookup.close()
-
     def _checked(self, host: str, text: str) -> Address:
         address = ip_address(text)
         if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
@@ -98,32 +94,51 @@ class EgressGuard:
 
 
 class Lookup:
-    """Looks names up in threads of its own, one look-up at a time for a name.
+    """Looks names up in threads of its own, one look-up at a time for a name, LOOKUP_THREADS at a time in all.
 
-    A look-up cannot be cancelled, so names whose servers are silent must not hold up the threads of anything else.
+    A look-up cannot be cancelled. The threads are daemons, so that one whose name server is silent keeps neither the
+    threads of anything else nor the end of the process waiting. `ask` blocks and raises OSError.
     """
 
-    def __init__(self) -> None:
-        self._threads = ThreadPoolExecutor(LOOKUP_THREADS, thread_name_prefix="lookup")
+    def __init__(self, ask: Callable[[str], tuple[str, ...]] | None = None) -> None:
+        self._ask = ask or look_up
+        self._free = asyncio.Semaphore(LOOKUP_THREADS)
         self._under_way: dict[str, asyncio.Future[tuple[str, ...]]] = {}
 
     async def addresses(self, name: str) -> tuple[str, ...]:
         """The addresses of a name, each once; raises OSError."""
-        future = self._under_way.get(name)
-        if future is None:
-            future = asyncio.get_running_loop().run_in_executor(self._threads, look_up, name)
-            self._under_way[name] = future
-            future.add_done_callback(lambda done: self._over(name, done))
-        return await asyncio.shield(future)
+        while (answer := self._under_way.get(name)) is None:
+            await self._free.acquire()
+            if name in self._under_way:  # somebody else began while this one waited
+                self._free.release()
+                continue
+            self._begin(name)
+        return await asyncio.shield(answer)
 
-    def _over(self, name: str, done: asyncio.Future[tuple[str, ...]]) -> None:
-        del self._under_way[name]
-        if not done.cancelled():
-            done.exception()  # seen, even if everybody who waited has given up
+    def _begin(self, name: str) -> None:
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[tuple[str, ...]] = loop.create_future()
+        self._under_way[name] = answer
 
-    def close(self) -> None:
-        """Begin no further look-up."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        def over(found: tuple[str, ...] | Exception) -> None:
+            del self._under_way[name]
+            self._free.release()
+            if isinstance(found, Exception):
+                answer.set_exception(found)
+                answer.exception()  # seen, even if everybody who waited has given up
+            else:
+                answer.set_result(found)
+
+        def ask() -> None:
+            found: tuple[str, ...] | Exception
+            try:
+                found = self._ask(name)
+            except Exception as problem:  # noqa: BLE001  it belongs to whoever waits
+                found = problem
+            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                loop.call_soon_threadsafe(over, found)
+
+        Thread(target=ask, name=f"look-up of {name}", daemon=True).start()
 
 
 def look_up(name: str) -> tuple[str, ...]:

@@ -1,6 +1,5 @@
 """The delivery engine: what the composition root starts, wakes and stops."""
 
-import asyncio
 import logging
 import os
 import random
@@ -74,8 +73,7 @@ class DeliveryEngine:
         """
         try:
             address = parse_url(url)
-            async with asyncio.timeout(self._visit_timeout_s):
-                response = await self._transport.exchange(method, address, (), b"")
+            response = await self._transport.exchange(method, address, (), b"", timeout_s=self._visit_timeout_s)
         except (*FAULTS, TimeoutError) as fault:
             self._log.info("no answer to the visit of a new endpoint: %s", fault)
             return None

@@ -5,7 +5,7 @@ The service's own headers say who the delivery is from and where it ends; a cust
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from spec.dialect import Dialect
@@ -56,16 +56,15 @@ def service_header_names(dialect: Dialect) -> frozenset[str]:
 
 def header_problems(headers: Mapping[str, object]) -> tuple[str, ...]:
     """What keeps headers from being sent, one sentence for each problem; nothing for headers that can be sent."""
-    return tuple(problem for name, value in headers.items() for problem in _problems(name, value))
-
-
-def _problems(name: str, value: object) -> Iterator[str]:
-    if not TOKEN.fullmatch(name):
-        yield f"{name!r} is no header name: letters, digits and !#$%&'*+-.^_`|~ make one"
-    if not isinstance(value, str):
-        yield f"the value of the header {name!r} is no text"
-    elif not VALUE.fullmatch(value):
-        yield f"the value of the header {name!r} holds a character that no header can carry"
+    problems = []
+    for name, value in headers.items():
+        if not TOKEN.fullmatch(name):
+            problems.append(f"{name!r} is no header name: letters, digits and !#$%&'*+-.^_`|~ make one")
+        if not isinstance(value, str):
+            problems.append(f"the value of the header {name!r} is no text")
+        elif not VALUE.fullmatch(value):
+            problems.append(f"the value of the header {name!r} holds a character that no header can carry")
+    return tuple(problems)
 
 
 def addable(custom: Mapping[str, str], taken: Iterable[str]) -> Headers:

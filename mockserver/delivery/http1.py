@@ -4,11 +4,11 @@ The rules that keep a hostile endpoint harmless stand here: the bytes of a head 
 a body is kept up to a cap and the rest is never read; nothing is decompressed.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import httptools
+import msgspec
 
 HEAD_LIMIT: Final = 64 * 1024
 BODY_LIMIT: Final = 64 * 1024
@@ -24,12 +24,11 @@ class ConnectionFault(Exception):
     """The connection could not be made, or it ended before the response did."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Response:
+class Response(msgspec.Struct, frozen=True, kw_only=True):
     """A final response. `body` holds at most BODY_LIMIT bytes; `reusable` says whether the connection may go on."""
 
     status: int
-    headers: tuple[tuple[bytes, bytes], ...]
+    headers: Sequence[tuple[bytes, bytes]]
     body: bytes
     reusable: bool
 
@@ -96,7 +95,7 @@ class ResponseReader:
         self._awaited = False
         return Response(
             status=self._status,
-            headers=tuple(self._headers),
+            headers=self._headers,
             body=bytes(self._body),
             reusable=self._reusable,
         )

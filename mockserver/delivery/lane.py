@@ -5,21 +5,23 @@ from collections import deque
 from collections.abc import Callable
 
 from mockserver.delivery.port import Clock, DeliveryStore, EndpointSettings, PendingDelivery
-from mockserver.delivery.rate_limit import SLACK, SlidingWindow
+from mockserver.delivery.rate_limit import SlidingWindow
 
 
 class Lane:
     """The engine's memory of one endpoint while it has work; a lane without work is forgotten.
 
-    `width` is how many attempts may be under way: it starts at one, grows with every answer and is halved by every
-    attempt that gets none, so that an endpoint that hangs soon holds a single connection.
+    `width` is how many attempts may go on at once: it starts at one, grows with every answer and is halved by every
+    attempt that gets none, so that an endpoint that hangs soon holds a single connection. `under_way` holds the
+    deliveries that the store still takes for waiting although they are not: what becomes of them is not written yet.
     """
 
-    __slots__ = ("buffer", "endpoint_uid", "limiter", "more", "queued", "timer", "under_way", "width")
+    __slots__ = ("attempts", "buffer", "endpoint_uid", "limiter", "more", "queued", "timer", "under_way", "width")
 
     def __init__(self, endpoint_uid: str) -> None:
         self.endpoint_uid = endpoint_uid
         self.width = 1
+        self.attempts = 0
         self.under_way: set[int] = set()
         self.buffer: deque[PendingDelivery] = deque()
         self.more = True
@@ -60,14 +62,32 @@ class Lane:
         """A limiter for this lane."""
         return SlidingWindow(limit, window_s)
 
-    def limit(self, endpoint: EndpointSettings, store: DeliveryStore, clock: Clock, now: float) -> SlidingWindow | None:
-        """The rate limit of the endpoint, with what an earlier process started still counted; `now` is monotonic."""
+    def limit(
+        self, endpoint: EndpointSettings, store: DeliveryStore, clock: Clock, now: float, began: float
+    ) -> SlidingWindow | None:
+        """The rate limit of the endpoint; attempts of an earlier process, which ended before `began`, still count.
+
+        `now` is monotonic, `began` in unix seconds. Attempts of this process need no look at the store: a lane is not
+        forgotten while any of them counts.
+        """
         wanted = endpoint.rate_limit
         if wanted is None:
             self.limiter = None
         elif self.limiter is None or (self.limiter.limit, self.limiter.window_s) != (wanted, endpoint.rate_window_s):
-            wall = clock()
-            starts = store.recent_starts(self.endpoint_uid, wall - (1 + SLACK) * endpoint.rate_window_s)
             self.limiter = self.window(wanted, endpoint.rate_window_s)
-            self.limiter.restore((now - (wall - start) for start in starts), now)
+            wall, longest = clock(), longest_attempt_s(endpoint)
+            since = wall - counted_s(endpoint)
+            if since < began:
+                starts = store.recent_starts(self.endpoint_uid, since)
+                self.limiter.restore(now - max(0.0, wall - start - longest) for start in starts if start < began)
         return self.limiter
+
+
+def longest_attempt_s(endpoint: EndpointSettings) -> float:
+    """How long after its start an attempt may still arrive: it may first fetch a token, within the same time-out."""
+    return 2 * endpoint.http_timeout_s
+
+
+def counted_s(endpoint: EndpointSettings) -> float:
+    """How long after its start an attempt may count against the rate limit."""
+    return endpoint.rate_window_s + longest_attempt_s(endpoint)

@@ -102,9 +102,8 @@ class OAuth2Tokens:
         try:
             address = parse_url(text(oauth2, "url"))
             body = urlencode(self._form(oauth2)).encode("ascii")
-            async with asyncio.timeout(timeout_s):
-                headers = ((CONTENT_TYPE, FORM), ("Accept", "application/json"))
-                response = await self._transport.exchange("POST", address, headers, body)
+            headers = ((CONTENT_TYPE, FORM), ("Accept", "application/json"))
+            response = await self._transport.exchange("POST", address, headers, body, timeout_s=timeout_s)
         except (AddressFault, AssertionFault) as fault:
             raise CredentialsFault(f"no token can be asked for: {fault}") from None
         except TimeoutError:

@@ -1,5 +1,7 @@
 """What becomes of a delivery after an attempt, written into the store (sections 1 and 2.3)."""
 
+from collections.abc import Sequence
+
 from mockserver.delivery.courier import Answer
 from mockserver.delivery.port import (
     AttemptOutcome,
@@ -9,13 +11,14 @@ from mockserver.delivery.port import (
     Failure,
     OutcomeObserver,
     PendingDelivery,
+    Record,
 )
 from mockserver.delivery.retry import RetryRules
 from spec.dialect import Dialect
 
 
 class Outcomes:
-    """Judges attempts by the retry rules, records them and tells the observer of those given up.
+    """Judges attempts by the retry rules, writes down what became of deliveries and tells an observer of those given up.
 
     Every method raises what the store raises.
     """
@@ -34,8 +37,8 @@ class Outcomes:
         self._clock = clock
         self._observer = observer
 
-    def attempted(self, delivery: PendingDelivery, answer: Answer, started_at: float) -> DeliveryState:
-        """Write down an attempt that is over; where the delivery stands now."""
+    def attempted(self, delivery: PendingDelivery, answer: Answer, started_at: float) -> Record:
+        """What an attempt that is over makes of its delivery."""
         number, now = delivery.attempts + 1, self._clock()
         outcome = AttemptOutcome(
             number=number,
@@ -46,18 +49,34 @@ class Outcomes:
             detail=answer.detail,
         )
         state, due_at = self._verdict(number, answer, now)
-        self._store.record_attempt(delivery, outcome, state, due_at)
-        if state is DeliveryState.EXHAUSTED:
-            self._exhausted(delivery, outcome)
-        return state
+        return Record(delivery, outcome, state, due_at)
 
-    def dropped(self, delivery: PendingDelivery) -> None:
+    def dropped(self, delivery: PendingDelivery) -> Record:
         """The rate limit holds a delivery back, and the dialect lets none wait."""
-        self._end(delivery, DeliveryState.DROPPED, Failure.RATE_LIMIT, "above the rate limit of the endpoint")
+        return self._unsent(delivery, DeliveryState.DROPPED, Failure.RATE_LIMIT, "above the rate limit of the endpoint")
 
-    def discarded(self, delivery: PendingDelivery) -> None:
+    def discarded(self, delivery: PendingDelivery) -> Record:
         """The endpoint is gone or disabled."""
-        self._end(delivery, DeliveryState.DISCARDED, Failure.ENDPOINT, "the endpoint does not receive any more")
+        return self._unsent(
+            delivery, DeliveryState.DISCARDED, Failure.ENDPOINT, "the endpoint does not receive any more"
+        )
+
+    def write(self, records: Sequence[Record]) -> None:
+        """Store the records, all or none; raises what the store raises."""
+        self._store.record(records)
+
+    def conclude(self, records: Sequence[Record]) -> None:
+        """Disable endpoints that fail too often (section 3) and tell the observer of deliveries given up (section 6).
+
+        The records were written; raises what the store raises.
+        """
+        exhausted = {one.delivery.id: one for one in records if one.state is DeliveryState.EXHAUSTED}
+        last = {one.delivery.endpoint_uid: one.delivery.id for one in exhausted.values()}
+        for one in exhausted.values():
+            uid = one.delivery.endpoint_uid
+            deactivated = last[uid] == one.delivery.id and self._fails_too_often(uid) and self._store.deactivate(uid)
+            if self._observer is not None:
+                self._observer.given_up(one.delivery, one.outcome, deactivated=deactivated)
 
     def _verdict(self, number: int, answer: Answer, now: float) -> tuple[DeliveryState, float | None]:
         """Where a delivery stands after its attempt of this number, and when the next one is due."""
@@ -68,20 +87,13 @@ class Outcomes:
             return DeliveryState.EXHAUSTED, None
         return DeliveryState.PENDING, now if answer.renewed else due_at
 
-    def _exhausted(self, delivery: PendingDelivery, outcome: AttemptOutcome) -> None:
-        """Disable an endpoint that fails too often (section 3), and let the observer know (section 6, item 4)."""
-        uid = delivery.endpoint_uid
-        deactivated = self._fails_too_often(uid) and self._store.deactivate(uid)
-        if self._observer is not None:
-            self._observer.given_up(delivery, outcome, deactivated=deactivated)
-
     def _fails_too_often(self, endpoint_uid: str) -> bool:
         limit = self._deactivate_after
         return limit > 0 and self._store.exhausted_in_a_row(endpoint_uid) >= limit
 
-    def _end(self, delivery: PendingDelivery, state: DeliveryState, failure: Failure, detail: str) -> None:
+    def _unsent(self, delivery: PendingDelivery, state: DeliveryState, failure: Failure, detail: str) -> Record:
         now = self._clock()
         outcome = AttemptOutcome(
             number=None, started_at=now, finished_at=now, status=None, failure=failure, detail=detail
         )
-        self._store.record_attempt(delivery, outcome, state, None)
+        return Record(delivery, outcome, state, None)

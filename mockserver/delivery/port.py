@@ -4,14 +4,16 @@ The engine keeps no delivery of its own: whatever is pending stands in the store
 a million of them need no memory. The engine remembers only which endpoints have work, and reads a few deliveries of
 each as they come up.
 
-Every method is synchronous and is called from the event loop's thread. What a method wrote is seen by the next read;
-when it reaches the disk is the store's business, except where a method says otherwise. All times are unix seconds.
+Every method is synchronous and is called from the event loop's thread. What a method wrote is seen by the next read.
+All times are unix seconds. What is made for every attempt is a msgspec structure: it costs a tenth of a data class.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
+
+import msgspec
 
 Clock = Callable[[], float]
 """Now, in unix seconds."""
@@ -58,8 +60,7 @@ class ClientCertificate:
     key: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndpointSettings:
+class EndpointSettings(msgspec.Struct, frozen=True, kw_only=True):
     """What the engine needs to know of an endpoint (section 2.3), with the dialect's defaults filled in.
 
     `http_timeout_s` is above 0. `rate_limit` is None where nothing limits the endpoint, else at least 1, with
@@ -81,8 +82,7 @@ class EndpointSettings:
     receives: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PendingDelivery:
+class PendingDelivery(msgspec.Struct, frozen=True, kw_only=True):
     """One event on its way to one endpoint. `body` is the JSON text of the event's `data`, byte for byte as it came.
 
     `attempts` counts the attempts that are over; `due_at` is when the next one may start.
@@ -98,8 +98,7 @@ class PendingDelivery:
     due_at: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttemptOutcome:
+class AttemptOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """How an attempt ended: a status, or else a failure with one line of explanation that holds no credential.
 
     `number` counts from 1. It is None when nothing was attempted: the delivery was dropped or discarded.
@@ -111,6 +110,23 @@ class AttemptOutcome:
     status: int | None
     failure: Failure | None
     detail: str
+
+
+class Record(NamedTuple):
+    """What became of a delivery: where it stands, and when its next attempt is due, if it is pending and only then."""
+
+    delivery: PendingDelivery
+    outcome: AttemptOutcome
+    state: DeliveryState
+    due_at: float | None
+
+
+class Start(NamedTuple):
+    """An attempt at a rate-limited endpoint, its time, and until when it counts at the latest (section 8)."""
+
+    delivery: PendingDelivery
+    at: float
+    counts_until: float
 
 
 class DeliveryStore(Protocol):
@@ -135,20 +151,18 @@ class DeliveryStore(Protocol):
     def recent_starts(self, endpoint_uid: str, since: float) -> Sequence[float]:
         """When the attempts of a rate-limited endpoint started, oldest first, from `since` on (section 8)."""
 
-    def record_start(self, delivery: PendingDelivery, started_at: float) -> None:
-        """Remember that an attempt to a rate-limited endpoint starts now.
+    def record_starts(self, starts: Sequence[Start]) -> None:
+        """Remember that attempts to rate-limited endpoints start now.
 
-        It must outlive a killed process when this returns, since the limit holds across restarts. It is not called for
-        endpoints without a limit.
+        All of it outlives a killed process when this returns, since the limit holds across restarts, and nothing of it
+        is stored when this raises. It is not called for endpoints without a limit.
         """
 
-    def record_attempt(
-        self, delivery: PendingDelivery, outcome: AttemptOutcome, state: DeliveryState, due_at: float | None
-    ) -> None:
-        """Write down an attempt and where the delivery stands now; `due_at` is given exactly when it stays pending.
+    def record(self, records: Sequence[Record]) -> None:
+        """Write down what became of deliveries: all of it outlives a killed process, or this raises and none is stored.
 
-        `attempts` of the delivery grows by one when `outcome.number` is given. A delivery that is gone from the store
-        is passed over.
+        `attempts` of a delivery grows by one when `outcome.number` is given. A delivery that is gone from the store is
+        passed over.
         """
 
     def exhausted_in_a_row(self, endpoint_uid: str) -> int:

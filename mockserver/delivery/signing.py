@@ -18,7 +18,7 @@ from mockserver.delivery.port import EndpointSettings, PendingDelivery, SigningS
 from spec.dialect import Dialect, Secrets, SignatureScheme
 from spec.vocabulary import Encoding, SecretForm, SigningSecrets, TimeUnit
 
-PLACEHOLDER: Final = re.compile(r"(\{\w+\})")
+PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 BODY: Final = "{body}"
 
 CHOSEN: Final[Mapping[SigningSecrets, Callable[[Sequence[str]], Sequence[str]]]] = {
@@ -69,20 +69,22 @@ def signature_headers(
     chosen = CHOSEN[scheme.secrets](living)
     if not chosen:
         raise SigningFault("the endpoint has no living secret")
-    values = {"{id}": event_uid, "{timestamp}": timestamp(now, scheme.timestamp_unit)}
+    values = {"id": event_uid, "timestamp": timestamp(now, scheme.timestamp_unit)}
     signed = _signed_bytes(scheme.signed, values, body)
     items = [
-        _filled(scheme.item, {**values, "{version}": _version(scheme.versions, place), "{signature}": signature})
+        _filled(scheme.item, {**values, "version": _version(scheme.versions, place), "signature": signature})
         for place, signature in enumerate(_signature(scheme, rules, secret, signed) for secret in chosen)
     ]
-    headers = [(scheme.header, _filled(scheme.value, {**values, "{signatures}": scheme.separator.join(items)}))]
+    headers = [(scheme.header, _filled(scheme.value, {**values, "signatures": scheme.separator.join(items)}))]
     if scheme.timestamp_header is not None:
-        headers.append((scheme.timestamp_header, values["{timestamp}"]))
+        headers.append((scheme.timestamp_header, values["timestamp"]))
     return tuple(headers)
 
 
 def timestamp(now: float, unit: TimeUnit) -> str:
-    """Whole units since 1970, reckoned in decimals since a thousandth is no binary number."""
+    """Whole units since 1970, reckoned in decimals but for seconds, since a thousandth is no binary number."""
+    if unit is TimeUnit.SECONDS:
+        return str(int(now))
     return str(int(Decimal(repr(now)) / Decimal(repr(unit.in_seconds))))
 
 
@@ -103,7 +105,12 @@ def _signature(scheme: SignatureScheme, rules: Secrets, secret: str, signed: byt
 
 def _signed_bytes(template: str, values: Mapping[str, str], body: bytes) -> bytes:
     """Split at the body first: placeholders inside it are the sender's text."""
-    return body.join(_filled(part, values).encode("utf-8") for part in template.split(BODY))
+    return body.join([_filled(part, values).encode("utf-8") for part in _around_body(template)])
+
+
+@lru_cache
+def _around_body(template: str) -> tuple[str, ...]:
+    return tuple(template.split(BODY))
 
 
 def _version(versions: Sequence[str], place: int) -> str:
@@ -111,10 +118,11 @@ def _version(versions: Sequence[str], place: int) -> str:
 
 
 def _filled(template: str, values: Mapping[str, str]) -> str:
-    return "".join([values.get(piece, piece) for piece in _pieces(template)])
+    return _format(template, tuple(values)) % values
 
 
 @lru_cache
-def _pieces(template: str) -> tuple[str, ...]:
-    """A template's texts and placeholders; a placeholder keeps its braces, so that no text passes for one."""
-    return tuple(PLACEHOLDER.split(template))
+def _format(template: str, names: tuple[str, ...]) -> str:
+    """A template for the % operator; other braces than those around the names are plain text."""
+    escaped = template.replace("%", "%%")
+    return PLACEHOLDER.sub(lambda found: f"%({found[1]})s" if found[1] in names else found[0], escaped)

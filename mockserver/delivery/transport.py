@@ -16,11 +16,10 @@ from urllib.parse import quote, urlsplit
 from mockserver.delivery.connection import Connection, TlsFault
 from mockserver.delivery.egress import EgressGuard
 from mockserver.delivery.http1 import ConnectionFault, Response, request_bytes
+from mockserver.delivery.pool import Place, Pool
 from mockserver.delivery.port import ClientCertificate
 from mockserver.delivery.tls import TlsContexts
 
-IDLE_S: Final = 4.0  # shorter than the five seconds after which the least patient servers hang up
-IDLE_CONNECTIONS: Final = 512
 SHARE_S: Final = 3.0  # for each address of a name but the last, so that one dead address does not use up the time-out
 HEAD: Final = "HEAD"
 BODILESS: Final = frozenset({HEAD, "GET"})
@@ -34,16 +33,6 @@ class AddressFault(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Where requests go: what a URL and a client certificate say about the connection."""
-
-    secure: bool
-    host: str
-    port: int
-    certificate: ClientCertificate | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
     """A parsed URL: the place, the value of the Host header and the request target."""
 
@@ -52,12 +41,13 @@ class Address:
     target: str
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16384)  # as many as one broadcast may reach
 def parse_url(url: str, certificate: ClientCertificate | None = None) -> Address:
     """Take a URL apart; raises AddressFault."""
     try:
         parts = urlsplit(url)
-        port, host = parts.port, (parts.hostname or "").encode("idna").decode("ascii")
+        port, host = parts.port, parts.hostname or ""
+        host = host if host.isascii() else host.encode("idna").decode("ascii")
     except ValueError as error:
         raise AddressFault(f"{url!r} is no URL: {error}") from None
     if parts.scheme not in PORTS or not host or not HOST.fullmatch(host):
@@ -77,10 +67,8 @@ class Transport:
     def __init__(self, guard: EgressGuard, tls: TlsContexts) -> None:
         self._guard = guard
         self._tls = tls
-        self._idle: dict[Place, list[Connection]] = {}
-        self._idle_count = 0
+        self._pool = Pool()
         self._open: set[Connection] = set()
-        self._sweeper: asyncio.TimerHandle | None = None
 
     async def exchange(
         self,
@@ -89,39 +77,51 @@ class Transport:
         headers: Iterable[tuple[str, str]],
         body: bytes,
         *,
+        timeout_s: float,
         sent: Callable[[], None] = lambda: None,
     ) -> Response:
         """Send one request and read its response; `sent` is called as the bytes go out.
 
-        The caller bounds the time by cancelling. Raises EgressRefused, CertificateFault, TlsFault, ConnectionFault and
-        ProtocolFault.
+        All of it, from connecting to the response's last byte, takes `timeout_s` at most. Raises EgressRefused,
+        CertificateFault, TlsFault, ConnectionFault, ProtocolFault and TimeoutError.
         """
+        deadline = asyncio.get_running_loop().time() + timeout_s
         framing = [("Host", address.authority)]
         if body or method not in BODILESS:
             framing.append(("Content-Length", str(len(body))))
         request = request_bytes(method, address.target, (*framing, *headers), body)
-        connection = self._take(address.place) or await self._connect(address.place)
+        connection = self._pool.take(address.place)
+        if connection is None:
+            async with asyncio.timeout_at(deadline):
+                connection = await self._new_or_released(address.place)
         try:
-            answer = connection.send(request, bodiless=method == HEAD)
+            answer = connection.send(request, bodiless=method == HEAD, deadline=deadline)
             sent()
             response = await answer
         except BaseException:
             connection.abort()
             raise
-        self._keep(address.place, connection)
+        self._pool.give_back(address.place, connection)
         return response
 
     async def close(self) -> None:
         """Close all connections and wait until they are gone."""
-        if self._sweeper is not None:
-            self._sweeper.cancel()
-        self._idle.clear()
+        self._pool.close()
         going = list(self._open)
         for connection in going:
             connection.abort()
         if going:
             await asyncio.wait([connection.lost for connection in going])
-        self._guard.close()
+
+    async def _new_or_released(self, place: Place) -> Connection:
+        """A new connection, or one that comes free while enough others are being made."""
+        released = await self._pool.turn(place)
+        if released is not None:
+            return released
+        try:
+            return await self._connect(place)
+        finally:
+            self._pool.made(place)
 
     async def _connect(self, place: Place) -> Connection:
         context = self._tls.context(place.certificate) if place.secure else None
@@ -148,41 +148,3 @@ class Transport:
         self._open.add(connection)
         connection.lost.add_done_callback(lambda _: self._open.discard(connection))
         return connection
-
-    def _take(self, place: Place) -> Connection | None:
-        idle = self._idle.get(place)
-        if idle is None:
-            return None
-        oldest_use = asyncio.get_running_loop().time() - IDLE_S
-        while idle:
-            connection = idle.pop()
-            self._idle_count -= 1
-            if connection.usable and connection.idle_since > oldest_use:
-                return connection
-            connection.abort()
-        del self._idle[place]
-        return None
-
-    def _keep(self, place: Place, connection: Connection) -> None:
-        if not connection.usable or self._idle_count >= IDLE_CONNECTIONS:
-            connection.abort()
-            return
-        loop = asyncio.get_running_loop()
-        connection.idle_since = loop.time()
-        self._idle.setdefault(place, []).append(connection)
-        self._idle_count += 1
-        if self._sweeper is None:
-            self._sweeper = loop.call_later(IDLE_S, self._sweep)
-
-    def _sweep(self) -> None:
-        loop = asyncio.get_running_loop()
-        oldest_use = loop.time() - IDLE_S
-        for place, idle in list(self._idle.items()):
-            stays = [connection for connection in idle if connection.usable and connection.idle_since > oldest_use]
-            for connection in set(idle).difference(stays):
-                connection.abort()
-            self._idle_count -= len(idle) - len(stays)
-            self._idle[place] = stays
-            if not stays:
-                del self._idle[place]
-        self._sweeper = loop.call_later(IDLE_S, self._sweep) if self._idle else None

@@ -147,10 +147,12 @@ class _Following:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    async def exchange(self, method: str, address: Address, headers: Headers, body: bytes) -> Response:
+    async def exchange(
+        self, method: str, address: Address, headers: Headers, body: bytes, *, timeout_s: float
+    ) -> Response:
         """The answer at the end of the way."""
-        response = await self._transport.exchange(method, address, headers, body)
+        response = await self._transport.exchange(method, address, headers, body, timeout_s=timeout_s)
         elsewhere = response.header("Location")
         if elsewhere is None:
             return response
-        return await self._transport.exchange(method, parse_url(elsewhere), headers, body)
+        return await self._transport.exchange(method, parse_url(elsewhere), headers, body, timeout_s=timeout_s)

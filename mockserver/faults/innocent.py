@@ -13,9 +13,10 @@ from mockserver.api import Api
 from mockserver.delivery.connection import Connection
 from mockserver.delivery.courier import Courier
 from mockserver.delivery.headers import Headers
+from mockserver.delivery.pool import Place, Pool
 from mockserver.delivery.port import EndpointSettings, PendingDelivery
 from mockserver.delivery.retry import RetryRules
-from mockserver.delivery.transport import Place, Transport
+from mockserver.delivery.transport import Transport
 from mockserver.faults.bodies import OtherHeaders
 from mockserver.faults.refusing import Validating
 from mockserver.faults.registry import variant
@@ -293,8 +294,17 @@ class DeliveriesOutOfOrder(Deliveries):
 class NewConnections(Transport):
     """Each delivery has a connection of its own."""
 
-    def _take(self, place: Place) -> Connection | None:
-        return None
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._pool = _KeepsNone()
+
+
+class _KeepsNone(Pool):
+    """A pool that nothing ever comes back to."""
+
+    def give_back(self, place: Place, connection: Connection) -> None:
+        """Close it."""
+        connection.abort()
 
 
 @variant()

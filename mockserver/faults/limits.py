@@ -99,9 +99,9 @@ class RetriesNotCounted(Lane):
 class UnderWay(SlidingWindow):
     """Counts what is under way alone."""
 
-    def over(self, attempt: Attempt, now: float) -> None:
+    def over(self, attempt: Attempt, now: float, *, answered: bool) -> None:
         """Free again."""
-        super().over(attempt, now - self.window_s)
+        super().over(attempt, now - self.window_s, answered=answered)
 
 
 @fault("8-3", seen="one global bucket starves others", shows_in=RATE)

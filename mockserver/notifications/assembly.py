@@ -35,7 +35,7 @@ def notifier_for(
     log = logging.getLogger("mockserver.notifications")
     journal = NotificationJournal(clock)
     wording = Wording(dialect, bounds.window_s)
-    chat = ChatChannel(Transport(EgressGuard(egress), trust), wording)
+    chat = ChatChannel(Transport(EgressGuard(egress), trust), wording, timeout_s=bounds.timeout_s)
     outboxes = [Outbox(chat, journal, bounds, at_once=bounds.chats_at_once, log=log)]
     if mail_server is not None:
         mail = MailChannel(mail_server, trust, wording)

@@ -28,9 +28,10 @@ class ChatChannel:
 
     name = "chat"
 
-    def __init__(self, transport: Transport, wording: Wording) -> None:
+    def __init__(self, transport: Transport, wording: Wording, *, timeout_s: float) -> None:
         self._transport = transport
         self._wording = wording
+        self._timeout_s = timeout_s
 
     def reaches(self, contact: Contact) -> bool:
         """Whether there is a URL to post to."""
@@ -40,7 +41,9 @@ class ChatChannel:
         """Post once; raises Undelivered."""
         try:
             address = parse_url(notice.contact.slack_webhook_url or "")
-            response = await self._transport.exchange("POST", address, HEADERS, self._body(notice))
+            response = await self._transport.exchange(
+                "POST", address, HEADERS, self._body(notice), timeout_s=self._timeout_s
+            )
         except AddressFault:
             # Its message quotes the URL, which is as good as a password.
             raise Undelivered("the slack_webhook_url is no http or https URL with a host", final=True) from None

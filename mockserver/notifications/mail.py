@@ -110,8 +110,7 @@ class MailChannel:
         return message
 
     async def close(self) -> None:
-        """Give the look-up threads back; connections end with their mails."""
-        self._guard.close()
+        """Nothing is kept: connections end with their mails."""
 
     async def _hand_over(self, message: EmailMessage, recipient: Address) -> None:
         client = await self._connected()

@@ -7,7 +7,8 @@ that nothing is acknowledged that a killed process could lose. Reads see what wa
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from mockserver.store.schema import DIALECT_KEY, SCHEMA, SEAL_KEY, TABLES, VERSION
@@ -59,7 +60,10 @@ class Database:
         self._connection.executemany(statement, rows)
 
     def commit(self) -> None:
-        """Commit what is pending now rather than at the end of the turn."""
+        """Commit what is pending now rather than at the end of the turn.
+
+        Raises sqlite3.Error if that fails: then everything that was pending is undone, and all who wait for it know.
+        """
         pending, self.pending = self.pending, None
         if pending is None:
             return
@@ -67,8 +71,18 @@ class Database:
             self._connection.execute("COMMIT")
         except sqlite3.Error as problem:
             self._give_up(pending, problem)
-        else:
-            pending.set_result(None)
+            raise
+        pending.set_result(None)
+
+    @contextmanager
+    def at_once(self) -> Iterator["Database"]:
+        """Commit what is written inside, together with what was pending before, or else undo all of it and raise."""
+        try:
+            yield self
+            self.commit()
+        except Exception as problem:
+            self.abandon(problem)
+            raise
 
     def abandon(self, reason: Exception) -> None:
         """Undo everything that is pending; all who wait for it get the reason."""
@@ -95,20 +109,24 @@ class Database:
 
     def close(self) -> None:
         """Commit what is pending and let go of the file."""
-        self.commit()
+        self._end_turn()
         self._connection.close()
 
     def _begin(self) -> None:
         loop = asyncio.get_running_loop()
         self._connection.execute("BEGIN IMMEDIATE")
         self.pending = loop.create_future()
-        loop.call_soon(self.commit)
+        loop.call_soon(self._end_turn)
+
+    def _end_turn(self) -> None:
+        with suppress(sqlite3.Error):  # Whoever waits for the commit is told.
+            self.commit()
 
     def _give_up(self, pending: "asyncio.Future[None]", reason: Exception) -> None:
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
         pending.set_exception(reason)
-        pending.exception()  # An engine's write has nobody waiting; that is no reason for a warning.
+        pending.exception()  # It may be that nobody waits; that is no reason for a warning.
 
     def _prepare(self, dialect: str) -> None:
         connection = self._connection

@@ -1,18 +1,21 @@
 """The deliveries, as the engine's port asks for them (`mockserver/delivery/port.py`)."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
 
 from mockserver.delivery.port import (
-    AttemptOutcome,
     ClientCertificate,
     Clock,
     DeliveryState,
     EndpointSettings,
     PendingDelivery,
+    Record,
     SigningSecret,
+    Start,
 )
 from mockserver.identifiers import timestamp_writer
 from mockserver.store.database import Database
@@ -29,18 +32,21 @@ _PENDING: Final = """SELECT deliveries.id, events.uid, events.event_type, events
 _ENDPOINT: Final = "SELECT document, credentials, secrets, receives FROM endpoints WHERE uid = ?"
 _STARTS: Final = """SELECT started_at FROM starts
     WHERE endpoint = (SELECT seq FROM endpoints WHERE uid = ?) AND started_at >= ? ORDER BY started_at"""
-_START: Final = "INSERT INTO starts (endpoint, started_at) SELECT seq, ? FROM endpoints WHERE uid = ?"
-_FORGET_STARTS: Final = """DELETE FROM starts
-    WHERE endpoint = (SELECT seq FROM endpoints WHERE uid = ?) AND started_at < ?"""
+_START: Final = "INSERT INTO starts (endpoint, started_at, counts_until) SELECT seq, ?, ? FROM endpoints WHERE uid = ?"
+_FORGET_STARTS: Final = "DELETE FROM starts WHERE counts_until < ?"
+_COUNT_STARTS: Final = "SELECT count(*) FROM starts"
 _ATTEMPT: Final = """INSERT INTO attempts (delivery, number, started_at, finished_at, status, failure, detail)
-    VALUES (?, ?, ?, ?, ?, ?, ?)"""
+    SELECT id, ?, ?, ?, ?, ?, ? FROM deliveries WHERE id = ?"""
 _STATE: Final = "UPDATE deliveries SET state = ?, due_at = ?, attempts = attempts + ? WHERE id = ?"
-_DELIVERED: Final = "UPDATE endpoints SET delivered = delivered + 1, failed_in_a_row = 0 WHERE uid = ?"
-_EXHAUSTED: Final = "UPDATE endpoints SET failed = failed + 1, failed_in_a_row = failed_in_a_row + 1 WHERE uid = ?"
+_DELIVERED: Final = "UPDATE endpoints SET delivered = delivered + ?, failed_in_a_row = 0 WHERE uid = ?"
+_EXHAUSTED: Final = """UPDATE endpoints SET failed = failed + ?1, failed_in_a_row = failed_in_a_row + ?1
+    WHERE uid = ?2"""
 _IN_A_ROW: Final = "SELECT failed_in_a_row FROM endpoints WHERE uid = ?"
 _DEACTIVATE: Final = "UPDATE endpoints SET active = 0, receives = ?, updated_at = ? WHERE uid = ? AND active"
 
 _COUNTS: Final = {DeliveryState.DELIVERED: _DELIVERED, DeliveryState.EXHAUSTED: _EXHAUSTED}
+_PARSED: Final = 4096
+_FEW_STARTS: Final = 10_000
 
 
 class _Document(msgspec.Struct):
@@ -83,6 +89,10 @@ class Deliveries:
         self._clock = clock
         self._timestamp = timestamp_writer(dialect.representation.timestamp.value)
         self._rules = dialect.delivery
+        # Keyed by all that it is made from, so that nothing kept here is ever out of date.
+        self._parsed = lru_cache(_PARSED)(self._settings)
+        self._recorded_starts = 0
+        self._many_starts = _FEW_STARTS
 
     def waiting_endpoints(self) -> Iterable[str]:
         """The uids of all endpoints with a pending delivery."""
@@ -107,10 +117,13 @@ class Deliveries:
     def endpoint(self, uid: str) -> EndpointSettings | None:
         """The settings of an endpoint as they are now."""
         row = self._database.read(_ENDPOINT, (uid,)).fetchone()
-        if row is None:
-            return None
-        document = _decode_document(row[0])
-        credentials = Credentials() if row[1] is None else _decode_credentials(row[1])
+        return None if row is None else self._parsed(uid, *row)
+
+    def _settings(
+        self, uid: str, stored_document: bytes, stored_credentials: bytes | None, secrets: bytes, receives: int
+    ) -> EndpointSettings:
+        document = _decode_document(stored_document)
+        credentials = Credentials() if stored_credentials is None else _decode_credentials(stored_credentials)
         rules = self._rules
         window = document.rate_limit_duration or rules.default_rate_limit_duration.value
         return EndpointSettings(
@@ -121,34 +134,47 @@ class Deliveries:
             http_timeout_s=document.http_timeout or rules.default_timeout_s.value,
             rate_limit=document.rate_limit or None,
             rate_window_s=window * rules.rate_limit_unit.in_seconds,
-            secrets=tuple(SigningSecret(value=one.value, expires_at=one.ends) for one in decoded_secrets(row[2])),
+            secrets=tuple(SigningSecret(value=one.value, expires_at=one.ends) for one in decoded_secrets(secrets)),
             authentication=credentials.authentication,
             client_certificate=credentials.client_certificate,
-            receives=bool(row[3]),
+            receives=bool(receives),
         )
 
     def recent_starts(self, endpoint_uid: str, since: float) -> Sequence[float]:
-        """When attempts of an endpoint started, oldest first; earlier ones are forgotten."""
-        self._database.write(_FORGET_STARTS, (endpoint_uid, since))
+        """When attempts of an endpoint started, oldest first."""
         return [started_at for (started_at,) in self._database.read(_STARTS, (endpoint_uid, since))]
 
-    def record_start(self, delivery: PendingDelivery, started_at: float) -> None:
-        """Remember a start; committed before this returns, since the limit holds across restarts (section 8)."""
-        self._database.write(_START, (started_at, delivery.endpoint_uid))
-        self._database.commit()
+    def record_starts(self, starts: Sequence[Start]) -> None:
+        """Remember starts; committed before this returns, since the limit holds across restarts (section 8)."""
+        rows = [(start.at, start.counts_until, start.delivery.endpoint_uid) for start in starts]
+        with self._database.at_once() as database:
+            database.write_many(_START, rows)
+            self._recorded_starts += len(rows)
+            if self._recorded_starts > self._many_starts:
+                self._forget_starts()
 
-    def record_attempt(
-        self, delivery: PendingDelivery, outcome: AttemptOutcome, state: DeliveryState, due_at: float | None
-    ) -> None:
-        """Write down an attempt and where the delivery stands now."""
-        attempted = outcome.number is not None
-        if self._database.write(_STATE, (state.value, due_at, attempted, delivery.id)).rowcount == 0:
-            return  # A reset came in between.
-        failure = None if outcome.failure is None else outcome.failure.value
-        times = (outcome.started_at, outcome.finished_at)
-        self._database.write(_ATTEMPT, (delivery.id, outcome.number, *times, outcome.status, failure, outcome.detail))
-        if state in _COUNTS:
-            self._database.write(_COUNTS[state], (delivery.endpoint_uid,))
+    def record(self, records: Sequence[Record]) -> None:
+        """Write down what became of deliveries, all or nothing. What a reset has deleted meanwhile stays deleted."""
+        states, attempts = [], []
+        counts: dict[DeliveryState, Counter[str]] = {state: Counter() for state in _COUNTS}
+        for delivery, outcome, state, due_at in records:
+            states.append((state.value, due_at, outcome.number is not None, delivery.id))
+            failure = None if outcome.failure is None else outcome.failure.value
+            times = (outcome.started_at, outcome.finished_at)
+            attempts.append((outcome.number, *times, outcome.status, failure, outcome.detail, delivery.id))
+            if state in _COUNTS:
+                counts[state][delivery.endpoint_uid] += 1
+        with self._database.at_once() as database:
+            database.write_many(_STATE, states)
+            database.write_many(_ATTEMPT, attempts)
+            for state, of_endpoints in counts.items():
+                database.write_many(_COUNTS[state], [(count, uid) for uid, count in of_endpoints.items()])
+
+    def _forget_starts(self) -> None:
+        """Delete the starts that count no more, as often as it costs each start little."""
+        self._database.write(_FORGET_STARTS, (self._clock(),))
+        (left,) = self._database.read(_COUNT_STARTS).fetchone()
+        self._recorded_starts, self._many_starts = 0, max(_FEW_STARTS, left)
 
     def exhausted_in_a_row(self, endpoint_uid: str) -> int:
         """How many deliveries of an endpoint were exhausted since the last one that was delivered."""

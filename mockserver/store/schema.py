@@ -6,7 +6,7 @@ masked, without the members that live in columns of their own. `credentials` kee
 
 from typing import Final
 
-VERSION: Final = 1
+VERSION: Final = 2
 DIALECT_KEY: Final = "dialect"
 SEAL_KEY: Final = "cursor seal"
 
@@ -87,6 +87,10 @@ SCHEMA: Final = (
         detail TEXT NOT NULL
     )""",
     "CREATE INDEX attempts_of_delivery ON attempts (delivery)",
-    "CREATE TABLE starts (endpoint INTEGER NOT NULL REFERENCES endpoints (seq), started_at REAL NOT NULL)",
+    """CREATE TABLE starts (
+        endpoint INTEGER NOT NULL REFERENCES endpoints (seq),
+        started_at REAL NOT NULL,
+        counts_until REAL NOT NULL
+    )""",
     "CREATE INDEX starts_of_endpoint ON starts (endpoint, started_at)",
 )

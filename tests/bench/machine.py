@@ -126,7 +126,16 @@ def lua(request: Request) -> str:
 
 def resident_mb(pid: int) -> float:
     """The resident memory of a process, in MB."""
+    return _memory_mb(pid, "VmRSS")
+
+
+def peak_mb(pid: int) -> float:
+    """The most resident memory that a process ever had, in MB."""
+    return _memory_mb(pid, "VmHWM")
+
+
+def _memory_mb(pid: int, name: str) -> float:
     status = Path(f"/proc/{pid}/status").read_text()
-    found = re.search(r"VmRSS:\s+(\d+) kB", status)
+    found = re.search(rf"{name}:\s+(\d+) kB", status)
     assert found is not None
     return int(found[1]) / 1000

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from mockserver.store.database import IN_MEMORY, Database, UnusableDatabase
+from tests.mockserver import burst
 from tests.mockserver.running import running
 from tests.mockserver.torture import survives
 
@@ -112,3 +113,9 @@ def test_nothing_acknowledged_is_lost_when_the_server_is_killed(tmp_path: Path) 
     report = asyncio.run(survives(tmp_path / "hookproof.db", cycles=3, seed=os.getpid()))
     assert report.lost == ()
     assert report.acknowledged > 0
+
+
+def test_no_accepted_delivery_is_lost_when_the_server_is_killed_in_a_burst(tmp_path: Path) -> None:
+    report = asyncio.run(burst.survives(tmp_path, cycles=2, seed=os.getpid(), events=10, endpoints=20))
+    assert (report.lost, report.unexplained) == (0, 0), report
+    assert report.accepted > 0

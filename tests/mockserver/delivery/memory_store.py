@@ -3,12 +3,16 @@
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from mockserver.delivery.port import (
     AttemptOutcome,
     DeliveryState,
     EndpointSettings,
     PendingDelivery,
+    Record,
     SigningSecret,
+    Start,
 )
 
 SECRET = "whsec_c2VjcmV0IG9mIHRoZSBlbmRwb2ludCBpbiBhIHRlc3Q="
@@ -100,35 +104,30 @@ class MemoryStore:
     def recent_starts(self, endpoint_uid: str, since: float) -> Sequence[float]:
         return [start for start in self.starts.get(endpoint_uid, ()) if start >= since]
 
-    def record_start(self, delivery: PendingDelivery, started_at: float) -> None:
-        self.starts.setdefault(delivery.endpoint_uid, []).append(started_at)
+    def record_starts(self, starts: Sequence[Start]) -> None:
+        for start in starts:
+            self.starts.setdefault(start.delivery.endpoint_uid, []).append(start.at)
 
-    def record_attempt(
-        self, delivery: PendingDelivery, outcome: AttemptOutcome, state: DeliveryState, due_at: float | None
-    ) -> None:
+    def record(self, records: Sequence[Record]) -> None:
+        for one in records:
+            self._record(one)
+        self._changed.set()
+
+    def _record(self, record: Record) -> None:
+        delivery, outcome, state, due_at = record
         assert (due_at is not None) == (state is DeliveryState.PENDING)
         self.outcomes.setdefault(delivery.id, []).append(outcome)
         self.states[delivery.id] = state
-        waiting = self.waiting[delivery.endpoint_uid]
-        if due_at is None:
-            del waiting[delivery.id]
-        else:
-            waiting[delivery.id] = PendingDelivery(
-                id=delivery.id,
-                event_uid=delivery.event_uid,
-                event_type=delivery.event_type,
-                endpoint_uid=delivery.endpoint_uid,
-                body=delivery.body,
-                custom_headers=delivery.custom_headers,
-                attempts=delivery.attempts + (outcome.number is not None),
-                due_at=due_at,
-            )
         uid = delivery.endpoint_uid
+        if due_at is None:
+            del self.waiting[uid][delivery.id]
+        else:
+            attempts = delivery.attempts + (outcome.number is not None)
+            self.waiting[uid][delivery.id] = replace(delivery, attempts=attempts, due_at=due_at)
         if state is DeliveryState.EXHAUSTED:
             self.exhausted[uid] = self.exhausted.get(uid, 0) + 1
         elif state is DeliveryState.DELIVERED:
             self.exhausted[uid] = 0
-        self._changed.set()
 
     def exhausted_in_a_row(self, endpoint_uid: str) -> int:
         return self.exhausted.get(endpoint_uid, 0)
@@ -137,6 +136,5 @@ class MemoryStore:
         if not self.endpoints[endpoint_uid].receives:
             return False
         self.deactivated.append(endpoint_uid)
-        members = {name: getattr(self.endpoints[endpoint_uid], name) for name in EndpointSettings.__slots__}
-        self.endpoints[endpoint_uid] = EndpointSettings(**{**members, "receives": False})
+        self.endpoints[endpoint_uid] = replace(self.endpoints[endpoint_uid], receives=False)
         return True

@@ -1,12 +1,15 @@
 """The egress guard: where connections may go."""
 
 import asyncio
+import subprocess
+import sys
+import threading
 from collections.abc import Sequence
 from ipaddress import ip_network
 
 import pytest
 
-from mockserver.delivery.egress import EgressGuard, EgressRefused
+from mockserver.delivery.egress import LOOKUP_THREADS, EgressGuard, EgressRefused, Lookup
 
 
 def addresses(host: str, *allowed: str, found: Sequence[str] = ()) -> tuple[str, ...]:
@@ -14,11 +17,7 @@ def addresses(host: str, *allowed: str, found: Sequence[str] = ()) -> tuple[str,
         return found
 
     async def ask() -> tuple[str, ...]:
-        guard = EgressGuard([ip_network(text) for text in allowed], resolve)
-        try:
-            return await guard.addresses(host)
-        finally:
-            guard.close()
+        return await EgressGuard([ip_network(text) for text in allowed], resolve).addresses(host)
 
     return asyncio.run(ask())
 
@@ -103,12 +102,9 @@ def test_a_number_in_disguise_is_judged_by_what_it_resolves_to(host: str) -> Non
 def test_the_system_s_resolver_finds_localhost() -> None:
     async def ask() -> tuple[str, ...]:
         guard = EgressGuard()
-        try:
-            both = await asyncio.gather(guard.addresses("localhost"), guard.addresses("localhost"))
-            assert both[0] == both[1]
-            return both[0]
-        finally:
-            guard.close()
+        both = await asyncio.gather(guard.addresses("localhost"), guard.addresses("localhost"))
+        assert both[0] == both[1]
+        return both[0]
 
     assert "127.0.0.1" in asyncio.run(ask())
 
@@ -116,11 +112,98 @@ def test_the_system_s_resolver_finds_localhost() -> None:
 @pytest.mark.parametrize("host", ["a..b", "x" * 70 + ".local", "no-such-host.localdomain.internal"])
 def test_a_name_without_address_is_an_os_error(host: str) -> None:
     async def ask() -> None:
-        guard = EgressGuard()
-        try:
-            await guard.addresses(host)
-        finally:
-            guard.close()
+        await EgressGuard().addresses(host)
 
     with pytest.raises(OSError):  # noqa: PT011  its text is the system's
         asyncio.run(ask())
+
+
+def test_a_name_is_looked_up_once_for_all_who_ask_and_again_for_who_asks_later() -> None:
+    asked: list[str] = []
+    begun, release = threading.Event(), threading.Event()
+
+    def ask(name: str) -> tuple[str, ...]:
+        asked.append(name)
+        begun.set()
+        release.wait(20)
+        return ("127.0.0.1",)
+
+    async def run() -> None:
+        lookup = Lookup(ask)
+        many = [asyncio.create_task(lookup.addresses("a.local")) for _ in range(3 * LOOKUP_THREADS)]
+        await asyncio.to_thread(begun.wait, 20)
+        release.set()
+        assert set(await asyncio.gather(*many)) == {("127.0.0.1",)}
+        assert asked == ["a.local"]
+        assert await lookup.addresses("a.local") == ("127.0.0.1",)
+        assert len(asked) == 2
+
+    asyncio.run(run())
+
+
+def test_only_so_many_names_are_looked_up_at_once_and_the_others_have_their_turn() -> None:
+    under_way = highest = 0
+    lock, full = threading.Lock(), threading.Event()
+
+    def ask(name: str) -> tuple[str, ...]:
+        nonlocal under_way, highest
+        with lock:
+            under_way += 1
+            highest = max(highest, under_way)
+            if under_way == LOOKUP_THREADS:
+                full.set()
+        full.wait(20)
+        with lock:
+            under_way -= 1
+        return (name,)
+
+    async def run() -> None:
+        lookup = Lookup(ask)
+        names = [f"{number}.local" for number in range(3 * LOOKUP_THREADS)]
+        assert await asyncio.gather(*map(lookup.addresses, names)) == [(name,) for name in names]
+        assert highest == LOOKUP_THREADS
+
+    asyncio.run(run())
+
+
+HANGING = """
+import asyncio, threading, uvloop
+from mockserver.delivery.egress import Lookup
+
+asked = threading.Event()
+
+def hang(name):
+    asked.set()
+    threading.Event().wait()
+
+async def main():
+    asyncio.ensure_future(Lookup(hang).addresses("silent.local"))
+    await asyncio.to_thread(asked.wait)
+
+uvloop.run(main())
+"""
+
+
+def test_a_look_up_that_hangs_does_not_keep_the_process_from_ending() -> None:
+    ended = subprocess.run([sys.executable, "-c", HANGING], timeout=60, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_a_look_up_that_outlives_the_loop_says_nothing() -> None:
+    release = threading.Event()
+
+    def ask(name: str) -> tuple[str, ...]:
+        release.wait(20)
+        return ("127.0.0.1",)
+
+    async def run() -> None:
+        waiting = asyncio.create_task(Lookup(ask).addresses("late.local"))
+        await asyncio.sleep(0)
+        waiting.cancel()
+
+    asyncio.run(run())
+    threads = [thread for thread in threading.enumerate() if thread.name == "look-up of late.local"]
+    assert threads
+    release.set()
+    for thread in threads:
+        thread.join(20)

@@ -2,12 +2,13 @@
 
 import asyncio
 import logging
+from collections.abc import Sequence
 
 import pytest
 
 from mockserver.delivery.gate import Bounds, Gate
 from mockserver.delivery.lane import Lane
-from mockserver.delivery.port import AttemptOutcome, DeliveryState, PendingDelivery
+from mockserver.delivery.port import DeliveryState, Record
 from tests.mockserver.delivery.endpoints import Arrived, Authority, always_ok, answering, reply, serving
 from tests.mockserver.delivery.engines import PROMPT, dialect, engine
 from tests.mockserver.delivery.memory_store import MemoryStore, settings
@@ -138,13 +139,11 @@ def test_a_store_that_fails_pauses_one_lane_and_no_other(
     class Failing(MemoryStore):
         failures = 2
 
-        def record_attempt(
-            self, delivery: PendingDelivery, outcome: AttemptOutcome, state: DeliveryState, due_at: float | None
-        ) -> None:
-            if delivery.endpoint_uid == "a" and self.failures:
-                self.failures -= 1
+        def record(self, records: Sequence[Record]) -> None:
+            if self.failures and any(one.delivery.endpoint_uid == "a" for one in records):
+                self.failures -= len(records) == 1
                 raise OSError("no space left on device")
-            super().record_attempt(delivery, outcome, state, due_at)
+            super().record(records)
 
     async def run() -> None:
         store = Failing()

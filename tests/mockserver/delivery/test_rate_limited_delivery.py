@@ -42,6 +42,28 @@ def test_in_no_window_more_arrive_than_the_limit_and_nothing_is_lost(authority: 
     asyncio.run(run())
 
 
+def test_an_endpoint_that_takes_half_a_window_over_each_answer_gets_its_limit(authority: Authority) -> None:
+    """Counted from each answer a window would take half as long again; how near it comes is `make bench`'s business."""
+
+    async def run() -> None:
+        store = MemoryStore()
+
+        async def half_a_second(request: Arrived, writer: asyncio.StreamWriter) -> None:
+            await asyncio.sleep(0.5)
+            await always_ok(request, writer)
+
+        async with serving(half_a_second, authority.context()) as endpoint, engine(store, authority.file) as running:
+            store.on_accept = running.wake
+            store.endpoints["e"] = settings("e", endpoint.url, rate_limit=10, rate_window_s=1)
+            for _ in range(80):
+                store.accept("e")
+            arrivals = [request.at for request in await endpoint.until(71)]
+            assert excess(arrivals, 10, 1) == []
+            assert arrivals[70] - arrivals[20] < 5 * 1.4
+
+    asyncio.run(run())
+
+
 def test_the_limit_of_one_endpoint_holds_no_other_back(authority: Authority) -> None:
     async def run() -> None:
         store = MemoryStore()

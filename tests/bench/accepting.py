@@ -1,0 +1,56 @@
+"""How far a fan-out slows down the accepting of events: the reference server, driven by wrk beside its deliveries."""
+
+import json
+import threading
+from typing import Final
+
+from tests.bench.api import BROADCAST, HEADERS, KEY, path
+from tests.bench.machine import Request, call, mock_server, rate
+from tests.bench.sink import numbered
+
+MEASURED_S: Final = 2
+FAN: Final = "fan"
+QUIET: Final = "quiet"
+FANS: Final = 3
+"""Broadcasts in a row, so that their deliveries outlast the measurement."""
+
+
+def slowdown(url: str, ca: str, endpoints: int) -> tuple[float, float]:
+    """Events a second that a project without endpoints accepts: before, and while another one's broadcasts go out."""
+    projects = [option for name in (FAN, QUIET) for option in ("--project", f"{name}={KEY}")]
+    with mock_server(*projects, "--ca", ca) as (ready, _):
+        api = ready["api"]
+        fill(api, url, endpoints)
+        quiet = Request(url=f"{api}{path(QUIET, 'events/broadcast')}", headers=HEADERS, body=BROADCAST)
+        rate(quiet, seconds=1)
+        before = rate(quiet, seconds=MEASURED_S)
+        event = b'{"event_type":"order.paid","data":%b}' % numbered(0)
+        fan_out = Request(url=f"{api}{path(FAN, 'events/broadcast')}", headers=HEADERS, body=event)
+        for _ in range(FANS):
+            call(fan_out)
+        meanwhile = rate(quiet, seconds=MEASURED_S)
+        if not pending(ready["control"]):
+            raise SystemExit("the fan-out was over before the accepting was measured")
+    return before, meanwhile
+
+
+def fill(api: str, url: str, endpoints: int) -> None:
+    """Create the endpoints, over several connections at once."""
+
+    def create(numbers: range) -> None:
+        for number in numbers:
+            body = {"name": "an endpoint", "url": f"{url}/{number}", "rate_limit": 1000, "rate_limit_duration": 1}
+            call(Request(url=f"{api}{path(FAN, 'endpoints')}", headers=HEADERS, body=json.dumps(body).encode()))
+
+    threads = [threading.Thread(target=create, args=(range(first, endpoints, 8),)) for first in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def pending(control: str) -> int:
+    """How many deliveries are pending."""
+    text = call(Request(url=f"{control}/metrics", headers={})).decode()
+    lines = [line for line in text.splitlines() if line.startswith('hookproof_deliveries{state="pending"}')]
+    return int(float(lines[0].split()[-1])) if lines else 0
