@@ -77,7 +77,7 @@ async def opened(subject: Target | Embedded) -> AsyncIterator[Venue]:
 @asynccontextmanager
 async def _embedded(subject: Embedded) -> AsyncIterator[Venue]:
     names = [f"p{number}" for number in range(1, subject.projects + 1)]
-    projects = tuple(Project(id=name, api_key=secrets.token_urlsafe(24)) for name in names)
+    projects = tuple(Project(id=name, api_key=f"embedded-{secrets.token_urlsafe(24)}") for name in names)
     with tempfile.TemporaryDirectory(prefix="hookproof-") as folder:
         ca = _copied_ca(subject.receiver, Path(folder))
         async with _receiver(subject.receiver, ca) as (ca_file, receiver):
