@@ -53,6 +53,10 @@ lock: ## Write constraints.txt anew from the newest versions that pyproject.toml
 bench: setup ## Measure the reference server side by side with a bare application and Prism (needs wrk)
 	$(BIN)/python -m tests.bench.api
 
+.PHONY: flake
+flake: setup ## Run the suites 30 times, three of them under load, and compare the verdicts
+	$(BIN)/python -m tests.conformance.flake 30
+
 .PHONY: torture
 torture: setup ## Kill the reference server 200 times while it writes, and look for what it had acknowledged
 	$(BIN)/python -m tests.mockserver.torture 200

@@ -123,7 +123,12 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 def _as_json(receiver: Running) -> str:
     return json.dumps(
-        {"url": receiver.url, "control": receiver.control, "ca": str(receiver.ca) if receiver.ca else None}
+        {
+            "url": receiver.url,
+            "listening": receiver.listening,
+            "control": receiver.control,
+            "ca": str(receiver.ca) if receiver.ca else None,
+        }
     )
 
 
