@@ -72,6 +72,10 @@ bench: setup ## Measure server, deliveries and receiver side by side with bare a
 backlog: setup ## Hand a million pending deliveries to the reference server and watch its memory
 	$(BIN)/python -m tests.bench.backlog
 
+.PHONY: flake
+flake: setup ## Run the suites 30 times, three of them under load, and compare the verdicts
+	$(BIN)/python -m tests.conformance.flake 30
+
 .PHONY: torture
 torture: setup ## Kill the reference server while it writes and while it delivers, and look for what it had accepted
 	$(BIN)/python -m tests.mockserver.torture 200

@@ -14,6 +14,7 @@ import click
 SUBCOMMANDS: Final = {
     "ca": ("receiver.cli:ca", "Make the certificate authority that a target must trust."),
     "check": ("conformance.cli:check", "Judge a server against the document and its dialect."),
+    "doctor": ("conformance.doctor.command:doctor", "Look whether a target can be judged, and say what to set right."),
     "load": ("load.cli:load", "Load a server and measure its deliveries at the receiver."),
     "mutants": ("conformance.mutants.cli:mutants", "Prove that the suites convict every faulty server, and no other."),
     "receive": ("receiver.cli:receive", "Start the webhook receiver."),

@@ -133,20 +133,25 @@ class Judging:
 
     def _opinion(self, check: Check) -> Opinion:
         if check.name not in self._opinions:
-            self._opinions[check.name] = self._judged(check)
+            alike = [one for one in self._checks if one.experiments == check.experiments]
+            self._opinions |= {opinion.check.name: opinion for opinion in self._judged(alike)}
         return self._opinions[check.name]
 
-    def _judged(self, check: Check) -> Opinion:
-        opinion = Opinion(check)
-        for gathered in self._needed(check):
-            if check.experiments and gathered.ending is Ending.CRASHED:
-                opinion.faults.append(gathered.reason)
+    def _judged(self, checks: Sequence[Check]) -> Sequence[Opinion]:
+        """What checks of the same experiments say; they look at a case one after the other, while it is parsed."""
+        opinions = [Opinion(check) for check in checks]
+        for gathered in self._needed(checks[0]):
+            if checks[0].experiments and gathered.ending is Ending.CRASHED:
+                for opinion in opinions:
+                    opinion.faults.append(gathered.reason)
             for case in gathered.cases:
                 if case.obstacle is None:
-                    self._judge(check, case, opinion)
-        return opinion
+                    for opinion in opinions:
+                        self._judge(case, opinion)
+        return opinions
 
-    def _judge(self, check: Check, case: Case, opinion: Opinion) -> None:
+    def _judge(self, case: Case, opinion: Opinion) -> None:
+        check = opinion.check
         try:
             for judgement in check.judge(case, self._yardstick):
                 opinion.take(judgement, case)

@@ -54,14 +54,14 @@ def _refuse(target: Target, project: Project, exchange: Exchange) -> None:
             f"target unreachable: {target.base_url}: {exchange.problem}; is it running, and is the URL right?",
             ExitCode.UNREACHABLE,
         )
-    if exchange.status in _refusals(target.dialect) and not exchange.succeeded:
+    if exchange.status in refusal_statuses(target.dialect) and not exchange.succeeded:
         raise Refusal(
             f"the target refused the key of project {project.id!r} with {exchange.status} (GET {exchange.url});"
             f" check the key and the project, and that the dialect {target.dialect.name} is the target's"
         )
 
 
-def _refusals(dialect: Dialect) -> set[int]:
+def refusal_statuses(dialect: Dialect) -> set[int]:
     """The statuses by which a target that speaks the dialect refuses a key (section 5)."""
     answers = dialect.authentication
     refusals = (answers.missing_key_status, answers.wrong_key_status, answers.foreign_key_status)

@@ -126,7 +126,6 @@ class Runner:
 
     async def _conduct(self) -> None:
         self._main = asyncio.current_task()
-        self._began = self._loop.time()
         breaker = Breaker()
         async with opened(self._plan.subject) as place:
             plan, target = self._plan, place.target
@@ -139,7 +138,8 @@ class Runner:
                 await self._gather_all(venue, api, breaker, keep)
 
     async def _entered(self, target: Target, api: ApiClient) -> Target:
-        """The target with all its projects, whose keys were tried; raises Refusal."""
+        """The target with all its projects, whose keys were tried; raises Refusal. The time budget begins here."""
+        self._began = self._loop.time()
         try:
             async with asyncio.timeout(target.budgets.total_s):
                 whole = await with_fresh_projects(target, len(self._plan.experiments))

@@ -82,9 +82,9 @@ async def opened(subject: Target | Embedded) -> AsyncIterator[Venue]:
 @asynccontextmanager
 async def _embedded(subject: Embedded) -> AsyncIterator[Venue]:
     names = [f"p{number}" for number in range(1, subject.projects + 1)]
-    projects = tuple(Project(id=name, api_key=secrets.token_urlsafe(24)) for name in names)
+    projects = tuple(Project(id=name, api_key=f"embedded-{secrets.token_urlsafe(24)}") for name in names)
     with tempfile.TemporaryDirectory(prefix="hookproof-") as folder:
-        ca = _copied_ca(subject.receiver, Path(folder))
+        ca = copied_ca(subject.receiver, Path(folder))
         async with _receiver(subject.receiver, ca) as (ca_file, receiver):
             arguments = ["serve", "--port", "0", "--dialect", subject.dialect_name, "--seed", str(subject.seed)]
             arguments += subject.deviations
@@ -115,7 +115,7 @@ def _arranged_by(control: str, timeout_s: float) -> Provision:
 @asynccontextmanager
 async def _beside(target: Target) -> AsyncIterator[Venue]:
     with tempfile.TemporaryDirectory(prefix="hookproof-") as folder:
-        ca = _copied_ca(target.receiver, Path(folder))
+        ca = copied_ca(target.receiver, Path(folder))
         async with _receiver(target.receiver, ca, trusted=target.receiver.ca is not None) as (_, receiver):
             yield Venue(target=target, receiver=receiver, embedded=False)
 
@@ -132,7 +132,7 @@ async def _receiver(
         yield ready["ca"], receiver
 
 
-def _copied_ca(settings: ReceiverSettings, folder: Path) -> Path:
+def copied_ca(settings: ReceiverSettings, folder: Path) -> Path:
     """A folder in which the receiver finds the CA; a target file may keep its two halves anywhere."""
     try:
         for source, name in ((settings.ca, CERTIFICATE_FILE), (settings.ca_key, KEY_FILE)):

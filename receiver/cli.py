@@ -226,6 +226,7 @@ def _as_json(receiver: Running) -> str:
     return json.dumps(
         {
             "url": receiver.url,
+            "listening": receiver.listening,
             "control": receiver.control,
             "ca": str(receiver.ca) if receiver.ca else None,
             "tls_faults": dict(receiver.tls_faults),

@@ -21,12 +21,13 @@ async def broadcast(bench: Bench) -> AsyncIterator[Case]:
 async def every_payload(scene: Scene) -> Case:
     """Each payload with custom headers of its own, to an endpoint with the default content type."""
     plain = await scene.destination("plain")
-    for name in payloads(""):
+    limit = scene.dialect.requests.size_limit
+    for name in payloads("", size_limit=limit):
         marker = scene.bodies.word("event")
         await scene.broadcast(
             name,
             marker=marker,
-            raw_data=payloads(marker)[name],
+            raw_data=payloads(marker, size_limit=limit)[name],
             custom_headers={"X-Hookproof-Marker": marker, "x-order-number": scene.bodies.word("order")},
         )
     await scene.broadcast("without custom headers")

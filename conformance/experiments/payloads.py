@@ -23,14 +23,22 @@ VALUES: Final[Mapping[str, str]] = {
     "white space": '[ 1 ,\t2 , { "a" : [ ] } ]',
 }
 
-LARGE_BYTES: Final = 120_000
+LARGE_BYTES: Final = 256 * 1024
+"""How large the largest payload is, as far as the dialect's size limit lets it be."""
+
+ROOM_BYTES: Final = 4096
+"""What a body needs besides its payload."""
 
 
-def payloads(marker: str) -> Mapping[str, str]:
-    """The JSON text of each payload's `data`, an object that shows the marker; the empty one has no room for it."""
+def payloads(marker: str, *, size_limit: int) -> Mapping[str, str]:
+    """The JSON text of each payload's `data`, an object that shows the marker; the empty one has no room for it.
+
+    `size_limit` is that of a request body, in bytes (section 8).
+    """
+    large = max(1, min(LARGE_BYTES, size_limit - ROOM_BYTES))
     texts = {name: MARKED.format(marker=marker, value=value) for name, value in VALUES.items()}
     return {
         **texts,
         "an empty object": "{}",
-        "large": MARKED.format(marker=marker, value=f'"{"0123456789" * (LARGE_BYTES // 10)}"'),
+        "large": MARKED.format(marker=marker, value=f'"{"0123456789" * (large // 10)}"'),
     }

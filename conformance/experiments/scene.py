@@ -19,7 +19,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from conformance.client import encoded
-from conformance.dispatch import Destination, Event, Roll, deliveries_of, facts_of
+from conformance.dispatch import Destination, Event, Roll, facts_of, shows
 from conformance.evidence import Case, Exchange
 from conformance.experiments.bench import Bench, Obstacle
 from conformance.experiments.request_bodies import RequestBodies
@@ -131,13 +131,19 @@ class Scene:
     ) -> tuple[ReceivedDelivery, ...]:
         """Wait until each event has arrived `count` times or the time is over; all that arrived of them."""
         deadline = self.bench.loop.time() + (self.bench.budgets.delivery_s if timeout_s is None else timeout_s)
-        seen = await self.arrived(destination)
-        while missing := sum(max(0, count - len(self._of(destination, event))) for event in expected):
+        places: dict[str, list[int]] = {event.name: [] for event in expected}
+        seen, awaited, left = 0, 0, 0.0
+        while True:
+            arrived = await self.trial.arrivals(destination.token, count=awaited, timeout_s=max(0.0, left))
+            for place in range(seen, len(arrived)):
+                for event in (event for event in expected if shows(arrived[place], event, self.dialect)):
+                    places[event.name].append(place)
+            seen = len(arrived)
+            missing = sum(max(0, count - len(of_event)) for of_event in places.values())
             left = deadline - self.bench.loop.time()
-            if left <= 0:
-                break
-            seen = await self.trial.arrivals(destination.token, count=len(seen) + missing, timeout_s=left)
-        return tuple(one for event in expected for one in self._of(destination, event))
+            if not missing or left <= 0:
+                return tuple(arrived[place] for event in expected for place in places[event.name])
+            awaited = seen + missing
 
     async def await_everywhere(self, made: Iterable[Destination], *expected: Event) -> None:
         """Wait at all these destinations at once until each event has arrived there or the time is over."""
@@ -156,9 +162,6 @@ class Scene:
         for destination in self.destinations:
             await self.arrived(destination)
         return self.trial.case(facts={**facts_of(self.destinations, self.events), **facts})
-
-    def _of(self, destination: Destination, event: Event) -> tuple[ReceivedDelivery, ...]:
-        return deliveries_of(self.trial.case(), destination, event, self.dialect)
 
     def _data(self, exchange: Exchange, what: str) -> Mapping[str, Any]:
         data = exchange.data

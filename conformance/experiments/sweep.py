@@ -21,7 +21,7 @@ from conformance.experiments.valid_requests import turn
 from conformance.generated import GeneratedRequest, generated_requests
 from conformance.target import Profile
 
-EXAMPLES: Final = {Profile.QUICK: 12, Profile.STANDARD: 60, Profile.DEEP: 400}
+EXAMPLES: Final = {Profile.QUICK: 3, Profile.STANDARD: 25, Profile.DEEP: 400}
 """Requests of the fuzzing phase, per operation."""
 
 IN_FLIGHT = 12

@@ -109,8 +109,8 @@ def test_an_experiment_that_breaks_keeps_its_cases_and_disturbs_no_other() -> No
 
 
 def test_the_time_budget_cuts_what_is_not_done() -> None:
-    found, _, cut = results(waits, lists, total_s=0.5)
-    assert cut == "the time budget of 0.5 s is over"
+    found, _, cut = results(waits, lists, total_s=1.5)
+    assert cut == "the time budget of 1.5 s is over"
     assert (found["waits"].ending, found["waits"].reason, len(found["waits"].cases)) == (Ending.CUT, cut, 1)
 
 
@@ -136,7 +136,7 @@ def test_an_experiment_that_goes_on_after_the_end_reaches_the_target_no_more() -
         asked.append(head)
         return empty_page(head)
 
-    with stand_in(answer) as url, runner(url, stubborn, total_s=0.3) as made:
+    with stand_in(answer) as url, runner(url, stubborn, total_s=1.5) as made:
         made.open()
         made.begin(lambda _: None)
         assert made.gathered("stubborn").ending is Ending.CUT

@@ -1,0 +1,34 @@
+"""What is delivered of broadcasts that were refused for their key: nothing (section 5)."""
+
+from collections.abc import Iterator
+
+from conformance.checks.registry import Yardstick, check
+from conformance.dispatch import deliveries_of, destinations, events
+from conformance.evidence import Case
+from conformance.verdict import Judgement, holds, violated
+
+
+@check("5-15", experiments=("refused_broadcasts",))
+def a_refused_broadcast_is_not_delivered(case: Case, yardstick: Yardstick) -> Iterator[Judgement]:
+    """Judged where the sentinel arrived after it."""
+    for destination in destinations(case):
+        alive = [
+            one
+            for event in events(case, "sentinel")
+            for one in deliveries_of(case, destination, event, yardstick.dialect)
+        ]
+        for marker, tried in zip(case.facts.get("refused", ()), case.all_exchanges("refused"), strict=False):
+            if not alive or tried.succeeded:
+                continue  # a key that opens after all is judged by what it opens
+            delivered = [one for one in case.arrived_at(destination.token) if marker.encode() in one.body]
+            if not delivered:
+                yield holds("5-15")
+            else:
+                yield violated(
+                    "5-15",
+                    "A broadcast that was refused for its key is delivered",
+                    expected="no delivery",
+                    actual=f"{len(delivered)} deliveries",
+                    exchanges=[tried],
+                    deliveries=delivered,
+                )

@@ -1,0 +1,1 @@
+"""`hookproof doctor`: is everything there that judging a target takes?"""

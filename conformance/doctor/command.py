@@ -1,0 +1,55 @@
+"""The command `hookproof doctor`."""
+
+import asyncio
+import os
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import click
+
+from conformance.doctor.examination import examined
+from conformance.refusal import ExitCode, Refusal
+from conformance.target import Target
+from conformance.target_file import Flags, target_from
+from receiver.child import ChildFailed
+
+
+@click.command()
+@click.argument("url", required=False, envvar="HOOKPROOF_URL")
+@click.option("--target", "file", type=click.Path(path_type=Path), envvar="HOOKPROOF_TARGET",
+              help="File that describes the target, target.yaml.")  # fmt: skip
+@click.option("--api-key", envvar="HOOKPROOF_API_KEY", help="Key of the project (better: HOOKPROOF_API_KEY).")
+@click.option("--project", envvar="HOOKPROOF_PROJECT", help="Project to work in.")
+@click.option("--dialect", envvar="HOOKPROOF_DIALECT", help="Name or file of the target's dialect.")
+@click.option("--receiver-bind", envvar="HOOKPROOF_RECEIVER_BIND", metavar="HOST:PORT",
+              help="Where the receiver listens; 127.0.0.1 and any free port by default.")  # fmt: skip
+@click.option("--receiver-url", envvar="HOOKPROOF_RECEIVER_URL", metavar="URL",
+              help="How the target reaches the receiver, if that is another address.")  # fmt: skip
+@click.option("--ca-dir", type=click.Path(path_type=Path), envvar="HOOKPROOF_CA_DIR",
+              help="Folder of the CA that the target trusts, made by `hookproof ca`.")  # fmt: skip
+@click.pass_context
+def doctor(context: click.Context, /, **options: Any) -> None:
+    """Look whether a target can be judged: its answers, its keys, its clock, and its way to the receiver.
+
+    It creates one endpoint and broadcasts one event. Exit codes: 0 all is well; 4 the target cannot be reached; 64
+    something else is to be set right.
+    """
+    flags = Flags(**{field.name: options[field.name] for field in fields(Flags) if field.name in options})
+    if flags.url is None and flags.file is None:
+        raise click.UsageError("give the target's URL, or --target", context)
+    try:
+        code = asyncio.run(_examine(target_from(flags, os.environ)))
+    except (Refusal, ChildFailed) as refusal:
+        click.echo(f"hookproof doctor: {refusal}", err=True)
+        code = refusal.exit_code or ExitCode.FAULT
+    context.exit(code)
+
+
+async def _examine(target: Target) -> int:
+    code = ExitCode.CONFORMS
+    async for line in examined(target):
+        click.echo(f"{'ok  ' if line.ok else 'FAIL'}  {line.what}{'' if line.ok else f': {line.advice}'}")
+        if not line.ok and code is ExitCode.CONFORMS:
+            code = line.exit_code
+    return code
