@@ -14,8 +14,13 @@ import click
 SUBCOMMANDS: Final = {
     "ca": ("receiver.cli:ca", "Make the certificate authority that a target must trust."),
     "check": ("conformance.cli:check", "Judge a server against the document and its dialect."),
+    "compare": ("conformance.cli_report:compare", "Say what got better and worse from one run to another."),
+    "explain": ("conformance.cli_list:explain", "Explain a requirement: what it says, how it is tested."),
+    "list": ("conformance.cli_list:list_", "List the requirements and the checks."),
     "load": ("load.cli:load", "Load a server and measure its deliveries at the receiver."),
     "receive": ("receiver.cli:receive", "Start the webhook receiver."),
+    "regrade": ("conformance.cli_report:regrade", "Judge the stored evidence of a run again."),
+    "report": ("conformance.cli_report:report", "Render a run as HTML, JUnit, SARIF, Markdown, a badge or JSON."),
     "serve": ("mockserver.cli:serve", "Start the reference server, which really delivers."),
 }
 """Each subcommand: where it lives, and the line that `hookproof --help` shows without loading it."""
