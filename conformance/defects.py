@@ -32,6 +32,13 @@ class Defect:
         return (self.lead, *self.others)
 
     @property
+    def further(self) -> tuple[Broken, ...]:
+        """Each other requirement that it breaks, once."""
+        first = {one.entry.requirement.id: one for one in reversed(self.others)}
+        first.pop(self.lead.entry.requirement.id, None)
+        return tuple(one for one in self.others if first.get(one.entry.requirement.id) is one)
+
+    @property
     def accepted(self) -> bool:
         """Whether the baseline puts up with all that it breaks."""
         return all(one.entry.accepted is not None for one in self.all)

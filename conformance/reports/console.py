@@ -121,7 +121,7 @@ def _finding(defect: Defect, page: _Page) -> Iterator[Text]:
         yield from page.member("cause", finding.cause)
     seen = f"{times}, first in {finding.experiment}: {finding.case} (check {finding.check})"
     yield from page.member("seen", seen, style="dim")
-    also = dict.fromkeys(one.entry.requirement.id for one in defect.others)
+    also = [one.entry.requirement.id for one in defect.further]
     if also:
         yield from page.member("breaks", f"{', '.join(also)} too")
     if finding.deliveries:

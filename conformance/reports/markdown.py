@@ -67,9 +67,8 @@ def _defect(run: Run, number: int, defect: Defect) -> Iterator[str]:
     if finding.cause:
         yield f"- cause: {escaped(finding.cause)}"
     yield f"- seen: {escaped(f'{times}, first in {finding.experiment}: {finding.case} ({finding.check})')}"
-    if defect.others:
-        also = dict.fromkeys(one.entry.requirement.id for one in defect.others)
-        yield f"- also breaks: {', '.join(also)}"
+    if defect.further:
+        yield f"- also breaks: {', '.join(one.entry.requirement.id for one in defect.further)}"
     moments = [moment.words for moment in timeline(finding)]
     if len(moments) > 1:
         yield from _block("Timeline", "text", moments[:MOST_MOMENTS])
