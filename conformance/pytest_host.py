@@ -7,7 +7,7 @@ with the first of these tests that is run, and only those that the selected test
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import pytest
 
@@ -63,11 +63,7 @@ class Host:
 
     def _entry(self, requirement: Requirement) -> Entry:
         """The requirement's entry with what the baseline accepts, free of keys."""
-        try:
-            judging = self._judging or self._begun()
-        except Refusal as refusal:
-            self._give_up(refusal)
-            raise
+        judging = self._judging or self._begun()
         assert self._mask is not None
         entry = self._mask.entry(judging.entry(requirement))
         mine = [one for one in self._order.baseline if one.id == requirement.id]
@@ -78,7 +74,13 @@ class Host:
         return known.entries[0]
 
     def _begun(self) -> Judging:
-        self._mask = self._gathering.begin([requirement.id for requirement in self._selected])
+        refusal: Refusal | None = None
+        try:
+            self._mask = self._gathering.begin([requirement.id for requirement in self._selected])
+        except Refusal as wrong:
+            refusal = wrong
+        if refusal is not None:  # told outside of its handling, so that pytest shows one line
+            self._give_up(refusal)
         dialect = self._order.subject.dialect
         self._judging = Judging(
             checks=all_checks(),
@@ -90,7 +92,7 @@ class Host:
         )
         return self._judging
 
-    def _give_up(self, refusal: Refusal) -> None:
+    def _give_up(self, refusal: Refusal) -> NoReturn:
         """End the session: without a target that can be called there is nothing to judge."""
         if isinstance(self._gathering, OwnGathering):
             pytest.exit(f"hookproof: {refusal}", returncode=int(refusal.exit_code))

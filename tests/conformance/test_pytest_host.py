@@ -27,7 +27,7 @@ def user_pytest(folder: Path, *words: str, **variables: str) -> subprocess.Compl
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=300,
         check=False,
     )
 
@@ -111,6 +111,7 @@ def test_an_unreachable_target_ends_the_session_with_one_line(tmp_path: Path) ->
     assert several.returncode != 0
     assert "target unreachable" in several.stdout
     assert "Traceback" not in done.stdout + several.stdout
+    assert "During handling" not in several.stdout
 
 
 @pytest.mark.parametrize(
