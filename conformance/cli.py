@@ -2,14 +2,15 @@
 
 import os
 from dataclasses import fields
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from conformance.refusal import Refusal
+from conformance.baseline import baseline_text, read_baseline
+from conformance.installed import installed_version
+from conformance.refusal import ExitCode, Refusal
 from conformance.reports.console import show
 from conformance.run import Settings, embedded, perform
 from conformance.selection import Selection
@@ -42,9 +43,15 @@ from spec.catalogue import Level
               show_default=True, help="How much is tried.")  # fmt: skip
 @click.option("--strict", is_flag=True, help="Let hygiene count in the verdict.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="What varies with chance.")
+@click.option("--baseline", type=click.Path(path_type=Path),
+              help="File of the verdicts that are known and put up with.")  # fmt: skip
+@click.option("--write-baseline", type=click.Path(path_type=Path),
+              help="Write a baseline that puts up with what this run finds.")  # fmt: skip
+@click.option("--repeat", type=click.IntRange(min=1), default=1, show_default=True,
+              help="Run so many times; what does not always have the same verdict is told as flaky.")  # fmt: skip
 @click.option("--max-fail", type=click.IntRange(min=0), default=0, help="End after so many failures; 0: never.")
 @click.option("--out", type=click.Path(path_type=Path), default=Path("hookproof-report"), show_default=True,
-              help="Folder for run.jsonl and report.json.")  # fmt: skip
+              help="Folder for run.jsonl and the reports.")  # fmt: skip
 @click.pass_context
 def check(context: click.Context, /, **options: Any) -> None:
     """Judge a server against the document and its dialect.
@@ -53,11 +60,14 @@ def check(context: click.Context, /, **options: Any) -> None:
     can come from the environment too: HOOKPROOF_API_KEY, HOOKPROOF_PROJECT, HOOKPROOF_DIALECT, ...
     """
     try:
-        run = perform(_settings(context, options))
+        settings = _settings(context, options)
+        run = perform(settings)
     except Refusal as refusal:
         click.echo(f"hookproof check: {refusal}", err=True)
         context.exit(refusal.exit_code)
     show(run)
+    if options["write_baseline"] is not None:
+        _write(context, options["write_baseline"], baseline_text(run.entries, settings.baseline))
     context.exit(run.footer.exit_code)
 
 
@@ -84,7 +94,18 @@ def _settings(context: click.Context, options: dict[str, Any]) -> Settings:
         selection=Selection(only=options["only"], exclude=options["exclude"], level=Level(options["level"])),
         out=options["out"],
         tool_version=installed_version(),
+        repetitions=options["repeat"],
+        baseline=() if options["baseline"] is None else read_baseline(options["baseline"]),
     )
+
+
+def _write(context: click.Context, path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        click.echo(f"hookproof check: {path} cannot be written: {error.strerror or error}", err=True)
+        context.exit(ExitCode.USAGE)
+    click.echo(f"The baseline is in {path}: complete its reasons.", err=True)
 
 
 def _refuse_target_options(context: click.Context) -> None:
@@ -93,11 +114,3 @@ def _refuse_target_options(context: click.Context) -> None:
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             option = name.replace("_", "-")
             raise click.UsageError(f"--{option} is for a target: give its URL, or --target", context)
-
-
-def installed_version() -> str:
-    """The version of the installed distribution; a source tree that is not installed has none."""
-    try:
-        return version("hookproof")
-    except PackageNotFoundError:
-        return "unknown"

@@ -5,12 +5,14 @@ A check that raises is a fault of hookproof: its requirements get an error, and 
 
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
 from conformance.capability import Lack
+from conformance.cause import cause
 from conformance.checks.registry import Check, Yardstick
+from conformance.defects import proof_size
 from conformance.evidence import Case
 from conformance.gathered import Ending, Gathered
 from conformance.ledger import Entry, Finding
@@ -31,7 +33,7 @@ class Opinion:
     findings: dict[tuple[str, str], Finding] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
 
-    def take(self, judgement: Judgement, case: Case) -> None:
+    def take(self, judgement: Judgement, case: Case, yardstick: Yardstick) -> None:
         """Add one judgement of a case; raises ValueError for a requirement that the check is not bound to."""
         name = judgement.requirement
         if name not in self.check.requirements:
@@ -41,12 +43,12 @@ class Opinion:
             return
         self.exercised[name] += 1
         if judgement.verdict is Verdict.FAIL:
-            found = self._finding(judgement, case)
+            found = self._finding(judgement, case, cause(judgement, case, yardstick))
             known = self.findings.get((name, found.message))
-            smaller = found if known is None or _size(found) < _size(known) else known
+            smaller = found if known is None or proof_size(found) < proof_size(known) else known
             self.findings[name, found.message] = replace(smaller, count=known.count + 1 if known else 1)
 
-    def _finding(self, judgement: Judgement, case: Case) -> Finding:
+    def _finding(self, judgement: Judgement, case: Case, why: str) -> Finding:
         return Finding(
             requirement=judgement.requirement,
             check=self.check.name,
@@ -58,11 +60,15 @@ class Opinion:
             count=1,
             experiment=case.experiment,
             case=case.name,
+            cause=why,
         )
 
 
 class Judging:
-    """Judges requirement by requirement; `gathered` waits for an experiment of the run and gives what it brought."""
+    """Judges requirement by requirement; `gathered` waits for an experiment of the run and gives what it brought.
+
+    `judge` stands between a check and its cases, for whoever keeps or replaces what the check says.
+    """
 
     def __init__(
         self,
@@ -74,6 +80,7 @@ class Judging:
         profile: Profile,
         gathered: Callable[[str], Gathered],
         lacks: Mapping[str, Lack] | None = None,
+        judge: Callable[[Check, Case, Yardstick], Iterable[Judgement]] | None = None,
     ):
         self._checks = checks
         self._yardstick = yardstick
@@ -82,6 +89,7 @@ class Judging:
         self._profile = profile
         self._gathered = gathered
         self._lacks = lacks or {}
+        self._judge_case = judge or (lambda check, case, yardstick: check.judge(case, yardstick))
         self._opinions: dict[str, Opinion] = {}
 
     def entry(self, requirement: Requirement) -> Entry:
@@ -153,8 +161,8 @@ class Judging:
     def _judge(self, case: Case, opinion: Opinion) -> None:
         check = opinion.check
         try:
-            for judgement in check.judge(case, self._yardstick):
-                opinion.take(judgement, case)
+            for judgement in self._judge_case(check, case, self._yardstick):
+                opinion.take(judgement, case, self._yardstick)
         except Undecided:
             for name in check.requirements:
                 opinion.not_applicable.setdefault(name, []).append("The dialect does not decide what it depends on.")
@@ -185,8 +193,3 @@ def _is_undecided(dialect: Dialect, path: str) -> bool:
     for name in path.split("."):
         answer = getattr(answer, name)
     return isinstance(answer, Answer) and not answer.decided
-
-
-def _size(finding: Finding) -> tuple[int, int]:
-    bodies = [len(one.request_body or b"") + len(one.response_body) for one in finding.exchanges]
-    return len(finding.exchanges) + len(finding.deliveries), sum(bodies) + sum(len(d.body) for d in finding.deliveries)

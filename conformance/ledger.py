@@ -33,7 +33,10 @@ class RunVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One defect as one check saw it, with the smallest proof out of `count` cases that show it."""
+    """One defect as one check saw it, with the smallest proof out of `count` cases that show it.
+
+    `cause` is what else the proof shows to be wrong, in words; findings of one cause are one defect (`defects.py`).
+    """
 
     requirement: str
     check: str
@@ -45,6 +48,7 @@ class Finding:
     count: int
     experiment: str
     case: str
+    cause: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +56,9 @@ class Entry:
     """What is known of one requirement after the run.
 
     `exercised` counts the judgements that could have gone either way. `reasons` say why it is not exercised or not
-    applicable, and what would change that, or what went wrong in hookproof itself.
+    applicable, and what would change that, or what went wrong in hookproof itself. `judged` is false for one that the
+    run did not come to. `accepted` says why the baseline puts up with its verdict. `seen` holds the verdicts of the
+    repetitions of a flaky one, in their order.
     """
 
     requirement: Requirement
@@ -61,18 +67,23 @@ class Entry:
     checks: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     reasons: tuple[str, ...] = ()
+    judged: bool = True
+    accepted: str | None = None
+    seen: tuple[Verdict, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ledger:
     """The entries of all selected requirements, in the order of the document.
 
-    `cut` says why the run ended before all was tried, `faults` what broke in hookproof itself.
+    `cut` says why the run ended before all was tried, `faults` what broke in hookproof itself, `stale` which entries of
+    the baseline are no longer right.
     """
 
     entries: tuple[Entry, ...]
     cut: str | None = None
     faults: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
 
     @property
     def totals(self) -> Mapping[Level, Mapping[Verdict, int]]:
@@ -82,13 +93,22 @@ class Ledger:
 
     def verdict(self, *, strict: bool) -> RunVerdict:
         """The verdict of the run; with `strict`, hygiene counts like the other two levels."""
-        totals = self.totals
-        binding = [level for level in Level if strict or level is not Level.HYGIENE]
-        if self.faults or any(totals[level][Verdict.ERROR] for level in Level):
+        if self.faults or any(entry.verdict is Verdict.ERROR for entry in self.entries):
             return RunVerdict.ERROR
-        if any(totals[level][Verdict.FAIL] for level in binding):
+        if self.stale or any(counts(entry, strict=strict) for entry in self.entries):
             return RunVerdict.DOES_NOT_CONFORM
         nothing_judged = not any(entry.exercised for entry in self.entries)
-        if nothing_judged or self.cut or totals[Level.STATED][Verdict.NOT_EXERCISED]:
+        if nothing_judged or self.cut or any(is_missing(entry) and not entry.accepted for entry in self.entries):
             return RunVerdict.INCOMPLETE
         return RunVerdict.CONFORMS
+
+
+def counts(entry: Entry, *, strict: bool) -> bool:
+    """Whether an entry is a failure that keeps the target from conforming."""
+    binding = strict or entry.requirement.level is not Level.HYGIENE
+    return binding and entry.verdict is Verdict.FAIL and entry.accepted is None
+
+
+def is_missing(entry: Entry) -> bool:
+    """Whether the document states what the run did not exercise."""
+    return entry.requirement.level is Level.STATED and entry.verdict is Verdict.NOT_EXERCISED

@@ -10,8 +10,9 @@ from typing import Any, Final
 
 from conformance.client import Key
 from conformance.evidence import Case, Exchange
-from conformance.ledger import Finding
+from conformance.ledger import Entry, Finding
 from conformance.target import Project
+from conformance.verdict import Judgement
 from receiver.delivery import ReceivedDelivery
 from spec.dialect import Dialect
 
@@ -22,7 +23,7 @@ SHORTEST: Final = 4
 
 
 class Mask:
-    """Masks the keys of a run's projects."""
+    """Masks the keys of a run's projects; without projects it leaves everything as it is."""
 
     def __init__(self, projects: Sequence[Project], dialect: Dialect):
         self._format = dialect.authentication.key_format
@@ -82,6 +83,17 @@ class Mask:
             obstacle=None if case.obstacle is None else self.text(case.obstacle),
         )
 
+    def judgement(self, judgement: Judgement) -> Judgement:
+        """A judgement without keys."""
+        return replace(
+            judgement,
+            message=self.text(judgement.message),
+            expected=self.text(judgement.expected),
+            actual=self.text(judgement.actual),
+            exchanges=tuple(map(self.exchange, judgement.exchanges)),
+            deliveries=tuple(map(self.delivery, judgement.deliveries)),
+        )
+
     def finding(self, finding: Finding) -> Finding:
         """A finding without keys."""
         return replace(
@@ -92,11 +104,17 @@ class Mask:
             exchanges=tuple(map(self.exchange, finding.exchanges)),
             deliveries=tuple(map(self.delivery, finding.deliveries)),
             case=self.text(finding.case),
+            cause=self.text(finding.cause),
         )
+
+    def entry(self, entry: Entry) -> Entry:
+        """An entry without keys."""
+        findings = tuple(map(self.finding, entry.findings))
+        return replace(entry, findings=findings, reasons=tuple(map(self.text, entry.reasons)))
 
     def _request_headers(self, exchange: Exchange) -> Iterator[tuple[str, str]]:
         for name, value in exchange.request_headers:
-            credential = name.lower() == "authorization" and bool(value)
+            credential = name.lower() == "authorization" and bool(value) and bool(self._variables)
             yield name, self._authorization(exchange) if credential else self.text(value)
 
     def _authorization(self, exchange: Exchange) -> str:
@@ -124,3 +142,19 @@ def _common_beginning(texts: Collection[str]) -> str:
     first, last = min(texts, default=""), max(texts, default="")
     alike = (place for place, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1])
     return first[: next(alike, min(len(first), len(last)))]
+
+
+def is_altered(case: Case, masked: Case) -> bool:
+    """Whether masking took from a case what a check may look at: anything but what Authorization held.
+
+    The variable that stands for the value of Authorization tells it apart from all others, as the value did.
+    """
+    return _without_authorization(case) != _without_authorization(masked)
+
+
+def _without_authorization(case: Case) -> Case:
+    kept = (
+        replace(one, request_headers=tuple(pair for pair in one.request_headers if pair[0].lower() != "authorization"))
+        for one in case.exchanges
+    )
+    return replace(case, exchanges=tuple(kept))

@@ -2,47 +2,99 @@
 
 The node id of a test shows the requirement's id and sentence, so that pytest's own ways of selecting and stopping work.
 A requirement that fails is a failed test, one that hookproof could not judge is an error in the test's setup, and one
-that was not exercised or is not applicable is a skipped test.
+that was not exercised or is not applicable is a skipped test; what a baseline accepts is an expected failure.
 """
 
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
-from conformance.ledger import Entry
+from conformance.ledger import Entry, Finding
+from conformance.reproduction import curl
 from conformance.verdict import Verdict
 from spec.catalogue import Requirement
 
-SUITE: Final = "conformance.suite"
+NAME: Final = "hookproof"
 FOREIGN: Final = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 NO_AUTOLOAD: Final = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"
 
+Judge = Callable[[Requirement], Entry]
+
+
+class Suite(pytest.Collector):
+    """The requirements as pytest collects them, beside the user's own files."""
+
+    requirements: Sequence[Requirement]
+    judge: Judge
+
+    def collect(self) -> Iterator["RequirementItem"]:
+        """One test for each requirement."""
+        for requirement in self.requirements:
+            name = f"{requirement.id} {requirement.text}"
+            yield RequirementItem.from_parent(self, name=name, requirement=requirement, judge=self.judge)
+
+
+class RequirementItem(pytest.Item):
+    """The test that the target keeps one requirement; `judge` may wait for evidence."""
+
+    def __init__(self, *, requirement: Requirement, judge: Judge, **further: Any):
+        super().__init__(**further)
+        self.requirement = requirement
+        self.entry: Entry | None = None
+        self._judge = judge
+
+    def setup(self) -> None:
+        """Judge the requirement; an error of hookproof is an error of the setup."""
+        self.entry = self._judge(self.requirement)
+        if self.entry.verdict is Verdict.ERROR:
+            pytest.fail("\n".join(self.entry.reasons), pytrace=False)
+
+    def runtest(self) -> None:
+        """Fail or skip as the verdict says."""
+        assert self.entry is not None
+        if self.entry.accepted:
+            pytest.xfail(f"{self.entry.verdict.words}, and the baseline accepts it: {self.entry.accepted}")
+        if self.entry.verdict is Verdict.FAIL:
+            pytest.fail("\n\n".join([self.requirement.text, *map(_told, self.entry.findings)]), pytrace=False)
+        if self.entry.verdict is not Verdict.PASS:
+            pytest.skip("\n".join(self.entry.reasons))
+
+    def reportinfo(self) -> tuple[str, None, str]:
+        """Where the test stands, for a reader: it has no line in any file."""
+        return NAME, None, self.name
+
 
 class RequirementPlugin:
-    """Feeds the suite with requirements, and keeps what became of each; `judge` may wait for evidence."""
+    """Makes the requirements all that is tested, and keeps what became of each."""
 
-    def __init__(self, requirements: Sequence[Requirement], judge: Callable[[Requirement], Entry]):
+    def __init__(self, requirements: Sequence[Requirement], judge: Judge):
         self.entries: dict[str, Entry] = {}
         self._requirements = requirements
         self._judge = judge
 
-    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        """Make one test of each requirement."""
-        if "requirement" in metafunc.fixturenames:
-            names = [f"{requirement.id} {requirement.text}" for requirement in self._requirements]
-            metafunc.parametrize("requirement", self._requirements, ids=names)
+    def pytest_collection(self, session: pytest.Session) -> bool:
+        """Collect the requirements and no file."""
+        session.items = collected(session, self._requirements, self._kept)
+        session.testscollected = len(session.items)
+        return True
 
-    @pytest.fixture(name="entry")
-    def judged_entry(self, requirement: Requirement) -> Entry:
-        """The requirement's entry in the ledger; an error in it is an error of the setup."""
+    def _kept(self, requirement: Requirement) -> Entry:
         entry = self._judge(requirement)
         self.entries[requirement.id] = entry
-        if entry.verdict is Verdict.ERROR:
-            pytest.fail("\n".join(entry.reasons), pytrace=False)
         return entry
+
+
+def collected(session: pytest.Session, requirements: Sequence[Requirement], judge: Judge) -> list[pytest.Item]:
+    """A test for each requirement."""
+    suite = Suite.from_parent(session, name=NAME, nodeid=NAME)
+    suite.requirements, suite.judge = requirements, judge
+    items: list[pytest.Item] = list(suite.collect())
+    report = pytest.CollectReport(nodeid=NAME, outcome="passed", longrepr=None, result=list(items))
+    session.config.hook.pytest_collectreport(report=report)  # so that a terminal counts them
+    return items
 
 
 def run_suite(plugin: RequirementPlugin, *, max_fail: int) -> pytest.ExitCode:
@@ -50,8 +102,6 @@ def run_suite(plugin: RequirementPlugin, *, max_fail: int) -> pytest.ExitCode:
     with _without_foreign_settings():
         code = pytest.main(
             [
-                "--pyargs",
-                SUITE,
                 *("-c", os.devnull, "--rootdir", os.path.dirname(__file__), "--noconftest"),  # noqa: PTH120
                 *("-p", "no:cacheprovider", "-p", "no:terminal", "-p", "no:logging", "-p", "no:faulthandler"),
                 *("--assert=plain", "--capture=no", "--strict-markers", f"--maxfail={max_fail}"),
@@ -59,6 +109,13 @@ def run_suite(plugin: RequirementPlugin, *, max_fail: int) -> pytest.ExitCode:
             plugins=[plugin],
         )
     return pytest.ExitCode(code)
+
+
+def _told(finding: Finding) -> str:
+    lines = [finding.message, f"  expected: {finding.expected}", f"  actual: {finding.actual}"]
+    times = "once" if finding.count == 1 else f"{finding.count} times"
+    lines.append(f"  seen: {times}, first in {finding.experiment}: {finding.case} (check {finding.check})")
+    return "\n".join([*lines, *(f"  {command}" for command in curl(finding.exchanges).splitlines())])
 
 
 @contextmanager

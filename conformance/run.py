@@ -3,14 +3,17 @@
 import secrets
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from conformance.allotment import projects_needed
+from conformance.baseline import Expectation, weighed
 from conformance.capability import lacking
 from conformance.checks.registry import Yardstick, all_checks
 from conformance.experiments.bench import all_experiments
@@ -19,9 +22,12 @@ from conformance.judging import Judging
 from conformance.ledger import Entry, Ledger
 from conformance.mask import Mask
 from conformance.plugin import RequirementPlugin, run_suite
+from conformance.recorder import Recorder
 from conformance.refusal import Refusal
-from conformance.reports.progress import progress
-from conformance.reports.report_json import report_text
+from conformance.repetition import merged
+from conformance.reports.formats import REPORTS, write_reports
+from conformance.reports.progress import Plan as Coming
+from conformance.reports.progress import progress, usual_durations
 from conformance.run_file import NAME, Header, Run, RunWriter, read_run
 from conformance.runner import Plan, Runner
 from conformance.selection import Selection, needed_experiments
@@ -31,9 +37,10 @@ from conformance.verdict import Verdict
 from spec.catalogue import Catalogue, Requirement, load_catalogue
 from spec.contract import contract_for
 from spec.dialect import Dialect
+from spec.written_dialect import written_dialect
 
-REPORT: Final = "report.json"
 SUITE_BROKE: Final = (pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED)
+INTERRUPTED: Final = "it was interrupted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +55,8 @@ class Settings:
     selection: Selection
     out: Path
     tool_version: str
+    repetitions: int = 1
+    baseline: tuple[Expectation, ...] = ()
 
 
 def embedded(dialect: Dialect, dialect_name: str, seed: int, receiver: ReceiverSettings, budgets: Budgets) -> Embedded:
@@ -68,21 +77,74 @@ def perform(settings: Settings) -> Run:
     started = time.monotonic()
     catalogue = load_catalogue()
     requirements = settings.selection.requirements(catalogue)
-    plan = _plan(settings, requirements)
+    coming = progress_of(settings, catalogue, requirements)
     run_path = _emptied(settings.out)
-    with Runner(plan) as runner, progress(runner.under_way, sys.stderr):
-        venue = runner.open()
-        mask = Mask(venue.target.projects, plan.dialect)
-        with run_path.open("w", encoding="utf-8") as stream:
-            writer = RunWriter(stream, mask, _header(settings, venue, catalogue))
-            judging = _judging(plan, catalogue, runner, venue.target)
-            ledger = _judged(requirements, judging, runner, writer, max_fail=settings.max_fail)
-            for gathered in runner.all_gathered():
-                writer.experiment(gathered)
-            writer.ledger(ledger, strict=settings.strict, duration_s=time.monotonic() - started)
+    with run_path.open("w", encoding="utf-8") as stream:
+        rounds = Rounds(settings=settings, catalogue=catalogue, requirements=requirements, stream=stream, coming=coming)
+        writer, ledger = rounds.conducted()
+        today = datetime.now(UTC).date()
+        known = weighed(ledger.entries, settings.baseline, catalogue, today)
+        ledger = replace(ledger, entries=known.entries, stale=known.stale)
+        writer.ledger(ledger, strict=settings.strict, duration_s=time.monotonic() - started)
     run = read_run(run_path)
-    (settings.out / REPORT).write_text(report_text(run), encoding="utf-8")
+    write_reports(run, settings.out)
     return run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rounds:
+    """The repetitions of a run, one after the other, with the same seed and into the same file."""
+
+    settings: Settings
+    catalogue: Catalogue
+    requirements: Sequence[Requirement]
+    stream: TextIOWrapper
+    coming: Coming
+
+    def conducted(self) -> tuple[RunWriter, Ledger]:
+        """The writer of the file, and the ledger of all repetitions; raises Refusal if the first cannot begin."""
+        writer: RunWriter | None = None
+        ledgers: list[Ledger] = []
+        for repetition in range(1, self.settings.repetitions + 1):
+            try:
+                writer, ledger = self._conducted_once(writer, repetition)
+            except Refusal as refusal:
+                if writer is None:
+                    raise
+                ledgers[-1] = replace(ledgers[-1], cut=f"repetition {repetition} could not begin: {refusal}")
+                break
+            ledgers.append(ledger)
+            if ledger.cut == INTERRUPTED:
+                break
+        assert writer is not None
+        return writer, merged(ledgers)
+
+    def _conducted_once(self, writer: RunWriter | None, repetition: int) -> tuple[RunWriter, Ledger]:
+        plan = _plan(self.settings, self.requirements)
+        with Runner(plan) as runner, progress(self.coming, runner.under_way, sys.stderr) as note:
+            venue = runner.open()
+            mask = Mask(venue.target.projects, plan.dialect)
+            if writer is None:
+                writer = RunWriter(self.stream, mask, _header(self.settings, venue, self.catalogue))
+            writer.mask = mask  # the embedded server has other keys each time
+            recorder = Recorder(writer, repetition)
+            judging = _judging(plan, self.catalogue, runner, venue.target, recorder)
+
+            def judge(requirement: Requirement) -> Entry:
+                entry = judging.entry(requirement)
+                note(mask.entry(entry))
+                return entry
+
+            ledger = _judged(self.requirements, judge, runner, recorder, max_fail=self.settings.max_fail)
+            for gathered in runner.all_gathered():
+                writer.experiment(gathered, repetition)
+        return writer, ledger
+
+
+def progress_of(settings: Settings, catalogue: Catalogue, requirements: Sequence[Requirement]) -> Coming:
+    """What is about to come; how long experiments usually take is known from the run that is in the folder already."""
+    usual_s = usual_durations(settings.out / NAME)
+    return Coming(requirements=requirements, sections=catalogue.sections, usual_s=usual_s)
 
 
 def _plan(settings: Settings, requirements: Sequence[Requirement]) -> Plan:
@@ -103,7 +165,7 @@ def _emptied(out: Path) -> Path:
     """Where run.jsonl goes; what an earlier run left there is removed, so that nobody takes it for this one's."""
     try:
         out.mkdir(parents=True, exist_ok=True)
-        for name in (NAME, REPORT):
+        for name in (NAME, *REPORTS):
             (out / name).unlink(missing_ok=True)
         (out / NAME).touch()
     except OSError as error:
@@ -123,10 +185,13 @@ def _header(settings: Settings, venue: Venue, catalogue: Catalogue) -> Header:
         everything=settings.selection.is_everything,
         started_at=time.time(),
         sections=dict(catalogue.sections),
+        answers=written_dialect(settings.subject.dialect),
+        repetitions=settings.repetitions,
+        baseline=[one.to_json() for one in settings.baseline],
     )
 
 
-def _judging(plan: Plan, catalogue: Catalogue, runner: Runner, target: Target) -> Judging:
+def _judging(plan: Plan, catalogue: Catalogue, runner: Runner, target: Target, recorder: Recorder) -> Judging:
     return Judging(
         checks=all_checks(),
         yardstick=Yardstick(dialect=plan.dialect, contract=plan.contract),
@@ -135,22 +200,28 @@ def _judging(plan: Plan, catalogue: Catalogue, runner: Runner, target: Target) -
         profile=plan.profile,
         gathered=runner.gathered,
         lacks=lacking(target.capabilities, catalogue),
+        judge=recorder.judge,
     )
 
 
 def _judged(
-    requirements: Sequence[Requirement], judging: Judging, runner: Runner, writer: RunWriter, *, max_fail: int
+    requirements: Sequence[Requirement],
+    judge: Callable[[Requirement], Entry],
+    runner: Runner,
+    recorder: Recorder,
+    *,
+    max_fail: int,
 ) -> Ledger:
-    plugin = RequirementPlugin(requirements, judging.entry)
+    plugin = RequirementPlugin(requirements, judge)
     try:
-        runner.begin(writer.case)
+        runner.begin(recorder.keep)
         code = run_suite(plugin, max_fail=max_fail)
     except KeyboardInterrupt:  # pytest catches it only while tests run
         code = pytest.ExitCode.INTERRUPTED
     missing = [requirement for requirement in requirements if requirement.id not in plugin.entries]
     if code is pytest.ExitCode.INTERRUPTED:
-        runner.stop("it was interrupted")
-        plugin.entries.update((requirement.id, judging.entry(requirement)) for requirement in missing)
+        runner.stop(INTERRUPTED)
+        plugin.entries.update((requirement.id, judge(requirement)) for requirement in missing)
     elif missing:
         reason = f"it ended after {max_fail} failures, as --max-fail asks"
         runner.stop(reason)
@@ -164,5 +235,8 @@ def _judged(
 
 def _not_judged(requirement: Requirement, reason: str) -> Entry:
     return Entry(
-        requirement=requirement, verdict=Verdict.NOT_EXERCISED, reasons=(f"The run was not completed: {reason}.",)
+        requirement=requirement,
+        verdict=Verdict.NOT_EXERCISED,
+        reasons=(f"The run was not completed: {reason}.",),
+        judged=False,
     )

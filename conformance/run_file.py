@@ -2,31 +2,32 @@
 
     {"event": "header", ...}                 what was judged, and how
     {"event": "case", ...}                   the evidence: one line per case, as it came in
+    {"event": "judgements", ...}             what a check said of a case that it cannot judge again from this file
     {"event": "experiment", ...}             one line per experiment: how it ended
     {"event": "finding", ...}                one line per defect, with its smallest proof
     {"event": "requirement", ...}            one line per requirement: its verdict
     {"event": "footer", ...}                 the verdict of the run; a file without it is no run
 
-Everything is masked before it is written.
+Everything is masked before it is written. `stored_evidence.py` reads the evidence back, the reports need none of it.
 """
 
 import json
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, Final
 
-from conformance.evidence import Case, Exchange
+from conformance.evidence import Case
 from conformance.gathered import Gathered
-from conformance.ledger import Entry, Finding, Ledger, RunVerdict
+from conformance.ledger import Entry, Ledger, RunVerdict
 from conformance.mask import Mask
-from conformance.verdict import Verdict
-from receiver.delivery import ReceivedDelivery
-from spec.catalogue import Level, Requirement
+from conformance.packed import packed_case
+from conformance.run_events import entry_json, entry_of, finding_json, finding_of, judgement_json
+from conformance.verdict import Judgement
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 NAME: Final = "run.jsonl"
 
 
@@ -38,7 +39,8 @@ class NotARun(Exception):
 class Header:
     """What was judged, and how. `started_at` is in unix seconds; `everything` tells whether all requirements were.
 
-    `sections` holds the titles of the document's sections.
+    `sections` holds the titles of the document's sections, `answers` the dialect whole, so that the evidence can be
+    judged again when its file has changed, `baseline` the entries of the baseline as they stand in its file.
     """
 
     tool_version: str
@@ -51,11 +53,17 @@ class Header:
     everything: bool
     started_at: float
     sections: Mapping[str, str]
+    answers: Mapping[str, Any]
+    repetitions: int = 1
+    baseline: list[Mapping[str, Any]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Footer:
-    """How the run ended. `cut` says why it ended early; `faults` are hookproof's own."""
+    """How the run ended. `cut` says why it ended early; `faults` are hookproof's own.
+
+    `stale` names the entries of the baseline that are no longer right.
+    """
 
     verdict: RunVerdict
     exit_code: int
@@ -64,6 +72,7 @@ class Footer:
     deliveries: int
     cut: str | None
     faults: tuple[str, ...]
+    stale: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,34 +86,51 @@ class Run:
     @property
     def ledger(self) -> Ledger:
         """The entries as a ledger, which adds them up."""
-        return Ledger(entries=self.entries, cut=self.footer.cut, faults=self.footer.faults)
+        return Ledger(entries=self.entries, cut=self.footer.cut, faults=self.footer.faults, stale=self.footer.stale)
 
 
 class RunWriter:
-    """Writes a run while it goes on; cases may come from another thread than the rest."""
+    """Writes a run while it goes on; cases may come from another thread than the rest.
+
+    `mask` may be replaced between two repetitions.
+    """
 
     def __init__(self, stream: TextIOWrapper, mask: Mask, header: Header):
         self._stream = stream
-        self._mask = mask
+        self.mask = mask
         self._lock = threading.Lock()
         self.exchanges = 0
         self.deliveries = 0
         self._write("header", {"format": FORMAT, **asdict(header)})
 
-    def case(self, case: Case) -> None:
-        """Write evidence; raises TypeError or ValueError if the case's facts are no JSON."""
-        self._write("case", self._mask.case(case).to_json())
+    def case(self, case: Case, repetition: int = 1) -> Case:
+        """Write evidence and give it as it was written; raises TypeError or ValueError if its facts are no JSON."""
+        masked = self.mask.case(case)
+        self._write("case", {**packed_case(masked.to_json()), "repetition": repetition})
         self.exchanges += len(case.exchanges)
         self.deliveries += len(case.deliveries)
+        return masked
 
-    def experiment(self, gathered: Gathered) -> None:
+    def judgements(
+        self, experiment: str, place: int, check: str, judgements: Sequence[Judgement], repetition: int = 1
+    ) -> None:
+        """Write what a check said of a case of which it would say something else after masking.
+
+        `place` is that of the case among those of its experiment, from 0.
+        """
+        kept = [judgement_json(self.mask.judgement(one)) for one in judgements]
+        where = {"experiment": experiment, "place": place, "repetition": repetition}
+        self._write("judgements", {**where, "check": check, "judgements": kept})
+
+    def experiment(self, gathered: Gathered, repetition: int = 1) -> None:
         """Write how an experiment ended."""
         self._write(
             "experiment",
             {
                 "name": gathered.experiment,
+                "repetition": repetition,
                 "ending": gathered.ending.value,
-                "reason": self._mask.text(gathered.reason),
+                "reason": self.mask.text(gathered.reason),
                 "cases": len(gathered.cases),
                 "duration_s": gathered.duration_s,
             },
@@ -114,8 +140,8 @@ class RunWriter:
         """Write the findings, the requirements and the footer."""
         for entry in ledger.entries:
             for finding in entry.findings:
-                self._write("finding", _finding_json(self._mask.finding(finding)))
-            self._write("requirement", _entry_json(entry, self._mask))
+                self._write("finding", finding_json(self.mask.finding(finding)))
+            self._write("requirement", entry_json(entry, self.mask))
         verdict = ledger.verdict(strict=strict)
         footer = Footer(
             verdict=verdict,
@@ -123,8 +149,9 @@ class RunWriter:
             duration_s=round(duration_s, 3),
             exchanges=self.exchanges,
             deliveries=self.deliveries,
-            cut=None if ledger.cut is None else self._mask.text(ledger.cut),
-            faults=tuple(map(self._mask.text, ledger.faults)),
+            cut=None if ledger.cut is None else self.mask.text(ledger.cut),
+            faults=tuple(map(self.mask.text, ledger.faults)),
+            stale=ledger.stale,
         )
         self._write("footer", asdict(footer))
         return footer
@@ -151,7 +178,7 @@ def _run(path: Path, lines: Iterable[str]) -> Run:
     events: dict[str, list[Mapping[str, Any]]] = {}
     for line in lines:
         # Evidence makes up nearly all of the file, and no report needs it.
-        if not line.startswith('{"event":"case"'):
+        if not line.startswith(('{"event":"case"', '{"event":"judgements"')):
             event = json.loads(line)
             events.setdefault(event.pop("event"), []).append(event)
     if len(events.get("header", ())) != 1 or events["header"][0].get("format") != FORMAT:
@@ -160,66 +187,16 @@ def _run(path: Path, lines: Iterable[str]) -> Run:
         raise NotARun(f"{path} has no footer: the run did not come to its end, so it says nothing")
     header = {name: value for name, value in events["header"][0].items() if name != "format"}
     footer = events["footer"][0]
-    findings = [_finding_of(event) for event in events.get("finding", ())]
+    findings = [finding_of(event) for event in events.get("finding", ())]
     return Run(
         header=Header(**header),
-        entries=tuple(_entry_of(event, findings) for event in events.get("requirement", ())),
-        footer=Footer(**{**footer, "verdict": RunVerdict(footer["verdict"]), "faults": tuple(footer["faults"])}),
-    )
-
-
-def _finding_json(finding: Finding) -> dict[str, Any]:
-    return {
-        "requirement": finding.requirement,
-        "check": finding.check,
-        "message": finding.message,
-        "expected": finding.expected,
-        "actual": finding.actual,
-        "count": finding.count,
-        "experiment": finding.experiment,
-        "case": finding.case,
-        "exchanges": [one.to_json() for one in finding.exchanges],
-        "deliveries": [one.to_json() for one in finding.deliveries],
-    }
-
-
-def _finding_of(event: Mapping[str, Any]) -> Finding:
-    exchanges = tuple(map(Exchange.from_json, event["exchanges"]))
-    deliveries = tuple(map(ReceivedDelivery.from_json, event["deliveries"]))
-    return Finding(**{**event, "exchanges": exchanges, "deliveries": deliveries})
-
-
-def _entry_json(entry: Entry, mask: Mask) -> dict[str, Any]:
-    requirement = entry.requirement
-    return {
-        "id": requirement.id,
-        "section": requirement.section,
-        "level": requirement.level.value,
-        "operations": list(requirement.operations),
-        "text": requirement.text,
-        "gaps": list(requirement.gaps),
-        "untestable": requirement.untestable,
-        "verdict": entry.verdict.key,
-        "exercised": entry.exercised,
-        "checks": list(entry.checks),
-        "reasons": [mask.text(reason) for reason in entry.reasons],
-    }
-
-
-def _entry_of(event: Mapping[str, Any], findings: Sequence[Finding]) -> Entry:
-    return Entry(
-        requirement=Requirement(
-            id=event["id"],
-            section=event["section"],
-            level=Level(event["level"]),
-            operations=tuple(event["operations"]),
-            text=event["text"],
-            gaps=tuple(event["gaps"]),
-            untestable=event["untestable"],
+        entries=tuple(entry_of(event, findings) for event in events.get("requirement", ())),
+        footer=Footer(
+            **{
+                **footer,
+                "verdict": RunVerdict(footer["verdict"]),
+                "faults": tuple(footer["faults"]),
+                "stale": tuple(footer["stale"]),
+            }
         ),
-        verdict=Verdict[event["verdict"].upper()],
-        exercised=event["exercised"],
-        checks=tuple(event["checks"]),
-        findings=tuple(finding for finding in findings if finding.requirement == event["id"]),
-        reasons=tuple(event["reasons"]),
     )

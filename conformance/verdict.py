@@ -20,8 +20,13 @@ class Verdict(IntEnum):
 
     @property
     def key(self) -> str:
-        """The word used in reports."""
+        """The word used in files."""
         return self.name.lower()
+
+    @property
+    def words(self) -> str:
+        """The word for a reader."""
+        return self.key.replace("_", " ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

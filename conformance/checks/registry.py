@@ -8,6 +8,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import wraps
 
 from conformance.evidence import Case, Exchange
 from conformance.verdict import Judgement
@@ -54,6 +55,7 @@ def oracle(*requirements: str) -> Callable[[ExchangeJudge], ExchangeJudge]:
     """Register a function that judges each exchange of every experiment."""
 
     def register(judge: ExchangeJudge) -> ExchangeJudge:
+        @wraps(judge)
         def judge_case(case: Case, yardstick: Yardstick) -> Iterator[Judgement]:
             for exchange in case.exchanges:
                 yield from judge(exchange, yardstick)

@@ -10,24 +10,21 @@ from typing import Final, TextIO
 from rich.console import Console
 from rich.text import Text
 
-from conformance.ledger import Entry, Finding, Ledger, RunVerdict
+from conformance.defects import Defect, defects
+from conformance.ledger import Entry, RunVerdict
+from conformance.reports.plain import printable
+from conformance.reports.progress import STYLES
+from conformance.reports.summary import SHOWN_ORDER, notes, title, verdict_line, where
+from conformance.reports.timeline import timeline
 from conformance.reproduction import curl
 from conformance.run_file import Run
 from conformance.verdict import Verdict
-from spec.catalogue import Level
 
-HEADLINES: Final = {
-    RunVerdict.CONFORMS: ("CONFORMS", "bold green"),
-    RunVerdict.DOES_NOT_CONFORM: ("DOES NOT CONFORM", "bold red"),
-    RunVerdict.INCOMPLETE: ("INCOMPLETE", "bold yellow"),
-    RunVerdict.ERROR: ("ERROR", "bold magenta"),
-}
-STYLES: Final = {
-    Verdict.PASS: "green",
-    Verdict.FAIL: "red",
-    Verdict.ERROR: "magenta",
-    Verdict.NOT_EXERCISED: "yellow",
-    Verdict.NOT_APPLICABLE: "dim",
+HEADLINE_STYLES: Final = {
+    RunVerdict.CONFORMS: "bold green",
+    RunVerdict.DOES_NOT_CONFORM: "bold red",
+    RunVerdict.INCOMPLETE: "bold yellow",
+    RunVerdict.ERROR: "bold magenta",
 }
 WORDS: Final = {
     Verdict.PASS: "pass",
@@ -36,7 +33,7 @@ WORDS: Final = {
     Verdict.NOT_EXERCISED: "not exercised",
     Verdict.NOT_APPLICABLE: "not applicable",
 }
-SHOWN_ORDER: Final = (Verdict.PASS, Verdict.FAIL, Verdict.ERROR, Verdict.NOT_EXERCISED, Verdict.NOT_APPLICABLE)
+MOST_MOMENTS: Final = 12
 NARROWEST: Final = 40
 """In columns; a narrower terminal breaks lines by itself."""
 WIDE: Final = 100
@@ -54,9 +51,7 @@ def show(run: Run, stream: TextIO = sys.stdout, environment: Mapping[str, str] =
 def lines(run: Run, *, width: int | None = None) -> Iterator[Text]:
     """The report line by line, wrapped to `width` columns if that is given."""
     page = _Page(width)
-    header = run.header
-    target = f"{header.target} (embedded)" if header.embedded else header.target
-    yield from page.block(f"hookproof {header.tool_version} · {target} · dialect {header.dialect} · {header.profile}")
+    yield from page.block(title(run))
     yield Text()
     yield from _sections(run, page)
     yield from _failures(run, page)
@@ -81,6 +76,10 @@ class _Page:
         wrapped = textwrap.wrap(whole, self._width, initial_indent=first, subsequent_indent=indent)
         return [Text(line, style=style) for line in wrapped or [first]]
 
+    def member(self, name: str, text: str, *, style: str = "", raw: bool = False) -> list[Text]:
+        """A text after its name, in the column of all members."""
+        return self.block(text, first=f"  {name:<10}", indent=" " * 12, style=style, raw=raw)
+
 
 def _sections(run: Run, page: _Page) -> Iterator[Text]:
     for section, entries in groupby(run.entries, key=lambda entry: entry.requirement.section):
@@ -94,36 +93,46 @@ def _sections(run: Run, page: _Page) -> Iterator[Text]:
             told = ", ".join(count for count, _ in counts)
             yield from page.block(told, first=f"{section:<5}", indent=" " * 5, style=STYLES[max(verdicts)])
         else:
-            title = f"{section:<5}{run.header.sections.get(section, ''):<32.32}"
-            yield Text.assemble(title, *((f"  {count}", style) for count, style in counts))
+            name = f"{section:<5}{run.header.sections.get(section, ''):<32.32}"
+            yield Text.assemble(name, *((f"  {count}", style) for count, style in counts))
 
 
 def _failures(run: Run, page: _Page) -> Iterator[Text]:
-    failed = [entry for entry in run.entries if entry.findings]
-    for entry in failed:
+    for defect in defects(run.entries):
         yield Text()
-        yield from _sentence(run, entry, page)
-        for finding in entry.findings:
-            yield from _finding(finding, page)
+        yield from _sentence(run, defect.lead.entry, page)
+        yield from _finding(defect, page)
 
 
 def _sentence(run: Run, entry: Entry, page: _Page) -> Iterator[Text]:
-    requirement = entry.requirement
-    where = f"{requirement.level} · section {requirement.section}, {run.header.sections.get(requirement.section, '')}"
-    title = f"{WORDS[entry.verdict]} {requirement.id} · {where}"
-    yield from page.block(title, style=f"bold {STYLES[entry.verdict]}")
-    yield from page.block(requirement.text, first="  ", indent="  ")
+    accepted = " · accepted by the baseline" if entry.accepted else ""
+    told = f"{WORDS[entry.verdict]} {entry.requirement.id} · {where(run, entry)}{accepted}"
+    yield from page.block(told, style=f"bold {STYLES[entry.verdict]}")
+    yield from page.block(entry.requirement.text, first="  ", indent="  ")
 
 
-def _finding(finding: Finding, page: _Page) -> Iterator[Text]:
+def _finding(defect: Defect, page: _Page) -> Iterator[Text]:
+    finding = defect.lead.finding
     times = "once" if finding.count == 1 else f"{finding.count} times"
-    yield from page.block(finding.message, first="  found     ", indent=" " * 12)
-    yield from page.block(finding.expected, first="  expected  ", indent=" " * 12)
-    yield from page.block(finding.actual, first="  actual    ", indent=" " * 12)
+    yield from page.member("found", finding.message)
+    yield from page.member("expected", finding.expected)
+    yield from page.member("actual", finding.actual)
+    if finding.cause:
+        yield from page.member("cause", finding.cause)
     seen = f"{times}, first in {finding.experiment}: {finding.case} (check {finding.check})"
-    yield from page.block(seen, first="  seen      ", indent=" " * 12, style="dim")
+    yield from page.member("seen", seen, style="dim")
+    also = [one.entry.requirement.id for one in defect.further]
+    if also:
+        yield from page.member("breaks", f"{', '.join(also)} too")
+    if finding.deliveries:
+        moments = timeline(finding)
+        left = len(moments) - MOST_MOMENTS
+        for number, moment in enumerate(moments[:MOST_MOMENTS]):
+            yield from page.member("" if number else "timeline", moment.words, style="dim")
+        if left > 0:
+            yield from page.member("", f"and {left} more", style="dim")
     for number, command in enumerate(curl(finding.exchanges).splitlines()):
-        yield from page.block(command, first="  again     " if number == 0 else " " * 12, style="cyan", raw=True)
+        yield from page.member("" if number else "again", command, style="cyan", raw=True)
 
 
 def _errors(run: Run, page: _Page) -> Iterator[Text]:
@@ -136,14 +145,14 @@ def _not_exercised(run: Run, page: _Page) -> Iterator[Text]:
     yield from _by_reason(idle, "Not exercised:", Verdict.NOT_EXERCISED, page)
 
 
-def _by_reason(entries: Sequence[Entry], title: str, verdict: Verdict, page: _Page) -> Iterator[Text]:
+def _by_reason(entries: Sequence[Entry], heading: str, verdict: Verdict, page: _Page) -> Iterator[Text]:
     """Requirements under what they have in common, since one cause often keeps many of them from being judged."""
     groups: dict[tuple[str, ...], list[Entry]] = {}
     for entry in entries:
         groups.setdefault(entry.reasons, []).append(entry)
     if groups:
         yield Text()
-        yield Text(title, style=f"bold {STYLES[verdict]}")
+        yield Text(heading, style=f"bold {STYLES[verdict]}")
     for reasons, group in groups.items():
         for reason in reasons:
             yield from page.block(reason, first="  ", indent="  ")
@@ -157,38 +166,10 @@ def _by_reason(entries: Sequence[Entry], title: str, verdict: Verdict, page: _Pa
 
 
 def _notes(run: Run, page: _Page) -> Iterator[Text]:
-    notes = [f"A fault of hookproof itself: {fault}" for fault in run.footer.faults]
-    if run.footer.cut:
-        notes.append(f"The run ended before all was tried: {run.footer.cut}.")
-    if not run.header.everything:
-        count = len(run.entries)
-        selected = "1 requirement was" if count == 1 else f"{count} requirements were"
-        notes.append(f"Only {selected} selected; the others were not judged.")
-    if run.header.embedded and any(entry.findings for entry in run.entries):
-        notes.append("The embedded server has ended; to repeat a command, start `hookproof serve` and use its address.")
     yield Text()
-    for note in notes:
+    for note in notes(run):
         yield from page.block(note, style="yellow")
 
 
 def _verdict(run: Run, page: _Page) -> Iterator[Text]:
-    headline, style = HEADLINES[run.footer.verdict]
-    parts = [*tallies(run.ledger), f"seed {run.header.seed}", f"{run.footer.duration_s:.1f} s"]
-    yield from page.block(f"{headline}  {' · '.join(parts)}", style=style)
-
-
-def tallies(ledger: Ledger) -> list[str]:
-    """How many requirements of each level passed, out of those that apply, and how many were not exercised."""
-    told = []
-    for level in Level:
-        counts = ledger.totals[level]
-        applicable = sum(counts.values()) - counts[Verdict.NOT_APPLICABLE]
-        if applicable:
-            told.append(f"{level} {counts[Verdict.PASS]}/{applicable}")
-    idle = sum(counts[Verdict.NOT_EXERCISED] for counts in ledger.totals.values())
-    return [*told, f"not exercised {idle}"]
-
-
-def printable(text: str) -> str:
-    """A text without control characters: what a target answers must not steer the reader's terminal."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    yield from page.block(verdict_line(run), style=HEADLINE_STYLES[run.footer.verdict])

@@ -1,40 +1,142 @@
-"""What a run shows on a terminal while it goes on: how long it has run, and which experiments are under way."""
+"""What a run shows on a terminal while it goes on: the sections judged so far as a tree, and the experiments under way.
 
+Failures are written above it as they come, and stay; the report repeats them at the end. Where the standard error is no
+terminal nothing is shown.
+"""
+
+import json
+import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final, TextIO
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
+from conformance.ledger import Entry
+from conformance.reports.plain import printable
+from conformance.reports.summary import SHOWN_ORDER
+from conformance.verdict import Verdict
+from spec.catalogue import Requirement
+
 REFRESHES_PER_SECOND: Final = 4
+MOST_LANES: Final = 6
+STYLES: Final = {
+    Verdict.PASS: "green",
+    Verdict.FAIL: "red",
+    Verdict.ERROR: "magenta",
+    Verdict.NOT_EXERCISED: "yellow",
+    Verdict.NOT_APPLICABLE: "dim",
+}
+EXPERIMENT: Final = '{"event":"experiment"'
+
+Note = Callable[[Entry], None]
+"""Takes in an entry, free of keys, as soon as it is judged."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a run is about to do: `sections` are titles of the document, `usual_s` is what experiments took before."""
+
+    requirements: Sequence[Requirement]
+    sections: Mapping[str, str]
+    usual_s: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """One line, made anew at each refresh; `under_way` and `clock` (in seconds) may be called from any thread."""
+    """The picture of this moment; `under_way` and `clock` (in seconds) may be called from any thread."""
 
+    plan: Plan
     under_way: Callable[[], Sequence[str]]
     clock: Callable[[], float]
     started: float
+    entries: list[Entry] = field(default_factory=list)
 
-    def __rich__(self) -> Text:
-        """The line of this moment."""
+    def __rich__(self) -> Group:
+        """The tree of the sections, and the lanes below it."""
+        return Group(*self._tree(), *self._lanes())
+
+    def _tree(self) -> Iterator[Text]:
+        """The chapters of the document; the one that is being judged shows its sections."""
+        done = [entry.requirement for entry in self.entries]
+        current = next((one.section for one in self.plan.requirements[len(done) :]), "")
+        for chapter in dict.fromkeys(_chapter(one.section) for one in self.plan.requirements):
+            inner = dict.fromkeys(one.section for one in self.plan.requirements if _chapter(one.section) == chapter)
+            yield self._branch(chapter, inner, "")
+            for section in inner if chapter == _chapter(current) and len(inner) > 1 else ():
+                yield self._branch(section, (section,), "  ")
+
+    def _branch(self, name: str, sections: Collection[str], indent: str) -> Text:
+        total = sum(one.section in sections for one in self.plan.requirements)
+        counts = Counter(entry.verdict for entry in self.entries if entry.requirement.section in sections)
+        found = [(f"  {counts[one]} {one.words}", STYLES[one]) for one in SHOWN_ORDER if counts[one]]
+        left = total - sum(counts.values())
+        waiting = [(f"  {left} to come", "dim")] if left else []
+        title = f"{indent}{name:<{6 - len(indent)}}{self.plan.sections.get(name, ''):<24.24}"
+        return _line(title, *found, *waiting)
+
+    def _lanes(self) -> Iterator[Text]:
+        """The experiments under way, the one with most time left first."""
+        passed_s = self.clock() - self.started
         names = self.under_way()
-        told = f"{len(names)} experiments under way: {', '.join(names)}" if names else "judging"
-        return Text(f"{self.clock() - self.started:3.0f} s · {told}", style="dim", no_wrap=True, overflow="ellipsis")
+        yield _line(
+            (f"{passed_s:3.0f} s · {len(names)} experiments under way" if names else f"{passed_s:3.0f} s", "bold")
+        )
+        left = {name: self.plan.usual_s[name] - passed_s if name in self.plan.usual_s else 0.0 for name in names}
+        slowest = sorted(names, key=lambda name: -left[name])
+        for name in slowest[:MOST_LANES]:
+            told = f"about {left[name]:.0f} s left" if left[name] >= 1 else "under way"
+            yield _line((f"      {name:<18} {told}", "dim"))
+        if len(names) > MOST_LANES:
+            yield _line((f"      and {', '.join(slowest[MOST_LANES:])}", "dim"))
 
 
 @contextmanager
-def progress(under_way: Callable[[], Sequence[str]], stream: TextIO) -> Iterator[None]:
+def progress(plan: Plan, under_way: Callable[[], Sequence[str]], stream: TextIO) -> Iterator[Note]:
     """Show the progress within the block where `stream` is a terminal, and nothing anywhere else."""
-    console = Console(file=stream)
+    console = Console(file=stream, highlight=False, markup=False, emoji=False, _environ=os.environ)
     if not console.is_terminal or console.is_dumb_terminal:
-        yield
+        yield lambda _entry: None
         return
-    line = Progress(under_way=under_way, clock=time.monotonic, started=time.monotonic())
-    with Live(line, console=console, transient=True, refresh_per_second=REFRESHES_PER_SECOND):
-        yield
+    picture = Progress(plan=plan, under_way=under_way, clock=time.monotonic, started=time.monotonic())
+
+    def note(entry: Entry) -> None:
+        picture.entries.append(entry)
+        for line in told(entry):
+            console.print(line, soft_wrap=True)
+
+    with Live(picture, console=console, transient=True, refresh_per_second=REFRESHES_PER_SECOND):
+        yield note
+
+
+def told(entry: Entry) -> Iterator[Text]:
+    """What is written of an entry at once: what failed or broke, and nothing of others."""
+    if entry.verdict is Verdict.FAIL:
+        first = entry.findings[0].message if entry.findings else entry.requirement.text
+        yield Text(printable(f"FAIL {entry.requirement.id} {first}"), style=STYLES[Verdict.FAIL])
+    elif entry.verdict is Verdict.ERROR:
+        yield Text(printable(f"ERROR {entry.requirement.id} {' '.join(entry.reasons)}"), style=STYLES[Verdict.ERROR])
+
+
+def usual_durations(path: Path) -> dict[str, float]:
+    """How long the experiments of an earlier run took, by name, in seconds; nothing if there is none to be read."""
+    try:
+        with path.open(encoding="utf-8") as stream:
+            found = [json.loads(line) for line in stream if line.startswith(EXPERIMENT)]
+        return {str(one["name"]): float(one["duration_s"]) for one in found}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def _chapter(section: str) -> str:
+    return section.partition(".")[0]
+
+
+def _line(*parts: str | tuple[str, str]) -> Text:
+    return Text.assemble(*parts, no_wrap=True, overflow="ellipsis")

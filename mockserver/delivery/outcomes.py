@@ -18,7 +18,7 @@ from spec.dialect import Dialect
 
 
 class Outcomes:
-    """Judges attempts by the retry rules, writes down what became of deliveries and tells an observer of those given up.
+    """Judges attempts by the retry rules, writes down what became of deliveries and tells of those given up.
 
     Every method raises what the store raises.
     """

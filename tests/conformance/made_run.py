@@ -11,6 +11,7 @@ from conformance.run_file import NAME, Header, Run, RunWriter, read_run
 from conformance.target import Project
 from conformance.verdict import Verdict
 from spec.catalogue import Level, Requirement
+from spec.written_dialect import written_dialect
 
 PROJECTS = (Project(id="p1", api_key="key-one"), Project(id="p2", api_key="key-two"))
 
@@ -73,6 +74,7 @@ def header(*, everything: bool = True, strict: bool = False) -> Header:
         everything=everything,
         started_at=1_800_000_000.0,
         sections={"4.1": "Create an endpoint", "4.4": "List portal links"},
+        answers=written_dialect(yardstick().dialect),
     )
 
 
@@ -81,11 +83,12 @@ def made_run(
     *entries: Entry,
     cut: str | None = None,
     faults: tuple[str, ...] = (),
+    stale: tuple[str, ...] = (),
     head: Header | None = None,
 ) -> Run:
     with (folder / NAME).open("w", encoding="utf-8") as stream:
         writer = RunWriter(stream, Mask(PROJECTS, yardstick().dialect), head or header())
         writer.experiment(Gathered(experiment="round_trip", cases=()))
-        ledger = Ledger(entries=entries, cut=cut, faults=faults)
+        ledger = Ledger(entries=entries, cut=cut, faults=faults, stale=stale)
         writer.ledger(ledger, strict=(head or header()).strict, duration_s=21.4)
     return read_run(folder / NAME)

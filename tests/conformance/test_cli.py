@@ -101,7 +101,9 @@ def test_a_port_in_use_is_told(tmp_path: Path) -> None:
         (("--level", "strict"), "stated"),
         (("--profile", "slow"), "quick"),
         (("--seed", "-1"), "--seed"),
-        (("--baseline", "x"), "--baseline"),
+        (("--baseline", "gone.yaml"), "gone.yaml"),
+        (("--repeat", "0"), "--repeat"),
+        (("--write-baseline",), "--write-baseline"),
         (("--receiver-bind", "nowhere"), "nowhere"),
         (("--ca-dir", "gone"), "hookproof ca"),
     ],
@@ -131,7 +133,7 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
 def test_the_reports_of_an_earlier_run_do_not_survive_a_refusal(tmp_path: Path) -> None:
     reports = tmp_path / "hookproof-report"
     reports.mkdir()
-    for name in ("run.jsonl", "report.json"):
+    for name in ("run.jsonl", "report.json", "report.html", "junit.xml", "summary.md", "badge.json"):
         (reports / name).write_text("old")
     with closed_port() as url:
         check(tmp_path, url, *KEY, *ONE)

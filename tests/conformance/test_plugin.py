@@ -43,10 +43,10 @@ def test_each_requirement_is_one_test_that_ends_as_its_verdict_says() -> None:
     plugin = RecordingPlugin(passed(), failed(), idle(), BROKEN)
     assert run_suite(plugin, max_fail=0) is pytest.ExitCode.TESTS_FAILED
     assert plugin.outcomes == {
-        "test_requirement[4.1-1 Requirement 4.1-1 holds.]": ("call", "passed"),
-        "test_requirement[4.1-2 The name of a new endpoint is the one that was sent.]": ("call", "failed"),
-        "test_requirement[4.4-1 Requirement 4.4-1 holds.]": ("call", "skipped"),
-        "test_requirement[4.4-9 Requirement 4.4-9 holds.]": ("setup", "failed"),
+        "4.1-1 Requirement 4.1-1 holds.": ("call", "passed"),
+        "4.1-2 The name of a new endpoint is the one that was sent.": ("call", "failed"),
+        "4.4-1 Requirement 4.4-1 holds.": ("call", "skipped"),
+        "4.4-9 Requirement 4.4-9 holds.": ("setup", "failed"),
     }
     assert plugin.judged == list(plugin.entries) == ["4.1-1", "4.1-2", "4.4-1", "4.4-9"]
 

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 from canned import exchange
 from jsonschema import Draft202012Validator
-from made_run import failed, header, idle, made_run, passed
+from made_run import failed, header, idle, made_run, passed, requirement
+from rich.console import Console
 
 import conformance.reports
 from conformance.ledger import Entry
 from conformance.reports.console import lines, show
-from conformance.reports.progress import progress
+from conformance.reports.progress import Plan, Progress, progress, usual_durations
 from conformance.reports.report_json import report, report_text
 from conformance.reproduction import curl, quoted
 from conformance.run_file import Run
@@ -51,6 +52,9 @@ def test_the_console_report_of_a_failing_run(tmp_path: Path) -> None:
         "  expected  'it'",
         "  actual    '\\x1b[31mred' for $HOOKPROOF_API_KEY",
         "  seen      3 times, first in round_trip: name (check what_was_sent_comes_back)",
+        "  timeline  +0.000 s -> createEndpoint as create: 201 after 10 ms",
+        "            +0.000 s -> getEndpoint as fetch: 200 after 10 ms",
+        "            +0.000 s <- delivery 1 at /t1, 2 bytes: answered 200",
         f"  again     {command}",
         f"            {fetch}",
         "",
@@ -103,14 +107,56 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_terminal_shows_which_experiments_are_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+COMING = Plan(
+    requirements=[requirement("1-1"), requirement("4.1-1"), requirement("4.1-2"), requirement("4.4-1")],
+    sections={"1": "What the service does", "4": "Endpoints", "4.1": "Create an endpoint", "4.4": "List portal links"},
+    usual_s={"roll": 12.0, "sweep": 3.0},
+)
+
+
+def picture(*entries: Entry, width: int = 80) -> list[str]:
+    stream = io.StringIO()
+    seen = Progress(
+        plan=COMING, under_way=lambda: ("idle", "sweep", "roll"), clock=lambda: 4.0, started=0.0, entries=list(entries)
+    )
+    Console(file=stream, width=width).print(seen)
+    return [line.rstrip() for line in stream.getvalue().splitlines()]
+
+
+def test_a_terminal_shows_the_sections_as_a_tree_and_the_experiments_under_way() -> None:
+    assert picture(passed("1-1"), passed("4.1-1"), failed("4.1-2")) == [
+        "1     What the service does     1 pass",
+        "4     Endpoints                 1 pass  1 fail  1 to come",
+        "  4.1 Create an endpoint        1 pass  1 fail",
+        "  4.4 List portal links         1 to come",
+        "  4 s · 3 experiments under way",
+        "      roll               about 8 s left",
+        "      idle               under way",
+        "      sweep              under way",
+    ]
+
+
+def test_the_progress_fits_a_narrow_terminal() -> None:
+    assert max(map(len, picture(passed("1-1"), width=40))) <= 40
+
+
+def test_failures_are_told_as_they_come_on_a_terminal_and_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
     streams = {True: Terminal(), False: io.StringIO()}
     for stream in streams.values():
-        with progress(lambda: ("roll", "sweep"), stream):
-            pass
-    assert "2 experiments under way: roll, sweep" in streams[True].getvalue()
+        with progress(COMING, lambda: ("roll",), stream) as note:
+            note(passed("1-1"))
+            note(failed("4.1-2"))
+    assert "FAIL 4.1-2 The name that came back is another one" in streams[True].getvalue()
+    assert "FAIL 1-1" not in streams[True].getvalue()
     assert streams[False].getvalue() == ""
+
+
+def test_how_long_experiments_take_is_known_from_the_run_before(tmp_path: Path) -> None:
+    a_run(tmp_path)
+    assert usual_durations(tmp_path / "run.jsonl") == {"round_trip": 0.0}
+    assert usual_durations(tmp_path / "gone") == {}
 
 
 def test_no_colour_is_written_to_a_file_or_when_it_is_unwanted(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def test_a_run_that_was_written_is_read_back(tmp_path: Path) -> None:
     ("content", "told"),
     [
         ("", "no header"),
-        ('{"event":"header","format":99}\n', "format 1"),
+        ('{"event":"header","format":99}\n', "format 2"),
         ("not json\n", "JSONDecodeError"),
         ('{"event":"footer"}\n', "no header"),
         ("[]\n", "holds no run"),

@@ -1,0 +1,63 @@
+"""Keeps the evidence of a run such that it can be judged again from the file, with the same verdicts.
+
+Masking takes keys out of what is written. Where that makes a check say something else of a case, what it said of the
+case as it was is written too, and counts when the run is judged again.
+"""
+
+import threading
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from conformance.checks.registry import Check, Yardstick
+from conformance.evidence import Case
+from conformance.mask import is_altered
+from conformance.run_file import RunWriter
+from conformance.verdict import Judgement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Altered:
+    """A case that masking altered, and its place among those of its experiment."""
+
+    case: Case
+    masked: Case
+    place: int
+
+
+class Recorder:
+    """Writes the cases of one repetition as they come, and judges with the checks."""
+
+    def __init__(self, writer: RunWriter, repetition: int = 1):
+        self._writer = writer
+        self._repetition = repetition
+        self._count: Counter[str] = Counter()
+        self._altered: dict[int, Altered] = {}
+        self._lock = threading.Lock()
+
+    def keep(self, case: Case) -> None:
+        """Write a case; raises TypeError or ValueError if its facts are no JSON."""
+        masked = self._writer.case(case, self._repetition)
+        with self._lock:
+            if is_altered(case, masked):
+                self._altered[id(case)] = Altered(case=case, masked=masked, place=self._count[case.experiment])
+            self._count[case.experiment] += 1
+
+    def judge(self, check: Check, case: Case, yardstick: Yardstick) -> Iterable[Judgement]:
+        """What the check says of a case that was kept; raises whatever the check raises."""
+        said = list(check.judge(case, yardstick))
+        altered = self._altered.get(id(case))
+        if altered is not None and _essence(said) != _said_of_masked(check, altered.masked, yardstick):
+            self._writer.judgements(case.experiment, altered.place, check.name, said, self._repetition)
+        return said
+
+
+def _said_of_masked(check: Check, masked: Case, yardstick: Yardstick) -> object:
+    try:
+        return _essence(check.judge(masked, yardstick))
+    except Exception as error:  # noqa: BLE001 that it breaks is another word than the one that it had before
+        return error
+
+
+def _essence(judgements: Iterable[Judgement]) -> list[tuple[str, str]]:
+    return [(one.requirement, one.verdict.key) for one in judgements]

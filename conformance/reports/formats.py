@@ -1,0 +1,43 @@
+"""The formats of the reports: each is a renderer of run.jsonl alone, with a file of its own."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from conformance.reports.badge import badge_text
+from conformance.reports.html import html_text
+from conformance.reports.junit import junit_text
+from conformance.reports.markdown import markdown_text
+from conformance.reports.report_json import report_text
+from conformance.reports.sarif import sarif_text
+from conformance.run_file import Run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """How a run is rendered, and the file's name; `always` tells whether `hookproof check` writes it."""
+
+    render: Callable[[Run], str]
+    file: str
+    always: bool
+
+
+FORMATS: Final[Mapping[str, Format]] = {
+    "html": Format(render=html_text, file="report.html", always=True),
+    "junit": Format(render=junit_text, file="junit.xml", always=True),
+    "sarif": Format(render=sarif_text, file="report.sarif", always=False),
+    "markdown": Format(render=markdown_text, file="summary.md", always=True),
+    "badge": Format(render=badge_text, file="badge.json", always=False),
+    "json": Format(render=report_text, file="report.json", always=True),
+}
+
+REPORTS: Final = tuple(one.file for one in FORMATS.values())
+"""The files of all formats."""
+
+
+def write_reports(run: Run, folder: Path) -> None:
+    """Write the reports that belong to every run."""
+    for one in FORMATS.values():
+        if one.always:
+            (folder / one.file).write_text(one.render(run), encoding="utf-8")

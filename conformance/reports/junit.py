@@ -1,0 +1,125 @@
+"""junit.xml, in the form that CI systems read: a suite per section of the document, a case per requirement.
+
+`failure` is the target's fault, `error` is hookproof's own, and `skipped` is what was not exercised, does not apply, or
+does not count: a failure that the baseline accepts, and one of hygiene without --strict. So a CI system that reads only
+this file comes to the verdict of the exit code. A run that was cut or broke has one more case, which is an error.
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from itertools import groupby
+from xml.etree import ElementTree as ET
+
+from conformance.ledger import Entry, counts
+from conformance.reports.plain import printable, printable_lines
+from conformance.reports.summary import flaky_words, where
+from conformance.reports.timeline import timeline
+from conformance.reproduction import curl
+from conformance.run_file import Run
+from conformance.verdict import Verdict
+
+OUTCOMES = ("failure", "error", "skipped")
+
+
+def junit_text(run: Run) -> str:
+    """The XML document of a run."""
+    suites = ET.Element("testsuites", name="hookproof")
+    for section, entries in groupby(run.entries, key=lambda entry: entry.requirement.section):
+        name = f"{section} {run.header.sections.get(section, '')}".strip()
+        _suite(suites, run, name, [_case(run, entry) for entry in entries])
+    if run.footer.cut or run.footer.faults or run.footer.stale:
+        _suite(suites, run, "the run as a whole", [_whole(run)])
+    _count(suites, suites.iter("testcase"))
+    suites.set("time", f"{run.footer.duration_s:.3f}")
+    ET.indent(suites, " ")
+    return ET.tostring(suites, encoding="unicode", xml_declaration=False).join(
+        ('<?xml version="1.0" encoding="UTF-8"?>\n', "\n")
+    )
+
+
+def _suite(suites: ET.Element, run: Run, name: str, cases: list[ET.Element]) -> None:
+    began = datetime.fromtimestamp(run.header.started_at, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    suite = ET.SubElement(suites, "testsuite", name=printable(name))
+    _count(suite, cases)
+    suite.set("time", "0.000")
+    suite.set("timestamp", began)
+    suite.set("hostname", "localhost")
+    properties = ET.SubElement(suite, "properties")
+    header = run.header
+    for key, value in (("target", header.target), ("dialect", header.dialect), ("profile", header.profile)):
+        ET.SubElement(properties, "property", name=key, value=printable(value))
+    ET.SubElement(properties, "property", name="seed", value=str(header.seed))
+    suite.extend(cases)
+
+
+def _count(element: ET.Element, cases: Iterable[ET.Element]) -> None:
+    found = list(cases)
+    element.set("tests", str(len(found)))
+    for outcome, attribute in zip(OUTCOMES, ("failures", "errors", "skipped"), strict=True):
+        element.set(attribute, str(sum(case.find(outcome) is not None for case in found)))
+
+
+def _case(run: Run, entry: Entry) -> ET.Element:
+    requirement = entry.requirement
+    name = printable(f"{requirement.id} {requirement.text}")
+    case = ET.Element(
+        "testcase", name=name, classname=f"hookproof.{requirement.level}.{requirement.section}", time="0.000"
+    )
+    outcome = _outcome(run, entry)
+    if outcome:
+        kind, message = outcome
+        told = ET.SubElement(case, kind, message=printable(message))
+        if kind != "skipped":
+            told.set("type", kind)
+        text = "\n".join(_details(run, entry))
+        if text:
+            told.text = printable_lines(text)
+    return case
+
+
+def _outcome(run: Run, entry: Entry) -> tuple[str, str] | None:
+    """The child of a case, and its message; None for a requirement that passed."""
+    reasons = " ".join(entry.reasons)
+    match entry.verdict:
+        case Verdict.PASS:
+            return None
+        case Verdict.ERROR:
+            return "error", reasons or "hookproof could not judge it"
+        case Verdict.FAIL:
+            words = entry.findings[0].message if entry.findings else entry.requirement.text
+            if entry.accepted:
+                return "skipped", f"fails, and the baseline accepts it: {entry.accepted}"
+            if not counts(entry, strict=run.header.strict):
+                return "skipped", f"fails, and counts only with --strict: {words}"
+            return "failure", words
+        case _:
+            accepted = f" The baseline accepts it: {entry.accepted}" if entry.accepted else ""
+            return "skipped", f"{entry.verdict.words}: {reasons}{accepted}"
+
+
+def _details(run: Run, entry: Entry) -> Iterator[str]:
+    if entry.findings:
+        yield entry.requirement.text
+        yield where(run, entry)
+    if entry.seen:
+        yield flaky_words(entry)
+    for finding in entry.findings:
+        yield ""
+        yield f"found:    {finding.message}"
+        yield f"expected: {finding.expected}"
+        yield f"actual:   {finding.actual}"
+        yield f"seen:     {finding.count} times, first in {finding.experiment}: {finding.case} (check {finding.check})"
+        yield from (moment.words for moment in timeline(finding)[:20])
+        if finding.exchanges:
+            yield curl(finding.exchanges)
+
+
+def _whole(run: Run) -> ET.Element:
+    """A case for what no requirement shows: the run did not come to its end, or the baseline is stale."""
+    case = ET.Element("testcase", name="the run came to its end", classname="hookproof.run", time="0.000")
+    stale = [f"The baseline is stale: {words}." for words in run.footer.stale]
+    broken = [*([f"The run ended early: {run.footer.cut}."] if run.footer.cut else []), *run.footer.faults]
+    kind = "error" if broken else "failure"
+    told = ET.SubElement(case, kind, message=printable(" ".join([*broken, *stale])), type=kind)
+    told.text = printable_lines("\n".join([*broken, *stale]))
+    return case

@@ -1,0 +1,110 @@
+"""summary.md: what a CI step shows of a run, in GitHub's Markdown."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from conformance.defects import Defect, defects
+from conformance.ledger import Entry
+from conformance.reports.plain import printable, printable_lines
+from conformance.reports.summary import SHOWN_ORDER, notes, title, verdict_line, where
+from conformance.reports.timeline import timeline
+from conformance.reproduction import curl
+from conformance.run_file import Run
+from conformance.verdict import Verdict
+from spec.catalogue import Level
+
+MOST_FINDINGS: Final = 25
+"""A step's summary is cut off at a megabyte; further findings are counted, and are in the other reports."""
+
+MOST_MOMENTS: Final = 20
+
+_SPECIAL: Final = re.compile(r"([\\`*_{}\[\]<>()#+!|~&@-])")
+
+
+def markdown_text(run: Run) -> str:
+    """The summary of a run."""
+    return "\n".join(_lines(run)) + "\n"
+
+
+def _lines(run: Run) -> Iterator[str]:
+    found = defects(run.entries)
+    yield f"## {escaped(verdict_line(run))}"
+    yield ""
+    yield escaped(title(run))
+    yield ""
+    yield from _totals(run)
+    for note in notes(run):
+        yield f"- {escaped(note)}"
+    for number, defect in enumerate(found[:MOST_FINDINGS], 1):
+        yield ""
+        yield from _defect(run, number, defect)
+    if len(found) > MOST_FINDINGS:
+        yield ""
+        yield f"{len(found) - MOST_FINDINGS} further findings are in report.html."
+    yield from _not_exercised(run)
+
+
+def _totals(run: Run) -> Iterator[str]:
+    yield f"| level | {' | '.join(verdict.words for verdict in SHOWN_ORDER)} |"
+    yield f"|---|{'---:|' * len(SHOWN_ORDER)}"
+    for level in Level:
+        counts = run.ledger.totals[level]
+        if any(counts.values()):
+            yield f"| {level} | {' | '.join(str(counts[verdict]) for verdict in SHOWN_ORDER)} |"
+    yield ""
+
+
+def _defect(run: Run, number: int, defect: Defect) -> Iterator[str]:
+    finding, entry = defect.lead.finding, defect.lead.entry
+    times = "once" if finding.count == 1 else f"{finding.count} times"
+    yield f"### {number}. {escaped(finding.message)}"
+    yield ""
+    yield f"**{entry.requirement.id}** {escaped(entry.requirement.text)} ({escaped(where(run, entry))})"
+    yield ""
+    yield f"- expected: {escaped(finding.expected)}"
+    yield f"- actual: {escaped(finding.actual)}"
+    if finding.cause:
+        yield f"- cause: {escaped(finding.cause)}"
+    yield f"- seen: {escaped(f'{times}, first in {finding.experiment}: {finding.case} ({finding.check})')}"
+    if defect.further:
+        yield f"- also breaks: {', '.join(one.entry.requirement.id for one in defect.further)}"
+    moments = [moment.words for moment in timeline(finding)]
+    if len(moments) > 1:
+        yield from _block("Timeline", "text", moments[:MOST_MOMENTS])
+    if finding.exchanges:
+        yield from _block("See it again", "sh", curl(finding.exchanges).splitlines())
+
+
+def _block(name: str, language: str, lines: Sequence[str]) -> Iterator[str]:
+    """A block that unfolds; its fence is longer than any row of backticks in it."""
+    text = printable_lines("\n".join(lines))
+    fence = "`" * max(3, 1 + max((len(row) for row in re.findall("`+", text)), default=0))
+    yield ""
+    yield f"<details><summary>{name}</summary>"
+    yield ""
+    yield f"{fence}{language}"
+    yield text
+    yield fence
+    yield ""
+    yield "</details>"
+
+
+def _not_exercised(run: Run) -> Iterator[str]:
+    idle = [entry for entry in run.entries if entry.verdict is Verdict.NOT_EXERCISED]
+    if idle:
+        yield ""
+        yield f"<details><summary>{len(idle)} not exercised</summary>"
+        yield ""
+        yield from map(_idle, idle)
+        yield ""
+        yield "</details>"
+
+
+def _idle(entry: Entry) -> str:
+    return f"- **{entry.requirement.id}** ({entry.requirement.level}) {escaped(' '.join(entry.reasons))}"
+
+
+def escaped(text: str) -> str:
+    """A text in one line that Markdown and HTML take for nothing but text."""
+    return _SPECIAL.sub(r"\\\1", printable(text)).replace("://", ":\u200b//")

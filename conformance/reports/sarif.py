@@ -1,0 +1,108 @@
+"""SARIF 2.1.0 (OASIS): a rule per requirement, a result per finding, for the tools that show those of many analysers.
+
+SARIF speaks of places in files. A finding is about a running server, so its location is the operation that it was found
+at (a logical location) and the address that was asked for.
+"""
+
+import hashlib
+import json
+from typing import Any, Final
+
+from conformance.defects import Broken, Defect, defects
+from conformance.ledger import Entry, counts
+from conformance.reports.plain import printable
+from conformance.reports.summary import notes
+from conformance.reproduction import curl
+from conformance.run_file import Run
+from spec.catalogue import Level
+
+SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+LEVELS: Final = {Level.STATED: "error", Level.OPEN: "error", Level.HYGIENE: "warning"}
+
+
+def sarif_text(run: Run) -> str:
+    """The log of a run as JSON."""
+    return json.dumps(sarif(run), indent=1, ensure_ascii=True) + "\n"
+
+
+def sarif(run: Run) -> dict[str, Any]:
+    """The log of a run."""
+    places = {entry.requirement.id: place for place, entry in enumerate(run.entries)}
+    return {
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {
+                    "driver": {
+                        "name": "hookproof",
+                        "semanticVersion": run.header.tool_version,
+                        "rules": [_rule(entry) for entry in run.entries],
+                    }
+                },
+                "invocations": [_invocation(run)],
+                "results": [_result(run, defect, one, places) for defect in defects(run.entries) for one in defect.all],
+                "columnKind": "unicodeCodePoints",
+                "properties": {
+                    "verdict": run.footer.verdict.value,
+                    "target": run.header.target,
+                    "dialect": run.header.dialect,
+                    "profile": run.header.profile,
+                    "seed": run.header.seed,
+                },
+            }
+        ],
+    }
+
+
+def _rule(entry: Entry) -> dict[str, Any]:
+    requirement = entry.requirement
+    return {
+        "id": requirement.id,
+        "shortDescription": {"text": requirement.text},
+        "fullDescription": {"text": f"Section {requirement.section} of the API document, {requirement.level}."},
+        "defaultConfiguration": {"level": LEVELS[requirement.level]},
+        "properties": {"tags": [requirement.level.value, f"section {requirement.section}"]},
+    }
+
+
+def _invocation(run: Run) -> dict[str, Any]:
+    told = [{"level": "note", "message": {"text": printable(words)}} for words in notes(run)]
+    ended_well = not run.footer.faults and run.footer.cut is None
+    return {"executionSuccessful": ended_well, "exitCode": run.footer.exit_code, "toolExecutionNotifications": told}
+
+
+def _result(run: Run, defect: Defect, one: Broken, places: dict[str, int]) -> dict[str, Any]:
+    finding, entry = one.finding, one.entry
+    counted = counts(entry, strict=run.header.strict)
+    result: dict[str, Any] = {
+        "ruleId": finding.requirement,
+        "ruleIndex": places[finding.requirement],
+        "kind": "fail",
+        "level": LEVELS[entry.requirement.level] if counted or entry.accepted else "note",
+        "message": {"text": printable(f"{finding.message}. Expected: {finding.expected}. Actual: {finding.actual}.")},
+        "locations": [_location(run, one)],
+        "partialFingerprints": {"hookproof/v1": _digest(finding.requirement, finding.check, finding.message)},
+        "properties": {
+            "check": finding.check,
+            "count": finding.count,
+            "case": printable(f"{finding.experiment}: {finding.case}"),
+            "defect": _digest(defect.lead.finding.requirement, defect.lead.finding.message),
+            "curl": curl(finding.exchanges),
+        },
+    }
+    if entry.accepted:
+        result["suppressions"] = [{"kind": "external", "justification": entry.accepted}]
+    return result
+
+
+def _location(run: Run, one: Broken) -> dict[str, Any]:
+    asked = one.finding.exchanges[-1] if one.finding.exchanges else None
+    name = asked.operation_id if asked and asked.operation_id else "delivery"
+    return {
+        "logicalLocations": [{"name": name, "fullyQualifiedName": f"{run.header.target} {name}", "kind": "function"}]
+    }
+
+
+def _digest(*words: str) -> str:
+    return hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]

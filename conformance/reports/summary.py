@@ -1,0 +1,81 @@
+"""What every report says of a run as a whole: its verdict, the totals, and what a reader must know besides."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from conformance.ledger import Entry, Ledger, RunVerdict
+from conformance.run_file import Run
+from conformance.verdict import Verdict
+from spec.catalogue import Level
+
+HEADLINES: Final = {
+    RunVerdict.CONFORMS: "CONFORMS",
+    RunVerdict.DOES_NOT_CONFORM: "DOES NOT CONFORM",
+    RunVerdict.INCOMPLETE: "INCOMPLETE",
+    RunVerdict.ERROR: "ERROR",
+}
+SHOWN_ORDER: Final = (Verdict.PASS, Verdict.FAIL, Verdict.ERROR, Verdict.NOT_EXERCISED, Verdict.NOT_APPLICABLE)
+
+
+def title(run: Run) -> str:
+    """What was judged, and how."""
+    header = run.header
+    target = f"{header.target} (embedded)" if header.embedded else header.target
+    return f"hookproof {header.tool_version} · {target} · dialect {header.dialect} · {header.profile}"
+
+
+def verdict_line(run: Run) -> str:
+    """The verdict of a run in one line."""
+    parts = [*tallies(run.ledger), f"seed {run.header.seed}", f"{run.footer.duration_s:.1f} s"]
+    return f"{HEADLINES[run.footer.verdict]}  {' · '.join(parts)}"
+
+
+def tallies(ledger: Ledger) -> list[str]:
+    """How many requirements of each level passed, out of those that apply, and how many were not exercised."""
+    told = []
+    for level in Level:
+        counts = ledger.totals[level]
+        applicable = sum(counts.values()) - counts[Verdict.NOT_APPLICABLE]
+        if applicable:
+            told.append(f"{level} {counts[Verdict.PASS]}/{applicable}")
+    idle = sum(counts[Verdict.NOT_EXERCISED] for counts in ledger.totals.values())
+    accepted = sum(entry.accepted is not None for entry in ledger.entries)
+    flaky = sum(bool(entry.seen) for entry in ledger.entries)
+    further = [f"{word} {count}" for word, count in (("accepted", accepted), ("flaky", flaky)) if count]
+    return [*told, f"not exercised {idle}", *further]
+
+
+def notes(run: Run) -> Iterator[str]:
+    """What a reader must know to trust the verdict, in sentences."""
+    footer = run.footer
+    yield from (f"A fault of hookproof itself: {fault}" for fault in footer.faults)
+    yield from (f"The baseline is stale: {words}." for words in footer.stale)
+    if footer.cut:
+        yield f"The run ended before all was tried: {footer.cut}."
+    if not run.header.everything:
+        count = len(run.entries)
+        selected = "1 requirement was" if count == 1 else f"{count} requirements were"
+        yield f"Only {selected} selected; the others were not judged."
+    if run.header.repetitions > 1:
+        yield f"Each requirement has the worst of its verdicts in {run.header.repetitions} repetitions."
+    yield from (flaky_words(entry) for entry in run.entries if entry.seen)
+    yield from (
+        f"The baseline accepts that {entry.requirement.id} is judged as {entry.verdict.words}: {entry.accepted}"
+        for entry in run.entries
+        if entry.accepted
+    )
+    if run.header.embedded and any(entry.findings for entry in run.entries):
+        yield "The embedded server has ended; to repeat a command, start `hookproof serve` and use its address."
+
+
+def flaky_words(entry: Entry) -> str:
+    """What became of a flaky requirement in each repetition."""
+    by = sorted({finding.check for finding in entry.findings})
+    checks = f" (check {', '.join(by)})" if by else ""
+    return f"{entry.requirement.id} is flaky: {', '.join(verdict.words for verdict in entry.seen)}{checks}."
+
+
+def where(run: Run, entry: Entry) -> str:
+    """Level and section of a requirement."""
+    section = entry.requirement.section
+    return f"{entry.requirement.level} · section {section}, {run.header.sections.get(section, '')}"

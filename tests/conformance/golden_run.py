@@ -1,0 +1,79 @@
+"""A finished run in which everything occurs that a report must show, with content from a hostile target."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from canned import NOW, delivery, exchange
+from made_run import failed, finding, header, idle, made_run, passed, requirement
+
+from conformance.ledger import Entry, Finding
+from conformance.run_file import Run
+from conformance.verdict import Verdict
+from spec.catalogue import Level
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> \x1b[31m\x00\u202e ``` | ]]> & \"'{{ 7*7 }}"
+
+
+def unsigned(name: str) -> Finding:
+    created = exchange(request={"name": "it"}, sent_at=NOW, duration_s=0.2, body=HOSTILE.encode())
+    arrived = (
+        delivery(arrived_at=NOW + 1.5, headers=[("X-Evil", HOSTILE)], completed_after=0.5),
+        delivery(
+            arrived_at=NOW + 0.5, sequence=2, body=b"\xff\x00" + HOSTILE.encode(), status=None, completed_after=None
+        ),
+    )
+    return replace(
+        finding(name),
+        check="every_attempt_is_signed",
+        message=f"A delivery of {name} carries no valid signature",
+        expected="X-Signature over the raw body",
+        actual=HOSTILE,
+        exchanges=(created,),
+        deliveries=arrived,
+        case=f"one {HOSTILE}",
+        cause="deliveries are not validly signed: no signature matches",
+    )
+
+
+def failing(name: str, level: Level = Level.STATED) -> Entry:
+    return Entry(
+        requirement=requirement(name, level),
+        verdict=Verdict.FAIL,
+        exercised=9,
+        checks=("every_attempt_is_signed",),
+        findings=(unsigned(name),),
+    )
+
+
+def golden_run(folder: Path) -> Run:
+    broken = Entry(
+        requirement=requirement("4.4-9"),
+        verdict=Verdict.ERROR,
+        checks=("a_check",),
+        reasons=("The check a_check broke.",),
+    )
+    lacking = Entry(
+        requirement=requirement("4.4-3", Level.OPEN),
+        verdict=Verdict.NOT_APPLICABLE,
+        reasons=("The dialect does not decide: What?",),
+    )
+    entries = (
+        passed(),
+        replace(failed(), seen=(Verdict.PASS, Verdict.FAIL, Verdict.PASS)),
+        replace(failing("4.1-3"), accepted="Known & tracked (https://tracker.invalid/1), until 2030-01-31"),
+        failing("4.1-4"),
+        failing("4.1-5", Level.HYGIENE),
+        idle(),
+        lacking,
+        broken,
+        replace(passed("4.4-10", Level.OPEN), exercised=1),
+    )
+    head = replace(header(everything=False), repetitions=3, target=f"http://target.invalid/{HOSTILE}")
+    return made_run(
+        folder,
+        *entries,
+        cut="the time budget of 5 s is over",
+        faults=("roll broke",),
+        stale=("4.9-99 is gone",),
+        head=head,
+    )

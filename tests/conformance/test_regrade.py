@@ -1,0 +1,111 @@
+"""Runs judged again from their files, with the same verdicts although keys were masked."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from canned import case, delivery, exchange, yardstick
+from made_run import PROJECTS, header
+
+from conformance.checks.registry import Check, Yardstick
+from conformance.evidence import Case
+from conformance.gathered import Ending, Gathered
+from conformance.mask import Mask
+from conformance.packed import packed_case, unpacked_case
+from conformance.recorder import Recorder
+from conformance.run_file import NAME, NotARun, RunWriter
+from conformance.stored_evidence import Repetition, read_evidence
+from conformance.verdict import Judgement, Verdict, judged
+
+KEYED = case(exchange(), deliveries=[delivery(body=b'{"leaked": "key-one"}')], experiment="roll", name="leak")
+PLAIN = case(exchange(body=b"x" * 3000), deliveries=[delivery()], experiment="roll", name="plain")
+
+
+def carries_seven_letters(evidence: Case, _yardstick: Yardstick) -> Iterator[Judgement]:
+    """Masking changes the length of what it masks, as it changes what a signature was made of."""
+    for one in evidence.deliveries:
+        found = json.loads(one.body).get("leaked", "")
+        yield judged(len(found) == 7, "5-16", "another length", expected=7, actual=len(found), case=evidence)
+
+
+LENGTH = Check(name="carries_seven_letters", requirements=("5-16",), experiments=("roll",), judge=carries_seven_letters)
+ALWAYS = Check(
+    name="always",
+    requirements=("5-16",),
+    experiments=("roll",),
+    judge=lambda evidence, _: iter([judged(True, "5-16", "", expected=1, actual=1, case=evidence)]),
+)
+
+
+def recorded(folder: Path, *cases: Case, checks: tuple[Check, ...] = (LENGTH, ALWAYS), repetitions: int = 1) -> None:
+    with (folder / NAME).open("w", encoding="utf-8") as stream:
+        writer = RunWriter(stream, Mask(PROJECTS, yardstick().dialect), header())
+        for repetition in range(1, repetitions + 1):
+            recorder = Recorder(writer, repetition)
+            for one in cases:
+                recorder.keep(one)
+            for check in checks:
+                for one in cases:
+                    list(recorder.judge(check, one, yardstick()))
+            gathered = Gathered(experiment="roll", cases=cases, ending=Ending.CUT, reason="for key-one")
+            writer.experiment(gathered, repetition)
+
+
+def verdicts(repetition: Repetition, check: Check) -> list[Verdict]:
+    cases = repetition.gathered["roll"].cases
+    return [said.verdict for one in cases for said in repetition.judge(check, one, yardstick())]
+
+
+def test_evidence_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+    recorded(tmp_path, PLAIN, repetitions=2)
+    found = read_evidence(tmp_path / NAME)
+    assert len(found) == 2
+    for repetition in found:
+        (kept,) = repetition.gathered["roll"].cases
+        assert kept.exchanges[0].response_body == PLAIN.exchanges[0].response_body
+        assert kept.deliveries == PLAIN.deliveries
+        assert repetition.gathered["roll"].ending is Ending.CUT
+        assert repetition.said == {}
+
+
+def test_a_masked_key_does_not_change_what_a_check_says(tmp_path: Path) -> None:
+    recorded(tmp_path, PLAIN, KEYED)
+    assert "key-one" not in (tmp_path / NAME).read_text()
+    (repetition,) = read_evidence(tmp_path / NAME)
+    assert verdicts(repetition, LENGTH) == [Verdict.FAIL, Verdict.PASS]
+    masked = repetition.gathered["roll"].cases[1]
+    assert [said.verdict for said in carries_seven_letters(masked, yardstick())] == [Verdict.FAIL]
+
+
+def test_only_what_masking_would_change_is_stored(tmp_path: Path) -> None:
+    recorded(tmp_path, PLAIN, KEYED)
+    stored = [json.loads(line) for line in (tmp_path / NAME).read_text().splitlines() if '"judgements"' in line]
+    assert [(one["check"], one["place"]) for one in stored] == [("carries_seven_letters", 1)]
+
+
+def test_long_bodies_are_packed_and_short_ones_stay_readable() -> None:
+    written = PLAIN.to_json()
+    small = packed_case(written)
+    assert len(json.dumps(small)) < len(json.dumps(written)) / 2
+    assert small["deliveries"][0]["body_b64"] == written["deliveries"][0]["body_b64"]
+    assert unpacked_case(small) == written
+
+
+@pytest.mark.parametrize("damage", [lambda text: text.replace('"exchanges"', '"exchangez"'), lambda text: text[:-40]])
+def test_damaged_evidence_is_refused_with_its_line(tmp_path: Path, damage: object) -> None:
+    recorded(tmp_path, PLAIN)
+    lines = (tmp_path / NAME).read_text().splitlines()
+    lines[1] = damage(lines[1])  # type: ignore[operator]
+    (tmp_path / NAME).write_text("\n".join(lines) + "\n")
+    with pytest.raises(NotARun, match=rf"{NAME}:2: no evidence"):
+        read_evidence(tmp_path / NAME)
+
+
+def test_a_case_that_is_missing_is_seen(tmp_path: Path) -> None:
+    recorded(tmp_path, PLAIN, KEYED, checks=())
+    lines = (tmp_path / NAME).read_text().splitlines()
+    del lines[1]
+    (tmp_path / NAME).write_text("\n".join(lines) + "\n")
+    with pytest.raises(NotARun, match="1 cases of 2"):
+        read_evidence(tmp_path / NAME)
