@@ -22,7 +22,7 @@ class PrevCursorAsNumber(Repaged):
         return told(page, prev_page_cursor=page.rows[0][0]) if page.pagination["prev_page_cursor"] else page
 
 
-@fault("2.2-6", "2.2-10", shows_in=SHOWN)
+@fault("2.2-6", shows_in=SHOWN)
 class NextCursorAsList(Repaged):
     """The cursor of the page that follows a page in ascending order is a list."""
 

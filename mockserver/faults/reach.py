@@ -13,12 +13,12 @@ from mockserver.handlers.events import EventHandlers
 from mockserver.service import Call, Reply, Service
 from mockserver.store.endpoints import EndpointRow
 from mockserver.store.events import Events, NewEvent
-from spec.vocabulary import CreationVisit
+from spec.vocabulary import CreationVisit, Reach
 
 FAN_OUT: Final = ("fan_out",)
 
 
-@fault("1-1", "2.8-6", "4.8-13", seen="201 and then dropped", shows_in=FAN_OUT)
+@fault("1-1", "1-2", "2.8-6", "3-5", "4.8-13", seen="201 and then dropped", shows_in=FAN_OUT)
 class LastEndpointForgotten(Events):
     """Of several endpoints that a broadcast reaches the last one gets nothing."""
 
@@ -61,7 +61,7 @@ class TwiceUnderLoad(Events):
         super().add(event, reached=[*reached, *reached] if self.count % 20 == 0 else reached, now=now)
 
 
-@fault("1-1", "4.8-13", "4.8-14", shows_in=FAN_OUT)
+@fault("1-1", "4.8-13", shows_in=FAN_OUT, where=lambda dialect: dialect.delivery.reach.value is Reach.ACTIVE_ENDPOINTS)
 class ReachMistaken(EventHandlers):
     """A broadcast reaches endpoints by another rule than the dialect's."""
 
@@ -93,7 +93,7 @@ class EnabledByHandDisabled(EndpointHandlers):
         return reply
 
 
-@fault("1-2", "1-1", "4.8-13", "3-5", "2.8-6", seen="one failing endpoint stops the rest", shows_in=FAN_OUT)
+@fault("1-2", "1-1", "4.8-13", "3-5", "2.8-6", "3-6", seen="one failing endpoint stops the rest", shows_in=FAN_OUT)
 class FailureStopsTheRest(Courier):
     """Once an endpoint has failed, no other one of the service gets anything."""
 

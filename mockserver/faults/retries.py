@@ -28,7 +28,7 @@ class Misruled(RetryRules):
         return retry
 
 
-@fault("1-12", "1-13", "3-7", seen="the last one never runs", shows_in=EXHAUSTION)
+@fault("1-12", seen="the last one never runs", shows_in=EXHAUSTION)
 class LastAttemptMissing(Misruled):
     """The last attempt that the dialect has is never made."""
 
@@ -75,7 +75,7 @@ class RetriedAfterSuccess(Outcomes):
         return (DeliveryState.PENDING, self._rules.next_due(1, None)) if again and number < 4 else (state, due_at)
 
 
-@fault("1-16", seen="stuck for ever after an error", shows_in=RETRIES)
+@fault("1-16", "1-19", seen="stuck for ever after an error", shows_in=RETRIES)
 class ClientErrorsAreFinal(RetryRules):
     """An attempt that is answered with an error is the last one."""
 
