@@ -1,6 +1,6 @@
 """A walk through a list, as the experiment `paging` took it: its pages, and what they were to show (4.4 and 4.7)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,18 +79,17 @@ def walk_of(case: Case, about: str = "walk") -> Walk | None:
     )
 
 
-def expected_by(walk: Walk, dialect: Dialect) -> Iterator[Item] | None:
-    """The resources of the whole list that pass the walk's filter; None where the dialect leaves matching open."""
+def filter_of(walk: Walk, dialect: Dialect) -> Callable[[Item], bool] | None:
+    """Whether a resource passes the walk's filter by what it shows; None where the dialect leaves matching open."""
     paging = dialect.paging
     matches = {paging.owner_filter: ("owner_id", paging.owner_match), paging.name_filter: ("name", paging.name_match)}
-    passing = list(walk.listed)
+    terms: list[tuple[str, Match, str]] = []
     for parameter, wanted in walk.filter.items():
         field, match = (parameter, None) if walk.operation_id == "listSources" else matches[parameter]
         if match is not None and len(match.allowed) != 1:
             return None
-        how = Match.EXACT if match is None else match.value
-        passing = [item for item in passing if how.matches(wanted, str(item.get(field) or ""))]
-    return iter(passing)
+        terms.append((field, Match.EXACT if match is None else match.value, wanted))
+    return lambda item: all(how.matches(wanted, str(item.get(field) or "")) for field, how, wanted in terms)
 
 
 def _page(exchange: Exchange) -> Page | None:

@@ -33,6 +33,6 @@ async def broadcast_answers(bench: Bench) -> AsyncIterator[Case]:
     for name, data in PAYLOADS.items():
         trial = bench.trial(f"broadcast with data: {name}")
         # Not escaped, so that there are bytes beyond ASCII.
-        written = json.dumps(bodies.broadcast(data=data), ensure_ascii=False).encode()
-        await trial.call("createBroadcastEvent", role="create", raw_body=written)
+        raw_body = json.dumps(bodies.broadcast(data=data), ensure_ascii=False).encode()
+        await trial.call("createBroadcastEvent", role="create", raw_body=raw_body)
         yield trial.case(facts={"about": "payload"})

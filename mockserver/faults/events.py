@@ -283,7 +283,9 @@ class KeylessDeliveredOnce(EventHandlers):
     def create_broadcast(self, call: Call) -> Reply:
         """Taken in, and no more."""
         alike = self.alike(call)
-        if call.body.get("idempotency_key") or alike not in self._sent:
+        if call.body.get("idempotency_key"):
+            return super().create_broadcast(call)
+        if alike not in self._sent:
             self._sent.add(alike)
             return super().create_broadcast(call)
         shown = self._store(call, self._service.now(), [], original_key=None, duplicate=False)

@@ -92,7 +92,7 @@ class FlagsAsNumbers(SpoiltAnswers):
         return {**data, "pagination": {**pagination, **flags}}
 
 
-@fault("2.2-5", "4.4-6", "4.7-6", "8-12", shows_in=SHOWN)
+@fault("2.2-5", "4.4-6", "4.7-6", "8-12", "8-13", shows_in=SHOWN)
 class PerPageAsText(Repaged):
     """per_page is a text, as it was in the query."""
 
@@ -146,7 +146,16 @@ class FullPageClaimsNext(Repaged):
         return told(page, has_next_page=True, next_page_cursor=self._cursor(page.rows[-1], query))
 
 
-@fault("2.2-10", "2.2-15", "4.4-12", "4.7-12", seen="pages counted from one, and from zero", shows_in=SHOWN)
+@fault(
+    "2.2-10",
+    "2.2-15",
+    "4.4-10",
+    "4.4-12",
+    "4.7-10",
+    "4.7-12",
+    seen="pages counted from one, and from zero",
+    shows_in=SHOWN,
+)
 class SecondPageIsLast(Repaged):
     """The second page claims no next one."""
 
@@ -347,7 +356,15 @@ class MaximumOffByOne(Misruled):
         return otherwise(rules, "maximum_per_page", rules.maximum_per_page.value + 1)
 
 
-@fault("2.2-8", "4.4-6", "4.7-6", "8-12", seen="the size of the page in place of the size asked for", shows_in=SHOWN)
+@fault(
+    "2.2-8",
+    "4.4-6",
+    "4.7-6",
+    "8-12",
+    "8-13",
+    seen="the size of the page in place of the size asked for",
+    shows_in=SHOWN,
+)
 class PerPageOfThePage(Repaged):
     """per_page is one less than the number of resources on the page."""
 

@@ -46,7 +46,7 @@ class OneEndpointPerOwner(Endpoints):
         return list({row.owner_id: row for row in reversed(super().owned(project, owners))}.values())
 
 
-@fault("2.6-3", "4.6-11", shows_in=SHOWN)
+@fault("2.6-3", "4.6-11", "9-4", shows_in=SHOWN)
 class EndpointsOfAnybody(Endpoints):
     """A portal link has every endpoint of its project that has an owner."""
 
