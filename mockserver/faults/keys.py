@@ -76,8 +76,9 @@ class SchemeIgnored(LenientKeys):
     """A key opens its project whatever stands before it."""
 
     def taken(self, project: str, header: str) -> bool:
-        """The last word is what counts."""
-        return bool(header) and self.known(project, header, by=lambda key, given: key.split()[-1] == given.split()[-1])
+        """The last word is what counts, if it is long enough for a key."""
+        word = header.rpartition(" ")[2]
+        return len(word) > 8 and self.known(project, word, by=lambda key, given: key.endswith(given))
 
 
 class StoredKeys(LenientKeys):

@@ -12,10 +12,16 @@ from mockserver.faults.registry import fault
 from mockserver.handlers.endpoints import EndpointHandlers
 from mockserver.service import Call, Reply, Service
 from mockserver.store.deliveries import Deliveries
+from spec.dialect import Dialect
 from spec.vocabulary import Excess, ZeroLimit
 
 RATE: Final = ("rate_limit",)
 TIMEOUT: Final = ("timeout",)
+
+
+def excess_waits(dialect: Dialect) -> bool:
+    """Whether what is above a limit comes in the end, so that it can be counted."""
+    return dialect.delivery.excess.value is Excess.WAITS
 
 
 class OtherSettings(Deliveries):
@@ -49,7 +55,7 @@ class WindowInAnotherUnit(OtherSettings):
         return replace(endpoint, rate_window_s=endpoint.rate_window_s / 1000)
 
 
-@fault("8-2", seen="off by one: a limit that counts from zero", shows_in=RATE)
+@fault("8-2", seen="off by one: a limit that counts from zero", shows_in=RATE, where=excess_waits)
 class LimitOffByOne(OtherSettings):
     """An endpoint gets one request more than its rate_limit."""
 
@@ -104,7 +110,7 @@ class UnderWay(SlidingWindow):
         super().over(attempt, now - self.window_s, answered=answered)
 
 
-@fault("8-3", seen="one global bucket starves others", shows_in=RATE)
+@fault("8-3", seen="one global bucket starves others", shows_in=RATE, where=excess_waits)
 class OneWindowForAll(Lane):
     """All limited endpoints share one limit."""
 

@@ -25,7 +25,7 @@ from spec.vocabulary import PortalEndpointsMeaning
 SHOWN: Final = ("portal_links",)
 
 
-@fault("2.6-1", "2.6-7", "2.9-13", shows_in=SHOWN)
+@fault("2.6-1", "2.6-7", "2.9-13", "4.6-12", shows_in=SHOWN)
 class PortalLinksWithOneUid(SpoiltAnswers):
     """The last portal link of a page has the uid of the first."""
 

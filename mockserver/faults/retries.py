@@ -46,7 +46,7 @@ class RetriedForEver(Misruled):
         return otherwise(retry, "attempts", 1_000_000)
 
 
-@fault("1-14", seen="wrong delay", shows_in=RETRIES)
+@fault("1-14", seen="wrong delay", shows_in=RETRIES, where=lambda dialect: dialect.retry.initial_s.value >= 1)
 class RetriedAtOnce(Misruled):
     """Further attempts are made at once."""
 
@@ -60,9 +60,9 @@ class RetriedLate(Misruled):
     """The first wait is some seconds longer than the dialect's."""
 
     def next_due(self, attempts: int, retry_after: str | None) -> float | None:
-        """Six seconds later, unless an answer asked for patience."""
+        """Five seconds later, unless an answer asked for patience."""
         due = super().next_due(attempts, retry_after)
-        return due + 6 if due is not None and attempts == 1 and retry_after is None else due
+        return due + 5 if due is not None and attempts == 1 and retry_after is None else due
 
 
 @fault("1-15", "1-14", seen="an answer that came after the lease of the job was over", shows_in=RETRIES)
@@ -102,15 +102,18 @@ class RedirectMistaken(Misruled):
         return otherwise(retry, "redirect", RedirectOutcome.SUCCESS if fails else RedirectOutcome.FAILURE)
 
 
-@fault("1-19", seen="Retry-After ignored", shows_in=RETRIES)
-class RetryAfterMistaken(Misruled):
-    """Retry-After is ignored where it is to be heeded, and heeded where it is to be ignored."""
+@fault(
+    "1-19",
+    seen="Retry-After ignored",
+    shows_in=RETRIES,
+    where=lambda dialect: dialect.retry.retry_after.value is RetryAfter.HONOURED,
+)
+class RetryAfterIgnored(Misruled):
+    """Retry-After is ignored."""
 
     def misread(self, retry: Retry) -> Retry:
-        """The opposite."""
-        heeds = retry.retry_after.value is RetryAfter.HONOURED
-        mistaken = otherwise(retry, "retry_after", RetryAfter.IGNORED if heeds else RetryAfter.HONOURED)
-        return otherwise(mistaken, "retry_after_maximum_s", 60)
+        """By the schedule alone."""
+        return otherwise(retry, "retry_after", RetryAfter.IGNORED)
 
 
 @fault("1-18", "6-17", seen="redirects followed", shows_in=RETRIES)
