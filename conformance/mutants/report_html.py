@@ -1,7 +1,7 @@
 """The kill matrix as a picture: one HTML file that needs nothing else, in the reader's own light or dark.
 
 Rows are faults by area, columns are checks in the order of the document. A filled cell is a kill, a cell with a mark a
-false accusation; the more faults a check kills, the darker its foot.
+false accusation.
 """
 
 from collections import defaultdict

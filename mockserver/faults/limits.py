@@ -84,7 +84,7 @@ class FixedWindow(SlidingWindow):
         self._started += 1
 
 
-@fault("8-2", seen="twice the limit at a window's edge", shows_in=RATE)
+@fault("8-2", seen="twice the limit at a window's edge", shows_in=RATE, where=excess_waits)
 class WindowsWithEdges(Lane):
     """Requests are counted in fixed windows, so that twice the limit goes out around an edge."""
 
@@ -154,7 +154,9 @@ class ZeroMeansNothing(OtherSettings):
         return replace(endpoint, receives=False) if zero else endpoint
 
 
-@fault("8-5", shows_in=["refusals"])
+@fault(
+    "8-5", shows_in=["refusals"], where=lambda dialect: dialect.delivery.zero_rate_limit.value is ZeroLimit.UNLIMITED
+)
 class ZeroLimitMistaken(EndpointHandlers):
     """A rate_limit of 0 is refused where it is to be taken."""
 

@@ -15,7 +15,7 @@ from spec.dialect import Dialect, Undecided
 Where = Callable[[Dialect], bool]
 """Whether a fault is one under this dialect: elsewhere it would change nothing, or be the right thing to do."""
 
-_NEW_WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_NEW_WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _Part = TypeVar("_Part", bound=type)
 
 
