@@ -22,6 +22,16 @@ class PrevCursorAsNumber(Repaged):
         return told(page, prev_page_cursor=page.rows[0][0]) if page.pagination["prev_page_cursor"] else page
 
 
+@fault("2.2-7", shows_in=SHOWN)
+class PrevCursorAsList(Repaged):
+    """The cursor of the page before a page in ascending order is a list."""
+
+    def changed(self, page: Page, query: Query) -> Page:
+        """A list with the cursor in it."""
+        cursor = page.pagination["prev_page_cursor"]
+        return told(page, prev_page_cursor=[cursor]) if cursor and query.ascending else page
+
+
 @fault("2.2-6", shows_in=SHOWN)
 class NextCursorAsList(Repaged):
     """The cursor of the page that follows a page in ascending order is a list."""

@@ -46,7 +46,7 @@ class NoRateLimit(OtherSettings):
         return replace(endpoint, rate_limit=None)
 
 
-@fault("8-1", "8-2", seen="seconds against milliseconds", shows_in=RATE)
+@fault("8-1", "8-2", "8-4", seen="seconds against milliseconds", shows_in=RATE)
 class WindowInAnotherUnit(OtherSettings):
     """The rate_limit_duration of an endpoint is counted in a unit that is a thousand times as short."""
 

@@ -101,7 +101,7 @@ class PerPageAsText(Repaged):
         return told(page, per_page=str(query.per_page))
 
 
-@fault("2.2-6", "2.2-7", shows_in=SHOWN)
+@fault("2.2-6", shows_in=SHOWN)
 class CursorsAsNumbers(Repaged):
     """Cursors are numbers."""
 
@@ -146,16 +146,7 @@ class FullPageClaimsNext(Repaged):
         return told(page, has_next_page=True, next_page_cursor=self._cursor(page.rows[-1], query))
 
 
-@fault(
-    "2.2-10",
-    "2.2-15",
-    "4.4-10",
-    "4.4-12",
-    "4.7-10",
-    "4.7-12",
-    seen="pages counted from one, and from zero",
-    shows_in=SHOWN,
-)
+@fault("2.2-10", "2.2-15", "4.4-10", "4.4-12", "4.7-12", seen="pages counted from one, and from zero", shows_in=SHOWN)
 class SecondPageIsLast(Repaged):
     """The second page claims no next one."""
 

@@ -29,7 +29,7 @@ class ExpiredSecretsSign(Signer):
         return [secret.value for secret in endpoint.secrets]
 
 
-@fault("4.3-2", "4.3-6", "4.3-16", "6-10", seen="no overlap window", shows_in=SIGNED)
+@fault("4.3-2", "4.3-6", "4.3-7", "4.3-16", "6-10", seen="no overlap window", shows_in=SIGNED)
 class NoOverlap(Signer):
     """An old secret stops signing at the roll, whatever its expiration is."""
 
@@ -80,7 +80,7 @@ class ExpiryLate(Signer):
         return super().living(endpoint, now - 2.5)
 
 
-@fault("4.3-2", "4.3-6", "4.3-15", "6-10", seen="minutes against seconds", shows_in=BOTH)
+@fault("4.3-2", "4.3-6", "4.3-7", "4.3-15", "6-10", seen="minutes against seconds", shows_in=BOTH)
 class ExpirationInAnotherUnit(EndpointHandlers):
     """The expiration of a roll is counted in a unit that is a thousand times as short."""
 
@@ -217,7 +217,7 @@ class RollKeepsTheSecret(EndpointHandlers):
         return super().expire_secret(msgspec.structs.replace(call, body={**call.body, "secret": value}))
 
 
-@fault("4.3-7", shows_in=SIGNED)
+@fault("4.3-7", "4.3-16", shows_in=SIGNED)
 class SimpleSignedByTheOther(Signer):
     """In the time of both secrets the simple format is signed by the one that the dialect does not name."""
 

@@ -9,6 +9,7 @@ import pytest
 
 from mockserver.faults.answering import FAULTS
 from mockserver.faults.live import Armed, Order
+from mockserver.faults.registry import catalogue
 from tests.mockserver.running import Server, over
 
 CREATED = {"name": "orders", "url": "https://receiver.invalid/orders"}
@@ -76,6 +77,18 @@ def test_a_late_answer_is_right_and_late() -> None:
     over("reference", trial)
 
 
+def test_a_slow_body_is_whole_and_comes_in_pieces() -> None:
+    async def trial(server: Server) -> None:
+        await arm(server, fault="slow_body", next=1, delay_s=0.1)
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+        answered = await server.call("createEndpoint", body=CREATED)
+        assert server.sound("createEndpoint", answered)
+        assert loop.time() - begun >= 0.3
+
+    over("reference", trial)
+
+
 def test_a_fault_strikes_only_the_paths_it_was_told() -> None:
     async def trial(server: Server) -> None:
         await arm(server, fault="server_error", path="/sources")
@@ -134,6 +147,6 @@ def test_a_seeded_rate_repeats_exactly_and_is_about_the_share_that_was_asked_for
 def test_the_control_listener_names_every_fault() -> None:
     async def trial(server: Server) -> None:
         async with server.session.get(f"{server.control}/faults") as response:
-            assert (await response.json())["faults"] == list(FAULTS)
+            assert (await response.json())["faults"] == [*FAULTS, *catalogue()]
 
     over("reference", trial)
