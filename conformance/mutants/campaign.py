@@ -139,14 +139,14 @@ def carried_out(asked: Docket, told: Told) -> Campaign:
 
 
 def _clean(asked: Docket, pool: Executor, told: Told) -> list[Acquittal]:
-    """The clean server with every experiment that any fault needs."""
+    """The clean server with every experiment that any fault needs, and every check: it shows what can be claimed."""
     orders = {}
     for speaking in asked.speaking:
         names = {name for fault in _on_trial(asked, speaking.name) for name in asked.mattering(fault)}
         chosen = [name for name in asked.everything if name in names or not asked.settings.patterns]
         subject = Acquittal(name=CLEAN, dialect=speaking.name, difference=CLEAN_DIFFERENCE, result=NOTHING)
         if chosen:
-            orders[subject] = asked.order(speaking, (), chosen)
+            orders[subject] = replace(asked.order(speaking, (), chosen), without=())
     return list(tried_all(orders, pool, told))
 
 

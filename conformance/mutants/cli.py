@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from conformance.checks.registry import all_checks
-from conformance.mutants.campaign import Docket, Settings, carried_out, docket
+from conformance.mutants.campaign import CLEAN, Docket, Settings, carried_out, docket
 from conformance.mutants.catalogue import DIALECTS
 from conformance.mutants.quick import quick_campaign
 from conformance.mutants.record import RECORDED, kills_of, record, recorded
@@ -78,6 +78,8 @@ def _campaign(options: dict[str, Any]) -> int:
     click.echo()
     for line in (*missing, *summary(campaign)):
         click.echo(line)
+    if not campaign.outcomes and all(one.name == CLEAN for one in campaign.acquittals):
+        return ExitCode.INCOMPLETE  # none of what was asked for can be seen under these dialects
     return ExitCode.CONFORMS if campaign.flawless and not missing else ExitCode.DOES_NOT_CONFORM
 
 

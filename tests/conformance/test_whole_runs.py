@@ -77,7 +77,7 @@ def test_a_target_whose_two_projects_are_shared_by_all_experiments_conforms(tmp_
 @pytest.mark.parametrize(
     ("module", "right", "wrong", "convicted"),
     [
-        ("delivery/courier.py", "event_uid, now, body)", "event_uid, now, body + b' ')", {"6-6", "6-7"}),
+        ("delivery/signing.py", "event_uid, now, body)", "event_uid, now, body + b' ')", {"6-6", "6-7"}),
         ("delivery/signing.py", "if secret.expires_at is None or now < secret.expires_at]", "]", {"4.3-4"}),
         ("paging.py", "len(rows) > query.per_page", "len(rows) >= query.per_page", {"2.2-9"}),
         ("delivery/dispatcher.py", "limiter.wait_s(now) if limiter is not None else 0.0", "0.0", {"8-1"}),
