@@ -80,7 +80,7 @@ class Assembly:
         limits: Limits,
         ca_file: Path | None,
         egress: Sequence[Network],
-        observer: OutcomeObserver,
+        observer: OutcomeObserver | None = None,
     ) -> None:
         self._dialect = dialect
         self._projects = projects
