@@ -5,12 +5,12 @@ from typing import Any, Final
 from mockserver.delivery.courier import Answer
 from mockserver.delivery.http1 import Response
 from mockserver.delivery.outcomes import Outcomes
-from mockserver.delivery.port import Clock, DeliveryState
+from mockserver.delivery.port import DeliveryState
 from mockserver.delivery.retry import RetryRules
 from mockserver.delivery.transport import Address, Transport, parse_url
 from mockserver.faults.mistake import otherwise
 from mockserver.faults.registry import fault
-from spec.dialect import Dialect, Retry
+from spec.dialect import Retry
 from spec.vocabulary import RedirectOutcome, RetryAfter
 
 RETRIES: Final = ("retries",)
@@ -131,8 +131,8 @@ class RedirectsFollowed(Transport):
 class DisabledAtTheFirst(Outcomes):
     """An endpoint is disabled at its first exhausted delivery."""
 
-    def __init__(self, store: Any, rules: RetryRules, dialect: Dialect, clock: Clock) -> None:
-        super().__init__(store, rules, dialect, clock)
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self._deactivate_after = 1
 
 
