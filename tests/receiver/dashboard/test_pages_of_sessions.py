@@ -12,6 +12,7 @@ from receiver.dashboard.of_sessions import OfSessions
 from receiver.inbox import Room
 from receiver.keyring import Keyring
 from receiver.session import Sessions
+from receiver.watcher import Audience
 
 NOW = Instant(1735689600.25, 10.5)
 SECRET = "a-secret-of-orders"
@@ -37,8 +38,9 @@ def with_sessions(work: Callable[[Sessions, Feed, OfSessions], Awaitable[None]],
 
     async def run() -> None:
         feed = Feed(most_changes=1000, new_epoch=lambda: "e")
+        audience = Audience(watchers=(feed,))
         room = Room(deliveries=memory, memory_bytes=10**7, disk_bytes=10**7)
-        sessions = Sessions(room=room, most=2, idle_s=60, clock=lambda: 0.0, new_name=lambda: "name", watcher=feed)
+        sessions = Sessions(room=room, most=2, idle_s=60, clock=lambda: 0.0, new_name=lambda: "name", audience=audience)
         try:
             await work(sessions, feed, OfSessions(sessions))
         finally:
