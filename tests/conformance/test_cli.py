@@ -197,7 +197,7 @@ def test_an_interrupted_run_keeps_what_it_has(tmp_path: Path) -> None:
         start_new_session=True,
     )
     run_file = tmp_path / "hookproof-report" / "run.jsonl"
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 90
     while not (run_file.exists() and b'"role":' in run_file.read_bytes()):
         assert time.monotonic() < deadline
         time.sleep(0.02)
