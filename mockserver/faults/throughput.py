@@ -4,8 +4,7 @@ They are what a service shows under load, and so regular that a load run can be 
 are counted over all endpoints.
 """
 
-import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Any, Final
@@ -16,6 +15,8 @@ from mockserver.delivery.courier import Answer, Courier
 from mockserver.delivery.headers import Headers
 from mockserver.delivery.port import EndpointSettings, PendingDelivery
 from mockserver.faults.registry import fault, variant
+from mockserver.store.endpoints import EndpointRow
+from mockserver.store.events import Events, NewEvent
 
 FLOOD: Final = ("flood",)
 EVERY: Final = 7
@@ -62,7 +63,7 @@ class EverySeventhDoubled(EverySeventh):
         return await super().wrongly(delivery, endpoint, sent)
 
 
-@fault("6-3", seen="a buffer that two workers share", shows_in=FLOOD)
+@fault("6-3", seen="a buffer that two workers share", shows_in=["broadcast"])
 class EverySeventhAltered(EverySeventh):
     """Every seventh delivery has a member more than the data of its event, rightly signed."""
 
@@ -90,10 +91,12 @@ class EverySeventhUnsigned(Courier):
 
 
 @variant()
-class EverySeventhLate(EverySeventh):
-    """Every seventh delivery is sent some seconds after its turn."""
+class EverySeventhLate(Events):
+    """The deliveries of every seventh event are due some seconds after it was accepted."""
 
-    async def wrongly(self, delivery: PendingDelivery, endpoint: EndpointSettings, sent: Callable[[], None]) -> Answer:
+    count = 0
+
+    def add(self, event: NewEvent, *, reached: Sequence[EndpointRow], now: float) -> None:
         """Later."""
-        await asyncio.sleep(LATE_S)
-        return await super().wrongly(delivery, endpoint, sent)
+        type(self).count += 1
+        super().add(event, reached=reached, now=now if self.count % EVERY else now + LATE_S)
