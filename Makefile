@@ -50,8 +50,9 @@ lock: ## Write constraints.txt anew from the newest versions that pyproject.toml
 	touch $(READY)
 
 .PHONY: bench
-bench: setup ## Measure the reference server side by side with a bare application and Prism (needs wrk)
+bench: setup ## Measure the reference server and the load generator side by side with bare ones (needs wrk)
 	$(BIN)/python -m tests.bench.api
+	$(BIN)/python -m tests.bench.loading
 
 .PHONY: torture
 torture: setup ## Kill the reference server 200 times while it writes, and look for what it had acknowledged

@@ -56,7 +56,7 @@ def run(plan: Plan) -> Sent:
     interrupts = Interrupts()
     gevent.signal_handler(signal.SIGINT, interrupts.raised)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # whoever started this process had blocked it
-    aside = [gevent.spawn(link.follow), gevent.spawn(show_progress, plan, shape, work, link)]
+    aside = [gevent.spawn(link.follow), gevent.spawn(show_progress, shape, work, link)]
     aside += [gevent.spawn(link.play, spell) for spell in plan.spells]
     if plan.rolls is not None:
         aside.append(gevent.spawn(link.roll, plan.rolls, shape.duration_s))
@@ -126,7 +126,7 @@ def drain(plan: Plan, sending: Sending, link: SidecarLink, interrupts: Interrupt
         gevent.sleep(0.1)
 
 
-def show_progress(plan: Plan, shape: Shape, work: Work, link: SidecarLink) -> None:
+def show_progress(shape: Shape, work: Work, link: SidecarLink) -> None:
     """Say how far the run is, until killed; the backlog is what was accepted and has not arrived."""
     every_s = max(1.0, shape.duration_s / PROGRESS_LINES)
     accepted_before = arrived_before = 0
@@ -134,12 +134,11 @@ def show_progress(plan: Plan, shape: Shape, work: Work, link: SidecarLink) -> No
         gevent.sleep(every_s)
         counts = work.sending.counts
         accepted, refused, arrived = counts["accepted"], counts["refused"], link.arrived
-        backlog = max(0, accepted * plan.deliveries_each - link.settled)
         accepted_rate, arrived_rate = (accepted - accepted_before) / every_s, (arrived - arrived_before) / every_s
         line = (
             f"{max(0.0, time.time() - work.sending.started_at):6.0f} s"
             f"  accepted {accepted:,} ({accepted_rate:,.0f}/s)  refused {refused:,}"
-            f"  arrived {arrived:,} ({arrived_rate:,.0f}/s)  backlog {backlog:,}"
+            f"  arrived {arrived:,} ({arrived_rate:,.0f}/s)  backlog {link.backlog:,}"
         )
         sys.stdout.write(f"{line}\n")
         sys.stdout.flush()
@@ -149,6 +148,7 @@ def show_progress(plan: Plan, shape: Shape, work: Work, link: SidecarLink) -> No
 def show_tables() -> None:
     """Send Locust's tables to standard output, and of its other messages only warnings, to standard error."""
     logging.getLogger("locust").setLevel(logging.WARNING)
+    logging.getLogger("locust.runners").setLevel(logging.ERROR)  # it warns of users that are spawned all at once
     tables = logging.getLogger("locust.stats_logger")
     tables.setLevel(logging.INFO)
     tables.addHandler(logging.StreamHandler(sys.stdout))

@@ -34,6 +34,7 @@ class SidecarLink:
         self._session = requests.Session()
         self.arrived = 0
         self.settled = 0
+        self.backlog = 0
         self.problem: str | None = None
 
     def begin(self, broadcasts: int, stretch_s: float) -> None:
@@ -52,8 +53,10 @@ class SidecarLink:
 
     def look(self) -> None:
         """Enter what arrived since the last look in Locust's statistics."""
+        accepted = self._sending.counts["accepted"]
         told = self._call("POST", "/fresh")
         self.arrived, self.settled = told["arrived"], told["settled"]
+        self.backlog = max(0, accepted * self._plan.deliveries_each - self.settled)
         latencies = {int(latency): count for latency, count in told["latencies_ms"].items()}
         if latencies:
             entry = _entry(self._stats, latencies, time.time())
