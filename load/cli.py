@@ -3,30 +3,37 @@
 import asyncio
 import json
 import signal
-import sys
-import tempfile
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import replace
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from secrets import token_urlsafe
 from typing import Any, Final
 
 import click
 
-from load.arrangement import Refused, Site, Unreachable, arrange
-from load.plan import Plan
+from load.comparison import REPORT, NoReport, compared, read_report
+from load.driver import GeneratorFailed, Interrupts, run, staged
+from load.judgement import complaints, overstrained
+from load.outcome import Outcome
+from load.page import page
 from load.profile import Profile, load_profile
-from load.report import console_report, verdict_of
-from receiver.child import ChildFailed, child
-from spec.dialect import Dialect
-from spec.dialect_file import load_dialect
-from spec.yaml_file import FileProblems
+from load.profile_schema import HIGHEST_RATE, LONGEST_S, MOST_USERS
+from load.report import console_report, summary, trial_line
+from load.search import Knee
+from load.site import BadTarget, Flags, Site, site_from
+from load.stage import Stage
+from load.table import series_csv
+from load.target_client import Refused, Unreachable
+from load.thresholds import BadThreshold, Threshold
+from receiver.authority import AuthorityProblem
+from receiver.child import ChildFailed
+from spec.file_problem import FileProblems
 
 EXIT_UNREACHABLE: Final = 4
 EXIT_USAGE: Final = 64
-START_DEADLINE_S: Final = 15.0
-PROJECT: Final = "load"
+EXIT_FAULT: Final = 70
+COMPARE: Final = "compare"
+TABLE: Final = "series.csv"
+PAGE: Final = "report.html"
 
 
 class Stop(click.ClickException):
@@ -41,101 +48,148 @@ class TargetUnreachable(Stop):
     exit_code = EXIT_UNREACHABLE
 
 
-@click.command()
-@click.argument("profile", default="smoke")
+class Faulty(Stop):
+    """Ends the command by a fault of hookproof itself."""
+
+    exit_code = EXIT_FAULT
+
+
+@click.command(options_metavar="[OPTIONS]")
+@click.argument("words", nargs=-1, metavar="[PROFILE | compare A B]")
+@click.option("--target", "file", type=click.Path(path_type=Path, dir_okay=False), help="target.yaml, as for check.")
 @click.option("--url", help="Base URL of the target; without it the embedded server is started.")
 @click.option("--api-key", envvar="HOOKPROOF_API_KEY", help="Key of the target's project (or HOOKPROOF_API_KEY).")
 @click.option("--project", help="Project of the target.")
-@click.option("--dialect", default="reference", show_default=True, help="Name or file of the target's dialect.")
+@click.option("--dialect", help="Name or file of the target's dialect; reference if nothing else is said.")
+@click.option("--receiver-bind", metavar="H:P", help="Where deliveries arrive; 127.0.0.1 and any free port by itself.")
+@click.option("--receiver-url", metavar="URL", help="URL by which the target reaches the receiver.")
 @click.option("--ca-dir", type=click.Path(path_type=Path), help="Folder of the CA that the target trusts.")
-@click.option("--rate", type=click.FloatRange(0.1, 100_000), help="Broadcasts a second, instead of the profile's.")
-@click.option("--duration", type=click.FloatRange(0.1, 3600), help="Seconds of sending, instead of the profile's.")
-@click.option("--users", type=click.IntRange(1, 1024), help="Most requests in flight, instead of the profile's.")
+@click.option("--i-may-load", metavar="HOST", help="Allow a target on this host, which is not this machine.")
+@click.option("--rate", type=click.FloatRange(0.1, HIGHEST_RATE), help="Slots a second, instead of the profile's.")
+@click.option("--duration", type=click.FloatRange(0.1, LONGEST_S), help="Seconds of sending, instead of the profile's.")
+@click.option("--users", type=click.IntRange(1, MOST_USERS), help="Most requests in flight, instead of the profile's.")
+@click.option(
+    "--drain", type=click.FloatRange(0, LONGEST_S), help="Seconds that deliveries may take to arrive after it."
+)
+@click.option("--fail-if", multiple=True, metavar="THRESHOLD", help="Fail then too, as in 'delivery_p99 > 2s'.")
 @click.option("--out", default="hookproof-load", show_default=True, type=click.Path(file_okay=False, path_type=Path))
 def load(
-    profile: str,
-    url: str | None,
-    api_key: str | None,
-    project: str | None,
-    dialect: str,
-    ca_dir: Path | None,
+    *,
+    words: tuple[str, ...],
+    i_may_load: str | None,
     rate: float | None,
     duration: float | None,
     users: int | None,
+    drain: float | None,
+    fail_if: tuple[str, ...],
     out: Path,
+    **target: Any,
 ) -> int:
-    """Broadcast at a rate and measure, at the receiver, how late deliveries are and what is lost.
+    """Load a target by a profile and measure, at the receiver, how late deliveries are and what became of each.
 
-    PROFILE is the name of a shipped profile or a file. Exit codes: 0 nothing lost or refused; 1 something was;
-    4 target unreachable; 64 usage or configuration.
+    PROFILE is a file, or one of: api-mix, chaos, fanout, ingest, ramp, rate-limit, roll-under-load, smoke, soak, spike;
+    smoke if none is given. `compare A B` shows the figures of two runs, each named by its --out folder, side by side.
+
+    Ctrl-C ends the sending, waits for what is under way and still reports; a second one waits no more. Exit codes: 0 no
+    threshold was crossed; 1 one was, or the run proves nothing; 4 target unreachable; 64 usage or configuration.
     """
-    if url is not None and not (api_key and project):
-        raise Stop("a target needs --api-key and --project besides --url")
+    if words and words[0] == COMPARE:
+        click.echo(_compared(words[1:]))
+        return 0
+    if len(words) > 1:
+        raise Stop(f"one profile at a time, or `{COMPARE} A B`")
     try:
-        chosen, spoken = load_profile(profile), load_dialect(dialect)
-    except FileProblems as problems:
-        raise Stop(str(problems)) from None
-    chosen = replace(
-        chosen, rate=rate or chosen.rate, duration_s=duration or chosen.duration_s, users=users or chosen.users
-    )
-    site = None if url is None else Site(base_url=url, project=project or "", api_key=api_key or "", dialect=spoken)
-    result = asyncio.run(carry_out(chosen, dialect, spoken, site, ca_dir))
-    verdict = verdict_of(result)
+        profile = load_profile(words[0] if words else "smoke").overridden(
+            rate=rate,
+            duration_s=duration,
+            users=users,
+            drain_s=drain,
+            fail_if=tuple(Threshold.parse(text) for text in fail_if),
+        )
+        site = site_from(Flags(**target))
+    except (FileProblems, BadThreshold, BadTarget) as problem:
+        raise Stop(str(problem)) from None
+    if site.host not in (None, i_may_load):
+        raise Stop(f"{site.host} is not this machine; if you may load it, say so: --i-may-load {site.host}")
+    report = asyncio.run(_reported(site, profile))
     out.mkdir(parents=True, exist_ok=True)
-    (out / "report.json").write_text(json.dumps({"profile": chosen.name, **result, "verdict": verdict}, indent=2))
-    click.echo(console_report(chosen, result))
-    return 0 if verdict == "pass" else 1
+    (out / REPORT).write_text(json.dumps(report, indent=1), encoding="utf-8")
+    (out / TABLE).write_text(series_csv(report), encoding="utf-8")
+    (out / PAGE).write_text(page(report), encoding="utf-8")
+    click.echo(console_report(report))
+    click.echo(f"reports in {out}")
+    return int(report["exit_code"])
 
 
-async def carry_out(
-    profile: Profile, dialect: str, spoken: Dialect, site: Site | None, ca_dir: Path | None
-) -> dict[str, Any]:
-    """Start what the run needs, arrange it, run it; raises Stop."""
-    receive = ["receive"] if ca_dir is None else ["receive", "--ca-dir", str(ca_dir)]
+def _compared(places: tuple[str, ...]) -> str:
+    if len(places) != len(("A", "B")):
+        raise Stop(f"`{COMPARE}` takes two runs, each a folder with {REPORT} or such a file")
     try:
-        async with (
-            child(receive, deadline_s=START_DEADLINE_S) as receiver,
-            target(site, dialect, spoken, receiver["ca"]) as reached,
-        ):
-            return await run(await arrange(reached, profile, receiver["control"]))
+        return compared(read_report(places[0]), read_report(places[1]))
+    except NoReport as problem:
+        raise Stop(str(problem)) from None
+
+
+async def _reported(site: Site, profile: Profile) -> Mapping[str, Any]:
+    """Start what the run needs, carry it out; raises Stop."""
+    interrupts = Interrupts()
+    try:
+        async with staged(site, profile) as stage:
+            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupts.raised)
+            if profile.search is None:
+                outcome = await run(stage, profile, interrupts)
+                return _summary(stage, profile, outcome, complaints(outcome, profile.fail_if))
+            return await _searched(stage, profile, interrupts)
     except Unreachable as unreachable:
         raise TargetUnreachable(str(unreachable)) from None
-    except (ChildFailed, Refused) as failed:
+    except (ChildFailed, Refused, AuthorityProblem) as failed:
         raise Stop(str(failed)) from None
+    except GeneratorFailed as failed:
+        raise Faulty(str(failed)) from None
 
 
-@asynccontextmanager
-async def target(site: Site | None, dialect: str, spoken: Dialect, ca: str) -> AsyncIterator[Site]:
-    """The target given, or an embedded server for as long as the run lasts."""
-    if site is not None:
-        yield site
-        return
-    key = token_urlsafe(24)
-    serve = ["serve", "--port", "0", "--dialect", dialect, "--project", f"{PROJECT}={key}", "--ca", ca]
-    async with child(serve, deadline_s=START_DEADLINE_S) as server:
-        yield Site(base_url=server["api"], project=PROJECT, api_key=key, dialect=spoken)
+async def _searched(stage: Stage, profile: Profile, interrupts: Interrupts) -> Mapping[str, Any]:
+    """Search for the knee; the report is of the best trial, or of the last one where none passed."""
+    assert profile.search is not None
+    knee, trials = Knee(search=profile.search, first=profile.rate), list[dict[str, Any]]()
+    shown: tuple[Profile, Outcome, list[str]] | None = None
+    limited_by = "the most that the search may try"
+    while not interrupts.count and (rate := knee.next_rate()) is not None:
+        trial = profile.at_rate(rate)
+        outcome = await run(stage, trial, interrupts)
+        wrong = complaints(outcome, profile.fail_if)
+        knee.note(rate, passed=not wrong)
+        if wrong:
+            limited_by = overstrained(outcome) or "that of the target"
+        trials.append({"rate": rate, "complaints": wrong, "figures": outcome.figures})
+        click.echo(trial_line(trials[-1]))
+        if shown is None or shown[2] or not wrong:
+            shown = (trial, outcome, wrong)
+    if shown is None:
+        raise Stop("interrupted before the first trial")
+    trial, outcome, wrong = shown
+    outcome.figures["knee"] = knee.good
+    if interrupts.count and not outcome.interrupted:
+        wrong = [*wrong, "interrupted before the end of the search"]
+    return _summary(stage, trial, outcome, wrong, trials=trials, knee_limited_by=limited_by)
 
 
-async def run(plan: Plan) -> dict[str, Any]:
-    """Run a plan in the locust process; its tables go to standard output as they come."""
-    with tempfile.TemporaryDirectory(prefix="hookproof-load-") as folder:
-        written, result = Path(folder) / "plan.json", Path(folder) / "result.json"
-        plan.write(written)
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            *("-P", "-m", "load.runner", str(written), str(result)),  # -P: no folder of the user's stands in for ours
-            stdin=asyncio.subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGINT, process.send_signal, signal.SIGINT)  # it drains and still reports
-        try:
-            code = await process.wait()
-        finally:
-            loop.remove_signal_handler(signal.SIGINT)
-            if process.returncode is None:
-                process.terminate()
-                await process.wait()
-        if code != 0 or not result.exists():
-            raise click.ClickException(f"the load generator ended with exit code {code} and without a result")
-        return dict(json.loads(result.read_text(encoding="utf-8")))
+def _summary(stage: Stage, profile: Profile, outcome: Outcome, wrong: list[str], **further: Any) -> Mapping[str, Any]:
+    site = stage.site
+    return summary(
+        profile=profile,
+        target=site.base_url or "",
+        dialect=site.dialect_name,
+        version=_version(),
+        outcome=outcome,
+        wrong=wrong,
+        left_out=stage.left_out,
+        **further,
+    )
+
+
+def _version() -> str:
+    try:
+        return version("hookproof")
+    except PackageNotFoundError:
+        return "unknown"

@@ -1,53 +1,88 @@
-"""What a run showed, in words, and whether it passed."""
+"""A run in words and as JSON; every other report is made from `report.json` alone.
 
-from collections.abc import Mapping
+The file's members are described in the README. `summary` makes it, `console_report` the lines at the end of a run.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, Final
 
+from load.figures import FIGURES
+from load.latency import stretch_s
+from load.outcome import Outcome
 from load.profile import Profile
 
-BUSY_SHARE: Final = 0.9
-"""Share of a core above which the generator measures itself rather than the target."""
+GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
+    "sent": ("sent", "accepted", "refused", "errors", "ingest_rps", "requests_rps"),
+    "ingest": ("ingest_p50", "ingest_p95", "ingest_p99", "ingest_max"),
+    "ledger": ("expected", "delivered", "lost", "explained"),
+    "wrong": ("duplicated", "unverifiable", "altered", "unexpected", "late", "out_of_order"),
+    "delivery": ("delivery_rps", "delivery_p50", "delivery_p95", "delivery_p99", "delivery_max", "drain_s"),
+    "limits": ("overshoot", "allowance_used", "fairness"),
+    "generator": ("lateness_p50", "lateness_p99", "waited", "generator_cpu"),
+    "search": ("knee",),
+}
+"""The figures as the console shows them, a line each."""
 
 
-def verdict_of(result: Mapping[str, Any]) -> str:
-    """`pass`, or `fail` for anything lost, duplicated, unexpected or refused, and for a run that proves nothing."""
-    return "fail" if any(complaints(result)) else "pass"
+def summary(
+    *,
+    profile: Profile,
+    target: str,
+    dialect: str,
+    version: str,
+    outcome: Outcome,
+    wrong: Sequence[str],
+    left_out: Mapping[str, str],
+    trials: Sequence[Mapping[str, Any]] = (),
+    knee_limited_by: str | None = None,
+) -> dict[str, Any]:
+    """The content of `report.json`; `wrong` is what the run fails for."""
+    crossed = {threshold.text: threshold.crossed(outcome.figures) for threshold in profile.fail_if}
+    return {
+        "tool": {"name": "hookproof", "version": version},
+        "profile": profile.name,
+        "target": target,
+        "dialect": dialect,
+        "started_at": datetime.fromtimestamp(outcome.started_at, UTC).isoformat(timespec="milliseconds"),
+        "rate": profile.rate,
+        "duration_s": profile.duration_s,
+        "users": profile.users,
+        "verdict": "fail" if wrong else "pass",
+        "exit_code": 1 if wrong else 0,
+        "complaints": list(wrong),
+        "thresholds": [{"text": text, "crossed": why is not None} for text, why in crossed.items()],
+        "figures": {name: outcome.figures.get(name) for name in FIGURES},
+        "endpoints": list(outcome.endpoints),
+        "samples": dict(outcome.samples),
+        "stretch_s": stretch_s(profile.duration_s),
+        "over_time": dict(outcome.over_time),
+        "distribution": list(outcome.distribution),
+        "trials": [dict(trial) for trial in trials],
+        "knee_limited_by": knee_limited_by,
+        "left_out": dict(left_out),
+    }
 
 
-def complaints(result: Mapping[str, Any]) -> list[str]:
-    """What is wrong with a run, each in one line; empty for a good one."""
-    found = [f"{result[name]} {name}" for name in ("lost", "duplicated", "unexpected", "refused") if result[name]]
-    if not result["accepted"]:
-        found.append("nothing was accepted, so nothing is proved")
-    if result["answers_missing"]:
-        found.append(f"{result['answers_missing']} broadcasts were never answered")
-    if result["interrupted"]:
-        found.append("interrupted before the end")
-    if result["witness_problem"]:
-        found.append(result["witness_problem"])
-    if result["generator_cpu_share"] > BUSY_SHARE:
-        share = result["generator_cpu_share"]
-        found.append(f"the generator used {share:.2f} of a core: it measured itself, not the target")
-    return found
-
-
-def console_report(profile: Profile, result: Mapping[str, Any]) -> str:
-    """The figures and the verdict line."""
-    counts = ("sent", "accepted", "delivered", "lost", "duplicated", "unexpected")
-    lateness, cpu = milliseconds(result["generator_lateness_s"]), result["generator_cpu_share"]
-    lines = [
-        f"profile {profile.name}: {profile.rate:g}/s for {profile.duration_s:g} s",
-        " · ".join(f"{name} {result[name]}" for name in counts),
-        f"delivery latency, from the intended send time to arrival: {milliseconds(result['delivery_latency_s'])}",
-        f"generator lateness: {lateness} · generator CPU {cpu:.2f} of a core",
-    ]
-    wrong = complaints(result)
-    lines.append(f"FAIL  {'; '.join(wrong)}" if wrong else "PASS  every accepted broadcast arrived once")
+def console_report(report: Mapping[str, Any]) -> str:
+    """The figures, what is wrong with samples, and the verdict line."""
+    lines = [f"profile {report['profile']}: {report['rate']:g}/s for {report['duration_s']:g} s at {report['target']}"]
+    lines += [f"  {group:<10}{shown}" for group, names in GROUPS.items() if (shown := _shown(names, report["figures"]))]
+    if report["knee_limited_by"] is not None:
+        lines.append(f"  the knee is {report['knee_limited_by']}")
+    lines += [f"  left out  {operation_id}: {why}" for operation_id, why in report["left_out"].items()]
+    lines += [f"  {kind}, for example {samples[0]}" for kind, samples in report["samples"].items()]
+    wrong = report["complaints"]
+    lines.append(f"FAIL  {'; '.join(wrong)}" if wrong else "PASS  no threshold was crossed")
     return "\n".join(lines)
 
 
-def milliseconds(quantiles: Mapping[str, float] | None) -> str:
-    """Percentiles in milliseconds."""
-    if quantiles is None:
-        return "none"
-    return " · ".join(f"{name} {value * 1000:.1f} ms" for name, value in quantiles.items())
+def trial_line(trial: Mapping[str, Any]) -> str:
+    """One trial of a search in a line."""
+    words = "; ".join(trial["complaints"]) or "passes"
+    return f"trial at {trial['rate']:,.0f}/s: {words}"
+
+
+def _shown(names: Sequence[str], figures: Mapping[str, float | None]) -> str:
+    told = ((name, figures[name]) for name in names)
+    return " · ".join(f"{name} {FIGURES[name].unit.shown(value)}" for name, value in told if value is not None)

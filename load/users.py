@@ -1,70 +1,145 @@
-"""Who sends: users that take slots from the run's schedule and broadcast."""
+"""Who sends: users that take slots from the run's schedule and carry out an operation in each."""
 
-import json
+import random
 import time
+from dataclasses import dataclass
 from typing import Final
-from uuid import uuid4
 
 import gevent
+import msgspec
 from locust import FastHttpUser, task
 from locust.exception import StopUser
 
-from load.ledger import Ledger
-from load.plan import MARKER, Plan
+from load.marker import marked_data
+from load.plan import Call, Plan
+from load.profile import BROADCAST
 from load.schedule import Schedule
+from load.sending import Sending
 
-OPERATION: Final = "createBroadcastEvent"
+ANSWER_WITHIN_S: Final = 10.0
+FIRST_SUCCESS, FIRST_REDIRECT = 200, 300
+WAITING_S: Final = 0.001
 
 
-class BroadcastUser(FastHttpUser):
-    """Sends one broadcast (section 4.8) a slot; the class attributes are set once, before the run starts.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Why a request came to nothing, and whether it was answered at all."""
 
-    The run's users share one process and its event loop, so schedule and ledger need no lock.
+    why: str
+    answered: bool
+
+
+@dataclass(slots=True, kw_only=True)
+class Work:
+    """What the users of a run share; they are one process and one event loop, so nothing is locked.
+
+    `broadcast` is the text of a broadcast's body before its key and its data.
     """
 
     plan: Plan
     schedule: Schedule
-    ledger: Ledger
-    started_at: float
-    connection_timeout = 10.0
-    network_timeout = 10.0
+    sending: Sending
+    choose: random.Random
+    broadcast: bytes
+    operations: tuple[str, ...]
+    weights: tuple[float, ...]
+    begun: int = 0
+    stopping: bool = False
+
+    @classmethod
+    def of(cls, plan: Plan, schedule: Schedule, sending: Sending) -> "Work":
+        """The work of a plan."""
+        return cls(
+            plan=plan,
+            schedule=schedule,
+            sending=sending,
+            choose=random.Random(plan.run),
+            broadcast=msgspec.json.encode(plan.broadcast)[:-1],
+            operations=tuple(plan.mix),
+            weights=tuple(plan.mix.values()),
+        )
+
+    def operation(self) -> str:
+        """Which operation the next slot goes to."""
+        if len(self.operations) == 1:
+            return self.operations[0]
+        return self.choose.choices(self.operations, self.weights)[0]
+
+    def next_number(self) -> int:
+        """The number of the next broadcast."""
+        self.begun += 1
+        return self.begun - 1
+
+    def body(self, number: int, intended_at: float) -> bytes:
+        """The request body of a broadcast (section 4.8), with a key of its own, so that none is a duplicate."""
+        run = self.plan.run
+        data = marked_data(run, number, intended_at, self.plan.pad)
+        return b'%b,"idempotency_key":"%b.%d","data":%b}' % (self.broadcast, run.encode(), number, data)
+
+
+class LoadUser(FastHttpUser):
+    """Carries out one operation a slot; `work` is set once, before the run starts."""
+
+    work: Work
+    connection_timeout = ANSWER_WITHIN_S
+    network_timeout = ANSWER_WITHIN_S
 
     @task
-    def broadcast(self) -> None:
+    def take_slot(self) -> None:
         """Wait for the next slot, then send; a slot that is already past is sent at once."""
-        slot = self.schedule.take()
+        work = self.work
+        slot = None if work.stopping else work.schedule.take()
         if slot is None:
             raise StopUser
-        intended_at = self.started_at + slot
-        gevent.sleep(max(0.0, intended_at - time.time()))
-        marker = uuid4().hex
-        self.ledger.sent(marker, intended_at=intended_at, sent_at=time.time())
-        with self.client.post(
-            self.plan.path,
-            data=broadcast_body(marker),
-            headers=self.plan.headers,
-            name=OPERATION,
+        intended_at, free_at = work.sending.started_at + slot, time.time()
+        if intended_at > free_at:
+            gevent.sleep(intended_at - free_at)
+        if work.stopping:
+            raise StopUser
+        due_at = max(intended_at, free_at)
+        work.sending.left(due_at=due_at, sent_at=time.time(), waited=free_at > intended_at + WAITING_S)
+        operation_id = work.operation()
+        if operation_id == BROADCAST:
+            self._broadcast(intended_at)
+        else:
+            self._call(operation_id)
+        work.sending.counts["done"] += 1
+
+    def _broadcast(self, intended_at: float) -> None:
+        work = self.work
+        number = work.next_number()
+        failure = self._exchange(BROADCAST, work.plan.calls[BROADCAST], 0, work.body(number, intended_at))
+        if failure is None:
+            work.sending.accepted(number, intended_at=intended_at, now=time.time())
+        else:
+            work.sending.refused(number, failure.why, answered=failure.answered)
+
+    def _call(self, operation_id: str) -> None:
+        call = self.work.plan.calls[operation_id]
+        turn = self.work.sending.counts[operation_id]
+        self.work.sending.counts[operation_id] += 1
+        body = call.bodies[turn % len(call.bodies)].encode() if call.bodies else None
+        failure = self._exchange(operation_id, call, turn, body)
+        if failure is not None:
+            self.work.sending.failed(operation_id, failure.why)
+
+    def _exchange(self, operation_id: str, call: Call, turn: int, body: bytes | None) -> Failure | None:
+        """Send a request; what is wrong with its answer, or None."""
+        with self.client.request(
+            call.method,
+            call.paths[turn % len(call.paths)],
+            data=body,  # type: ignore[arg-type]  # bytes are what it sends in the end
+            headers=self.work.plan.headers,
+            name=operation_id,
             catch_response=True,
+            allow_redirects=False,
         ) as response:
-            accepted = self._accepted(response.status_code)
-            self.ledger.answered(marker, accepted=accepted)
-            if accepted:
+            status = response.status_code
+            if status in call.statuses if call.statuses else FIRST_SUCCESS <= status < FIRST_REDIRECT:
                 response.success()
-            else:
-                response.failure(f"answered {response.status_code}")
-
-    def _accepted(self, status: int) -> bool:
-        if self.plan.accepted_statuses:
-            return status in self.plan.accepted_statuses
-        return 200 <= status < 300  # noqa: PLR2004
-
-
-def broadcast_body(marker: str) -> str:
-    """The request body of one broadcast; every field is given, so that no dialect misses one it requires."""
-    return json.dumps(
-        {
-            "event_type": "hookproof.load",
-            "data": {MARKER: marker},
-            "idempotency_key": marker,
-        }
-    )
+                return None
+            failure = Failure(
+                why=f"answered {status}" if status else f"no answer: {response.error}", answered=status > 0
+            )
+            response.failure(failure.why)
+            return failure

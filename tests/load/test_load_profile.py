@@ -20,7 +20,33 @@ def test_an_unknown_profile_is_refused_with_the_known_ones() -> None:
 
 def test_every_problem_of_a_file_is_told_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "wrong.yaml"
-    path.write_text("name: wrong\nsummary: s\nrate: fast\nduration_s: 1\nusers: 0\ndrain_s: 1\nspeed: 9\n")
+    path.write_text("name: wrong\nsummary: s\nrate: fast\nduration_s: 1\nusers: 0\ndrain_s: 1\nspeed: 9\nfail_if: []\n")
     with pytest.raises(FileProblems) as refused:
         load_profile(str(path))
     assert {problem.line for problem in refused.value.problems} == {3, 5, 7}
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("endpoints: {count: 1, limited: 2, rate_limit: 1, rate_limit_duration_s: 1}", "limited is more"),
+        ("endpoints: {limited: 1}", "rate_limit_duration_s"),
+        ("spike: {times: 2, from_s: 5, to_s: 4}", "from_s comes before"),
+        ("trouble: [{endpoints: 2, from_s: 0, to_s: 1, reply: {hang: true}}]", "more endpoints"),
+        ("points: [[0, 1], [1e9, 1]]", "points"),
+    ],
+)
+def test_a_profile_that_contradicts_itself_is_refused(tmp_path: Path, line: str, told: str) -> None:
+    path = tmp_path / "wrong.yaml"
+    path.write_text(f"name: w\nsummary: s\nrate: 1\nduration_s: 9\nusers: 1\ndrain_s: 1\nfail_if: []\n{line}\n")
+    with pytest.raises(FileProblems, match=told):
+        load_profile(str(path))
+
+
+def test_the_command_line_stretches_a_shape_to_its_rate_and_duration() -> None:
+    spike = load_profile("spike").overridden(rate=100, duration_s=60)
+    assert spike.shape.duration_s == 60
+    assert spike.shape.rate_at(1) == 100
+    assert spike.shape.rate_at(25) == 1000
+    chaos = load_profile("chaos").overridden(duration_s=15)
+    assert (chaos.trouble[0].from_s, chaos.trouble[0].to_s) == (2.5, 6)

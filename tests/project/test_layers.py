@@ -38,7 +38,7 @@ def test_the_layers_hold(tree: Path) -> None:
         ("receiver/verification.py", "import mockserver.delivery.signing"),
         ("mockserver/delivery/signing.py", "import receiver.verification"),
         ("conformance/evidence.py", "import mockserver.app"),
-        ("load/ledger.py", "import conformance.evidence"),
+        ("load/balance.py", "import conformance.evidence"),
         ("conformance/evidence.py", "import locust"),
         ("conformance/evidence.py", "import schemathesis"),
     ],

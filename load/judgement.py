@@ -1,0 +1,47 @@
+"""Whether a run passed: its thresholds, and what keeps a run from proving anything."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from load.outcome import Outcome
+from load.thresholds import Threshold
+
+BUSY_SHARE: Final = 0.9
+"""Share of a core above which the generator measures itself rather than the target."""
+
+LATE_S: Final = 0.25
+"""A generator that sends one of a hundred requests later than this after it could did not keep up."""
+
+
+def complaints(outcome: Outcome, thresholds: Sequence[Threshold]) -> list[str]:
+    """What is wrong with a run, each in one line; empty for a good one."""
+    return [*_of_the_run(outcome), *_crossed(outcome, thresholds)]
+
+
+def overstrained(outcome: Outcome) -> str | None:
+    """Why the generator measured itself rather than the target, or None."""
+    share, late = outcome.figures["generator_cpu"] or 0.0, outcome.figures["lateness_p99"] or 0.0
+    if share > BUSY_SHARE:
+        return f"the generator used {share:.2f} of a core: it measured itself, not the target"
+    if late > LATE_S:
+        return f"the generator could not keep up: it sent one of a hundred requests more than {late:.2f} s late"
+    return None
+
+
+def _of_the_run(outcome: Outcome) -> list[str]:
+    found = []
+    if not outcome.figures["accepted"]:
+        found.append("nothing was accepted, so nothing is proved")
+    if outcome.unanswered:
+        found.append(f"{outcome.unanswered} requests were never answered")
+    if outcome.interrupted:
+        found.append("interrupted before the end")
+    if outcome.problem is not None:
+        found.append(outcome.problem)
+    strain = overstrained(outcome)
+    return [*found, *([strain] if strain else [])]
+
+
+def _crossed(outcome: Outcome, thresholds: Sequence[Threshold]) -> list[str]:
+    told = (threshold.crossed(outcome.figures) for threshold in thresholds)
+    return [one for one in told if one is not None]

@@ -1,0 +1,102 @@
+"""Faults of some deliveries among many: every seventh attempt goes wrong (sections 1, 4.8 and 6).
+
+They are what a service shows under load, and so regular that a load run can be held to counting them exactly. Attempts
+are counted over all endpoints.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from http import HTTPStatus
+from typing import Any, Final
+
+import msgspec
+
+from mockserver.delivery.courier import Answer, Courier
+from mockserver.delivery.headers import Headers
+from mockserver.delivery.port import EndpointSettings, PendingDelivery
+from mockserver.faults.registry import fault, variant
+from mockserver.store.endpoints import EndpointRow
+from mockserver.store.events import Events, NewEvent
+
+FLOOD: Final = ("flood",)
+EVERY: Final = 7
+LATE_S: Final = 1.5
+
+
+class EverySeventh(Courier):
+    """Goes wrong with every seventh attempt."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._begun = 0
+
+    async def carry(
+        self, delivery: PendingDelivery, endpoint: EndpointSettings, sent: Callable[[], None] = lambda: None
+    ) -> Answer:
+        """Rightly, or as it goes wrong."""
+        self._begun += 1
+        if self._begun % EVERY:
+            return await super().carry(delivery, endpoint, sent)
+        return await self.wrongly(delivery, endpoint, sent)
+
+    async def wrongly(self, delivery: PendingDelivery, endpoint: EndpointSettings, sent: Callable[[], None]) -> Answer:
+        """The seventh attempt."""
+        return await super().carry(delivery, endpoint, sent)
+
+
+@fault("1-1", seen="taken from the queue before the worker died", shows_in=FLOOD)
+class EverySeventhLost(EverySeventh):
+    """Every seventh delivery counts as delivered and is never sent."""
+
+    async def wrongly(self, delivery: PendingDelivery, endpoint: EndpointSettings, sent: Callable[[], None]) -> Answer:
+        """Nothing at all."""
+        return Answer(status=HTTPStatus.OK)
+
+
+@fault("4.8-15", seen="an acknowledgement that came too late for the queue", shows_in=FLOOD)
+class EverySeventhDoubled(EverySeventh):
+    """Every seventh delivery is sent twice."""
+
+    async def wrongly(self, delivery: PendingDelivery, endpoint: EndpointSettings, sent: Callable[[], None]) -> Answer:
+        """Once more."""
+        await super().wrongly(delivery, endpoint, sent)
+        return await super().wrongly(delivery, endpoint, sent)
+
+
+@fault("6-3", seen="a buffer that two workers share", shows_in=["broadcast"])
+class EverySeventhAltered(EverySeventh):
+    """Every seventh delivery has a member more than the data of its event, rightly signed."""
+
+    async def wrongly(self, delivery: PendingDelivery, endpoint: EndpointSettings, sent: Callable[[], None]) -> Answer:
+        """With other data."""
+        data = {**msgspec.json.decode(delivery.body), "seventh": True}
+        return await super().wrongly(replace(delivery, body=msgspec.json.encode(data)), endpoint, sent)
+
+
+@fault("6-6", seen="one worker that was started without its secrets", shows_in=FLOOD)
+class EverySeventhUnsigned(Courier):
+    """Every seventh delivery comes without its signature."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._begun = 0
+
+    def _own_headers(self, delivery: PendingDelivery, endpoint: EndpointSettings, body: bytes) -> Headers:
+        headers = super()._own_headers(delivery, endpoint, body)
+        self._begun += 1
+        if self._begun % EVERY:
+            return headers
+        signature = self._dialect.signatures.scheme(advanced=endpoint.advanced_signatures).header
+        return tuple((name, value) for name, value in headers if name != signature)
+
+
+@variant()
+class EverySeventhLate(Events):
+    """The deliveries of every seventh event are due some seconds after it was accepted."""
+
+    count = 0
+
+    def add(self, event: NewEvent, *, reached: Sequence[EndpointRow], now: float) -> None:
+        """Later."""
+        type(self).count += 1
+        super().add(event, reached=reached, now=now if self.count % EVERY else now + LATE_S)

@@ -1,0 +1,49 @@
+"""The yardstick of the load generator: a bare FastHttpUser that posts the same bytes over and over.
+
+`python -m tests.bench.bare_locust URL USERS REQUESTS BODY_FILE` prints requests a second.
+"""
+
+import locust  # first: it patches what the other imports bring in
+
+# isort: split
+import sys
+import time
+from pathlib import Path
+
+import gevent
+from locust import FastHttpUser, task
+from locust.env import Environment
+from locust.exception import StopUser
+
+
+class Poster(FastHttpUser):
+    """Posts until all requests are begun."""
+
+    left = 0
+    done = 0
+    body = b""
+
+    @task
+    def post(self) -> None:
+        if Poster.left == 0:
+            raise StopUser
+        Poster.left -= 1
+        self.client.post("/", data=self.body, headers={"Content-Type": "application/json"}, name="post")
+        Poster.done += 1
+
+
+def main() -> None:
+    url, users, requests, body = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]).read_bytes()
+    Poster.left, Poster.body = requests, body
+    environment = Environment(user_classes=[Poster], host=url, events=locust.events)
+    runner = environment.create_local_runner()
+    began = time.time()
+    runner.start(users, spawn_rate=users)
+    while Poster.done < requests:
+        gevent.sleep(0.02)
+    print(requests / (time.time() - began))
+    runner.quit()
+
+
+if __name__ == "__main__":
+    main()

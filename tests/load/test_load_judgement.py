@@ -1,0 +1,67 @@
+"""A run passes only if it proved something and nothing went wrong."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from load.judgement import complaints
+from load.outcome import Outcome
+from load.profile import load_profile
+from load.report import console_report, summary
+
+PROFILE = load_profile("smoke")
+GOOD = Outcome(
+    figures={
+        **dict.fromkeys(("lost", "duplicated", "unverifiable", "altered", "unexpected", "refused"), 0.0),
+        "accepted": 10.0,
+        "delivery_p50": 0.002,
+        "generator_cpu": 0.2,
+        "lateness_p99": 0.001,
+    },
+    endpoints=(),
+    samples={},
+    over_time={},
+    distribution=(),
+    started_at=0.0,
+    interrupted=False,
+    problem=None,
+    unanswered=0,
+)
+
+
+def console(outcome: Outcome) -> str:
+    wrong = complaints(outcome, PROFILE.fail_if)
+    told = summary(
+        profile=PROFILE, target="t", dialect="d", version="1", outcome=outcome, wrong=wrong, left_out={}, trials=()
+    )
+    return console_report(told)
+
+
+def test_a_clean_run_passes() -> None:
+    assert complaints(GOOD, PROFILE.fail_if) == []
+    assert console(GOOD).splitlines()[-1].startswith("PASS")
+    assert "delivery_p50 2.0 ms" in console(GOOD)
+
+
+@pytest.mark.parametrize("figure", ["lost", "duplicated", "unverifiable", "altered", "unexpected", "refused"])
+def test_a_run_with_a_wrong_delivery_fails_and_says_which(figure: str) -> None:
+    wrong = replace(GOOD, figures={**GOOD.figures, figure: 1.0})
+    assert f"FAIL  {figure} is 1" in console(wrong)
+
+
+@pytest.mark.parametrize(
+    ("flaw", "told"),
+    [
+        ({"unanswered": 2}, "never answered"),
+        ({"interrupted": True}, "interrupted"),
+        ({"problem": "the sidecar stopped answering"}, "sidecar"),
+        ({"figures": {**GOOD.figures, "accepted": 0.0}}, "nothing is proved"),
+        ({"figures": {**GOOD.figures, "generator_cpu": 0.95}}, "measured itself"),
+        ({"figures": {**GOOD.figures, "lateness_p99": 0.3}}, "could not keep up"),
+    ],
+)
+def test_a_run_that_proves_nothing_fails_and_says_why(flaw: dict[str, Any], told: str) -> None:
+    wrong = console(replace(GOOD, **flaw)).splitlines()[-1]
+    assert wrong.startswith("FAIL")
+    assert told in wrong
