@@ -66,6 +66,7 @@ class Inbox:
         self._bytes = 0
         self._spill: Spill | None = None
         self._waiting = Turnstile()
+        self._clearings = 0
 
     def issue(self, token: str) -> None:
         """Keep count of a token's requests even when none of them is kept any more."""
@@ -154,6 +155,7 @@ class Inbox:
         self._bytes = 0
         if self._spill is not None:
             self._spill.clear()
+        self._clearings += 1
         self._waiting.open()
 
     def end(self) -> None:
@@ -187,14 +189,14 @@ class Inbox:
             while self._arrived(token) - after < count:
                 await self._waiting.until(token, after + count)
             return
-        seen, passed = after, 0
+        clearings, seen, passed = self._clearings, after, 0
         while passed < count:
-            if self._arrived(token) < seen:  # the inbox was cleared: sequences begin anew
-                seen, passed = after, 0
+            if clearings != self._clearings:  # sequences begin anew
+                clearings, seen, passed = self._clearings, after, 0
             async for arrival in self._kept(token, seen):
                 seen = arrival.sequence
                 passed += sieve.passes(arrival)
-            if passed < count:
+            if passed < count and clearings == self._clearings:
                 await self._waiting.until(token, self._arrived(token) + 1)
 
     def _arrived(self, token: str) -> int:

@@ -305,7 +305,9 @@ def test_waiting_behind_a_sieve_goes_on_when_the_inbox_is_cleared() -> None:
         inbox.record(arrival("t", b"after", "PUT"))
         return await waiting
 
-    assert bodies(with_inbox(work)) == [b"after"]
+    found = with_inbox(work)
+    assert bodies(found) == [b"after"]
+    assert found.complete
 
 
 class Notes:
