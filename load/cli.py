@@ -106,13 +106,18 @@ def load(
             drain_s=drain,
             fail_if=tuple(Threshold.parse(text) for text in fail_if),
         )
+        if profile.search is not None:
+            profile.at_rate(profile.search.most)  # so that no trial turns out to be too large
         site = site_from(Flags(**target))
-    except (FileProblems, BadThreshold, BadTarget) as problem:
+    except (FileProblems, BadThreshold, BadTarget, ValueError) as problem:
         raise Stop(str(problem)) from None
     if site.host not in (None, i_may_load):
         raise Stop(f"{site.host} is not this machine; if you may load it, say so: --i-may-load {site.host}")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise Stop(f"--out {out} cannot be made: {problem.strerror}") from None
     report = asyncio.run(_reported(site, profile))
-    out.mkdir(parents=True, exist_ok=True)
     (out / REPORT).write_text(json.dumps(report, indent=1), encoding="utf-8")
     (out / TABLE).write_text(series_csv(report), encoding="utf-8")
     (out / PAGE).write_text(page(report), encoding="utf-8")

@@ -34,6 +34,8 @@ def _of_the_run(outcome: Outcome) -> list[str]:
         found.append("nothing was accepted, so nothing is proved")
     if outcome.unanswered:
         found.append(f"{outcome.unanswered} requests were never answered")
+    if outcome.unsent > 0 and not outcome.interrupted:
+        found.append(f"{outcome.unsent} slots were never sent: every user waited for an answer, far beyond the end")
     if outcome.interrupted:
         found.append("interrupted before the end")
     if outcome.problem is not None:

@@ -31,6 +31,7 @@ class Outcome:
     interrupted: bool
     problem: str | None
     unanswered: int
+    unsent: int
 
 
 def outcome_of(stage: Stage, profile: Profile, sent: Sent, arrived: Arrived) -> Outcome:
@@ -59,6 +60,7 @@ def outcome_of(stage: Stage, profile: Profile, sent: Sent, arrived: Arrived) -> 
         interrupted=sent.interrupted,
         problem=sent.problem,
         unanswered=sent.counts.get("requests", 0) - sent.counts.get("done", 0),
+        unsent=profile.shape.slots - sent.counts.get("requests", 0),
     )
 
 

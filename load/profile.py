@@ -12,6 +12,8 @@ from load.thresholds import BadThreshold, Threshold
 from spec.yaml_file import FileProblems, Problem, read_yaml
 
 BROADCAST: Final = "createBroadcastEvent"
+MOST_DELIVERIES: Final = 200_000_000
+"""The sidecar keeps two bytes for each of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +93,7 @@ class Profile:
             raise ValueError("trouble: it takes more endpoints than there are")
         if any(one["from_s"] >= one["to_s"] for one in read.get("trouble", ())):
             raise ValueError("trouble: from_s comes before to_s")
+        _bound(shape, endpoints)
         return cls(
             name=read["name"],
             summary=read["summary"],
@@ -122,11 +125,15 @@ class Profile:
         drain_s: float | None = None,
         fail_if: tuple[Threshold, ...] = (),
     ) -> "Profile":
-        """The profile with what the command line says instead; a shape is stretched to the rate and the duration."""
+        """The profile with what the command line says instead; a shape is stretched to the rate and the duration.
+
+        Raises ValueError for a run beyond the bounds.
+        """
         wider = (duration_s or self.duration_s) / self.duration_s
         higher = (rate or self.rate) / self.rate
         points = tuple(Point(at_s=one.at_s * wider, rate=one.rate * higher) for one in self.shape.points)
         trouble = tuple(replace(one, from_s=one.from_s * wider, to_s=one.to_s * wider) for one in self.trouble)
+        _bound(Shape(points=points), self.endpoints)
         return replace(
             self,
             rate=rate or self.rate,
@@ -172,6 +179,13 @@ def _shape(read: Mapping[str, Any]) -> Shape:
             raise ValueError("spike: from_s comes before to_s, and both within duration_s")
         return Shape.spike(rate, duration_s, **spike)
     return Shape.steady(rate, duration_s)
+
+
+def _bound(shape: Shape, endpoints: Endpoints) -> None:
+    for problem in problems_of(shape.points):
+        raise ValueError(f"rate and duration: {problem}")
+    if shape.slots * endpoints.count > MOST_DELIVERIES:
+        raise ValueError(f"rate, duration and endpoints: more than {MOST_DELIVERIES:,} deliveries")
 
 
 def _thresholds(texts: list[str]) -> tuple[Threshold, ...]:

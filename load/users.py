@@ -1,6 +1,5 @@
 """Who sends: users that take slots from the run's schedule and carry out an operation in each."""
 
-import random
 import time
 from dataclasses import dataclass
 from typing import Final
@@ -11,6 +10,7 @@ from locust import FastHttpUser, task
 from locust.exception import StopUser
 
 from load.marker import marked_data
+from load.mix import Mix
 from load.plan import Call, Plan
 from load.profile import BROADCAST
 from load.schedule import Schedule
@@ -39,10 +39,8 @@ class Work:
     plan: Plan
     schedule: Schedule
     sending: Sending
-    choose: random.Random
+    mix: Mix
     broadcast: bytes
-    operations: tuple[str, ...]
-    weights: tuple[float, ...]
     begun: int = 0
     stopping: bool = False
 
@@ -53,17 +51,9 @@ class Work:
             plan=plan,
             schedule=schedule,
             sending=sending,
-            choose=random.Random(plan.run),
+            mix=Mix(plan.mix),
             broadcast=msgspec.json.encode(plan.broadcast)[:-1],
-            operations=tuple(plan.mix),
-            weights=tuple(plan.mix.values()),
         )
-
-    def operation(self) -> str:
-        """Which operation the next slot goes to."""
-        if len(self.operations) == 1:
-            return self.operations[0]
-        return self.choose.choices(self.operations, self.weights)[0]
 
     def next_number(self) -> int:
         """The number of the next broadcast."""
@@ -98,7 +88,7 @@ class LoadUser(FastHttpUser):
             raise StopUser
         due_at = max(intended_at, free_at)
         work.sending.left(due_at=due_at, sent_at=time.time(), waited=free_at > intended_at + WAITING_S)
-        operation_id = work.operation()
+        operation_id = work.mix.take()
         if operation_id == BROADCAST:
             self._broadcast(intended_at)
         else:

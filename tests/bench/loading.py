@@ -78,7 +78,7 @@ def bare(folder: Path, sink: str, requests: int) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--requests", type=int, default=60_000)
+    parser.add_argument("--requests", type=int, default=30_000)
     parser.add_argument("--out", type=Path, default=Path("hookproof-bench-loading.json"))
     options = parser.parse_args()
     with ExitStack() as stack:

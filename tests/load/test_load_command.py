@@ -122,6 +122,8 @@ def test_a_target_that_refuses_endpoints_ends_with_exit_64_and_says_what_it_answ
         (("no-such-profile",), "smoke"),
         (("smoke", "--fail-if", "lots > 0"), "did you mean lost"),
         (("smoke", "--rate", "1e9"), "100000"),
+        (("smoke", "--rate", "100000", "--duration", "86400"), "20,000,000 slots"),
+        (("fanout", "--rate", "1000", "--duration", "3600"), "200,000,000 deliveries"),
         (("smoke", "--dialect", "klingon"), "klingon"),
         (("smoke", "--url", "http://127.0.0.1:1", "--receiver-bind", "here"), "127.0.0.1:0"),
         (("compare", "a"), "two runs"),
@@ -136,6 +138,14 @@ def test_what_cannot_be_meant_is_refused_with_exit_64_and_one_line(
     outcome = hookproof_load(tmp_path, *arguments, *extra)
     assert outcome.returncode == 64, outcome.stdout + outcome.stderr
     assert told in outcome.stderr
+
+
+def test_reports_that_cannot_be_written_stop_the_run_before_it_begins(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    outcome = hookproof_load(tmp_path / "file" / "out", "smoke")
+    assert outcome.returncode == 64
+    assert "--out" in outcome.stderr
+    assert outcome.stdout == ""
 
 
 @pytest.mark.parametrize("allowed", [(), ("--i-may-load", "other.invalid")])

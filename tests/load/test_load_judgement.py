@@ -27,6 +27,7 @@ GOOD = Outcome(
     interrupted=False,
     problem=None,
     unanswered=0,
+    unsent=0,
 )
 
 
@@ -54,7 +55,8 @@ def test_a_run_with_a_wrong_delivery_fails_and_says_which(figure: str) -> None:
     ("flaw", "told"),
     [
         ({"unanswered": 2}, "never answered"),
-        ({"interrupted": True}, "interrupted"),
+        ({"unsent": 3}, "3 slots were never sent"),
+        ({"interrupted": True, "unsent": 3}, "FAIL  interrupted before the end"),
         ({"problem": "the sidecar stopped answering"}, "sidecar"),
         ({"figures": {**GOOD.figures, "accepted": 0.0}}, "nothing is proved"),
         ({"figures": {**GOOD.figures, "generator_cpu": 0.95}}, "measured itself"),

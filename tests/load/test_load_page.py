@@ -7,7 +7,7 @@ import pytest
 
 from load.figures import FIGURES, Unit
 from load.page import page, plots
-from load.plot import Line, Plot, nice, svg
+from load.plot import BOTTOM, HEIGHT, TOP, Line, Plot, nice, svg
 from load.table import rows, series_csv
 
 REPORT: dict[str, Any] = {
@@ -75,6 +75,8 @@ def test_the_window_of_a_limited_endpoint_is_plotted_against_its_limit() -> None
     limit_y = float(re.findall(r'class="limit"[^>]* y1="([\d.]+)"', drawn)[0])
     dots = [float(y) for y in re.findall(r'cy="([\d.]+)"', drawn)]
     assert dots[0] > limit_y > dots[1], "one dot below the limit, one above it"
+    floor, above = HEIGHT - BOTTOM, (HEIGHT - TOP - BOTTOM) / 4
+    assert (floor - limit_y) / 2 == pytest.approx(above, abs=0.1), "2 of an axis that ends at 4 is half way up"
 
 
 def test_a_run_without_deliveries_still_has_a_page() -> None:
