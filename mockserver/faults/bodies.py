@@ -1,7 +1,6 @@
 """Bodies and headers of deliveries: altered on the way, or told wrongly (sections 2.3, 4.8 and 6)."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 import msgspec
@@ -25,7 +24,7 @@ class OtherBody(Courier):
     """Sends another body than the data of the event, rightly signed."""
 
     def _body(self, delivery: PendingDelivery, endpoint: EndpointSettings) -> bytes:
-        return super()._body(replace(delivery, body=self.altered(delivery)), endpoint)
+        return super()._body(msgspec.structs.replace(delivery, body=self.altered(delivery)), endpoint)
 
     def altered(self, delivery: PendingDelivery) -> bytes:
         """The JSON text that is sent instead."""
@@ -144,7 +143,9 @@ class EventIdOfTheAttempt(Courier):
     """The event identifier of a delivery is one of the attempt."""
 
     def _own_headers(self, delivery: PendingDelivery, endpoint: EndpointSettings, body: bytes) -> Headers:
-        return super()._own_headers(replace(delivery, event_uid=f"{delivery.id}.{delivery.attempts}"), endpoint, body)
+        return super()._own_headers(
+            msgspec.structs.replace(delivery, event_uid=f"{delivery.id}.{delivery.attempts}"), endpoint, body
+        )
 
 
 @fault("4.8-17", shows_in=BROADCAST, where=lambda dialect: dialect.delivery.event_type_header is not None)
@@ -152,7 +153,9 @@ class EventTypeInCapitals(Courier):
     """The header with the event_type shows it in capitals."""
 
     def _own_headers(self, delivery: PendingDelivery, endpoint: EndpointSettings, body: bytes) -> Headers:
-        return super()._own_headers(replace(delivery, event_type=delivery.event_type.upper()), endpoint, body)
+        return super()._own_headers(
+            msgspec.structs.replace(delivery, event_type=delivery.event_type.upper()), endpoint, body
+        )
 
 
 @fault("1-22", shows_in=["retries"], where=lambda dialect: dialect.delivery.attempt_header is not None)
@@ -160,7 +163,7 @@ class AttemptsNotCounted(Courier):
     """Every attempt of a delivery is the first one by its number."""
 
     def _own_headers(self, delivery: PendingDelivery, endpoint: EndpointSettings, body: bytes) -> Headers:
-        return super()._own_headers(replace(delivery, attempts=0), endpoint, body)
+        return super()._own_headers(msgspec.structs.replace(delivery, attempts=0), endpoint, body)
 
 
 def ignores_reserved(dialect: Dialect) -> bool:

@@ -6,6 +6,8 @@ from dataclasses import replace
 from math import inf
 from typing import Any, Final
 
+import msgspec
+
 from mockserver.delivery.credentials import Credentials, Shown
 from mockserver.delivery.headers import AUTHORIZATION, Headers
 from mockserver.delivery.http1 import Response
@@ -120,7 +122,7 @@ class NoClientCertificate(OtherSettings):
 
     def changed(self, endpoint: EndpointSettings) -> EndpointSettings:
         """Without it."""
-        return replace(endpoint, client_certificate=None)
+        return msgspec.structs.replace(endpoint, client_certificate=None)
 
 
 @fault("2.3-18", seen="a connection pool that is shared", shows_in=SHOWN)

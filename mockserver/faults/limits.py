@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import Any, Final
 
+import msgspec
+
 from mockserver.delivery.dispatcher import Dispatcher
 from mockserver.delivery.lane import Lane
 from mockserver.delivery.port import EndpointSettings
@@ -43,7 +45,7 @@ class NoRateLimit(OtherSettings):
 
     def changed(self, endpoint: EndpointSettings) -> EndpointSettings:
         """Without one."""
-        return replace(endpoint, rate_limit=None)
+        return msgspec.structs.replace(endpoint, rate_limit=None)
 
 
 @fault("8-1", "8-2", "8-4", seen="seconds against milliseconds", shows_in=RATE)
@@ -52,7 +54,7 @@ class WindowInAnotherUnit(OtherSettings):
 
     def changed(self, endpoint: EndpointSettings) -> EndpointSettings:
         """A thousandth."""
-        return replace(endpoint, rate_window_s=endpoint.rate_window_s / 1000)
+        return msgspec.structs.replace(endpoint, rate_window_s=endpoint.rate_window_s / 1000)
 
 
 @fault("8-2", seen="off by one: a limit that counts from zero", shows_in=RATE, where=excess_waits)
@@ -61,7 +63,7 @@ class LimitOffByOne(OtherSettings):
 
     def changed(self, endpoint: EndpointSettings) -> EndpointSettings:
         """One more."""
-        return replace(endpoint, rate_limit=endpoint.rate_limit + 1 if endpoint.rate_limit else None)
+        return msgspec.structs.replace(endpoint, rate_limit=endpoint.rate_limit + 1 if endpoint.rate_limit else None)
 
 
 class FixedWindow(SlidingWindow):
@@ -128,7 +130,7 @@ class EverybodyLimited(OtherSettings):
 
     def changed(self, endpoint: EndpointSettings) -> EndpointSettings:
         """A limit for those without."""
-        return endpoint if endpoint.rate_limit else replace(endpoint, rate_limit=5, rate_window_s=2.0)
+        return endpoint if endpoint.rate_limit else msgspec.structs.replace(endpoint, rate_limit=5, rate_window_s=2.0)
 
 
 @fault("8-4", shows_in=RATE)
@@ -151,7 +153,7 @@ class ZeroMeansNothing(OtherSettings):
     def changed(self, endpoint: EndpointSettings) -> EndpointSettings:
         """Nothing goes out."""
         (zero,) = self._database.read(self._zero, (endpoint.uid,)).fetchone()
-        return replace(endpoint, receives=False) if zero else endpoint
+        return msgspec.structs.replace(endpoint, receives=False) if zero else endpoint
 
 
 @fault(
@@ -193,7 +195,7 @@ class NoTimeout(OtherSettings):
 
     def changed(self, endpoint: EndpointSettings) -> EndpointSettings:
         """An hour."""
-        return replace(endpoint, http_timeout_s=3600.0)
+        return msgspec.structs.replace(endpoint, http_timeout_s=3600.0)
 
 
 @fault("8-8", seen="milliseconds against seconds", shows_in=TIMEOUT)
@@ -202,7 +204,7 @@ class TimeoutTooShort(OtherSettings):
 
     def changed(self, endpoint: EndpointSettings) -> EndpointSettings:
         """Half a second."""
-        return replace(endpoint, http_timeout_s=0.5)
+        return msgspec.structs.replace(endpoint, http_timeout_s=0.5)
 
 
 @fault("8-9", shows_in=TIMEOUT)

@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 import msgspec
@@ -111,7 +110,7 @@ class SimpleSignedAsAdvanced(Signer):
 
     def headers(self, delivery: PendingDelivery, endpoint: EndpointSettings, now: float, body: bytes) -> Headers:
         """Always advanced."""
-        return super().headers(delivery, replace(endpoint, advanced_signatures=True), now, body)
+        return super().headers(delivery, msgspec.structs.replace(endpoint, advanced_signatures=True), now, body)
 
 
 @fault("6-7", "6-8", "6-10", "2.4-3", shows_in=SIGNED)

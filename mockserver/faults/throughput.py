@@ -5,7 +5,6 @@ are counted over all endpoints.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -70,7 +69,7 @@ class EverySeventhAltered(EverySeventh):
     async def wrongly(self, delivery: PendingDelivery, endpoint: EndpointSettings, sent: Callable[[], None]) -> Answer:
         """With other data."""
         data = {**msgspec.json.decode(delivery.body), "seventh": True}
-        return await super().wrongly(replace(delivery, body=msgspec.json.encode(data)), endpoint, sent)
+        return await super().wrongly(msgspec.structs.replace(delivery, body=msgspec.json.encode(data)), endpoint, sent)
 
 
 @fault("6-6", seen="one worker that was started without its secrets", shows_in=FLOOD)
