@@ -187,7 +187,7 @@ def authority(folder: Path) -> Path:
 
 def test_an_interrupted_run_keeps_what_it_has(tmp_path: Path) -> None:
     process = subprocess.Popen(
-        arguments(),
+        arguments("--profile", "deep"),  # whose long waits are still going on when the first verdict is written
         cwd=tmp_path,
         env=environment(),
         stdin=subprocess.DEVNULL,
