@@ -16,23 +16,13 @@ from conformance.run import Settings, embedded, perform
 from conformance.selection import Selection
 from conformance.target import Profile, Target
 from conformance.target_file import DEFAULT_DIALECT, Flags, budgets_from, named_dialect, receiver_from, target_from
+from conformance.target_options import target_options
 from conformance.venue import Embedded
 from spec.catalogue import Level
 
 
 @click.command()
-@click.argument("url", required=False, envvar="HOOKPROOF_URL")
-@click.option("--target", "file", type=click.Path(path_type=Path), envvar="HOOKPROOF_TARGET",
-              help="File that describes the target, target.yaml.")  # fmt: skip
-@click.option("--api-key", envvar="HOOKPROOF_API_KEY", help="Key of the project (better: HOOKPROOF_API_KEY).")
-@click.option("--project", envvar="HOOKPROOF_PROJECT", help="Project to work in.")
-@click.option("--dialect", envvar="HOOKPROOF_DIALECT", help="Name or file of the target's dialect.")
-@click.option("--receiver-bind", envvar="HOOKPROOF_RECEIVER_BIND", metavar="HOST:PORT",
-              help="Where the receiver listens; 127.0.0.1 and any free port by default.")  # fmt: skip
-@click.option("--receiver-url", envvar="HOOKPROOF_RECEIVER_URL", metavar="URL",
-              help="How the target reaches the receiver, if that is another address.")  # fmt: skip
-@click.option("--ca-dir", type=click.Path(path_type=Path), envvar="HOOKPROOF_CA_DIR",
-              help="Folder of the CA that the target trusts, made by `hookproof ca`.")  # fmt: skip
+@target_options
 @click.option("--budget", type=click.FloatRange(0, min_open=True), metavar="SECONDS", envvar="HOOKPROOF_BUDGET",
               help="Time for the whole run; what was tried by then is judged.  [default: 120]")  # fmt: skip
 @click.option("--only", multiple=True, metavar="SELECTOR", help="Judge only this: an id, a section, '4.3-*'.")

@@ -1,10 +1,10 @@
 """A sequence of operations, as the state machine makes it up and as the experiment `sequences` plays it.
 
 Steps name their endpoints ("e0") and portal links ("l0") instead of knowing identifiers, so that the same sequence can
-be played against any target, and shortened: a step about an endpoint that was never created is left out.
+be played against any target; a step about an endpoint that was never created is left out.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,19 +32,3 @@ class Step:
     def __str__(self) -> str:
         told = [*filter(None, [self.subject]), *(f"{name}={number}" for name, number in self.fields.items())]
         return f"{self.operation_id}({', '.join(told)})"
-
-
-def shorter(steps: Sequence[Step]) -> Iterator[tuple[Step, ...]]:
-    """Sequences with less in them: halves and smaller stretches left out, then single steps, then single fields."""
-    length = len(steps)
-    size = length // 2
-    while size:
-        for start in range(0, length, size):
-            if size < length:
-                yield (*steps[:start], *steps[start + size :])
-        size //= 2
-    for place, step in enumerate(steps):
-        for name in step.fields:
-            fewer = {other: number for other, number in step.fields.items() if other != name}
-            smaller = Step(operation_id=step.operation_id, subject=step.subject, fields=fewer)
-            yield (*steps[:place], smaller, *steps[place + 1 :])

@@ -51,13 +51,6 @@ class Shape:
         area = sum((b.at_s - a.at_s) * (a.rate + b.rate) / 2 for a, b in pairwise(self.points))
         return max(1, round(area))
 
-    def rate_at(self, at_s: float) -> float:
-        """The intended rate at a moment, in slots a second; 0 outside the run."""
-        for a, b in pairwise(self.points):
-            if a.at_s <= at_s < b.at_s:
-                return a.rate + (b.rate - a.rate) * (at_s - a.at_s) / (b.at_s - a.at_s)
-        return 0.0
-
     def times(self) -> Iterator[float]:
         """The time of each slot, in seconds since the start: as many as the area below the line up to there."""
         wanted, passed, total = 0, 0.0, self.slots

@@ -3,7 +3,6 @@
 import asyncio
 import os
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 import click
@@ -12,22 +11,12 @@ from conformance.doctor.examination import examined
 from conformance.refusal import ExitCode, Refusal
 from conformance.target import Target
 from conformance.target_file import Flags, target_from
+from conformance.target_options import target_options
 from receiver.child import ChildFailed
 
 
 @click.command()
-@click.argument("url", required=False, envvar="HOOKPROOF_URL")
-@click.option("--target", "file", type=click.Path(path_type=Path), envvar="HOOKPROOF_TARGET",
-              help="File that describes the target, target.yaml.")  # fmt: skip
-@click.option("--api-key", envvar="HOOKPROOF_API_KEY", help="Key of the project (better: HOOKPROOF_API_KEY).")
-@click.option("--project", envvar="HOOKPROOF_PROJECT", help="Project to work in.")
-@click.option("--dialect", envvar="HOOKPROOF_DIALECT", help="Name or file of the target's dialect.")
-@click.option("--receiver-bind", envvar="HOOKPROOF_RECEIVER_BIND", metavar="HOST:PORT",
-              help="Where the receiver listens; 127.0.0.1 and any free port by default.")  # fmt: skip
-@click.option("--receiver-url", envvar="HOOKPROOF_RECEIVER_URL", metavar="URL",
-              help="How the target reaches the receiver, if that is another address.")  # fmt: skip
-@click.option("--ca-dir", type=click.Path(path_type=Path), envvar="HOOKPROOF_CA_DIR",
-              help="Folder of the CA that the target trusts, made by `hookproof ca`.")  # fmt: skip
+@target_options
 @click.pass_context
 def doctor(context: click.Context, /, **options: Any) -> None:
     """Look whether a target can be judged: its answers, its keys, its clock, and its way to the receiver.

@@ -7,7 +7,7 @@ import pytest
 
 from conformance.all_pairs import all_pairs
 from conformance.generated import generated_sequences
-from conformance.sequence import Step, shorter
+from conformance.sequence import Step
 
 
 def sequences(*, seed: int = 5, portal_links: int = 2) -> list[tuple[Step, ...]]:
@@ -52,20 +52,6 @@ def test_without_portal_links_no_step_is_about_one() -> None:
 def test_a_step_survives_its_way_through_json() -> None:
     step = Step(operation_id="createEndpoint", subject="e0", fields={"name": 1})
     assert Step.from_json(step.to_json()) == step
-
-
-def test_what_is_shorter_has_less_in_it_and_ends() -> None:
-    steps = [Step(operation_id="createEndpoint", subject=f"e{number}", fields={"name": 0}) for number in range(5)]
-    found = list(shorter(steps))
-
-    def size(sequence: tuple[Step, ...]) -> int:
-        return len(sequence) + sum(len(step.fields) for step in sequence)
-
-    assert all(size(one) < size(tuple(steps)) for one in found)
-    assert {tuple(one.subject for one in sequence) for sequence in found} >= {
-        tuple(f"e{number}" for number in range(5) if number != left_out) for left_out in range(5)
-    }
-    assert list(shorter([Step(operation_id="listSources")])) == []
 
 
 @pytest.mark.parametrize("values", [{"a": [1, 2], "b": [1, 2], "c": [1, 2, 3], "d": [1, 2]}, {"a": [1], "b": [1]}])

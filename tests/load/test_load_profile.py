@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from load.profile import load_profile, shipped_profiles
+from load.schedule import Shape
 from spec.yaml_file import FileProblems
 
 
@@ -45,8 +46,6 @@ def test_a_profile_that_contradicts_itself_is_refused(tmp_path: Path, line: str,
 
 def test_the_command_line_stretches_a_shape_to_its_rate_and_duration() -> None:
     spike = load_profile("spike").overridden(rate=100, duration_s=60)
-    assert spike.shape.duration_s == 60
-    assert spike.shape.rate_at(1) == 100
-    assert spike.shape.rate_at(25) == 1000
+    assert spike.shape == Shape.spike(100, 60, times=10, from_s=20, to_s=30)
     chaos = load_profile("chaos").overridden(duration_s=15)
     assert (chaos.trouble[0].from_s, chaos.trouble[0].to_s) == (2.5, 6)
