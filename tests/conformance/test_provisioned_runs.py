@@ -1,21 +1,14 @@
 """Whole runs against servers that need a hook: no portal links of their own, endpoints that wait for a subscription."""
 
 import json
-import os
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import yaml
 from command import Ended, check
+from reference_server import copied_sources, reference_server
 
-from receiver.authority import Authority
-
-ROOT = Path(__file__).parents[2]
-PACKAGES = ("spec", "mockserver", "receiver", "conformance")
 HOOKS = """
 import json
 import pathlib
@@ -45,32 +38,13 @@ def made(project, kind, record):
 @contextmanager
 def bare_server(folder: Path) -> Iterator[str]:
     """A reference server without fixtures that delivers to subscribed endpoints alone; yields its URL."""
-    planted = folder / "planted"
-    for package in PACKAGES:
-        shutil.copytree(ROOT / package, planted / package, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "hookproof.py", planted)
+    planted = copied_sources(folder / "planted")
     (folder / "subscribed").mkdir()
     endpoints = planted / "mockserver" / "store" / "endpoints.py"
     endpoints.write_text(f"{endpoints.read_text()}\n{subscription_guard(folder / 'subscribed')}")
-    Authority(folder / "ca")
-    command = [sys.executable, "-P", "-m", "hookproof", "serve", "--port", "0", "--json", "--until-stdin-closes"]
-    process = subprocess.Popen(
-        [*command, "--fixtures", "none", "--ca", str(folder / "ca" / "ca.pem"), "--project", "p1=key-p1"],
-        env={**os.environ, "PYTHONPATH": str(planted)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        ready = json.loads(process.stdout.readline())
+    with reference_server(folder, planted, "p1", options=("--fixtures", "none")) as ready:
         (folder / "control").write_text(ready["control"])
         yield ready["api"]
-    finally:
-        process.stdin.close()
-        process.wait(timeout=30)
-        process.stdout.close()
 
 
 def subscription_guard(folder: Path) -> str:

@@ -1,52 +1,20 @@
 """Whole runs over real sockets: the reference server is acquitted under every dialect, a faulty one is convicted."""
 
 import json
-import os
-import shutil
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from command import check
+from reference_server import ROOT, copied_sources, reference_server
 
-from receiver.authority import Authority
 from spec.dialect_file import shipped_dialects
-
-ROOT = Path(__file__).parents[2]
-PACKAGES = ("spec", "mockserver", "receiver", "conformance")
 
 
 def requirements(folder: Path) -> dict[str, dict[str, Any]]:
     report = json.loads((folder / "hookproof-report" / "report.json").read_text())
     return {requirement["id"]: requirement for requirement in report["requirements"]}
-
-
-@contextmanager
-def served(folder: Path, sources: Path, *projects: str) -> Iterator[str]:
-    """The reference server from these sources, trusting the CA in `folder`; yields its URL."""
-    Authority(folder / "ca")
-    pairs = [word for project in projects for word in ("--project", f"{project}=key-{project}")]
-    command = [sys.executable, "-P", "-m", "hookproof", "serve", "--port", "0", "--json", "--until-stdin-closes"]
-    process = subprocess.Popen(
-        [*command, "--ca", str(folder / "ca" / "ca.pem"), *pairs],
-        env={**os.environ, "PYTHONPATH": str(sources)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        yield json.loads(process.stdout.readline())["api"]
-    finally:
-        process.stdin.close()
-        process.wait(timeout=30)
-        process.stdout.close()
 
 
 def target_file(folder: Path, url: str, *projects: str) -> Path:
@@ -69,8 +37,8 @@ def test_the_embedded_server_conforms_and_every_stated_requirement_was_exercised
 
 
 def test_a_target_whose_two_projects_are_shared_by_all_experiments_conforms(tmp_path: Path) -> None:
-    with served(tmp_path, ROOT, "p1", "p2") as url:
-        done = check(tmp_path, "--target", target_file(tmp_path, url, "p1", "p2"), "--profile", "quick")
+    with reference_server(tmp_path, ROOT, "p1", "p2") as ready:
+        done = check(tmp_path, "--target", target_file(tmp_path, ready["api"], "p1", "p2"), "--profile", "quick")
     assert done.code == 0, done.out
 
 
@@ -96,15 +64,12 @@ def test_a_target_whose_two_projects_are_shared_by_all_experiments_conforms(tmp_
 def test_a_faulty_server_is_convicted_of_what_it_breaks(
     tmp_path: Path, module: str, right: str, wrong: str, convicted: set[str]
 ) -> None:
-    faulty = tmp_path / "faulty"
-    for package in PACKAGES:
-        shutil.copytree(ROOT / package, faulty / package, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "hookproof.py", faulty)
+    faulty = copied_sources(tmp_path / "faulty")
     source = (faulty / "mockserver" / module).read_text()
     assert source.count(right) == 1, f"the line to break is gone from {module}"
     (faulty / "mockserver" / module).write_text(source.replace(right, wrong))
-    with served(tmp_path, faulty, "p1", "p2", "p3", "p4") as url:
-        target = target_file(tmp_path, url, "p1", "p2", "p3", "p4")
+    with reference_server(tmp_path, faulty, "p1", "p2", "p3", "p4") as ready:
+        target = target_file(tmp_path, ready["api"], "p1", "p2", "p3", "p4")
         only = [word for one in sorted(convicted) for word in ("--only", one)]
         done = check(tmp_path, "--target", target, "--profile", "quick", *only)
     assert done.code == 1, done.out

@@ -1,67 +1,19 @@
 """The inbox keeps within its bounds and says what it lost for them; bodies that never end are given up."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Collection
 
 import pytest
 from aiohttp import web
+from inbox_scene import NOW, arrival, bodies, everything, fill, sessions_of, with_inbox
 
-from receiver.arrival import OVERHEAD_BYTES, Arrival, Sender
-from receiver.clock import Clock, Instant
+from receiver.arrival import OVERHEAD_BYTES
+from receiver.clock import Clock
 from receiver.connection import Request, Server
 from receiver.inbox import Found, Inbox, Room
 from receiver.listener import Listener
-from receiver.session import Sessions
 from receiver.sieve import Sieve
 from receiver.watcher import Audience
-
-NOW = Instant(1735689600.25, 10.5)
-
-
-def arrival(token: str, body: bytes = b"", method: str = "POST", **headers: str) -> Arrival:
-    return Arrival(
-        token=token,
-        method=method,
-        path=f"/{token}",
-        headers=tuple((name.encode(), value.encode()) for name, value in headers.items()),
-        body=body,
-        arrived_at=NOW.wall,
-        arrived_monotonic=NOW.monotonic,
-        sender=Sender(40000),
-    )
-
-
-def with_inbox(
-    work: Callable[[Inbox], Awaitable[Found]], *, deliveries: int = 10, memory: int = 10**6, disk: int = 0
-) -> Found:
-    """What is found in an inbox with so much room."""
-    room = Room(deliveries=deliveries, memory_bytes=memory, disk_bytes=disk)
-
-    async def run() -> Found:
-        inbox = Inbox(room)
-        try:
-            return await work(inbox)
-        finally:
-            inbox.end()
-
-    return asyncio.run(run())
-
-
-def fill(inbox: Inbox, token: str, *bodies: bytes) -> None:
-    for body in bodies:
-        inbox.record(arrival(token, body))
-
-
-async def everything(inbox: Inbox, token: str, *, after: int = 0, count: int = 0) -> Found:
-    return await inbox.wait(token, after=after, count=count, timeout_s=0)
-
-
-def sessions_of(room: Room) -> Sessions:
-    return Sessions(room=room, most=2, idle_s=60, clock=lambda: 0.0, new_name=lambda: "name")
-
-
-def bodies(found: Found) -> list[bytes]:
-    return [kept.body for kept in found.deliveries]
 
 
 def test_the_oldest_deliveries_are_dropped_when_there_are_too_many_and_counted() -> None:
@@ -175,78 +127,6 @@ def test_a_sender_that_left_is_noted_with_its_delivery_alone() -> None:
 
     found = with_inbox(work)
     assert [(kept.status, kept.closed_monotonic) for kept in found.deliveries] == [(None, 11.0), (None, None)]
-
-
-def test_what_does_not_fit_in_memory_goes_to_disk_and_is_found_there() -> None:
-    async def work(inbox: Inbox) -> Found:
-        for number in range(2000):
-            fill(inbox, f"t{number % 3}", b"%d" % number)
-        assert len(inbox._in_memory) <= 50
-        assert sum(len(tray.in_memory) for tray in inbox._trays.values()) == len(inbox._in_memory)
-        return await everything(inbox, "t1", count=2)
-
-    found = with_inbox(work, deliveries=50, disk=10**6)
-    assert bodies(found) == [b"%d" % number for number in range(1, 2000, 3)]
-    assert [kept.sequence for kept in found.deliveries] == list(range(1, 668))
-    assert (found.dropped, found.complete, found.more) == (0, True, False)
-
-
-def test_what_does_not_fit_on_disk_is_dropped_and_counted() -> None:
-    async def work(inbox: Inbox) -> Found:
-        for number in range(2000):
-            fill(inbox, "t", b"%d" % number)
-        return await everything(inbox, "t")
-
-    found = with_inbox(work, deliveries=50, disk=100_000)
-    assert found.dropped > 0
-    assert len(found.deliveries) > 50
-    assert [kept.sequence for kept in found.deliveries] == list(range(found.dropped + 1, 2001))
-
-
-def test_an_answer_is_noted_with_a_delivery_that_went_to_disk_meanwhile() -> None:
-    async def work(inbox: Inbox) -> Found:
-        first, second = arrival("t", b"1"), arrival("t", b"2")
-        inbox.record(first)
-        inbox.record(second)
-        fill(inbox, "t", *[b"later"] * 20)
-        assert first.place is not None
-        inbox.complete(first, status=503, at=11.0)
-        inbox.close(second, at=12.0)
-        return await everything(inbox, "t")
-
-    first, second, third, *_ = with_inbox(work, deliveries=3, disk=10**6).deliveries
-    assert (first.body, first.status, first.completed_monotonic) == (b"1", 503, 11.0)
-    assert (second.body, second.status, second.closed_monotonic) == (b"2", None, 12.0)
-    assert third.status is None
-
-
-def test_a_cleared_inbox_forgets_what_is_on_disk_and_late_answers_to_it() -> None:
-    async def work(inbox: Inbox) -> Found:
-        first = arrival("t", b"1")
-        inbox.record(first)
-        fill(inbox, "t", *[b"later"] * 20)
-        inbox.clear()
-        fill(inbox, "t", *[b"new"] * 20)
-        inbox.complete(first, status=503, at=11.0)
-        return await everything(inbox, "t")
-
-    found = with_inbox(work, deliveries=3, disk=10**6)
-    assert {(kept.body, kept.status) for kept in found.deliveries} == {(b"new", None)}
-    assert len(found.deliveries) == 20
-
-
-def test_a_disk_that_fails_costs_the_deliveries_on_it_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
-    async def work(inbox: Inbox) -> Found:
-        fill(inbox, "t", *[b"1"] * 20)
-        assert inbox._spill is not None
-        inbox._spill.close()
-        fill(inbox, "t", *[b"2"] * 20)
-        return await everything(inbox, "t")
-
-    found = with_inbox(work, deliveries=3, disk=10**6)
-    assert found.dropped == 17 + 1  # all that was on disk, and what was on its way there
-    assert [kept.sequence for kept in found.deliveries] == list(range(19, 41))
-    assert "deliveries that no longer fit in memory are dropped" in caplog.text
 
 
 def test_a_limit_leaves_the_later_ones_out_and_says_so() -> None:

@@ -1,0 +1,47 @@
+"""The reference server as a process of its own, from these sources or from a copy that a test may break."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from receiver.authority import Authority
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("spec", "mockserver", "receiver", "conformance")
+
+
+def copied_sources(folder: Path) -> Path:
+    """A copy of the sources that the server is made of, in `folder`."""
+    for package in PACKAGES:
+        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "hookproof.py", folder)
+    return folder
+
+
+@contextmanager
+def reference_server(folder: Path, sources: Path, *projects: str, options: tuple[str, ...] = ()) -> Iterator[Any]:
+    """The server from these sources, trusting the CA in `folder`; yields what it says when it is ready."""
+    Authority(folder / "ca")
+    pairs = [word for project in projects for word in ("--project", f"{project}=key-{project}")]
+    command = [sys.executable, "-P", "-m", "hookproof", "serve", "--port", "0", "--json", "--until-stdin-closes"]
+    process = subprocess.Popen(
+        [*command, "--ca", str(folder / "ca" / "ca.pem"), *pairs, *options],
+        env={**os.environ, "PYTHONPATH": str(sources)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        yield json.loads(process.stdout.readline())
+    finally:
+        process.stdin.close()
+        process.wait(timeout=30)
+        process.stdout.close()
