@@ -101,11 +101,16 @@ def the_first_page_claims_no_previous_one_when_stepped_back_to(
 
 @check("2.2-17", experiments=("paging",))
 def additions_make_a_walk_neither_repeat_nor_lose_anything(case: Case, _yardstick: Yardstick) -> Iterator[Judgement]:
-    """Of what was there before the walk; what was added meanwhile may show or not."""
+    """Of what was there before the walk; what was added meanwhile may show or not.
+
+    A walk that repeats or loses resources with nothing added is another defect.
+    """
     walk = walk_of(case, "insert")
     if walk is None or not walk.complete or not case.facts["made"]:
         return
     before = list(case.facts["before"])
+    if sorted(case.facts["still"]) != sorted(before):
+        return
     repeated = [uid for uid in before if walk.uids.count(uid) > 1]
     lost = [uid for uid in before if uid not in walk.uids]
     yield judged_on(

@@ -4,7 +4,7 @@ Every case but those about single parameters is one walk. Its exchanges "page" g
 from the page before it. Facts: `about` is "walk"; `operation_id`; `sort`, `per_page` and `filter` as sent, null where
 absent; `listed`, the whole list in descending order as a walk of its own showed it; `complete`, whether the walk ended
 within its bounds. In a case whose `about` is "insert" resources were made between its pages; `before` are the
-identifiers of those that had been there.
+identifiers of those that had been there, and `still` those that the same walk had met just before, with nothing added.
 """
 
 import asyncio
@@ -130,7 +130,8 @@ async def _with_inserts(bench: Bench, walk: Walk) -> Case:
     trial = bench.trial(f"{walk.operation_id}: resources added during a walk, {walk.sort or 'no sort'}")
     if not bench.provision.has(hook):
         return trial.obstacle(NO_HOOK.format(hook))
-    before, _ = await _forward(bench.trial("before"), Walk(operation_id=walk.operation_id), PAGES[bench.profile])
+    before = await _met(bench, Walk(operation_id=walk.operation_id))
+    still = await _met(bench, walk)
     made: list[str | None] = []
     first_letters = iter("AmzZ0")
 
@@ -139,8 +140,14 @@ async def _with_inserts(bench: Bench, walk: Walk) -> Case:
             made.append(await _made(bench, trial, walk.operation_id, next(first_letters)))
 
     _, complete = await _forward(trial, walk, PAGES[bench.profile] + INSERTS, between=make_one)
-    uids = [item["uid"] for page in before for item in content(page)]
-    return trial.case(facts=_facts(walk, [], complete=complete) | {"about": "insert", "before": uids, "made": made})
+    facts = _facts(walk, [], complete=complete)
+    return trial.case(facts=facts | {"about": "insert", "before": before, "still": still, "made": made})
+
+
+async def _met(bench: Bench, walk: Walk) -> list[str]:
+    """The identifiers that a walk of its own meets, in its order."""
+    pages, _ = await _forward(bench.trial("before"), walk, PAGES[bench.profile])
+    return [item["uid"] for page in pages for item in content(page)]
 
 
 async def _made(bench: Bench, trial: Trial, operation_id: str, letter: str) -> str | None:

@@ -1,6 +1,7 @@
 """The command `hookproof mutants`."""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from conformance.mutants.report_html import page
 from conformance.mutants.report_json import report_text
 from conformance.mutants.report_text import summary, told
 from conformance.mutants.results import Acquittal, Campaign, Outcome
-from conformance.mutants.stock import compared, record_stock, recorded_stock
+from conformance.mutants.stock import compare, record_stock, recorded_stock
 from conformance.refusal import ExitCode, Refusal
 from conformance.target import Profile
 from spec.file_problem import FileProblems
@@ -65,7 +66,7 @@ def _campaign(options: dict[str, Any]) -> int:
     )
     asked = docket(settings)
     if options["stock"]:
-        record_stock(compared(asked, lambda name, found: click.echo(f"{len(found):3} {name}")))
+        compare(asked, _tell_and_record)
         return ExitCode.CONFORMS
     out = _emptied(options["out"])
     campaign, missing = _tried(asked, quick=options["quick"])
@@ -97,6 +98,11 @@ def _tried(asked: Docket, *, quick: bool) -> tuple[Campaign, tuple[str, ...]]:
 def _tell(tried: Outcome | Acquittal) -> None:
     click.echo(told(tried))
     sys.stdout.flush()
+
+
+def _tell_and_record(name: str, found: Sequence[str]) -> None:
+    click.echo(f"{len(found):3} {name}")
+    record_stock({name: found})
 
 
 def _emptied(out: Path) -> Path:

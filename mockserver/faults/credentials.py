@@ -2,7 +2,6 @@
 
 import ssl
 from collections.abc import Mapping
-from dataclasses import replace
 from math import inf
 from typing import Any, Final
 
@@ -105,7 +104,7 @@ class ApiKeyAsBearer(Credentials):
     async def shown(self, endpoint: EndpointSettings) -> Shown:
         """Another name."""
         shown = await super().shown(endpoint)
-        return replace(shown, headers=tuple((AUTHORIZATION, value) for _, value in shown.headers))
+        return msgspec.structs.replace(shown, headers=tuple((AUTHORIZATION, value) for _, value in shown.headers))
 
 
 @fault("2.5-10", seen="credentials that are not encoded", shows_in=SHOWN)

@@ -1,7 +1,9 @@
 """Lists: what pages say of those beside them, subtly wrong (sections 2.2, 4.4 and 4.7)."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
+
+import msgspec
 
 from mockserver.api import Api
 from mockserver.faults.paging import Repaged, SpacedCursor, opaque, told
@@ -9,6 +11,9 @@ from mockserver.faults.registry import fault
 from mockserver.faults.spoiling import LISTS, Object
 from mockserver.paging import Page, Pager, Query
 from mockserver.service import Call, Reply
+from mockserver.store.listings import Listing, Position, Span
+from spec.dialect import Dialect
+from spec.vocabulary import SortKey
 
 SHOWN: Final = ("paging",)
 
@@ -65,6 +70,43 @@ class CursorInCapitals(SpacedCursor):
     def _parameters(self, query: str) -> dict[str, list[str]]:
         given = super()._parameters(query)
         return {name: [one.lower() for one in values] if "cursor" in name else values for name, values in given.items()}
+
+
+def counts_from_the_newest(dialect: Dialect) -> bool:
+    """Whether a cursor can hide how many resources stand before its own."""
+    return opaque(dialect) and dialect.paging.sort_key.value is SortKey.CREATED_AT
+
+
+@fault("2.2-17", where=counts_from_the_newest, seen="LIMIT and OFFSET behind a cursor", shows_in=SHOWN)
+class CursorIsAnOffset(Listing):
+    """A cursor says how many resources are newer than its own, so that each addition shifts the page it leads to."""
+
+    def rows(self, span: Span) -> list[tuple[Any, ...]]:
+        """Beyond the row that has so many before it now."""
+        return super().rows(self._now(span))
+
+    def any(self, span: Span) -> bool:
+        """Likewise."""
+        return super().any(self._now(span))
+
+    def beside(self, seq: int) -> Position:
+        """The number of newer rows, negative, so that what is newer stays greater."""
+        place = super().beside(seq)
+        newer = (
+            f"SELECT -count(*) FROM {self._table} WHERE seq > ?1"
+            f" AND project = (SELECT project FROM {self._table} WHERE seq = ?1)"
+        )
+        (rank,) = self._database.read(newer, (seq,)).fetchone()
+        return msgspec.structs.replace(place, seq=rank)
+
+    def _now(self, span: Span) -> Span:
+        if span.start is None:
+            return span
+        statement = f"SELECT seq FROM {self._table} WHERE project = ? ORDER BY seq DESC LIMIT 1 OFFSET ?"
+        rank = -span.start.seq
+        row = self._database.read(statement, (span.project, max(rank, 0))).fetchone()
+        seq = (row[0] if row else 0) + (1 if rank < 0 else 0)
+        return msgspec.structs.replace(span, start=msgspec.structs.replace(span.start, seq=seq))
 
 
 @fault("4.4-1", "4.7-1", shows_in=SHOWN)

@@ -37,7 +37,7 @@ class FiltersLeaveOutTheFirst(Repaged):
         return msgspec.structs.replace(page, rows=page.rows[1:])
 
 
-@fault("4.4-9", "4.4-11", "4.4-13", "4.7-9", "4.7-11", "4.7-13", seen="a cursor that forgets the filter")
+@fault("2.2-11", "4.4-9", "4.4-11", "4.4-13", "4.7-9", "4.7-11", "4.7-13", seen="a cursor that forgets the filter")
 class CursorForgetsTheFilter(Pager):
     """From the second page on a filter is forgotten."""
 

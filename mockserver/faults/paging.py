@@ -175,7 +175,7 @@ class BackwardsPageReversed(Repaged):
         return reversed_page(page) if query.backwards and query.start else page
 
 
-@fault("2.2-13", "4.4-5", "4.7-5", shows_in=SHOWN)
+@fault("2.2-10", "2.2-13", "4.4-5", "4.7-5", shows_in=SHOWN)
 class PrevLeadsForward(Pager):
     """Direction prev leads to the page that follows."""
 

@@ -105,7 +105,8 @@ def stepped_back(**pagination: Any) -> Case:
 def with_additions(*pages: str) -> Case:
     """A walk during which d was added to a, b and c."""
     whole = walk(*pages)
-    return case(*whole.exchanges, facts={**whole.facts, "about": "insert", "before": list("abc"), "made": ["d"]})
+    facts = {"about": "insert", "before": list("abc"), "still": list("cba"), "made": ["d"]}
+    return case(*whole.exchanges, facts={**whole.facts, **facts})
 
 
 def first_page_that_claims_one_before() -> Case:

@@ -1,0 +1,35 @@
+"""Plain schemathesis beside the suites: it is really run, and what it finds is kept as it comes."""
+
+from pathlib import Path
+
+import pytest
+
+from conformance.mutants import stock
+from conformance.mutants.campaign import Settings, docket
+from conformance.mutants.stock import compare, record_stock, recorded_stock
+from conformance.refusal import Refusal
+
+
+def test_each_result_is_kept_beside_those_before(tmp_path: Path) -> None:
+    path = tmp_path / "stock.json"
+    assert recorded_stock(path) is None
+    record_stock({"one": ["old"], "two": []}, path)
+    record_stock({"one": ["new"]}, path)
+    assert recorded_stock(path) == {"one": ["new"], "two": []}
+
+
+def test_what_it_finds_in_a_faulty_server_only_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stock, "EXAMPLES", 1)
+    told: dict[str, list[str]] = {}
+    asked = docket(Settings(patterns=("created_is_ok",), dialects=("reference",), jobs=1))
+    compare(asked, lambda name, found: told.update({name: list(found)}))
+    assert list(told) == ["clean", "created_is_ok"]
+    assert told["created_is_ok"]
+    assert not set(told["created_is_ok"]) & set(told["clean"])
+
+
+def test_a_run_that_does_not_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stock, "ENDS_WITHIN_S", 0.0)
+    asked = docket(Settings(patterns=("created_is_ok",), dialects=("reference",), jobs=1))
+    with pytest.raises(Refusal, match="did not end within"):
+        compare(asked, lambda _name, _found: None)
