@@ -99,8 +99,10 @@ def resources(exchange: Exchange) -> Iterator[Resource]:
 def _with_parts(kind: Kind, fields: Mapping[str, Any], *, nested: bool) -> Iterator[Resource]:
     yield Resource(kind=kind, fields=fields, nested=nested)
     for name, part_kind in PARTS.get(kind, {}).items():
-        parts = fields.get(name)
-        for part in parts if isinstance(parts, list) else [parts]:
+        found = fields.get(name)
+        # An empty object may be how a field without value is shown.
+        parts = found if isinstance(found, list) else [found] if has_value(found) else []
+        for part in parts:
             if isinstance(part, dict):
                 yield from _with_parts(part_kind, part, nested=True)
 

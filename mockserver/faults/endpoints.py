@@ -224,7 +224,7 @@ class LatestFetched(Endpoints):
         return self.owned(project, [found.owner_id])[-1]
 
 
-@fault("4.2-5", shows_in=SHOWN)
+@fault("2.9-3", "4.2-5", shows_in=SHOWN)
 class DescriptionNotStored(SpoiltAnswers):
     """A fetched endpoint has no description."""
 

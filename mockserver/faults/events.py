@@ -252,7 +252,7 @@ class AlikeIsDuplicate(SpoiltEvents):
         return {**resource, "is_duplicate_event": resource["is_duplicate_event"] or known}
 
 
-@fault("4.8-12", seen="a unique index without the project", shows_in=KEYS)
+@fault("1-3", "2.8-2", "4.8-12", seen="a unique index without the project", shows_in=KEYS)
 class KeysOfEveryProject(Events):
     """An idempotency_key that another project has used makes a duplicate."""
 

@@ -11,6 +11,7 @@ from mockserver.faults.spoiling import LIST_SOURCES, Object, SpoiltAnswers
 from mockserver.paging import Page, Pager, Query
 from mockserver.service import Call
 from mockserver.store.listings import Listing
+from spec.dialect import Dialect
 from spec.vocabulary import Match
 
 SHOWN: Final = ("paging",)
@@ -37,7 +38,19 @@ class FiltersLeaveOutTheFirst(Repaged):
         return msgspec.structs.replace(page, rows=page.rows[1:])
 
 
-@fault("2.2-11", "4.4-9", "4.4-11", "4.4-13", "4.7-9", "4.7-11", "4.7-13", seen="a cursor that forgets the filter")
+@fault(
+    "2.2-11",
+    "2.2-13",
+    "4.4-5",
+    "4.4-9",
+    "4.4-11",
+    "4.4-13",
+    "4.7-5",
+    "4.7-9",
+    "4.7-11",
+    "4.7-13",
+    seen="a cursor that forgets the filter",
+)
 class CursorForgetsTheFilter(Pager):
     """From the second page on a filter is forgotten."""
 
@@ -47,7 +60,12 @@ class CursorForgetsTheFilter(Pager):
         return query if query.start is None else msgspec.structs.replace(query, filters={})
 
 
-@fault("4.4-11", "4.4-12", shows_in=SHOWN)
+def owners_are_compared_whole(dialect: Dialect) -> bool:
+    """Whether an owner is found by no part of its identifier."""
+    return dialect.paging.owner_match.value is Match.EXACT
+
+
+@fault("4.4-11", "4.4-12", "4.4-13", shows_in=SHOWN)
 class NamesMatchedOtherwise(Listing):
     """The filter by name takes texts in another case or part for equal, or does not where it should."""
 
@@ -57,7 +75,7 @@ class NamesMatchedOtherwise(Listing):
         super().__init__(*arguments, matches=changed, **further)
 
 
-@fault("4.4-9", "4.4-13", seen="owner-3 that finds owner-30", shows_in=SHOWN)
+@fault("4.4-9", "4.4-13", seen="owner-3 that finds owner-30", shows_in=SHOWN, where=owners_are_compared_whole)
 class OwnersMatchedByPart(Listing):
     """The filter by owner ID finds owners of whose identifier it is a part."""
 

@@ -239,9 +239,9 @@ class SlowerAnswers(Api):
     """Every answer takes a moment longer."""
 
     async def answer(self, request: BaseRequest) -> Answer:
-        """After a fifth of a second."""
+        """After a twentieth of a second."""
         answer = await super().answer(request)
-        await asyncio.sleep(0.2)
+        await asyncio.sleep(0.05)
         return answer
 
 

@@ -105,7 +105,7 @@ class CredentialsOpen(Api):
         super().__init__(*arguments, keys=lenient, database=database, **further)
 
 
-@fault("5-15", seen="an authorisation that is checked after the handler", shows_in=KEYS)
+@fault("5-15", seen="an authorisation that is checked after the handler", shows_in=[*KEYS, "refused_broadcasts"])
 class RefusedButDone(Api):
     """A request without the right key is refused, and carried out all the same."""
 

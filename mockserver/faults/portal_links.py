@@ -223,6 +223,22 @@ class UpdateNotStored(PortalLinkHandlers):
         return reply
 
 
+@fault("2.6-7", "4.6-9", "4.6-12", seen="a cached row that is compared before it is written", shows_in=["sequences"])
+class LaterUpdatesNotStored(UpdateNotStored):
+    """The first update of a portal link is stored; those that follow are answered, and their names forgotten."""
+
+    def __init__(self, service: Service) -> None:
+        super().__init__(service)
+        self._updated: set[tuple[str, str]] = set()
+
+    def update(self, call: Call) -> Reply:
+        """Stored once."""
+        if (call.project, call.target) in self._updated:
+            return super().update(call)
+        self._updated.add((call.project, call.target))
+        return PortalLinkHandlers.update(self, call)
+
+
 @fault("4.6-12", seen="an UPDATE whose WHERE is too wide", shows_in=SHOWN)
 class NeighboursUpdated(PortalLinks):
     """An update of one portal link changes the names of all in its project."""

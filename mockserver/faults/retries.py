@@ -37,7 +37,7 @@ class LastAttemptMissing(Misruled):
         return otherwise(retry, "attempts", retry.attempts.value - 1)
 
 
-@fault("1-13", "3-7", seen="retries that never stop", shows_in=EXHAUSTION)
+@fault("1-13", "3-7", "6-14", seen="retries that never stop", shows_in=EXHAUSTION)
 class RetriedForEver(Misruled):
     """A delivery that keeps failing is never given up."""
 
@@ -57,12 +57,13 @@ class RetriedAtOnce(Misruled):
 
 @fault("1-14", seen="wrong delay: minutes against seconds", shows_in=RETRIES)
 class RetriedLate(Misruled):
-    """The first wait is some seconds longer than the dialect's."""
+    """The first wait is seconds longer than the dialect's."""
 
     def next_due(self, attempts: int, retry_after: str | None) -> float | None:
-        """Five seconds later, unless an answer asked for patience."""
+        """Too late, unless an answer asked for patience."""
         due = super().next_due(attempts, retry_after)
-        return due + 5 if due is not None and attempts == 1 and retry_after is None else due
+        late = 4 + self._retry.initial_s.value
+        return due + late if due is not None and attempts == 1 and retry_after is None else due
 
 
 @fault("1-15", "1-14", seen="an answer that came after the lease of the job was over", shows_in=RETRIES)
@@ -127,7 +128,7 @@ class RedirectsFollowed(Transport):
         return response if elsewhere is None else await super().exchange(method, parse_url(elsewhere), *further, **more)
 
 
-@fault("3-7", shows_in=EXHAUSTION)
+@fault("3-7", "6-14", shows_in=EXHAUSTION)
 class DisabledAtTheFirst(Outcomes):
     """An endpoint is disabled at its first exhausted delivery."""
 
@@ -136,7 +137,7 @@ class DisabledAtTheFirst(Outcomes):
         self._deactivate_after = 1
 
 
-@fault("3-7", shows_in=EXHAUSTION, where=lambda dialect: dialect.retry.deactivate_after.value > 0)
+@fault("3-7", "6-14", shows_in=EXHAUSTION, where=lambda dialect: dialect.retry.deactivate_after.value > 0)
 class NeverDisabled(Outcomes):
     """An endpoint that keeps failing is never disabled."""
 

@@ -67,7 +67,9 @@ class EverySeventhAltered(EverySeventh):
     """Every seventh delivery has a member more than the data of its event, rightly signed."""
 
     async def wrongly(self, delivery: PendingDelivery, endpoint: EndpointSettings, sent: Callable[[], None]) -> Answer:
-        """With other data."""
+        """With other data, where the body is JSON."""
+        if not endpoint.content_type.endswith("json"):
+            return await super().wrongly(delivery, endpoint, sent)
         data = {**msgspec.json.decode(delivery.body), "seventh": True}
         return await super().wrongly(msgspec.structs.replace(delivery, body=msgspec.json.encode(data)), endpoint, sent)
 

@@ -86,8 +86,17 @@ def test_two_endpoints_that_share_one_limit_fail() -> None:
     assert verdicts(two_endpoints_have_a_limit_each, shared) == {"8-3": FAIL}
 
 
-def test_two_endpoints_that_lose_their_excess_are_not_compared() -> None:
-    case = burst(limited=SLIDING[:5], limited_as_well=SLIDING[:5])
+def test_two_endpoints_that_lose_their_excess_are_compared_by_what_came() -> None:
+    each = burst(limited=SLIDING[:5], limited_as_well=SLIDING[:5])
+    assert verdicts(two_endpoints_have_a_limit_each, each) == {"8-3": PASS}
+    late = burst(
+        limited=[0.8 * number for number in range(7)], limited_as_well=[0.8 * number + 0.4 for number in range(7)]
+    )
+    assert verdicts(two_endpoints_have_a_limit_each, late) == {"8-3": FAIL}
+
+
+def test_two_endpoints_that_got_no_more_than_one_limit_are_not_compared() -> None:
+    case = burst(limited=SLIDING[:3], limited_as_well=SLIDING[:2])
     assert verdicts(two_endpoints_have_a_limit_each, case) == {}
 
 
