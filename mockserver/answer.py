@@ -16,7 +16,6 @@ from aiohttp.web_request import BaseRequest
 
 JSON: Final = "application/json"
 _FULL_BUFFER: Final = 65536
-_DATE: Final = "\r\nDate: "
 _PHRASED: Final = frozenset(HTTPStatus)
 
 
@@ -60,15 +59,14 @@ class Answer(web.StreamResponse):
 
     def head(self, *, old: bool = False) -> bytes:
         """Status line and headers; an `old` client has to be told that the connection goes on."""
-        lines = [_head(self._status, self._media_type), str(len(self._content)), _DATE, _date(int(time.time()))]
-        if self._more:
-            lines += [f"\r\n{name}: {value}" for name, value in self._more.items()]
-        if not self._keep_alive:
-            lines.append("\r\nConnection: close")
-        elif old:
-            lines.append("\r\nConnection: keep-alive")
-        lines.append("\r\n\r\n")
-        return "".join(lines).encode("latin-1")
+        start = _start(self._status, self._media_type, int(time.time()))
+        if self._keep_alive and not old and not self._more:
+            return b"%bContent-Length: %d\r\n\r\n" % (start, len(self._content))
+        further = dict(self._more or {})
+        if old or not self._keep_alive:
+            further["Connection"] = "keep-alive" if self._keep_alive else "close"
+        lines = "".join([f"{name}: {value}\r\n" for name, value in further.items()])
+        return b"%bContent-Length: %d\r\n%b\r\n" % (start, len(self._content), lines.encode("latin-1"))
 
     def halved(self) -> "Answer":
         """The same answer with the first half of its body."""
@@ -81,11 +79,8 @@ class Answer(web.StreamResponse):
 
 
 @lru_cache(maxsize=64)
-def _head(status: int, media_type: str) -> str:
+def _start(status: int, media_type: str, second: int) -> bytes:
+    """What every answer of a second begins with."""
     phrase = HTTPStatus(status).phrase if status in _PHRASED else ""
-    return f"HTTP/1.1 {status} {phrase}\r\nServer: hookproof\r\nContent-Type: {media_type}\r\nContent-Length: "
-
-
-@lru_cache(maxsize=1)
-def _date(second: int) -> str:
-    return formatdate(second, usegmt=True)
+    date = formatdate(second, usegmt=True)
+    return f"HTTP/1.1 {status} {phrase}\r\nServer: hookproof\r\nContent-Type: {media_type}\r\nDate: {date}\r\n".encode()

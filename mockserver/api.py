@@ -72,7 +72,7 @@ class Api:
 
     async def answer(self, request: BaseRequest) -> Answer:
         """The response to a request; whatever goes wrong becomes a refusal."""
-        path, _, query = request.path_qs.partition("?")
+        path, _, query = _asked(request).partition("?")
         if path in self._pages and request.method in (hdrs.METH_GET, hdrs.METH_HEAD):
             return self._pages[path]()
         route = None
@@ -189,6 +189,12 @@ class Api:
         except UnicodeDecodeError:
             raise self._refusals.invalid("the query is not UTF-8") from None
         return found
+
+
+def _asked(request: BaseRequest) -> str:
+    """The path and query that are asked for, of whatever form of request target (RFC 9112, section 3.2)."""
+    target = request.raw_path
+    return target if target.startswith("/") and "#" not in target else request.path_qs
 
 
 def _unquoted(text: str) -> str:

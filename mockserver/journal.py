@@ -32,7 +32,7 @@ class Journal:
 
     def __init__(self, now: Callable[[], float] = time.time) -> None:
         self._now = now
-        self._entries: deque[Entry] = deque(maxlen=_KEPT)
+        self._entries: deque[tuple[Any, ...]] = deque(maxlen=_KEPT)  # each becomes an Entry when it is read
         self._sequence = 0
         self.counts: Counter[tuple[str | None, int]] = Counter()
 
@@ -43,11 +43,11 @@ class Journal:
         self.counts[operation, status] += 1
         if len(path) > _LONGEST_PATH:
             path = path[:_LONGEST_PATH]
-        self._entries.append(Entry(self._sequence, self._now(), method, path, operation, project, status))
+        self._entries.append((self._sequence, self._now(), method, path, operation, project, status))
 
     def entries(self, wanted: dict[str, str]) -> list[dict[str, Any]]:
         """The kept requests that match, oldest first."""
-        return [entry._asdict() for entry in self._entries if entry.matches(wanted)]
+        return [entry._asdict() for entry in map(Entry._make, self._entries) if entry.matches(wanted)]
 
     def clear(self) -> None:
         """Forget the entries; counts go on."""

@@ -51,7 +51,10 @@ class Keys:
             raise self._unauthorized(rules.foreign_key_status.value, "the key belongs to another project")
 
     def _opens(self, project: str, given: bytes) -> bool:
-        return any(hmac.compare_digest(expected, given) for expected in self._expected.get(project, ()))
+        for expected in self._expected.get(project, ()):  # noqa: SIM110 - a generator costs more than the comparison
+            if hmac.compare_digest(expected, given):
+                return True
+        return False
 
     def _unauthorized(self, status: int, message: str) -> Refusal:
         return Refusal(status=status, message=message)

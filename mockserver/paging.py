@@ -70,7 +70,7 @@ class Pager:
         self._rules = rules
         self._refusals = refusals
         self._filters = filters
-        self._seal_key = seal_key
+        self._sealing = hashlib.blake2b(digest_size=_SEAL_BYTES, key=seal_key, person=listing.name)
         self._opaque = rules.cursor_form.value is CursorForm.OPAQUE
 
     def query(self, project: str, parameters: Mapping[str, list[str]]) -> Query:
@@ -166,7 +166,9 @@ class Pager:
         return msgspec.json.decode(content, type=_Cursor)
 
     def _seal(self, content: bytes) -> bytes:
-        return hashlib.blake2b(content, digest_size=_SEAL_BYTES, key=self._seal_key, person=self._listing.name).digest()
+        sealing = self._sealing.copy()
+        sealing.update(content)
+        return sealing.digest()
 
     def _per_page(self, given: "_Parameters") -> int:
         maximum = self._rules.maximum_per_page.value

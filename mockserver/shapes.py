@@ -38,12 +38,11 @@ class Shape:
 
     def shown(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """The record as a response shows it; None in the record means no value."""
-        shown = dict(self.blank)
+        names, nested = self._names, self._nested
+        shown = self.blank.copy()
         for name, value in record.items():
-            if value is None or name not in self._names:
-                continue
-            nested = self._nested.get(name)
-            shown[name] = nested.shown(value) if nested is not None and isinstance(value, dict) else value
+            if value is not None and name in names:
+                shown[name] = nested[name].shown(value) if name in nested and isinstance(value, dict) else value
         return shown
 
     def without(self, *names: str) -> "Shape":

@@ -33,7 +33,7 @@ class Wire:
         )
         self.sources = resource_shape(contract, "Source", no_value)
         self.events = resource_shape(contract, "Event", no_value).without("data", "raw", "endpoint_metadata")
-        self._secrets = resource_shape(contract, "Secret", no_value)
+        self._blank_secret = resource_shape(contract, "Secret", no_value).blank
         self._pagination = resource_shape(contract, "Pagination", no_value)
         self._always_clear = shown.secrets_shown.value is SecretDisplay.ALWAYS
         self._mask = shown.mask
@@ -66,20 +66,19 @@ class Wire:
     def secrets(self, secrets: Sequence[StoredSecret], *, clear: bool) -> bytes:
         """The secrets of an endpoint (section 2.4), oldest first."""
         clear = clear or self._always_clear
-        return encode(
-            [
-                self._secrets.shown(
-                    {
-                        "uid": one.uid,
-                        "value": one.value if clear else self._mask,
-                        "created_at": one.created_at,
-                        "updated_at": one.updated_at,
-                        "expires_at": one.expires_at,
-                    }
-                )
-                for one in secrets
-            ]
-        )
+        shown = []
+        for one in secrets:
+            secret = {
+                **self._blank_secret,
+                "uid": one.uid,
+                "value": one.value if clear else self._mask,
+                "created_at": one.created_at,
+                "updated_at": one.updated_at,
+            }
+            if one.expires_at is not None:
+                secret["expires_at"] = one.expires_at
+            shown.append(secret)
+        return encode(shown)
 
     def masked(self, document: dict[str, Any]) -> dict[str, Any]:
         """An endpoint's document with its credentials masked; the given one stays as it is."""

@@ -30,6 +30,7 @@ class PortalLinkHandlers:
             matches={"owner_id": rules.owner_match.value, "name": rules.name_match.value},
         )
         filters = {rules.owner_filter: "owner_id", rules.name_filter: "name"}
+        self._none_exposed = service.wire.exposed([])
         self._pager = service.pager(listing, rules, service.refusals, filters=filters, seal_key=service.cursor_seal)
 
     def list(self, call: Call) -> Reply:
@@ -89,29 +90,29 @@ class PortalLinkHandlers:
 
     def shown(self, project: str, rows: Sequence[tuple[Any, ...]]) -> Sequence[bytes]:
         """The JSON of stored portal links, with the endpoints that they expose at this moment (section 2.6)."""
-        inherited = self._inherited(project, {owner for _, owner, _, _ in rows if owner is not None})
-        added = self._added(project, rows)
-        wire = self._service.wire
-        none = wire.exposed([])
-        tails = {owner: wire.exposed(endpoints) for owner, endpoints in inherited.items()}
+        owners = {row[1] for row in rows}
+        owners.discard(None)
+        inherited = self._inherited(project, owners) if owners else {}
+        naming = [row for row in rows if row[2]]
+        added = self._added(project, naming) if naming else {}
+        exposed, none = self._service.wire.exposed, self._none_exposed
+        of_owner = {owner: exposed(endpoints) for owner, endpoints in inherited.items()}
+        of_link = {seq: exposed(_united(inherited.get(owner, ()), added[seq])) for seq, owner, _, _ in naming}
         return [
-            document[:-1]
-            + (wire.exposed(_united(inherited.get(owner, ()), added[seq])) if listed else tails.get(owner, none))
+            document[:-1] + (of_link[seq] if listed else of_owner.get(owner, none))
             for seq, owner, listed, document in rows
         ]
 
     def _inherited(self, project: str, owners: Collection[str]) -> Mapping[str, Sequence[EndpointRow]]:
         """The endpoints of each owner."""
         owned = defaultdict(list)
-        for endpoint in self._service.endpoints.owned(project, owners) if owners else ():
+        for endpoint in self._service.endpoints.owned(project, owners):
             owned[endpoint.owner_id or ""].append(endpoint)
         return owned
 
     def _added(self, project: str, rows: Sequence[tuple[Any, ...]]) -> Mapping[int, Sequence[EndpointRow]]:
-        """The endpoints that the deprecated list of a portal link names, by the portal link's place (section 9)."""
-        named = {seq: _decode(listed, type=list[str]) for seq, _, listed, _ in rows if listed}
-        if not named:
-            return {}
+        """The endpoints that the deprecated lists of portal links name, by the portal link's place (section 9)."""
+        named = {seq: _decode(listed, type=list[str]) for seq, _, listed, _ in rows}
         uids = {uid for listed in named.values() for uid in listed}
         found = {endpoint.uid: endpoint for endpoint in self._service.endpoints.listed(project, uids)}
         return {seq: [found[uid] for uid in listed if uid in found] for seq, listed in named.items()}

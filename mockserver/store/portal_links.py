@@ -5,10 +5,7 @@ from typing import Final, NamedTuple
 from mockserver.store.database import Database
 
 # An owner without endpoints is listed as none: most of the owners on a page then need no look-up of their own.
-_OWNER_OF_ENDPOINTS: Final = """iif(EXISTS (
-    SELECT 1 FROM endpoints INDEXED BY endpoints_of_owner
-    WHERE endpoints.project = portal_links.project AND endpoints.owner_id = portal_links.owner_id
-), owner_id, NULL)"""
+_OWNER_OF_ENDPOINTS: Final = "iif((project, owner_id) IN (SELECT project, owner_id FROM endpoints), owner_id, NULL)"
 LISTED_COLUMNS: Final = (_OWNER_OF_ENDPOINTS, "listed", "document")
 
 

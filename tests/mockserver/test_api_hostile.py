@@ -194,6 +194,22 @@ def test_what_is_not_http_is_refused_in_the_dialects_body(name: str) -> None:
 
 
 @every_dialect
+def test_every_form_of_request_target_is_read(name: str) -> None:
+    async def trial(server: Server) -> None:
+        unknown = server.dialect.errors.unknown_path.value
+        sources = "/api/v1/projects/one/sources"
+        for target in (sources, f"{sources}?", f"{sources}?perPage=1", f"{server.base}{sources}", f"{sources}#"):
+            answer = await exchange(server, head(server, "Connection: close", method="GET", path=target))
+            assert answer.startswith(b"HTTP/1.1 2"), target
+        for target in (f"/{sources}", server.base, f"{sources}#/", f"/{server.base}{sources}"):
+            answer = await exchange(server, head(server, "Connection: close", method="GET", path=target))
+            assert refusal(server, answer, unknown), target
+        assert {entry["path"] for entry in (await server.journal(status=unknown))["requests"]} >= {f"/{sources}"}
+
+    over(name, trial)
+
+
+@every_dialect
 def test_broken_chunks_and_bodies_cut_short_change_nothing(name: str) -> None:
     async def trial(server: Server) -> None:
         body = json.dumps(server.endpoint_body()).encode()

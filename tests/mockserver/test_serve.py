@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 COMMAND = (sys.executable, "-c", "from mockserver.cli import serve; serve()")
-READY_S = 20
+READY_S = 60
 USAGE = 64
 
 
