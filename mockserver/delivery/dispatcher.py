@@ -15,6 +15,7 @@ from math import inf
 from typing import Final
 
 from mockserver.delivery.courier import Answer
+from mockserver.delivery.courtesy import Courtesy
 from mockserver.delivery.gate import Bounds, Gate
 from mockserver.delivery.lane import Lane, counted_s
 from mockserver.delivery.outcomes import Outcomes
@@ -68,6 +69,7 @@ class Dispatcher:
         monotonic: Clock,
         log: logging.Logger,
         bounds: Bounds,
+        courtesy: Courtesy,
         lane: type[Lane] = Lane,
     ) -> None:
         self._store = store
@@ -78,6 +80,7 @@ class Dispatcher:
         self._monotonic = monotonic
         self._log = log
         self._bounds = bounds
+        self._courtesy = courtesy
         self._new_lane = lane
         self._gate = Gate(bounds)
         self._lanes: dict[str, Lane] = {}
@@ -142,8 +145,16 @@ class Dispatcher:
         """Write down what ended, and give turns to the lanes for as long as attempts may start."""
         self._next_round = None
         self._write_down()
+        if self._give_turns(self._courtesy.attempts(self._monotonic())):
+            self._go_on()
+        self._launch()
+
+    def _give_turns(self, attempts: float) -> bool:
+        """Let lanes begin up to so many attempts; whether any lane is left that need not wait for more than a round."""
         for _ in range(TURNS):
             if not self._queue or not self._running or not self._room():
+                return False
+            if len(self._starting) >= attempts:
                 break
             lane = self._queue.popleft()
             lane.queued = False
@@ -151,9 +162,7 @@ class Dispatcher:
                 self._turn(lane)
             except Exception:  # noqa: BLE001  whatever ails the store, the other lanes go on
                 self._pause(lane)
-        else:
-            self._go_on()
-        self._launch()
+        return True
 
     def _room(self) -> bool:
         """Whether an attempt may start; if only time can tell, the question is asked again then."""
@@ -209,8 +218,8 @@ class Dispatcher:
         self._done_with_head(lane)
 
     def _done_with_head(self, lane: Lane) -> None:
-        lane.under_way.add(lane.buffer.popleft().id)
-        if lane.buffer or lane.more:
+        lane.under_way.add(lane.buffer.pop().id)
+        if lane.has_more:
             self._line_up(lane)
 
     def _end_unsent(self, lane: Lane, record: Record) -> None:
@@ -256,7 +265,8 @@ class Dispatcher:
     def _sent(self, attempt: Attempt) -> None:
         if attempt.limiter is not None:
             attempt.limiter.written(attempt.key, self._monotonic())
-            self._line_up(attempt.lane)
+            if attempt.lane.has_more:
+                self._line_up(attempt.lane)
 
     def _leave_attempt(self, attempt: Attempt, *, answered: bool) -> None:
         """An attempt takes no place any more, neither in its lane nor among all."""
@@ -276,7 +286,10 @@ class Dispatcher:
             # Written one by one, a record that cannot be stored keeps no other one from it.
             if together or (len(ended) > 1 and self._written([record])):
                 lane.more = lane.more or record.state is DeliveryState.PENDING
-                self._line_up(lane)
+                if lane.has_more or lane.queued:
+                    self._line_up(lane)
+                else:
+                    self._leave(lane)
             else:
                 lane.put_back()
                 lane.sleep(STORE_PAUSE_S, self._look_again)
