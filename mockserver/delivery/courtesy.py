@@ -10,10 +10,13 @@ from collections.abc import Callable
 from math import inf
 from typing import Final
 
-ATTEMPTS_PER_REQUEST: Final = 0.5  # an attempt costs about as much as the accepting of an event
+ATTEMPTS_PER_REQUEST: Final = 0.25  # one costs about two requests, as few of them share a transaction
+IN_PROGRESS: Final = 4
+"""How many rounds a request takes from its arrival to its answer: so many without an answer mean nothing."""
+
 STEP: Final = 8
 LINGERS_S: Final = 0.01
-"""How long after a request another one is expected."""
+"""How long after an answer another request is expected."""
 
 
 class Courtesy:
@@ -22,6 +25,7 @@ class Courtesy:
     def __init__(self, answered: Callable[[], int]) -> None:
         self._answered = answered
         self._seen = answered()
+        self._silent_rounds = 0
         self._expected_until = -inf
 
     def attempts(self, now: float) -> float:
@@ -29,6 +33,10 @@ class Courtesy:
         answered = self._answered()
         fresh, self._seen = answered - self._seen, answered
         if fresh > 0:
+            self._silent_rounds = 0
             self._expected_until = now + LINGERS_S
             return max(1, int(fresh * ATTEMPTS_PER_REQUEST))
-        return STEP if now < self._expected_until else inf
+        self._silent_rounds += 1
+        if now >= self._expected_until:
+            return inf
+        return 1 if self._silent_rounds < IN_PROGRESS else STEP
