@@ -34,6 +34,11 @@ class Lane:
         """Whether a delivery is at hand or may be in the store."""
         return self.more or bool(self.buffer)
 
+    @property
+    def idle(self) -> bool:
+        """Whether it has nothing to do, and at most a rate limit to remember."""
+        return not self.under_way and not self.has_more
+
     def head(self, store: DeliveryStore, batch: int) -> PendingDelivery | None:
         """The delivery that is next, read from the store when none is at hand; None when all are under way."""
         if not self.buffer and self.more:

@@ -31,6 +31,7 @@ _PENDING: Final = """SELECT deliveries.id, events.uid, events.event_type, events
 _ENDPOINT: Final = "SELECT document, credentials, secrets, receives FROM endpoints WHERE uid = ?"
 _STARTS: Final = """SELECT started_at FROM starts
     WHERE endpoint = (SELECT seq FROM endpoints WHERE uid = ?) AND started_at >= ? ORDER BY started_at"""
+_ANY_START: Final = "SELECT EXISTS (SELECT 1 FROM starts)"
 _START: Final = """INSERT INTO starts (endpoint, started_at, counts_until)
     SELECT endpoint, ?, ? FROM deliveries WHERE id = ?"""
 _FORGET_STARTS: Final = "DELETE FROM starts WHERE counts_until < ?"
@@ -148,6 +149,10 @@ class Deliveries:
             client_certificate=credentials.client_certificate,
             receives=bool(receives),
         )
+
+    def holds_starts(self) -> bool:
+        """Whether any start of an attempt is remembered."""
+        return bool(self._database.read(_ANY_START).fetchone()[0])
 
     def recent_starts(self, endpoint_uid: str, since: float) -> Sequence[float]:
         """When attempts of an endpoint started, oldest first."""

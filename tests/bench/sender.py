@@ -26,6 +26,7 @@ import uvloop
 
 from mockserver.delivery.egress import EgressGuard
 from mockserver.delivery.engine import DeliveryEngine
+from mockserver.delivery.gate import Bounds
 from mockserver.store.database import IN_MEMORY, Database
 from mockserver.store.deliveries import Deliveries
 from mockserver.store.endpoints import Endpoints, NewEndpoint, StoredSecret, encoded_secrets
@@ -59,6 +60,7 @@ class Bench:
             ca_file=options.ca,
             egress=EgressGuard(),
             log=logging.getLogger(__name__),
+            bounds=Bounds(young=IN_FLIGHT),
         )
 
     def add_endpoint(self, number: int, **limits: int) -> None:
