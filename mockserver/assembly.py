@@ -112,6 +112,7 @@ class Assembly:
             log=logging.getLogger("mockserver.delivery"),
             made_of=made_of.delivery,
             observer=self._observer,
+            answered=self.journal.counts.total,
         )
 
     def service(self, made_of: Collaborators, dispatch: Dispatch) -> Service:

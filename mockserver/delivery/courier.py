@@ -4,6 +4,7 @@ Everything that depends on the moment is made anew each time: credentials, time,
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Final
 from urllib.parse import quote
@@ -103,9 +104,9 @@ class Courier:
         if delivery.custom_headers:
             taken = self._reserved.union(name.lower() for name, _ in shown)
             custom = addable(delivery.custom_headers, taken)
-        for problem in header_problems({**dict(custom), CONTENT_TYPE: endpoint.content_type}):
+        for problem in (*content_type_problems(endpoint.content_type), *header_problems(dict(custom))):
             raise HeaderFault(problem)
-        agent = () if any(name.lower() == AGENT[0][0].lower() for name, _ in custom) else AGENT
+        agent = () if custom and any(name.lower() == AGENT[0][0].lower() for name, _ in custom) else AGENT
         return (*self._own_headers(delivery, endpoint, body), *shown, *agent, *custom)
 
     def _own_headers(self, delivery: PendingDelivery, endpoint: EndpointSettings, body: bytes) -> Headers:
@@ -117,6 +118,12 @@ class Courier:
         if names.event_type_header is not None:
             headers.append((names.event_type_header, carried_text(delivery.event_type)))
         return (*headers, *self._signer.headers(delivery, endpoint, self._clock(), body))
+
+
+@lru_cache
+def content_type_problems(content_type: str) -> tuple[str, ...]:
+    """What keeps a content type from being sent."""
+    return header_problems({CONTENT_TYPE: content_type})
 
 
 def carried_text(value: str) -> str:

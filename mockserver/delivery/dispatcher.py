@@ -7,7 +7,6 @@ first what became of the attempts since the last one, then, before anything is s
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,8 +14,10 @@ from math import inf
 from typing import Final
 
 from mockserver.delivery.courier import Answer
+from mockserver.delivery.courtesy import Courtesy
 from mockserver.delivery.gate import Bounds, Gate
 from mockserver.delivery.lane import Lane, counted_s
+from mockserver.delivery.line import Line
 from mockserver.delivery.outcomes import Outcomes
 from mockserver.delivery.port import (
     Clock,
@@ -68,6 +69,7 @@ class Dispatcher:
         monotonic: Clock,
         log: logging.Logger,
         bounds: Bounds,
+        courtesy: Courtesy,
         lane: type[Lane] = Lane,
     ) -> None:
         self._store = store
@@ -78,10 +80,11 @@ class Dispatcher:
         self._monotonic = monotonic
         self._log = log
         self._bounds = bounds
+        self._courtesy = courtesy
         self._new_lane = lane
         self._gate = Gate(bounds)
         self._lanes: dict[str, Lane] = {}
-        self._queue: deque[Lane] = deque()
+        self._line = Line()
         self._starting: list[Attempt] = []
         self._ended: list[tuple[Lane, Record]] = []
         self._tasks: set[asyncio.Task[None]] = set()
@@ -92,17 +95,17 @@ class Dispatcher:
     def start(self) -> None:
         """Begin with what the store holds; called in the event loop."""
         self._loop = asyncio.get_running_loop()
-        self._began = self._clock()
+        # Without a start of an earlier process no lane need look for any.
+        self._began = self._clock() if self._store.holds_starts() else -inf
         self._running = True
-        self.wake(self._store.waiting_endpoints())
+        for uid in self._store.waiting_endpoints():
+            self._look_again(self._lane(uid))
 
     def wake(self, endpoint_uids: Iterable[str]) -> None:
         """These endpoints have new deliveries in the store."""
         for uid in endpoint_uids:
-            lane = self._lanes.get(uid)
-            if lane is None:
-                lane = self._lanes[uid] = self._new_lane(uid)
-            self._look_again(lane)
+            fresh = uid not in self._lanes or self._lanes[uid].idle
+            self._look_again(self._lane(uid), fresh=fresh)
 
     async def stop(self, grace_s: float) -> None:
         """Start nothing more, let what is under way finish for `grace_s`, and end the rest, which stays pending."""
@@ -119,18 +122,22 @@ class Dispatcher:
         for lane in self._lanes.values():
             lane.rest()
         self._lanes.clear()
-        self._queue.clear()
+        self._line.clear()
 
-    def _look_again(self, lane: Lane) -> None:
+    def _lane(self, uid: str) -> Lane:
+        lane = self._lanes.get(uid)
+        if lane is None:
+            lane = self._lanes[uid] = self._new_lane(uid)
+        return lane
+
+    def _look_again(self, lane: Lane, *, fresh: bool = False) -> None:
         """Let a lane look into the store at its next turn."""
         lane.more = True
-        self._line_up(lane)
+        self._line_up(lane, fresh=fresh)
 
-    def _line_up(self, lane: Lane) -> None:
+    def _line_up(self, lane: Lane, *, fresh: bool = False) -> None:
         """Let a lane have a turn."""
-        if not lane.queued:
-            lane.queued = True
-            self._queue.append(lane)
+        self._line.join(lane, fresh=fresh)
         self._go_on()
 
     def _go_on(self) -> None:
@@ -142,18 +149,23 @@ class Dispatcher:
         """Write down what ended, and give turns to the lanes for as long as attempts may start."""
         self._next_round = None
         self._write_down()
+        if self._give_turns(self._courtesy.attempts(self._monotonic())):
+            self._go_on()
+        self._launch()
+
+    def _give_turns(self, attempts: float) -> bool:
+        """Let lanes begin up to so many attempts; whether any lane is left that need not wait for more than a round."""
         for _ in range(TURNS):
-            if not self._queue or not self._running or not self._room():
+            if not self._line or not self._running or not self._room():
+                return False
+            if len(self._starting) >= attempts:
                 break
-            lane = self._queue.popleft()
-            lane.queued = False
+            lane = self._line.next()
             try:
                 self._turn(lane)
             except Exception:  # noqa: BLE001  whatever ails the store, the other lanes go on
                 self._pause(lane)
-        else:
-            self._go_on()
-        self._launch()
+        return True
 
     def _room(self) -> bool:
         """Whether an attempt may start; if only time can tell, the question is asked again then."""
@@ -209,8 +221,8 @@ class Dispatcher:
         self._done_with_head(lane)
 
     def _done_with_head(self, lane: Lane) -> None:
-        lane.under_way.add(lane.buffer.popleft().id)
-        if lane.buffer or lane.more:
+        lane.under_way.add(lane.buffer.pop().id)
+        if lane.has_more:
             self._line_up(lane)
 
     def _end_unsent(self, lane: Lane, record: Record) -> None:
@@ -256,7 +268,8 @@ class Dispatcher:
     def _sent(self, attempt: Attempt) -> None:
         if attempt.limiter is not None:
             attempt.limiter.written(attempt.key, self._monotonic())
-            self._line_up(attempt.lane)
+            if attempt.lane.has_more:
+                self._line_up(attempt.lane)
 
     def _leave_attempt(self, attempt: Attempt, *, answered: bool) -> None:
         """An attempt takes no place any more, neither in its lane nor among all."""
@@ -276,7 +289,10 @@ class Dispatcher:
             # Written one by one, a record that cannot be stored keeps no other one from it.
             if together or (len(ended) > 1 and self._written([record])):
                 lane.more = lane.more or record.state is DeliveryState.PENDING
-                self._line_up(lane)
+                if lane.has_more or lane.queued:
+                    self._line_up(lane)
+                else:
+                    self._leave(lane)
             else:
                 lane.put_back()
                 lane.sleep(STORE_PAUSE_S, self._look_again)

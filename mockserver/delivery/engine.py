@@ -4,10 +4,11 @@ import logging
 import os
 import random
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from mockserver.delivery.collaborators import CLEAN, DeliveryCollaborators
 from mockserver.delivery.courier import FAULTS
+from mockserver.delivery.courtesy import Courtesy
 from mockserver.delivery.egress import EgressGuard
 from mockserver.delivery.gate import Bounds
 from mockserver.delivery.headers import CONTENT_TYPE, FRAMING_HEADERS, service_header_names
@@ -22,6 +23,7 @@ class DeliveryEngine:
     `clock` gives unix seconds, `monotonic` seconds that never step back, `rng` draws the jitter. `ca_file` (PEM) stands
     in for the system's authorities; one that cannot be read raises OSError or ssl.SSLError here. `egress` says where
     connections may go, `made_of` which classes do the work. `observer` hears of deliveries that are given up.
+    `answered` counts the requests that were answered on the same event loop, to which the engine gives way.
     """
 
     def __init__(
@@ -38,6 +40,7 @@ class DeliveryEngine:
         monotonic: Clock = time.monotonic,
         made_of: DeliveryCollaborators = CLEAN,
         observer: OutcomeObserver | None = None,
+        answered: Callable[[], int] = lambda: 0,
     ) -> None:
         self._log = log
         self._visit_timeout_s = dialect.delivery.default_timeout_s.value
@@ -55,6 +58,7 @@ class DeliveryEngine:
             monotonic=monotonic,
             log=log,
             bounds=bounds or Bounds(),
+            courtesy=Courtesy(answered),
             lane=made_of.lane,
         )
 

@@ -1,7 +1,6 @@
 """A lane: one endpoint's deliveries on their way, and how many of them may be under way at once."""
 
 import asyncio
-from collections import deque
 from collections.abc import Callable
 
 from mockserver.delivery.port import Clock, DeliveryStore, EndpointSettings, PendingDelivery
@@ -14,6 +13,7 @@ class Lane:
     `width` is how many attempts may go on at once: it starts at one, grows with every answer and is halved by every
     attempt that gets none, so that an endpoint that hangs soon holds a single connection. `under_way` holds the
     deliveries that the store still takes for waiting although they are not: what becomes of them is not written yet.
+    `buffer` was read ahead; the next delivery is at its end.
     """
 
     __slots__ = ("attempts", "buffer", "endpoint_uid", "limiter", "more", "queued", "timer", "under_way", "width")
@@ -23,11 +23,21 @@ class Lane:
         self.width = 1
         self.attempts = 0
         self.under_way: set[int] = set()
-        self.buffer: deque[PendingDelivery] = deque()
+        self.buffer: list[PendingDelivery] = []
         self.more = True
         self.queued = False
         self.limiter: SlidingWindow | None = None
         self.timer: asyncio.TimerHandle | None = None
+
+    @property
+    def has_more(self) -> bool:
+        """Whether a delivery is at hand or may be in the store."""
+        return self.more or bool(self.buffer)
+
+    @property
+    def idle(self) -> bool:
+        """Whether it has nothing to do, and at most a rate limit to remember."""
+        return not self.under_way and not self.has_more
 
     def head(self, store: DeliveryStore, batch: int) -> PendingDelivery | None:
         """The delivery that is next, read from the store when none is at hand; None when all are under way."""
@@ -35,8 +45,8 @@ class Lane:
             limit = len(self.under_way) + batch
             found = store.pending(self.endpoint_uid, limit)
             self.more = len(found) >= limit
-            self.buffer.extend(delivery for delivery in found if delivery.id not in self.under_way)
-        return self.buffer[0] if self.buffer else None
+            self.buffer = [delivery for delivery in reversed(found) if delivery.id not in self.under_way]
+        return self.buffer[-1] if self.buffer else None
 
     def put_back(self) -> None:
         """Leave to the store what was read and not started."""

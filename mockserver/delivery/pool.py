@@ -7,8 +7,7 @@ next connection that comes free. Without that bound a burst would open a connect
 import asyncio
 from collections import Counter, deque
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from mockserver.delivery.connection import Connection
 from mockserver.delivery.port import ClientCertificate
@@ -20,9 +19,11 @@ CONNECTING: Final = 16
 Waiter = asyncio.Future[Connection | None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Where requests go: what a URL and a client certificate say about the connection."""
+class Place(NamedTuple):
+    """Where requests go: what a URL and a client certificate say about the connection.
+
+    A tuple, since every delivery looks it up a few times.
+    """
 
     secure: bool
     host: str

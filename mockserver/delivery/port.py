@@ -148,6 +148,9 @@ class DeliveryStore(Protocol):
         hand rather than parse them here.
         """
 
+    def holds_starts(self) -> bool:
+        """Whether any start of an attempt is remembered; asked once, when the engine starts."""
+
     def recent_starts(self, endpoint_uid: str, since: float) -> Sequence[float]:
         """When the attempts of a rate-limited endpoint started, oldest first, from `since` on (section 8)."""
 

@@ -14,7 +14,6 @@ answers take now longer, now shorter, gets less than its limit rather than ever 
 """
 
 import heapq
-from collections import deque
 from collections.abc import Iterable
 from math import inf
 from typing import Final
@@ -33,6 +32,8 @@ Attempt = tuple[int, int]
 class SlidingWindow:
     """The attempts that still count. All times come from one clock that never steps back, in seconds."""
 
+    __slots__ = ("_arrivals", "_margin_s", "_order", "_took", "_usual_s", "_written", "limit", "window_s")
+
     def __init__(self, limit: int, window_s: float) -> None:
         self.limit = limit
         self.window_s = window_s
@@ -40,7 +41,7 @@ class SlidingWindow:
         self._arrivals: dict[Attempt, float] = {}
         self._order: list[tuple[float, Attempt]] = []
         self._written: dict[Attempt, float] = {}
-        self._took: deque[float] = deque(maxlen=USUAL_OF)
+        self._took: list[float] = []
         self._usual_s = 0.0
 
     def restore(self, arrivals: Iterable[float]) -> None:
@@ -78,6 +79,8 @@ class SlidingWindow:
             arrival = min(now, written + self._margin_s + max(0.0, took - self._usual_s))
         self._bound(attempt, arrival)
         if answered:
+            if len(self._took) >= USUAL_OF:
+                del self._took[0]
             self._took.append(took)
             # Nothing is usual until a whole burst was answered, since one stall may delay all of it.
             self._usual_s = min(self._took) if len(self._took) >= min(self.limit, USUAL_OF) else 0.0

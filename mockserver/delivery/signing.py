@@ -10,7 +10,6 @@ import hmac
 import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
-from functools import lru_cache
 from typing import Final
 
 from mockserver.delivery.headers import Headers
@@ -20,6 +19,8 @@ from spec.vocabulary import Encoding, SecretForm, SigningSecrets, TimeUnit
 
 PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 BODY: Final = "{body}"
+MOMENT: Final = ("id", "timestamp")
+"""What every template may name."""
 
 CHOSEN: Final[Mapping[SigningSecrets, Callable[[Sequence[str]], Sequence[str]]]] = {
     SigningSecrets.NEWEST: lambda living: living[-1:],
@@ -41,13 +42,16 @@ class Signer:
     """Signs attempts as one dialect says."""
 
     def __init__(self, dialect: Dialect) -> None:
-        self._signatures = dialect.signatures
+        signatures = dialect.signatures
+        self._formats = {
+            advanced: SignatureFormat(signatures.scheme(advanced=advanced), signatures.secret)
+            for advanced in (False, True)
+        }
 
     def headers(self, delivery: PendingDelivery, endpoint: EndpointSettings, now: float, body: bytes) -> Headers:
         """The headers that sign one attempt at `now` (unix seconds); raises SigningFault."""
-        scheme = self._signatures.scheme(advanced=endpoint.advanced_signatures)
-        living = self.living(endpoint, now)
-        return signature_headers(scheme, self._signatures.secret, living, delivery.event_uid, now, body)
+        form = self._formats[endpoint.advanced_signatures]
+        return form.headers(self.living(endpoint, now), delivery.event_uid, now, body)
 
     def living(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
         """The secrets that may sign at `now`, oldest first (section 4.3)."""
@@ -59,26 +63,38 @@ def living_secrets(secrets: Sequence[SigningSecret], now: float) -> list[str]:
     return [secret.value for secret in secrets if secret.expires_at is None or now < secret.expires_at]
 
 
-def signature_headers(
-    scheme: SignatureScheme, rules: Secrets, living: Sequence[str], event_uid: str, now: float, body: bytes
-) -> tuple[tuple[str, str], ...]:
-    """The headers that sign one attempt at `now` (unix seconds) with the living secrets, oldest first.
+class SignatureFormat:
+    """One signature scheme with its templates made ready to be filled."""
 
-    Raises SigningFault if there is no secret, or one that makes no key.
-    """
-    chosen = CHOSEN[scheme.secrets](living)
-    if not chosen:
-        raise SigningFault("the endpoint has no living secret")
-    values = {"id": event_uid, "timestamp": timestamp(now, scheme.timestamp_unit)}
-    signed = _signed_bytes(scheme.signed, values, body)
-    items = [
-        _filled(scheme.item, {**values, "version": _version(scheme.versions, place), "signature": signature})
-        for place, signature in enumerate(_signature(scheme, rules, secret, signed) for secret in chosen)
-    ]
-    headers = [(scheme.header, _filled(scheme.value, {**values, "signatures": scheme.separator.join(items)}))]
-    if scheme.timestamp_header is not None:
-        headers.append((scheme.timestamp_header, values["timestamp"]))
-    return tuple(headers)
+    def __init__(self, scheme: SignatureScheme, rules: Secrets) -> None:
+        self._scheme = scheme
+        self._rules = rules
+        # Split at the body first: placeholders inside it are the sender's text.
+        self._around_body = [_format(part, MOMENT) for part in scheme.signed.split(BODY)]
+        self._item = _format(scheme.item, (*MOMENT, "version", "signature"))
+        self._value = _format(scheme.value, (*MOMENT, "signatures"))
+
+    def headers(self, living: Sequence[str], event_uid: str, now: float, body: bytes) -> Headers:
+        """The headers that sign one attempt at `now` (unix seconds) with the living secrets, oldest first.
+
+        Raises SigningFault if there is no secret, or one that makes no key.
+        """
+        scheme = self._scheme
+        chosen = CHOSEN[scheme.secrets](living)
+        if not chosen:
+            raise SigningFault("the endpoint has no living secret")
+        values = {"id": event_uid, "timestamp": timestamp(now, scheme.timestamp_unit)}
+        signed = body.join([(part % values).encode("utf-8") for part in self._around_body])
+        items = []
+        for place, secret in enumerate(chosen):
+            values["version"] = _version(scheme.versions, place)
+            values["signature"] = _signature(scheme, self._rules, secret, signed)
+            items.append(self._item % values)
+        values["signatures"] = scheme.separator.join(items)
+        signature = (scheme.header, self._value % values)
+        if scheme.timestamp_header is None:
+            return (signature,)
+        return signature, (scheme.timestamp_header, values["timestamp"])
 
 
 def timestamp(now: float, unit: TimeUnit) -> str:
@@ -103,26 +119,11 @@ def _signature(scheme: SignatureScheme, rules: Secrets, secret: str, signed: byt
     return ENCODED[scheme.encoding](hmac.digest(secret_key(secret, rules), signed, scheme.hash.value))
 
 
-def _signed_bytes(template: str, values: Mapping[str, str], body: bytes) -> bytes:
-    """Split at the body first: placeholders inside it are the sender's text."""
-    return body.join([_filled(part, values).encode("utf-8") for part in _around_body(template)])
-
-
-@lru_cache
-def _around_body(template: str) -> tuple[str, ...]:
-    return tuple(template.split(BODY))
-
-
 def _version(versions: Sequence[str], place: int) -> str:
     return versions[min(place, len(versions) - 1)] if versions else ""
 
 
-def _filled(template: str, values: Mapping[str, str]) -> str:
-    return _format(template, tuple(values)) % values
-
-
-@lru_cache
-def _format(template: str, names: tuple[str, ...]) -> str:
+def _format(template: str, names: Sequence[str]) -> str:
     """A template for the % operator; other braces than those around the names are plain text."""
     escaped = template.replace("%", "%%")
     return PLACEHOLDER.sub(lambda found: f"%({found[1]})s" if found[1] in names else found[0], escaped)

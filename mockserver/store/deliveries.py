@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -32,20 +31,23 @@ _PENDING: Final = """SELECT deliveries.id, events.uid, events.event_type, events
 _ENDPOINT: Final = "SELECT document, credentials, secrets, receives FROM endpoints WHERE uid = ?"
 _STARTS: Final = """SELECT started_at FROM starts
     WHERE endpoint = (SELECT seq FROM endpoints WHERE uid = ?) AND started_at >= ? ORDER BY started_at"""
-_START: Final = "INSERT INTO starts (endpoint, started_at, counts_until) SELECT seq, ?, ? FROM endpoints WHERE uid = ?"
+_ANY_START: Final = "SELECT EXISTS (SELECT 1 FROM starts)"
+_START: Final = """INSERT INTO starts (endpoint, started_at, counts_until)
+    SELECT endpoint, ?, ? FROM deliveries WHERE id = ?"""
 _FORGET_STARTS: Final = "DELETE FROM starts WHERE counts_until < ?"
 _COUNT_STARTS: Final = "SELECT count(*) FROM starts"
 _ATTEMPT: Final = """INSERT INTO attempts (delivery, number, started_at, finished_at, status, failure, detail)
     SELECT id, ?, ?, ?, ?, ?, ? FROM deliveries WHERE id = ?"""
 _STATE: Final = "UPDATE deliveries SET state = ?, due_at = ?, attempts = attempts + ? WHERE id = ?"
-_DELIVERED: Final = "UPDATE endpoints SET delivered = delivered + ?, failed_in_a_row = 0 WHERE uid = ?"
+_DELIVERED: Final = """UPDATE endpoints SET delivered = delivered + ?, failed_in_a_row = 0
+    WHERE seq = (SELECT endpoint FROM deliveries WHERE id = ?)"""
 _EXHAUSTED: Final = """UPDATE endpoints SET failed = failed + ?1, failed_in_a_row = failed_in_a_row + ?1
-    WHERE uid = ?2"""
+    WHERE seq = (SELECT endpoint FROM deliveries WHERE id = ?2)"""
 _IN_A_ROW: Final = "SELECT failed_in_a_row FROM endpoints WHERE uid = ?"
 _DEACTIVATE: Final = "UPDATE endpoints SET active = 0, receives = ?, updated_at = ? WHERE uid = ? AND active"
 
 _COUNTS: Final = {DeliveryState.DELIVERED: _DELIVERED, DeliveryState.EXHAUSTED: _EXHAUSTED}
-_PARSED: Final = 4096
+_PARSED: Final = 16384  # as many as one broadcast may reach
 _FEW_STARTS: Final = 10_000
 
 
@@ -89,8 +91,7 @@ class Deliveries:
         self._clock = clock
         self._timestamp = timestamp_writer(dialect.representation.timestamp.value)
         self._rules = dialect.delivery
-        # Keyed by all that it is made from, so that nothing kept here is ever out of date.
-        self._parsed = lru_cache(_PARSED)(self._settings)
+        self._parsed: dict[str, tuple[tuple[Any, ...], EndpointSettings]] = {}
         self._recorded_starts = 0
         self._many_starts = _FEW_STARTS
 
@@ -117,7 +118,16 @@ class Deliveries:
     def endpoint(self, uid: str) -> EndpointSettings | None:
         """The settings of an endpoint as they are now."""
         row = self._database.read(_ENDPOINT, (uid,)).fetchone()
-        return None if row is None else self._parsed(uid, *row)
+        if row is None:
+            return None
+        made_from, settings = self._parsed.get(uid, (None, None))
+        # Compared with all that they are made from, so that settings kept here are never out of date.
+        if settings is None or made_from != row:
+            settings = self._settings(uid, *row)
+            if len(self._parsed) >= _PARSED:
+                self._parsed.clear()
+            self._parsed[uid] = row, settings
+        return settings
 
     def _settings(
         self, uid: str, stored_document: bytes, stored_credentials: bytes | None, secrets: bytes, receives: int
@@ -140,13 +150,17 @@ class Deliveries:
             receives=bool(receives),
         )
 
+    def holds_starts(self) -> bool:
+        """Whether any start of an attempt is remembered."""
+        return bool(self._database.read(_ANY_START).fetchone()[0])
+
     def recent_starts(self, endpoint_uid: str, since: float) -> Sequence[float]:
         """When attempts of an endpoint started, oldest first."""
         return [started_at for (started_at,) in self._database.read(_STARTS, (endpoint_uid, since))]
 
     def record_starts(self, starts: Sequence[Start]) -> None:
         """Remember starts; committed before this returns, since the limit holds across restarts (section 8)."""
-        rows = [(start.at, start.counts_until, start.delivery.endpoint_uid) for start in starts]
+        rows = [(start.at, start.counts_until, start.delivery.id) for start in starts]
         with self._database.at_once() as database:
             database.write_many(_START, rows)
             self._recorded_starts += len(rows)
@@ -157,6 +171,7 @@ class Deliveries:
         """Write down what became of deliveries, all or nothing. What a reset has deleted meanwhile stays deleted."""
         states, attempts = [], []
         counts: dict[DeliveryState, Counter[str]] = {state: Counter() for state in _COUNTS}
+        any_of: dict[str, int] = {}
         for delivery, outcome, state, due_at in records:
             states.append((state.value, due_at, outcome.number is not None, delivery.id))
             failure = None if outcome.failure is None else outcome.failure.value
@@ -164,11 +179,12 @@ class Deliveries:
             attempts.append((outcome.number, *times, outcome.status, failure, outcome.detail, delivery.id))
             if state in _COUNTS:
                 counts[state][delivery.endpoint_uid] += 1
+                any_of[delivery.endpoint_uid] = delivery.id
         with self._database.at_once() as database:
             database.write_many(_STATE, states)
             database.write_many(_ATTEMPT, attempts)
             for state, of_endpoints in counts.items():
-                database.write_many(_COUNTS[state], [(count, uid) for uid, count in of_endpoints.items()])
+                database.write_many(_COUNTS[state], [(count, any_of[uid]) for uid, count in of_endpoints.items()])
 
     def _forget_starts(self) -> None:
         """Delete the starts that count no more, as often as it costs each start little."""

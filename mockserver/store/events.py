@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+import msgspec
+
 from mockserver.delivery.port import DeliveryState
 from mockserver.store.database import Database
 from mockserver.store.endpoints import EndpointRow
@@ -33,8 +35,9 @@ class EventRow(NamedTuple):
 
 _INSERT: Final = f"INSERT INTO events ({', '.join(NewEvent._fields)}) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _ORIGINAL: Final = "SELECT payload, document FROM events WHERE project = ? AND original_key = ?"
-_DELIVER: Final = "INSERT INTO deliveries (event, endpoint, state, due_at) VALUES (?, ?, ?, ?)"
-_COUNT: Final = "UPDATE endpoints SET events = events + 1 WHERE seq = ?"
+_DELIVER: Final = """INSERT INTO deliveries (event, endpoint, state, due_at)
+    SELECT ?, value, ?, ? FROM json_each(?) ORDER BY key"""
+_COUNT: Final = "UPDATE endpoints SET events = events + 1 WHERE seq IN (SELECT value FROM json_each(?))"
 
 
 class Events:
@@ -52,6 +55,6 @@ class Events:
         """Store an event, a pending delivery for each endpoint that it reaches, and their counts of events."""
         seq = self._database.write(_INSERT, event).lastrowid
         if reached:
-            pending = DeliveryState.PENDING.value
-            self._database.write_many(_DELIVER, [(seq, endpoint.seq, pending, now) for endpoint in reached])
-            self._database.write_many(_COUNT, [(endpoint.seq,) for endpoint in reached])
+            endpoints = msgspec.json.encode([endpoint.seq for endpoint in reached]).decode()
+            self._database.write(_DELIVER, (seq, DeliveryState.PENDING.value, now, endpoints))
+            self._database.write(_COUNT, (endpoints,))

@@ -1,14 +1,19 @@
 """How far a fan-out slows down the accepting of events: the reference server, driven by wrk beside its deliveries."""
 
 import json
-import threading
+from collections.abc import Iterable
+from contextlib import closing
+from http import HTTPStatus
+from http.client import HTTPConnection
 from typing import Final
+from urllib.parse import urlsplit
 
 from tests.bench.api import BROADCAST, HEADERS, KEY, path
 from tests.bench.machine import Request, call, mock_server, rate
 from tests.bench.sink import numbered
 
 MEASURED_S: Final = 2
+ANSWER_S: Final = 30.0
 FAN: Final = "fan"
 QUIET: Final = "quiet"
 FANS: Final = 3
@@ -20,7 +25,7 @@ def slowdown(url: str, ca: str, endpoints: int) -> tuple[float, float]:
     projects = [option for name in (FAN, QUIET) for option in ("--project", f"{name}={KEY}")]
     with mock_server(*projects, "--ca", ca) as (ready, _):
         api = ready["api"]
-        fill(api, url, endpoints)
+        fill(api, FAN, url, endpoints, rate_limit=1000, rate_limit_duration=1)
         quiet = Request(url=f"{api}{path(QUIET, 'events/broadcast')}", headers=HEADERS, body=BROADCAST)
         rate(quiet, seconds=1)
         before = rate(quiet, seconds=MEASURED_S)
@@ -34,19 +39,21 @@ def slowdown(url: str, ca: str, endpoints: int) -> tuple[float, float]:
     return before, meanwhile
 
 
-def fill(api: str, url: str, endpoints: int) -> None:
-    """Create the endpoints, over several connections at once."""
+def fill(api: str, project: str, url: str, endpoints: int, **limits: int) -> None:
+    """Create the endpoints of a project, over one kept connection."""
+    bodies = ({"name": "an endpoint", "url": f"{url}/{number}", **limits} for number in range(endpoints))
+    post(api, path(project, "endpoints"), (json.dumps(body).encode() for body in bodies))
 
-    def create(numbers: range) -> None:
-        for number in numbers:
-            body = {"name": "an endpoint", "url": f"{url}/{number}", "rate_limit": 1000, "rate_limit_duration": 1}
-            call(Request(url=f"{api}{path(FAN, 'endpoints')}", headers=HEADERS, body=json.dumps(body).encode()))
 
-    threads = [threading.Thread(target=create, args=(range(first, endpoints, 8),)) for first in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+def post(api: str, target: str, bodies: Iterable[bytes]) -> None:
+    """Post one body after the other over one kept connection; each has to be answered with 201 Created."""
+    with closing(HTTPConnection(urlsplit(api).netloc, timeout=ANSWER_S)) as connection:
+        for body in bodies:
+            connection.request("POST", target, body, HEADERS)
+            answer = connection.getresponse()
+            answer.read()
+            if answer.status != HTTPStatus.CREATED:
+                raise SystemExit(f"{target} was answered with {answer.status}")
 
 
 def pending(control: str) -> int:

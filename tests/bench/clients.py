@@ -1,8 +1,8 @@
 """HTTP clients side by side: deliveries a second of each, 64 at once over HTTPS on kept connections, to the same sink.
 
 `python -m tests.bench.clients` runs each client in a process of its own, pinned to one core, the sink on the other; the
-clients take turns over several rounds. A client that is not installed is shown as such: only aiohttp and the engine's
-own protocol belong to this project.
+clients take turns over several rounds. A client that is not installed is shown as such; `pip install -e '.[clients]'`
+installs the Rust ones.
 """
 
 import argparse
@@ -57,6 +57,15 @@ async def engine_protocol(stack: AsyncExitStack, url: str, ca: str) -> Post:
     return lambda: transport.exchange("POST", address, headers, BODY, timeout_s=10.0)
 
 
+async def httpx_client(stack: AsyncExitStack, url: str, ca: str) -> Post:
+    import httpx
+
+    context = ssl.create_default_context(cafile=ca)
+    limits = httpx.Limits(max_connections=IN_FLIGHT, max_keepalive_connections=IN_FLIGHT)
+    client = await stack.enter_async_context(httpx.AsyncClient(verify=context, limits=limits))
+    return lambda: client.post(url, content=BODY, headers=HEADERS)
+
+
 async def pyreqwest_client(stack: AsyncExitStack, url: str, ca: str) -> Post:
     from pyreqwest.client import ClientBuilder  # type: ignore[import-not-found,unused-ignore]
 
@@ -86,6 +95,7 @@ async def primp_client(stack: AsyncExitStack, url: str, ca: str) -> Post:
 CLIENTS: Final[dict[str, tuple[str, Callable[[AsyncExitStack, str, str], Awaitable[Post]]]]] = {
     "aiohttp": ("aiohttp", aiohttp_client),
     "the engine's protocol": ("mockserver", engine_protocol),
+    "httpx": ("httpx", httpx_client),
     "pyreqwest (Rust)": ("pyreqwest", pyreqwest_client),
     "primp (Rust)": ("primp", primp_client),
 }

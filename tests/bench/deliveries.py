@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from tests.bench.accepting import slowdown
 from tests.bench.machine import CLIENT_CORE, SERVER_CORE
+from tests.bench.sink import GO, HOLD
 
 WARM_UP: Final = 0.2
 """The share of a run that is left out: connections are made, and the engine widens the lane."""
@@ -41,10 +42,21 @@ class Sink:
 
     def arrivals(self) -> list[tuple[float, int]]:
         """All requests since the last call: second of arrival and number."""
-        assert self._process.stdin is not None
-        self._process.stdin.write("\n")
-        self._process.stdin.flush()
+        self._tell("")
         return [(at, number) for at, number in self._line()]
+
+    def hold(self) -> None:
+        """Hang over every request."""
+        self._tell(HOLD)
+
+    def go(self) -> None:
+        """Answer them."""
+        self._tell(GO)
+
+    def _tell(self, order: str) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{order}\n")
+        self._process.stdin.flush()
 
     def _line(self) -> Any:
         assert self._process.stdout is not None
@@ -85,9 +97,10 @@ def fan_out_rate(sink: Sink) -> float:
 
 
 def latencies(sink: Sink, deliveries_per_s: float, count: int) -> list[float]:
-    """Seconds from acceptance to arrival at a steady rate, sorted."""
+    """Seconds from acceptance to arrival at a steady rate, sorted, without those of the warm-up."""
     said, arrivals = sent(sink, "steady", "--rate", f"{deliveries_per_s:.0f}", "--count", str(count))
-    return sorted(at - said["accepted"][number] for at, number in arrivals)
+    accepted, first = said["accepted"], int(count * WARM_UP)
+    return sorted(at - accepted[number] for at, number in arrivals if number >= first)
 
 
 def paced(sink: Sink) -> tuple[float, int]:

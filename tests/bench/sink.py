@@ -1,8 +1,9 @@
 """The sink of the delivery benchmark: an HTTPS server that answers 200 without looking, so that it is not the limit.
 
 `python tests/bench/sink.py FOLDER` writes its CA to FOLDER/ca.pem, prints its address as one JSON line and serves until
-its standard input closes. A line on standard input is answered with a JSON line: all requests since the last one, each
-as the monotonic second of its arrival and the number that its body ends with.
+its standard input closes. An empty line on standard input is answered with a JSON line: all requests since the last
+one, each as the monotonic second of its arrival and the number that its body ends with. The line `hold` makes it hang
+over every request, the line `go` answers those and all that follow.
 """
 
 import asyncio
@@ -23,6 +24,8 @@ DIGITS: Final = 9
 TAIL: Final = DIGITS + 1
 HOST: Final = "127.0.0.1"
 
+HOLD, GO = "hold", "go"
+
 Arrivals = list[tuple[float, bytes]]
 
 
@@ -31,18 +34,41 @@ def numbered(number: int, size: int = 400) -> bytes:
     return b'{"order":"paid","lines":"%b",%b%0*d}' % (b"x" * (size - 50), NUMBER, DIGITS, 10**8 + number)
 
 
+class Tap:
+    """Whether requests are answered. `held` are those who wait for an answer, None while nobody has to."""
+
+    def __init__(self) -> None:
+        self.held: list[asyncio.Transport] | None = None
+
+    def turn(self, line: str) -> None:
+        """Hold answers back, or let them go."""
+        if line == HOLD:
+            self.held = []
+            return
+        waiting, self.held = self.held or [], None
+        for transport in waiting:
+            if not transport.is_closing():
+                transport.write(OK)
+
+
 class Sink(asyncio.Protocol):
     """One connection. Clients wait for each answer, so what ends like a numbered body is the end of a request."""
 
-    def __init__(self, arrivals: Arrivals) -> None:
+    def __init__(self, arrivals: Arrivals, tap: Tap) -> None:
         self._arrived = arrivals.append
         self._clock = time.monotonic
+        self._tap = tap
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._write = cast("asyncio.Transport", transport).write
+        self._transport = cast("asyncio.Transport", transport)
+        self._write = self._transport.write
 
     def data_received(self, data: bytes) -> None:
-        if data.endswith(b"}"):
+        if not data.endswith(b"}"):
+            return
+        if self._tap.held is not None:
+            self._tap.held.append(self._transport)
+        else:
             self._arrived((self._clock(), data[-TAIL:-1]))
             self._write(OK)
 
@@ -53,17 +79,21 @@ async def main(folder: Path) -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert(HOST).configure_cert(context)
     arrivals: Arrivals = []
+    tap = Tap()
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(lambda: Sink(arrivals), HOST, 0, ssl=context, backlog=4096)
+    server = await loop.create_server(lambda: Sink(arrivals, tap), HOST, 0, ssl=context, backlog=4096)
     ended = asyncio.Event()
 
     def told() -> None:
-        if not os.read(sys.stdin.fileno(), 4096):
+        order = os.read(sys.stdin.fileno(), 4096).decode()
+        if not order:
             loop.remove_reader(sys.stdin.fileno())
             ended.set()
-            return
-        say([(at, int(number) - 10**8) for at, number in arrivals])
-        arrivals.clear()
+        elif order.strip():
+            tap.turn(order.strip())
+        else:
+            say([(at, int(number) - 10**8) for at, number in arrivals])
+            arrivals.clear()
 
     loop.add_reader(sys.stdin.fileno(), told)
     say({"url": f"https://{HOST}:{server.sockets[0].getsockname()[1]}", "ca": str(folder / "ca.pem")})

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from ipaddress import ip_network
 from pathlib import Path
@@ -45,6 +45,7 @@ async def engine(
     allow: tuple[str, ...] = (),
     resolve: Resolve | None = None,
     bounds: Bounds | None = None,
+    answered: Callable[[], int] = lambda: 0,
     grace_s: float = 0.0,
 ) -> AsyncIterator[DeliveryEngine]:
     """A running engine; at the end it is stopped, and no task of it is left."""
@@ -57,6 +58,7 @@ async def engine(
         egress=EgressGuard([ip_network(text) for text in allow], resolve),
         log=logging.getLogger("test.delivery"),
         bounds=bounds,
+        answered=answered,
     )
     await running.start()
     try:

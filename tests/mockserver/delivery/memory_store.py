@@ -101,6 +101,9 @@ class MemoryStore:
     def endpoint(self, uid: str) -> EndpointSettings | None:
         return self.endpoints.get(uid)
 
+    def holds_starts(self) -> bool:
+        return any(self.starts.values())
+
     def recent_starts(self, endpoint_uid: str, since: float) -> Sequence[float]:
         return [start for start in self.starts.get(endpoint_uid, ()) if start >= since]
 

@@ -9,7 +9,7 @@ import pytest
 
 import spec
 from mockserver.delivery.port import SigningSecret
-from mockserver.delivery.signing import SigningFault, living_secrets, secret_key, signature_headers
+from mockserver.delivery.signing import SignatureFormat, SigningFault, living_secrets, secret_key
 from spec.dialect_file import load_dialect
 from spec.vocabulary import SecretForm
 from tests.mockserver.delivery.engines import dialect
@@ -21,13 +21,8 @@ VECTORS = json.loads((Path(spec.__file__).parent / "vectors" / "signatures.json"
 def test_the_signature_is_the_vector_s(vector: dict[str, Any]) -> None:
     answers = load_dialect_of(vector)
     scheme = answers.signatures.scheme(advanced=vector["advanced"])
-    made = signature_headers(
-        scheme,
-        answers.signatures.secret,
-        vector["secrets"],
-        vector["id"],
-        vector["timestamp"],
-        base64.b64decode(vector["body_b64"]),
+    made = SignatureFormat(scheme, answers.signatures.secret).headers(
+        vector["secrets"], vector["id"], vector["timestamp"], base64.b64decode(vector["body_b64"])
     )
     expected = {**vector["headers"]}
     expected.pop(answers.delivery.event_id_header, None)
@@ -50,17 +45,17 @@ def test_a_secret_signs_until_the_instant_it_expires_and_not_after() -> None:
 
 def test_a_body_that_looks_like_a_template_is_signed_as_it_is() -> None:
     answers = load_dialect("standard-webhooks")
-    scheme = answers.signatures.advanced
+    form = SignatureFormat(answers.signatures.advanced, answers.signatures.secret)
     key = base64.b64encode(b"k" * 24).decode()
-    one = signature_headers(scheme, answers.signatures.secret, [f"whsec_{key}"], "id", 5.0, b"{id}{timestamp}{body}")
-    two = signature_headers(scheme, answers.signatures.secret, [f"whsec_{key}"], "id", 5.0, b"id5{body}")
+    one = form.headers([f"whsec_{key}"], "id", 5.0, b"{id}{timestamp}{body}")
+    two = form.headers([f"whsec_{key}"], "id", 5.0, b"id5{body}")
     assert one != two
 
 
 def test_no_living_secret_is_no_signature() -> None:
     answers = load_dialect("reference")
     with pytest.raises(SigningFault, match="no living secret"):
-        signature_headers(answers.signatures.simple, answers.signatures.secret, [], "id", 5.0, b"")
+        SignatureFormat(answers.signatures.simple, answers.signatures.secret).headers([], "id", 5.0, b"")
 
 
 def test_a_secret_that_is_no_base64_is_told_without_itself() -> None:

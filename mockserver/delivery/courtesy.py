@@ -1,0 +1,42 @@
+"""Courtesy: the engine gives way to the API, since both take turns on one event loop.
+
+Whoever posts an event waits for its answer, and a pending delivery can wait a little. So while requests come in, there
+are at most so many attempts for each of them that more than half of the time is left to the API, and in the pauses
+between requests the engine takes small steps. It always moves on, and while nobody asks for anything it has the loop to
+itself.
+"""
+
+from collections.abc import Callable
+from math import inf
+from typing import Final
+
+ATTEMPTS_PER_REQUEST: Final = 0.25  # one costs about two requests, as few of them share a transaction
+IN_PROGRESS: Final = 4
+"""How many rounds a request takes from its arrival to its answer: so many without an answer mean nothing."""
+
+STEP: Final = 8
+LINGERS_S: Final = 0.01
+"""How long after an answer another request is expected."""
+
+
+class Courtesy:
+    """Counts the API's requests against the engine's attempts. `answered` says how many were answered so far, ever."""
+
+    def __init__(self, answered: Callable[[], int]) -> None:
+        self._answered = answered
+        self._seen = answered()
+        self._silent_rounds = 0
+        self._expected_until = -inf
+
+    def attempts(self, now: float) -> float:
+        """How many attempts may start in the round that begins at `now`, which never steps back; in seconds."""
+        answered = self._answered()
+        fresh, self._seen = answered - self._seen, answered
+        if fresh > 0:
+            self._silent_rounds = 0
+            self._expected_until = now + LINGERS_S
+            return max(1, int(fresh * ATTEMPTS_PER_REQUEST))
+        self._silent_rounds += 1
+        if now >= self._expected_until:
+            return inf
+        return 1 if self._silent_rounds < IN_PROGRESS else STEP
