@@ -117,7 +117,7 @@ async def running(settings: Settings) -> AsyncIterator[Running]:
         deliveries = OfSessions(sessions)
         Dashboard(
             kept=deliveries,
-            judge=deliveries,
+            standings=deliveries,
             feed=feed,
             replayer=Replayer(allowance=settings.replays, clock=Clock()),
             clock=Clock(),
