@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Collection
 
 import pytest
-from inbox_scene import NOW, arrival, bodies, everything, fill, sessions_of, with_inbox
+from inbox_scene import NOW, arrival, bodies, everything, fill, has_waiter, sessions_of, with_inbox
 
 from receiver.address import Address
 from receiver.arrival import OVERHEAD_BYTES
@@ -182,7 +182,7 @@ def test_waiting_behind_a_sieve_goes_on_when_the_inbox_is_cleared() -> None:
         fill(inbox, "t", b"1", b"2", b"3")
         sieve = Sieve.parse("PUT", None)
         waiting = asyncio.create_task(inbox.wait("t", after=0, count=1, timeout_s=30, sieve=sieve))
-        await asyncio.sleep(0)
+        await has_waiter(inbox, "t")
         inbox.clear()
         inbox.record(arrival("t", b"after", "PUT"))
         return await waiting
