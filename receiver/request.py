@@ -88,8 +88,8 @@ class RequestReader:
         self._parser = httptools.HttpRequestParser(self)
         self._now = Instant(0.0, 0.0)
         self._ended = False
-        self._in_head = self._head_is_new = False
-        self._head_bytes = 0
+        self._in_head = self._head_is_split = False
+        self._head_bytes = self._fed_bytes = 0
         self._target = b""
         self._headers: list[tuple[bytes, bytes]] = []
         self._body: list[bytes] = []
@@ -102,6 +102,7 @@ class RequestReader:
         if self._ended:
             return
         self._now = now
+        self._fed_bytes = len(data)
         rest = data
         while rest:
             try:
@@ -115,7 +116,7 @@ class RequestReader:
                     return
                 raise _refusal(error) from None
         if self._in_head:
-            self._bound_head(len(data))
+            self._bound_head()
 
     def _without_upgrade(self, rest: bytes) -> bytes:
         """What to parse after a request that asks for another protocol, which it doesn't get: its body comes first.
@@ -127,17 +128,17 @@ class RequestReader:
         framing = [b"%s: %s\r\n" % header for header in self._asking.headers if header[0].lower() in FRAMING]
         return b"POST / HTTP/1.1\r\n" + b"".join(framing) + b"\r\n" + rest
 
-    def _bound_head(self, size: int) -> None:
-        """Refuse a head that doesn't end; what was read together with its first bytes is not counted."""
-        self._head_bytes = 0 if self._head_is_new else self._head_bytes + size
-        self._head_is_new = False
-        if self._head_bytes > MOST_HEAD_BYTES:
+    def _bound_head(self) -> None:
+        """Refuse a head that doesn't end; twice the bound, since what stands between names and values counts here."""
+        self._head_bytes = self._head_bytes + self._fed_bytes if self._head_is_split else 0
+        self._head_is_split = True
+        if self._head_bytes > 2 * MOST_HEAD_BYTES:
             self._ended = True
             raise _too_long_a_head()
 
     def on_message_begin(self) -> None:
         """A head begins."""
-        self._in_head = self._head_is_new = True
+        self._in_head, self._head_is_split = True, False
         self._target = b""
         self._headers = []
         self._body = []
@@ -159,8 +160,8 @@ class RequestReader:
             self.partial, self._asking = self._asking, None
             return
         headers = tuple(self._headers)
-        if len(self._target) + sum([len(name) + len(value) for name, value in headers]) > MOST_HEAD_BYTES:
-            raise _too_long_a_head()
+        if self._head_is_split or self._fed_bytes > MOST_HEAD_BYTES:
+            self._weigh_head(headers)
         parser = self._parser
         path = self._target.decode("ascii")
         self.partial = Request(
@@ -172,6 +173,10 @@ class RequestReader:
             keep_alive=parser.should_keep_alive(),
             http_1_0=parser.get_http_version() == "1.0",
         )
+
+    def _weigh_head(self, headers: RawHeaders) -> None:
+        if len(self._target) + sum(len(name) + len(value) for name, value in headers) > MOST_HEAD_BYTES:
+            raise _too_long_a_head()
 
     def on_body(self, part: bytes) -> None:
         """Some of the body came."""
