@@ -111,7 +111,7 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The sender has gone, or was cut."""
-        if self._reader.partial is not None and self._refusal is None and not self._over:
+        if self._reader.partial is not None and self._refusal is None:
             self._handler.left(self, self._reader.partial)
         self._over = self._lost = True
         self._reader.whole.clear()
@@ -167,7 +167,7 @@ class Connection(asyncio.Protocol):
                 self._refuse(self._refusal)
             elif self._reader.partial is not None:
                 self._await_body(self._reader.partial)
-        if waiting or self._held:
+        if waiting or self._held or self._choked:
             self._hold_or_read()
 
     def _handle(self, request: Request) -> None:
@@ -200,7 +200,7 @@ class Connection(asyncio.Protocol):
             return
         self._awaited = partial
         if not self._handler.begins(self, partial):
-            self._over = True
+            self._over, self._reader.partial = True, None
             self._handle(partial)
             return
         self._set_timer(asyncio.get_running_loop().call_later(self._body_within_s, self._late))
