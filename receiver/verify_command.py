@@ -67,7 +67,9 @@ FORMAT: Final[dict[str, Any]] = {
 class SecretText(click.types.StringParamType):
     """A secret, which may have spaces in it; the environment holds one in each line."""
 
-    envvar_list_splitter = "\n"
+    def split_envvar_value(self, rv: str) -> list[str]:
+        """The secrets of the environment variable."""
+        return [line for line in rv.splitlines() if line]
 
 
 SECRET: Final[dict[str, Any]] = {
