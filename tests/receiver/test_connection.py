@@ -219,6 +219,7 @@ def test_a_chunk_that_is_none_is_refused_at_once() -> None:
 def test_a_body_that_is_to_stay_unread_is_not_waited_for() -> None:
     async def work(connection: Connection, wire: Wire, answers: Answers) -> None:
         connection.data_received(HALF.replace(b"half", b"unread"))
+        assert answers.notes == ["begins unread", "received unread"]
         connection.data_received(b"2" + PLAIN)
         assert wire.sent == []
 
