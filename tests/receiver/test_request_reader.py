@@ -95,6 +95,11 @@ def test_a_head_without_an_end_is_refused_before_it_is_large() -> None:
         fed(b"GET /a HTTP/1.1\r\nX: ", *[b"xx"] * (MOST_HEAD_BYTES + 2))
 
 
+def test_headers_behind_a_body_take_up_no_room() -> None:
+    reader = fed(b"PUT /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", *[b"A: b\r\n"] * 100)
+    assert len(reader._headers) == 1
+
+
 def test_what_came_whole_before_an_error_is_kept() -> None:
     reader = RequestReader()
     with pytest.raises(Malformed):
