@@ -62,6 +62,10 @@ def test_nothing_is_read_behind_a_request_that_ends_its_connection() -> None:
     assert len(fed(last + last).whole) == 1
     assert len(fed(last, last).whole) == 1
     assert len(fed(b"GET /a HTTP/1.0\r\n\r\n" + last).whole) == 1
+    reader = fed(last)
+    reader.whole.clear()
+    reader.feed(b"nonsense", NOW)
+    assert not reader.whole
 
 
 @pytest.mark.parametrize(
