@@ -67,6 +67,7 @@ bench: setup ## Measure server, deliveries, receiver and load generator side by 
 	$(BIN)/python -m tests.bench.deliveries
 	$(BIN)/python -m tests.bench.clients
 	$(BIN)/python -m tests.bench.receiving
+	$(BIN)/python -m tests.bench.bisecting
 	$(BIN)/python -m tests.bench.loading
 
 .PHONY: backlog

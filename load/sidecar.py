@@ -7,7 +7,6 @@ The control API is for the run that started it and listens on loopback alone.
 import asyncio
 import json
 import os
-import ssl
 import sys
 import threading
 from contextlib import AsyncExitStack
@@ -17,20 +16,22 @@ from typing import Final
 import click
 import uvloop
 from aiohttp import web
-from aiohttp.web_runner import BaseRunner
 
 from load.arrivals import Arrivals
 from load.sidecar_api import Answering, SidecarApi
 from receiver.address import Address
+from receiver.answer import default_head
 from receiver.authority import Authority
 from receiver.clock import Clock
-from receiver.connection import Request, Server
+from receiver.connection import Connection, Playing
 from receiver.listener import VISITS
-from receiver.player import ENDS, Player
-from receiver.script import DEFAULT_REPLY
+from receiver.player import Player
+from receiver.request import Request
+from receiver.script import DEFAULT_REPLY, Reply
+from receiver.server import STOP_WITHIN_S, listening
 from spec.dialect_file import load_dialect
 
-STOP_WITHIN_S: Final = 1.0
+BODY_WITHIN_S: Final = 60.0
 HOSTS: Final = ("localhost", "127.0.0.1", "::1")
 
 
@@ -40,22 +41,31 @@ class Sidecar:
     def __init__(self, arrivals: Arrivals, answering: Answering, clock: Clock) -> None:
         self._arrivals = arrivals
         self._answering = answering
-        self._clock = clock
         self._player = Player(clock)
 
-    def server(self) -> web.Server:
-        """The protocol factory to listen with; call it within the event loop."""
-        return Server(self._handle, self._clock)
+    def begins(self, connection: Connection, request: Request) -> bool:
+        """Wait for every body."""
+        return True
 
-    async def _handle(self, request: Request) -> web.StreamResponse:
-        body = request.body_at_hand()
-        if body is None:
-            body = await request.whole_body()
+    def received(self, connection: Connection, request: Request) -> Playing | None:
+        """Enter a delivery; what nearly every one is answered with is sent at once."""
         visit = request.method in VISITS
         reply, succeeds = (DEFAULT_REPLY, True) if visit else self._answering.of(request.token)
         if not visit:
-            self._arrivals.arrived(request.token, request.raw_headers, body, request.arrived, succeeded=succeeds)
-        return await self._player.play(reply, request) or ENDS
+            self._arrivals.arrived(request.token, request.headers, request.body, request.arrived, succeeded=succeeds)
+        if reply is DEFAULT_REPLY and request.plain:
+            connection.send(default_head(int(request.arrived.wall)))
+            return None
+        return self._play(reply, request, connection)
+
+    def refused(self, connection: Connection, request: Request) -> None:
+        """What is no delivery is not entered."""
+
+    def left(self, connection: Connection, request: Request) -> None:
+        """What is no delivery is not entered."""
+
+    async def _play(self, reply: Reply, request: Request, connection: Connection) -> bool:
+        return bool(await self._player.play(reply, request, connection))
 
 
 async def serve(*, bind: Address, public_url: str | None, ca_dir: Path, dialect: str, late_after_s: float) -> None:
@@ -66,24 +76,26 @@ async def serve(*, bind: Address, public_url: str | None, ca_dir: Path, dialect:
     authority, stop = Authority(ca_dir), asyncio.Event()
     threading.Thread(target=await_end_of_stdin, args=(asyncio.get_running_loop(), stop), daemon=True).start()
     async with AsyncExitStack() as stack:
-        listener = web.ServerRunner(Sidecar(arrivals, answering, Clock()).server(), shutdown_timeout=STOP_WITHIN_S)
-        bound = await listening(stack, listener, bind, authority.server_context(bind.host, *HOSTS))
+        context = authority.server_context(bind.host, *HOSTS)
+        clock = Clock()
+        sidecar = Sidecar(arrivals, answering, clock)
+        bound = await stack.enter_async_context(
+            listening(sidecar, bind, context, clock=clock, body_within_s=BODY_WITHIN_S)
+        )
         api = SidecarApi(arrivals=arrivals, answering=answering, dialect=spoken)
-        runner = web.AppRunner(api.application(), access_log=None, shutdown_timeout=STOP_WITHIN_S)
-        control = await listening(stack, runner, Address(host=HOSTS[1], port=0), None)
+        control = await controlling(stack, api.application())
         ready = {"url": public_url or bound.url("https"), "control": control.url("http")}
         click.echo(json.dumps({**ready, "ca": str(authority.certificate_path)}))
         await stop.wait()
 
 
-async def listening(
-    stack: AsyncExitStack, runner: BaseRunner, wanted: Address, context: ssl.SSLContext | None
-) -> Address:
-    """Listen until the stack unwinds; the address with the port that was taken."""
+async def controlling(stack: AsyncExitStack, application: web.Application) -> Address:
+    """Serve the control API until the stack unwinds; where it is."""
+    runner = web.AppRunner(application, access_log=None, shutdown_timeout=STOP_WITHIN_S)
     await runner.setup()
     stack.push_async_callback(runner.cleanup)
-    await web.TCPSite(runner, wanted.host, wanted.port, ssl_context=context).start()
-    return Address(host=wanted.host, port=runner.addresses[0][1])
+    await web.TCPSite(runner, HOSTS[1], 0).start()
+    return Address(host=HOSTS[1], port=runner.addresses[0][1])
 
 
 def await_end_of_stdin(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:

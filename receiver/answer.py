@@ -87,6 +87,13 @@ def interim(status: int) -> bytes:
     return b"HTTP/1.1 %d %s\r\n\r\n" % (status, _phrase(status))
 
 
+def refusing(status: HTTPStatus, why: str, now: float) -> bytes:
+    """A whole answer that says in words why a request is not taken, and ends the connection."""
+    reply = Reply(status=status.value, headers=(("Content-Type", "text/plain; charset=utf-8"),), body=why + "\n")
+    manner = Manner(framing="length", close=True, now=now)
+    return head(reply, manner) + b"".join(pieces(reply, manner))
+
+
 @lru_cache(maxsize=4)
 def default_head(second: int) -> bytes:
     """The whole default answer on a connection that stays, at a time in Unix seconds."""

@@ -13,7 +13,6 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from aiohttp import web
-from aiohttp.web_runner import BaseRunner
 
 from receiver.address import Address
 from receiver.api import ControlApi
@@ -30,6 +29,7 @@ from receiver.inbox import Room
 from receiver.listener import Listener
 from receiver.script import Script
 from receiver.script_file import TokenPlan
+from receiver.server import STOP_WITHIN_S, listening
 from receiver.session import Sessions
 from receiver.token_server import TokenServer
 from receiver.watcher import Audience
@@ -40,7 +40,6 @@ IDLE_SESSION_S: Final = 3600.0
 MOST_CHANGES: Final = 8192
 """That a live page may be behind before it skips deliveries."""
 BODY_WITHIN_S: Final = 60.0
-STOP_WITHIN_S: Final = 1.0
 LOCAL_HOSTS: Final = ("localhost", "127.0.0.1", "::1")
 
 
@@ -102,12 +101,12 @@ async def running(settings: Settings) -> AsyncIterator[Running]:
             audience=Audience(watchers=(feed,), on_done=settings.on_done),
         )
         stack.callback(sessions.end_all)
-        listener = Listener(sessions=sessions, clock=Clock(), body_within_s=BODY_WITHIN_S)
-        bound = await _listen(stack, _runner(listener), settings.bind, context)
+        listener = Listener(sessions=sessions, clock=Clock())
+        bound = await _receive(stack, listener, settings.bind, context)
         faults = await _tls_faults(stack, settings, listener, authority) if authority else {}
         stack.callback(sessions.abort_all)
-        listening = bound.url("https" if settings.tls else "http")
-        url = settings.public_url or listening
+        own_url = bound.url("https" if settings.tls else "http")
+        url = settings.public_url or own_url
         _arrange(settings.tokens, sessions, url)
         api = ControlApi(
             sessions=sessions, authority=authority, url=url, tls_faults=faults, new_token=lambda: token_hex(8)
@@ -118,16 +117,15 @@ async def running(settings: Settings) -> AsyncIterator[Running]:
         deliveries = OfSessions(sessions)
         Dashboard(
             kept=deliveries,
-            judge=deliveries,
+            standings=deliveries,
             feed=feed,
             replayer=Replayer(allowance=settings.replays, clock=Clock()),
             clock=Clock(),
             public_url=url,
             ca=certificate,
         ).join(application)
-        control_runner = web.AppRunner(application, access_log=None, shutdown_timeout=STOP_WITHIN_S)
-        control = await _listen(stack, control_runner, settings.control, None)
-        yield Running(url=url, listening=listening, control=control.url("http"), ca=certificate, tls_faults=faults)
+        control = await _control(stack, application, settings.control)
+        yield Running(url=url, listening=own_url, control=control.url("http"), ca=certificate, tls_faults=faults)
 
 
 def _arrange(plans: Mapping[str, TokenPlan], sessions: Sessions, url: str) -> None:
@@ -171,24 +169,33 @@ async def _tls_faults(
     contexts = authority.faulty_contexts(datetime.now(UTC), *_hosts(settings))
     anywhere = Address(host=settings.bind.host, port=0)
     return {
-        name: (await _listen(stack, _runner(listener), anywhere, context)).url("https")
-        for name, context in contexts.items()
+        name: (await _receive(stack, listener, anywhere, context)).url("https") for name, context in contexts.items()
     }
 
 
-def _runner(listener: Listener) -> web.ServerRunner:
-    return web.ServerRunner(listener.server(), shutdown_timeout=STOP_WITHIN_S)
+async def _receive(stack: AsyncExitStack, listener: Listener, wanted: Address, context: SSLContext | None) -> Address:
+    """Take deliveries until the stack unwinds; the address with the port that was taken."""
+    taken = listening(listener, wanted, context, clock=Clock(), body_within_s=BODY_WITHIN_S)
+    try:
+        return await stack.enter_async_context(taken)
+    except (OSError, ValueError) as error:
+        raise _cannot_listen(wanted, error) from None
 
 
-async def _listen(stack: AsyncExitStack, runner: BaseRunner, wanted: Address, context: SSLContext | None) -> Address:
-    """Listen until the stack unwinds; the address with the port that was taken."""
+async def _control(stack: AsyncExitStack, application: web.Application, wanted: Address) -> Address:
+    """Serve the control API until the stack unwinds; the address with the port that was taken."""
+    runner = web.AppRunner(application, access_log=None, shutdown_timeout=STOP_WITHIN_S)
     await runner.setup()
     stack.push_async_callback(runner.cleanup)
     try:
-        await web.TCPSite(runner, wanted.host, wanted.port, ssl_context=context).start()
+        await web.TCPSite(runner, wanted.host, wanted.port).start()
     except (OSError, ValueError) as error:
-        told = getattr(error, "strerror", None) or str(error)
-        raise CannotStart(
-            f"cannot listen on {wanted.host}:{wanted.port}: {told}; choose an address of this machine and a free port"
-        ) from None
+        raise _cannot_listen(wanted, error) from None
     return Address(host=wanted.host, port=runner.addresses[0][1])
+
+
+def _cannot_listen(wanted: Address, error: Exception) -> CannotStart:
+    told = getattr(error, "strerror", None) or str(error)
+    return CannotStart(
+        f"cannot listen on {wanted.host}:{wanted.port}: {told}; choose an address of this machine and a free port"
+    )

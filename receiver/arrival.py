@@ -24,7 +24,7 @@ class Sender(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class Arrival(msgspec.Struct, kw_only=True, array_like=True, gc=False):
     """One request; its members are those of `ReceivedDelivery`.
 
-    The inbox gives it its `sequence`, and a `place` as soon as it no longer is in memory.
+    The inbox gives it its `sequence`, its `weight` in memory in bytes, and a `place` as soon as it no longer is there.
     """
 
     token: str
@@ -36,6 +36,7 @@ class Arrival(msgspec.Struct, kw_only=True, array_like=True, gc=False):
     arrived_monotonic: float
     sender: Sender
     sequence: int = 0
+    weight: int = 0
     place: int | None = None
     completed_monotonic: float | None = None
     closed_monotonic: float | None = None
@@ -45,7 +46,7 @@ class Arrival(msgspec.Struct, kw_only=True, array_like=True, gc=False):
         """The headers as text, each byte one character."""
         return tuple([(name.decode("latin-1"), value.decode("latin-1")) for name, value in self.headers])
 
-    def weight(self) -> int:
+    def weighed(self) -> int:
         """About how many bytes of memory it takes."""
         return len(self.body) + sum([len(name) + len(value) for name, value in self.headers]) + OVERHEAD_BYTES
 

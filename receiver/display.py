@@ -84,7 +84,7 @@ def cells(seen: Seen) -> tuple[str, ...]:
     """The columns of one delivery, fit to be printed."""
     delivery = seen.delivery
     arrived = datetime.fromtimestamp(delivery.arrived_at, UTC)
-    answer = "left before its answer" if delivery.status is None else f"answered {delivery.status}"
+    answer = "broke off before its answer" if delivery.status is None else f"answered {delivery.status}"
     verdict = ""
     if seen.judgement is not None:
         verdict = f"verified: {seen.judgement.sentence}" if seen.judgement.verified else _refusal(seen)

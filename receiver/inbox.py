@@ -82,7 +82,8 @@ class Inbox:
         arrival.sequence = tray.count(wall=arrival.arrived_at, monotonic=arrival.arrived_monotonic)
         tray.in_memory[arrival.sequence] = arrival
         self._in_memory.append(arrival)
-        self._bytes += arrival.weight()
+        arrival.weight = arrival.weighed()
+        self._bytes += arrival.weight
         if self._bytes > self._room.memory_bytes or len(self._in_memory) > self._room.deliveries:
             self._make_room()
         self._waiting.passed(arrival.token, arrival.sequence)
@@ -239,7 +240,7 @@ class Inbox:
         while self._bytes > room.memory_bytes or len(self._in_memory) > room.deliveries:
             size = max(1, min(BATCH, len(self._in_memory) // 16)) if room.disk_bytes else 1
             moved = [self._in_memory.popleft() for _ in range(size)]
-            self._bytes -= sum(arrival.weight() for arrival in moved)
+            self._bytes -= sum(arrival.weight for arrival in moved)
             try:
                 self._move(moved)
             except sqlite3.Error as error:

@@ -2,16 +2,15 @@
 
 import asyncio
 import logging
-from http import HTTPStatus
 from typing import Final
 
-from aiohttp import web
-
+from receiver.answer import default_head
 from receiver.arrival import Arrival
 from receiver.clock import Clock
-from receiver.connection import MOST_BODY_BYTES, Request, Server, refusal
-from receiver.player import ENDS, Player
-from receiver.script import Reply
+from receiver.connection import Connection, Playing
+from receiver.player import Player
+from receiver.request import Request
+from receiver.script import DEFAULT_REPLY, Reply
 from receiver.session import Session, Sessions
 
 LOG: Final = logging.getLogger(__name__)
@@ -22,73 +21,70 @@ VISITS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 class Listener:
     """Handles the requests of one or more servers, whether they speak TLS or not."""
 
-    def __init__(self, *, sessions: Sessions, clock: Clock, body_within_s: float) -> None:
+    def __init__(self, *, sessions: Sessions, clock: Clock) -> None:
         self._sessions = sessions
         self._clock = clock
         self._player = Player(clock)
-        self._body_within_s = body_within_s
+        self._begun: dict[Connection, Session] = {}
 
-    def server(self) -> web.Server:
-        """The protocol factory to listen with; call it within the event loop."""
-        return Server(self._handle, self._clock)
-
-    async def _handle(self, request: Request) -> web.StreamResponse:
+    def begins(self, connection: Connection, request: Request) -> bool:
+        """Wait for a body, unless the script leaves it unread."""
         session = self._sessions.of_token(request.token)
-        session.in_flight.add(request.connection)
-        try:
-            return await self._receive(request, session)
-        finally:
-            session.in_flight.discard(request.connection)
+        if _leaves_unread(session, request):
+            return False
+        self._begun[connection] = session
+        session.in_flight.add(connection)
+        return True
 
-    async def _receive(self, request: Request, session: Session) -> web.StreamResponse:
-        visit = request.method in VISITS
-        if not visit and session.due_reply(request.token).cuts_before_reading:
-            body = b""
-        elif (at_hand := request.body_at_hand()) is not None:
-            body = at_hand
-        else:
-            try:
-                body = await self._read(request)
-            except _NoBody as refused:
-                session.inbox.drop(request.token, request.arrived)
-                return refused.answer
-        arrival = request.arrival(body)
+    def received(self, connection: Connection, request: Request) -> Playing | None:
+        """Keep a request and judge it; what nearly every one is answered with is sent at once."""
+        session = self._session(connection, request)
+        if _leaves_unread(session, request):
+            request.body = b""
+        arrival = request.arrival(connection.sender)
         session.inbox.record(arrival)
         session.keyrings.judge(arrival)
-        return await self._answer(request, session, arrival, session.next_reply(arrival, visit=visit))
+        reply = session.next_reply(arrival, visit=request.method in VISITS)
+        if reply is DEFAULT_REPLY and request.plain:
+            connection.send(default_head(int(arrival.arrived_at)))
+            session.inbox.complete(arrival, status=reply.status, at=self._clock.monotonic())
+            return None
+        session.in_flight.add(connection)
+        return self._play(reply, connection, request, arrival, session)
 
-    async def _read(self, request: Request) -> bytes:
-        """The whole body; raises _NoBody, and ConnectionError or CancelledError when the sender leaves."""
-        try:
-            async with asyncio.timeout(self._body_within_s):
-                return await request.whole_body()
-        except web.HTTPRequestEntityTooLarge:
-            told = f"a body may have {MOST_BODY_BYTES} bytes"
-            raise _NoBody(refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, told)) from None
-        except (TimeoutError, web.RequestPayloadError):
-            # aiohttp's parser may stop at a chunk that it can't read without telling, so time tells.
-            told = f"the body did not come whole within {self._body_within_s:g} s"
-            raise _NoBody(refusal(HTTPStatus.BAD_REQUEST, told)) from None
-        except (ConnectionError, asyncio.CancelledError):
-            LOG.warning("a request to %r ended before its body did", request.token)
-            raise
+    def refused(self, connection: Connection, request: Request) -> None:
+        """Count a request whose body is not taken."""
+        self._session(connection, request).inbox.drop(request.token, request.arrived)
 
-    async def _answer(self, request: Request, session: Session, arrival: Arrival, reply: Reply) -> web.StreamResponse:
+    def left(self, connection: Connection, request: Request) -> None:
+        """Tell that a body did not end; its request is no delivery."""
+        self._session(connection, request)
+        LOG.warning("a request to %r ended before its body did", request.token)
+
+    def _session(self, connection: Connection, request: Request) -> Session:
+        """The session that a request belonged to when its head came."""
+        begun = self._begun.pop(connection, None)
+        if begun is None:
+            return self._sessions.of_token(request.token)
+        begun.in_flight.discard(connection)
+        return begun
+
+    async def _play(
+        self, reply: Reply, connection: Connection, request: Request, arrival: Arrival, session: Session
+    ) -> bool:
         try:
-            written = await self._player.play(reply, request)
+            stays = await self._player.play(reply, request, connection)
         except (ConnectionError, asyncio.CancelledError):
             session.inbox.close(arrival, at=self._clock.monotonic())
             raise
-        if written is None:
+        finally:
+            session.in_flight.discard(connection)
+        if stays is None:
             session.inbox.close(arrival, at=self._clock.monotonic())
-            return ENDS
+            return False
         session.inbox.complete(arrival, status=reply.status, at=self._clock.monotonic())
-        return written
+        return stays
 
 
-class _NoBody(Exception):
-    """The body did not come; `answer` says so to the sender."""
-
-    def __init__(self, answer: web.Response) -> None:
-        super().__init__()
-        self.answer = answer
+def _leaves_unread(session: Session, request: Request) -> bool:
+    return session.due_reply(request.token).cuts_before_reading and request.method not in VISITS

@@ -62,11 +62,22 @@ FORMAT: Final[dict[str, Any]] = {
     "type": click.Choice([one.value for one in Format]),
     "help": "The signature format; either of the two by default.",
 }
+
+
+class SecretText(click.types.StringParamType):
+    """A secret, which may have spaces in it; the environment holds one in each line."""
+
+    def split_envvar_value(self, rv: str) -> list[str]:
+        """The secrets of the environment variable."""
+        return [line for line in rv.splitlines() if line]
+
+
 SECRET: Final[dict[str, Any]] = {
+    "type": SecretText(),
     "multiple": True,
     "envvar": "HOOKPROOF_SECRET",
     "metavar": "TEXT",
-    "help": "A secret of the endpoint; may be repeated (better: HOOKPROOF_SECRET, several separated by spaces).",
+    "help": "A secret of the endpoint; may be repeated (better: HOOKPROOF_SECRET, one in each line).",
 }
 TOLERANCE: Final[dict[str, Any]] = {
     "type": click.FloatRange(min=0),

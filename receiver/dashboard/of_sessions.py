@@ -1,13 +1,13 @@
 """The deliveries and verdicts of all sessions: the page shows whatever the receiver gets, whoever asked for it."""
 
-from receiver.dashboard.judgement import Judgement, Verdict
+from receiver.dashboard.standing import Standing, Verdict
 from receiver.delivery import ReceivedDelivery
 from receiver.session import Sessions
 from receiver.verification import Verified
 
 
 class OfSessions:
-    """Finds and judges a delivery in the session that its token belongs to."""
+    """Finds a delivery, and says how it stands, in the session that its token belongs to."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
@@ -16,14 +16,14 @@ class OfSessions:
         """A delivery that is still kept; None for any other."""
         return self._sessions.of_token(token).inbox.find(token, sequence)
 
-    def judge(self, delivery: ReceivedDelivery) -> Judgement:
-        """The judgement of one delivery by the secrets of its token."""
+    def standing(self, delivery: ReceivedDelivery) -> Standing:
+        """How one delivery stands by the secrets of its token."""
         outcome = self._sessions.of_token(delivery.token).keyrings.verdict(delivery)
         if outcome is None:
-            return Judgement(verdict=Verdict.UNCHECKED)
+            return Standing(verdict=Verdict.UNCHECKED)
         if isinstance(outcome, Verified):
-            return Judgement(verdict=Verdict.VERIFIED)
-        return Judgement(verdict=Verdict.UNVERIFIED, reason=outcome.reason.value, detail=outcome.detail)
+            return Standing(verdict=Verdict.VERIFIED)
+        return Standing(verdict=Verdict.UNVERIFIED, reason=outcome.reason.value, detail=outcome.detail)
 
     def explain(self, delivery: ReceivedDelivery) -> str | None:
         """What the sender of an unverified delivery did instead."""

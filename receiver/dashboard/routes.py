@@ -15,10 +15,10 @@ from receiver.clock import Clock
 from receiver.dashboard.curl import Addresses
 from receiver.dashboard.feed import Feed
 from receiver.dashboard.files import FIRST_PAGE, SECURITY_HEADERS, file_response, page_files
-from receiver.dashboard.judgement import Judge, Verdict
 from receiver.dashboard.replay import Replayer
 from receiver.dashboard.replay_target import ReplayRefused
 from receiver.dashboard.rows import lost_row, opened, row
+from receiver.dashboard.standing import Standings, Verdict
 from receiver.dashboard.stream import Stream
 from receiver.delivery import ReceivedDelivery
 
@@ -63,7 +63,7 @@ class Dashboard:
 
     kept: Kept
     feed: Feed
-    judge: Judge
+    standings: Standings
     replayer: Replayer
     clock: Clock
     public_url: str
@@ -111,11 +111,11 @@ class Dashboard:
     async def delivery(self, request: web.Request) -> web.Response:
         """All that the page shows of one delivery."""
         found = self._asked_for(request)
-        judgement, bisection = self.judge.judge(found), None
-        if judgement.verdict is Verdict.UNVERIFIED:
-            bisection = await asyncio.to_thread(self.judge.explain, found)
+        standing, bisection = self.standings.standing(found), None
+        if standing.verdict is Verdict.UNVERIFIED:
+            bisection = await asyncio.to_thread(self.standings.explain, found)
         addresses = Addresses(public=self.public_url, control=f"http://{request.host}", ca=self.ca)
-        return _json(opened(found, judgement, bisection, addresses))
+        return _json(opened(found, standing, bisection, addresses))
 
     async def body(self, request: web.Request) -> web.Response:
         """The raw body, to be saved."""
@@ -143,7 +143,7 @@ class Dashboard:
 
     def _row(self, token: str, sequence: int, *, new: bool) -> dict[str, object]:
         found = self.kept.find(token, sequence)
-        return row(found, self.judge.judge(found), new=new) if found else lost_row(token, sequence, new=new)
+        return row(found, self.standings.standing(found), new=new) if found else lost_row(token, sequence, new=new)
 
     def _asked_for(self, request: web.Request) -> ReceivedDelivery:
         return self._kept(msgspec.convert(dict(request.query), Place, strict=False))

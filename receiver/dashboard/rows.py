@@ -4,7 +4,7 @@ import base64
 from typing import Final
 
 from receiver.dashboard.curl import Addresses, curl_command
-from receiver.dashboard.judgement import Judgement, Verdict
+from receiver.dashboard.standing import Standing, Verdict
 from receiver.delivery import ReceivedDelivery
 
 LONGEST_PATH: Final = 300
@@ -16,7 +16,7 @@ SHOWN_BODY: Final = 256 * 2**10
 """Bytes of the body that the page shows; all of it can be downloaded."""
 
 
-def row(delivery: ReceivedDelivery, judgement: Judgement, *, new: bool) -> dict[str, object]:
+def row(delivery: ReceivedDelivery, standing: Standing, *, new: bool) -> dict[str, object]:
     """A delivery in the list; `new` if it arrived just now, so that the page has no row of it yet."""
     return {
         "token": delivery.token,
@@ -29,8 +29,8 @@ def row(delivery: ReceivedDelivery, judgement: Judgement, *, new: bool) -> dict[
         "status": delivery.status,
         "left": delivery.closed_monotonic is not None,
         "body_bytes": len(delivery.body),
-        "verdict": judgement.verdict,
-        "reason": judgement.reason,
+        "verdict": standing.verdict,
+        "reason": standing.reason,
         "text": _searched(delivery),
     }
 
@@ -41,7 +41,7 @@ def lost_row(token: str, sequence: int, *, new: bool) -> dict[str, object]:
 
 
 def opened(
-    delivery: ReceivedDelivery, judgement: Judgement, bisection: str | None, addresses: Addresses
+    delivery: ReceivedDelivery, standing: Standing, bisection: str | None, addresses: Addresses
 ) -> dict[str, object]:
     """A delivery with all that the page shows of it."""
     facts = delivery.to_json()
@@ -51,10 +51,10 @@ def opened(
         "left": delivery.closed_monotonic is not None,
         "body_bytes": len(delivery.body),
         "shown_body_b64": base64.b64encode(delivery.body[:SHOWN_BODY]).decode("ascii"),
-        "verdict": judgement.verdict,
-        "reason": judgement.reason,
-        "detail": judgement.detail,
-        "bisection": bisection if judgement.verdict is Verdict.UNVERIFIED else None,
+        "verdict": standing.verdict,
+        "reason": standing.reason,
+        "detail": standing.detail,
+        "bisection": bisection if standing.verdict is Verdict.UNVERIFIED else None,
         "curl": curl_command(delivery, addresses),
     }
 

@@ -1,13 +1,12 @@
-"""`make bench-bisect`: how long the bisection of a signature takes that nothing explains, its worst case.
+"""`make bench-bisect`, part of `make bench`: how long the bisection of a signature takes that nothing explains.
 
-Bodies of 4 kB in JSON, under each format of each shipped dialect, the whole search spent. Times are those of the
-processor, in milliseconds; the median of the rounds counts.
+That is its worst case, the whole search spent: bodies of 4 kB in JSON, under each format of each shipped dialect. Times
+are those of the processor, in milliseconds; the median of the rounds counts.
 """
 
 import json
 import random
 import statistics
-import sys
 import time
 from dataclasses import replace
 from typing import Final
@@ -44,13 +43,13 @@ def milliseconds(vector: Vector) -> float:
 
 
 def main() -> None:
-    """Print the table, and end with 1 if a row is over the limit."""
+    """Print the table."""
     random.seed(0)
     altered = [replace(one, body=body()) for one in good_vectors() if one.name.endswith("a small object")]
     rows = {vector.name.partition(":")[0]: milliseconds(vector) for vector in altered}
     for name, taken in rows.items():
-        sys.stdout.write(f"{name:28} {taken:6.1f} ms (limit {MOST_MS:g})\n")
-    sys.exit(1 if max(rows.values()) > MOST_MS else 0)
+        verdict = "ok" if taken < MOST_MS else "OVER"
+        print(f"no cause found, {name:28} {taken:6.1f} ms  wanted under {MOST_MS:g} {verdict}")
 
 
 if __name__ == "__main__":

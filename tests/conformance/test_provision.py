@@ -81,16 +81,16 @@ def test_a_hook_that_goes_wrong_is_told_in_one_line(tmp_path: Path, body: str, t
 
 def test_a_hook_that_blocks_does_not_hold_the_loop(tmp_path: Path) -> None:
     source = (
-        "import threading\ngate = threading.Event()\n"
         "class Provisioner:\n"
         "    def create_source(self, project, source):\n"
-        "        source['gate'].wait(10)\n"
+        "        source['begun'].set()\n"
+        "        assert source['gate'].wait(10), 'the loop was held'\n"
     )
-    provision, gate = of_class(tmp_path, source), threading.Event()
+    provision, begun, gate = of_class(tmp_path, source), threading.Event(), threading.Event()
 
     async def both() -> None:
-        blocked = asyncio.create_task(provision.create_source(PROJECT, {"gate": gate}))
-        await asyncio.sleep(0)
+        blocked = asyncio.create_task(provision.create_source(PROJECT, {"begun": begun, "gate": gate}))
+        assert await asyncio.to_thread(begun.wait, 10)
         gate.set()
         await blocked
 

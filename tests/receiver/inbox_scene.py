@@ -49,6 +49,13 @@ async def everything(inbox: Inbox, token: str, *, after: int = 0, count: int = 0
     return await inbox.wait(token, after=after, count=count, timeout_s=0)
 
 
+async def has_waiter(inbox: Inbox, token: str) -> None:
+    """Return when somebody waits for a request of the token that has not come."""
+    async with asyncio.timeout(30):
+        while token not in inbox._waiting._waiting:  # noqa: ASYNC110 - nothing tells of a waiter
+            await asyncio.sleep(0)
+
+
 def sessions_of(room: Room) -> Sessions:
     return Sessions(room=room, most=2, idle_s=60, clock=lambda: 0.0, new_name=lambda: "name")
 

@@ -58,6 +58,7 @@ def test_a_child_ends_when_the_block_is_left_by_an_error() -> None:
 
 
 def test_a_child_that_will_not_end_is_killed() -> None:
+    # The sleep is the child's own way to stay: nothing here waits for it.
     stubborn = ["/bin/sh", "-c", """trap '' TERM; echo "{\\"pid\\": $$}"; while :; do sleep 0.05; done"""]
 
     async def run() -> int:

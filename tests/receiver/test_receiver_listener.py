@@ -13,8 +13,8 @@ import pytest
 from receiver_process import Receiver, read_to_end, receiver
 
 from receiver.client import ReceiverFailed
-from receiver.connection import MOST_BODY_BYTES
 from receiver.delivery import ReceivedDelivery
+from receiver.request import MOST_BODY_BYTES
 
 
 @pytest.fixture(scope="module", params=["--control=127.0.0.1:0", "--http"], ids=["https", "http"])

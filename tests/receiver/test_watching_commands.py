@@ -142,7 +142,7 @@ def test_no_sender_can_write_control_characters() -> None:
     )  # fmt: skip
     shown = cells(Seen(delivery=hostile, judgement=None))
     assert all(text.isprintable() and len(text) <= 90 for text in shown)
-    assert "left before its answer" in shown
+    assert "broke off before its answer" in shown
 
 
 def free_port() -> int:
@@ -185,13 +185,15 @@ class Outcome:
     stderr: str
 
 
-def verify(*arguments: str, body: bytes = b"") -> Outcome:
-    """Run the front door in this process; what it printed, and its exit code."""
+def verify(*arguments: str, body: bytes = b"", secrets: str | None = None) -> Outcome:
+    """Run the front door in this process, `secrets` in its environment; what it printed, and its exit code."""
     told, errors = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(told), contextlib.redirect_stderr(errors):
         patch.setattr("sys.argv", ["hookproof", *arguments])
         patch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(body)))
         patch.delenv("HOOKPROOF_SECRET", raising=False)
+        if secrets is not None:
+            patch.setenv("HOOKPROOF_SECRET", secrets)
         with pytest.raises(SystemExit) as ending:
             main()
     return Outcome(returncode=int(ending.value.code or 0), stdout=told.getvalue(), stderr=errors.getvalue())
@@ -201,6 +203,12 @@ def test_a_good_message_is_verified() -> None:
     outcome = verify("verify", "--secret", "other", "--secret", SECRET, "--header", HEADER, body=BODY)
     assert outcome.returncode == 0
     assert outcome.stdout.startswith("verified: signed by secret 2 in the simple format")
+
+
+@pytest.mark.parametrize("secrets", [SECRET, f"another one\n{SECRET}", f"{SECRET}\n"])
+def test_secrets_of_the_environment_stand_in_lines_and_may_have_spaces(secrets: str) -> None:
+    assert " " in SECRET
+    assert verify("verify", "--header", HEADER, body=BODY, secrets=secrets).returncode == 0
 
 
 def test_a_bad_message_is_explained_and_as_json_too() -> None:

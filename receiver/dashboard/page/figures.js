@@ -41,7 +41,7 @@ export class Figures {
     const counts = arrivals.counts(token, { now, span: this.#span, bars: BARS });
     const most = Math.max(...counts);
     const sum = counts.reduce((left, right) => left + right, 0);
-    const peak = `at most ${number(most)} in ${this.#span} s`;
+    const peak = `at most ${number(most)} in ${this.#span}\u00a0s`;
     this.#title.textContent = `${token === null ? "All tokens" : `/${plain(token)}`} · ${count(sum, "arrival")}`;
     this.#most.textContent = most > 0 ? peak : "";
     this.#chart.setAttribute("aria-label", `${count(sum, "arrival")} in ${BARS * this.#span} seconds, ${peak}`);

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from receiver.arrival import Arrival, Sender
 from receiver.clock import Instant
 from receiver.dashboard.feed import Feed, Kind
-from receiver.dashboard.judgement import Verdict
 from receiver.dashboard.of_sessions import OfSessions
+from receiver.dashboard.standing import Verdict
 from receiver.inbox import Room
 from receiver.keyring import Keyring
 from receiver.session import Sessions
@@ -109,13 +109,13 @@ def test_a_delivery_is_judged_and_explained_by_the_secrets_of_its_token() -> Non
         for one in (arrival(), compact, others):
             sessions.default.inbox.record(one)
         right, wrong, mixed_up = (one.delivery() for one in (arrival(), compact, others))
-        assert shown.judge(right).verdict is Verdict.UNCHECKED
+        assert shown.standing(right).verdict is Verdict.UNCHECKED
         assert shown.explain(right) is None
         sessions.default.keyrings.put("orders", Keyring(secrets=(SECRET,)))
         sessions.default.keyrings.put("invoices", Keyring(secrets=("a-secret-of-invoices",)))
-        assert shown.judge(right).verdict is Verdict.VERIFIED
-        assert shown.judge(wrong).verdict is Verdict.UNVERIFIED
-        assert shown.judge(wrong).reason == "no signature matches"
+        assert shown.standing(right).verdict is Verdict.VERIFIED
+        assert shown.standing(wrong).verdict is Verdict.UNVERIFIED
+        assert shown.standing(wrong).reason == "no signature matches"
         assert shown.explain(wrong) == "signed the compact form of the body, sent it with spaces"
         assert shown.explain(mixed_up) == "signed with a secret of the token invoices"
 

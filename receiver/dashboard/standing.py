@@ -1,4 +1,7 @@
-"""What is said of a delivery's signature: a verdict, the reason, and in words what the sender did instead."""
+"""How a delivery stands by the secrets that are known of its token now: what its row on the page shows.
+
+`receiver.judgement` is another matter: the word on one delivery by secrets, formats and a tolerance that a user names.
+"""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,7 +19,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
+class Standing:
     """A verdict; `reason` in a word or two and `detail` in a sentence, both None unless it is unverified."""
 
     verdict: Verdict
@@ -24,11 +27,11 @@ class Judgement:
     detail: str | None = None
 
 
-class Judge(Protocol):
-    """Judges deliveries by the secrets that are known for their tokens."""
+class Standings(Protocol):
+    """Says how deliveries stand."""
 
-    def judge(self, delivery: ReceivedDelivery) -> Judgement:
-        """The judgement of one delivery; quick enough for every row of the page."""
+    def standing(self, delivery: ReceivedDelivery) -> Standing:
+        """How one delivery stands; quick enough for every row of the page."""
         ...
 
     def explain(self, delivery: ReceivedDelivery) -> str | None:
