@@ -23,6 +23,7 @@ def finding_json(finding: Finding) -> dict[str, Any]:
         "experiment": finding.experiment,
         "case": finding.case,
         "cause": finding.cause,
+        "shrunk": finding.shrunk,
         **_proof_json(finding),
     }
 
