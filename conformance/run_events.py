@@ -41,6 +41,7 @@ def judgement_json(judgement: Judgement) -> dict[str, Any]:
         "message": judgement.message,
         "expected": judgement.expected,
         "actual": judgement.actual,
+        **({} if judgement.cause is None else {"cause": judgement.cause}),
         **_proof_json(judgement),
     }
 
