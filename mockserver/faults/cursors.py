@@ -1,7 +1,9 @@
 """Lists: what pages say of those beside them, subtly wrong (sections 2.2, 4.4 and 4.7)."""
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Hashable, Mapping
+from typing import Any, Final
+
+import msgspec
 
 from mockserver.api import Api
 from mockserver.faults.paging import Repaged, SpacedCursor, opaque, told
@@ -9,6 +11,7 @@ from mockserver.faults.registry import fault
 from mockserver.faults.spoiling import LISTS, Object
 from mockserver.paging import Page, Pager, Query
 from mockserver.service import Call, Reply
+from mockserver.store.listings import Position, Span
 
 SHOWN: Final = ("paging",)
 
@@ -87,3 +90,33 @@ class SecondPageIsCreated(Api):
         if call.operation.operation_id not in LISTS or not {"next_page_cursor", "prev_page_cursor"} & set(call.query):
             return reply
         return Reply(status=self._contract.operations["createEndpoint"].success.value, body=reply.body)
+
+
+@fault("2.2-17", shows_in=SHOWN)
+class PagesByCounting(Pager):
+    """A page begins after as many resources as the pages before it held: what is added meanwhile shifts it."""
+
+    def __init__(self, *given: Any, **further: Any) -> None:
+        super().__init__(*given, **further)
+        self._counted: dict[Hashable, int] = {}
+
+    def page(self, project: str, query: Query) -> Page:
+        """The page that begins so many rows from the start of the list, where the number is known."""
+        if query.backwards:
+            return super().page(project, query)
+        before = 0 if query.start is None else self._counted.get(self._place(project, query, query.start), 0)
+        page = super().page(project, self._shifted(project, query, before) if before else query)
+        if page.rows:
+            last = self._listing.beside(page.rows[-1][0])
+            self._counted[self._place(project, query, last)] = before + len(page.rows)
+        return page
+
+    def _shifted(self, project: str, query: Query, before: int) -> Query:
+        rows = self._listing.rows(
+            Span(project=project, filters=query.filters, start=None, upwards=query.ascending, limit=before)
+        )
+        return msgspec.structs.replace(query, start=self._listing.beside(rows[-1][0]))
+
+    @staticmethod
+    def _place(project: str, query: Query, position: Position) -> Hashable:
+        return project, tuple(sorted(query.filters.items())), query.ascending, position.name, position.seq
