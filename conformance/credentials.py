@@ -44,7 +44,7 @@ _INNER: Final = re.compile(
 )
 _SIGNS: Final = tuple(name.encode() for name in ("secret", "password", "_key", "token", "header_value"))
 _RUN: Final = re.compile(rb"[A-Za-z0-9_\-+/=]{8,}")
-_CREDENTIAL: Final = re.compile(r"(Basic|Bearer) +(\S+)", re.IGNORECASE)
+_AUTHORIZATION: Final = re.compile(r"(\S+ +)?(.+)")
 
 
 def is_name(text: str) -> bool:
@@ -97,8 +97,8 @@ class Credentials:
         return {name: self._member(name, one, met, name in secret) for name, one in value.items()}
 
     def header(self, value: str, met: dict[str, str]) -> str:
-        """The value of an Authorization header that a target sent, without its credentials."""
-        return _CREDENTIAL.sub(lambda found: f"{found[1]} {self.name(found[2], met)}", value)
+        """The value of an Authorization header that a target sent: its scheme, and a name for what follows."""
+        return _AUTHORIZATION.sub(lambda found: (found[1] or "") + self.name(found[2], met), value, count=1)
 
     def name(self, text: str, met: dict[str, str]) -> str:
         """What stands for a credential."""
