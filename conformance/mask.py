@@ -5,7 +5,7 @@ sent again by whoever has the key; any other credential by a name that stands fo
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from conformance.client import Key
@@ -56,6 +56,14 @@ class Replacer:
         return self.text(value) if isinstance(value, str) else value
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Masked:
+    """A case as it is written; `deep` if masking took more from its exchanges than credentials in their own places."""
+
+    case: Case
+    deep: bool
+
+
 class Mask:
     """Masks the keys of a run's projects, and the credentials that evidence shows.
 
@@ -86,22 +94,41 @@ class Mask:
 
     def case(self, case: Case) -> Case:
         """A case without keys and credentials."""
+        return self.masked(case).case
+
+    def masked(self, case: Case) -> Masked:
+        """The same, and whether more was taken out than credentials in their own places."""
         met: dict[str, str] = {}
         facts = self._credentials.value(self._keys.value(dict(case.facts)), met)
-        exchanges, deliveries = self._proof(case.exchanges, case.deliveries, met)
+        called = [self._exchange(one, met) for one in case.exchanges]
+        arrived = [self._delivery(one, met) for one in case.deliveries]
         telling = _all_of(met)
-        return replace(
+        exchanges = tuple(_exchange_without(one, telling, met) for one in called)
+        kept = replace(
             case,
             name=telling.text(self._keys.text(case.name)),
             exchanges=exchanges,
-            deliveries=deliveries,
+            deliveries=tuple(_delivery_without(one, telling, met) for one in arrived),
             facts=telling.value(facts),
             obstacle=None if case.obstacle is None else self.text(case.obstacle),
+        )
+        return Masked(case=kept, deep=exchanges != tuple(called) or self._hides_key(case))
+
+    def _hides_key(self, case: Case) -> bool:
+        """Whether a key stands in a case anywhere but in the Authorization of a request."""
+        bodies = [body for one in case.exchanges for body in (one.request_body or b"", one.response_body)]
+        bodies += [one.body for one in case.deliveries]
+        texts = [text for one in case.exchanges for text in (one.url, one.problem or "", *_values(one))]
+        texts += [text for one in case.deliveries for text in (one.path, *(value for _, value in one.headers))]
+        return (
+            any(self._keys.content(body) is not body for body in bodies)
+            or any(self._keys.text(text) is not text for text in (*texts, case.name, case.obstacle or ""))
+            or self._keys.value(dict(case.facts)) != dict(case.facts)
         )
 
     def judgement(self, judgement: Judgement) -> Judgement:
         """A judgement without keys and credentials."""
-        exchanges, deliveries = self._proof(judgement.exchanges, judgement.deliveries, {})
+        exchanges, deliveries = self._proof(judgement.exchanges, judgement.deliveries)
         return replace(
             judgement,
             message=self.text(judgement.message),
@@ -113,7 +140,7 @@ class Mask:
 
     def finding(self, finding: Finding) -> Finding:
         """A finding without keys and credentials."""
-        exchanges, deliveries = self._proof(finding.exchanges, finding.deliveries, {})
+        exchanges, deliveries = self._proof(finding.exchanges, finding.deliveries)
         return replace(
             finding,
             message=self.text(finding.message),
@@ -131,9 +158,10 @@ class Mask:
         return replace(entry, findings=findings, reasons=tuple(map(self.text, entry.reasons)))
 
     def _proof(
-        self, exchanges: Sequence[Exchange], deliveries: Sequence[ReceivedDelivery], met: dict[str, str]
+        self, exchanges: Sequence[Exchange], deliveries: Sequence[ReceivedDelivery]
     ) -> tuple[tuple[Exchange, ...], tuple[ReceivedDelivery, ...]]:
         """Exchanges and deliveries without keys and credentials, first in their own places, then wherever else."""
+        met: dict[str, str] = {}
         called = [self._exchange(one, met) for one in exchanges]
         arrived = [self._delivery(one, met) for one in deliveries]
         telling = _all_of(met)
@@ -182,6 +210,11 @@ class Mask:
                 return f"${variable}"
             case _:
                 return HIDDEN
+
+
+def _values(exchange: Exchange) -> list[str]:
+    sent = [value for name, value in exchange.request_headers if name.lower() != "authorization"]
+    return [*sent, *(value for _, value in exchange.response_headers)]
 
 
 def _all_of(named: Mapping[str, str]) -> Replacer:

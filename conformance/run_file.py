@@ -23,7 +23,7 @@ from typing import Any, Final
 from conformance.evidence import Case
 from conformance.gathered import Gathered
 from conformance.ledger import Entry, Finding, Ledger, RunVerdict
-from conformance.mask import Mask
+from conformance.mask import Mask, Masked
 from conformance.packed import packed_case
 from conformance.run_events import entry_json, entry_of, finding_json, finding_of, judgement_json
 from conformance.verdict import Judgement
@@ -104,10 +104,10 @@ class RunWriter:
         self.deliveries = 0
         self._write("header", {"format": FORMAT, **asdict(header)})
 
-    def case(self, case: Case, repetition: int = 1) -> Case:
+    def case(self, case: Case, repetition: int = 1) -> Masked:
         """Write evidence and give it as it was written; raises TypeError or ValueError if its facts are no JSON."""
-        masked = self.mask.case(case)
-        self._write("case", {**packed_case(masked.to_json()), "repetition": repetition})
+        masked = self.mask.masked(case)
+        self._write("case", {**packed_case(masked.case.to_json()), "repetition": repetition})
         self.exchanges += len(case.exchanges)
         self.deliveries += len(case.deliveries)
         return masked
