@@ -67,6 +67,19 @@ async def generated_requests(
             yield GeneratedRequest.from_json(answer)
 
 
+async def linked_requests(
+    document: Mapping[str, Any], *, seed: int, sequences: int, steps: int
+) -> AsyncGenerator[tuple[GeneratedRequest, ...], None]:
+    """Sequences of at most so many requests along the document's links, the same for the same arguments.
+
+    A path parameter may be `uid_from(n)`: the uid in the answer to request n of the sequence. Raises GeneratorFailed.
+    """
+    order = {"document": document, "seed": seed, "sequences": sequences, "steps": steps}
+    async with aclosing(_answers("conformance.generator", order)) as answers:
+        async for answer in answers:
+            yield tuple(map(GeneratedRequest.from_json, answer))
+
+
 async def generated_sequences(
     *, seed: int, sequences: int, steps: int, portal_links: int
 ) -> AsyncGenerator[tuple[Step, ...], None]:

@@ -6,7 +6,8 @@ Generation costs milliseconds a request and holds the interpreter, so it must no
 measure time. A process of its own is reproducible as well: Hypothesis mines constants from whatever modules are loaded,
 and here these are always the same. The order is `{"document": ..., "seed": int, "examples": int}`; `examples` is how
 many requests the fuzzing phase makes per operation. Each line of the output is one request, as `conformance.generated`
-reads it. Nothing is sent and nothing is judged here.
+reads it. An order with `"sequences"` and `"steps"` in place of `examples` asks for walks along the document's links, at
+most so many requests each; a line is then one sequence, a list of requests. Nothing is sent and nothing is judged here.
 """
 
 import base64
@@ -18,13 +19,18 @@ from urllib.parse import urlencode
 
 import hypothesis
 import schemathesis
+from requests import Request
 from schemathesis.config import SchemathesisConfig
 from schemathesis.core.result import Err
+from schemathesis.core.transport import Response
 from schemathesis.generation.case import Case
 from schemathesis.generation.hypothesis.builder import HypothesisTestConfig, HypothesisTestMode, create_test
 from schemathesis.schemas import APIOperation, BaseSchema
 
+from conformance.linked_uid import place_of, uid_from
+
 TRANSPORT_HEADERS = frozenset({"user-agent", "accept", "accept-encoding", "connection", "x-schemathesis-testcaseid"})
+PROJECT = "projectID"
 
 
 def generated(document: dict[str, Any], *, seed: int, examples: int) -> Iterator[dict[str, Any]]:
@@ -84,6 +90,64 @@ def _cases(
     return cases
 
 
+def linked(document: dict[str, Any], *, seed: int, sequences: int, steps: int) -> Iterator[list[dict[str, Any]]]:
+    """Sequences of requests along the links of the document; the same arguments give the same ones.
+
+    Links need answers, and no target is asked here: the answers are made up. Each names its resource `uid_from(n)`, n
+    being the place of its request in the sequence, and whoever sends the requests puts the real uid there.
+    """
+    made: list[list[dict[str, Any]]] = []
+    machine = _schema(document).as_state_machine()
+
+    class Recording(machine):  # type: ignore[misc,valid-type]
+        def setup(self) -> None:
+            self.lines: list[dict[str, Any]] = []
+
+        def call(self, case: Case[Any], **_arguments: Any) -> Response:
+            self.lines.append(_line(case.operation.definition.raw["operationId"], case))
+            return _made_up_answer(case, len(self.lines) - 1)
+
+        def validate_response(self, *_what: Any, **_further: Any) -> None:
+            """Nothing is judged here."""
+
+        def teardown(self) -> None:
+            made.append(self.lines)
+
+    settings = hypothesis.settings(
+        max_examples=sequences,
+        stateful_step_count=steps,
+        database=None,
+        deadline=None,
+        derandomize=False,
+        phases=[hypothesis.Phase.generate],
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )
+    hypothesis.seed(seed)(Recording)  # as_state_machine does not take the seed of the configuration
+    Recording.run(settings=settings)
+    yield from {json.dumps(lines): lines for lines in made if lines}.values()  # short ones come more than once
+
+
+def _made_up_answer(case: Case[Any], place: int) -> Response:
+    """The success that the contract declares, about a resource whose uid says which request it is the answer to.
+
+    What asks for a resource that no earlier answer showed finds none, so that no link leads on from there.
+    """
+    named = [value for name, value in case.path_parameters.items() if name != PROJECT]
+    found = all(place_of(str(value)) is not None for value in named)
+    declared = case.operation.definition.raw["responses"]
+    success, refusal = (next(code for code in declared if (code[0] == "2") is good) for good in (True, False))
+    uid = uid_from(place)
+    data = {"uid": uid, "content": [{"uid": uid}], "pagination": {}}
+    return Response(
+        status_code=int((success if found else refusal).replace("X", "0")),
+        headers={"content-type": ["application/json"]},
+        content=json.dumps({"message": "", "status": found, "data": data}).encode(),
+        request=Request(case.method, "http://target.invalid").prepare(),  # links speak of the case
+        elapsed=0.0,
+        verify=True,
+    )
+
+
 def _line(operation_id: str, case: Case[Any]) -> dict[str, Any]:
     assert case.meta is not None
     transport = case.as_transport_kwargs(base_url="http://target.invalid")
@@ -114,7 +178,8 @@ def _body_b64(transport: dict[str, Any]) -> str | None:
 def main() -> None:
     """Read one order from standard input and write its requests to standard output."""
     order = json.load(sys.stdin)
-    for line in generated(order["document"], seed=order["seed"], examples=order["examples"]):
+    make = linked if "sequences" in order else generated
+    for line in make(**order):
         sys.stdout.write(json.dumps(line) + "\n")
         sys.stdout.flush()
 

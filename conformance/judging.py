@@ -43,7 +43,8 @@ class Opinion:
             return
         self.exercised[name] += 1
         if judgement.verdict is Verdict.FAIL:
-            found = self._finding(judgement, case, cause(judgement, case, yardstick))
+            why = cause(judgement, case, yardstick) if judgement.cause is None else judgement.cause
+            found = self._finding(judgement, case, why)
             known = self.findings.get((name, found.message))
             smaller = found if known is None or proof_size(found) < proof_size(known) else known
             self.findings[name, found.message] = replace(smaller, count=known.count + 1 if known else 1)

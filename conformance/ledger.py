@@ -36,6 +36,7 @@ class Finding:
     """One defect as one check saw it, with the smallest proof out of `count` cases that show it.
 
     `cause` is what else the proof shows to be wrong, in words; findings of one cause are one defect (`defects.py`).
+    `shrunk` tells that the request of the proof was made smaller after the case (`shrinking.py`).
     """
 
     requirement: str
@@ -49,6 +50,14 @@ class Finding:
     experiment: str
     case: str
     cause: str = ""
+    shrunk: bool = False
+
+    @property
+    def sightings(self) -> str:
+        """How often it was seen and where first, in words."""
+        times = "once" if self.count == 1 else f"{self.count} times"
+        smaller = "; with a smaller request since" if self.shrunk else ""
+        return f"{times}, first in {self.experiment}: {self.case}{smaller}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

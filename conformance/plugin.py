@@ -113,8 +113,7 @@ def run_suite(plugin: RequirementPlugin, *, max_fail: int) -> pytest.ExitCode:
 
 def _told(finding: Finding) -> str:
     lines = [finding.message, f"  expected: {finding.expected}", f"  actual: {finding.actual}"]
-    times = "once" if finding.count == 1 else f"{finding.count} times"
-    lines.append(f"  seen: {times}, first in {finding.experiment}: {finding.case} (check {finding.check})")
+    lines.append(f"  seen: {finding.sightings} (check {finding.check})")
     return "\n".join([*lines, *(f"  {command}" for command in curl(finding.exchanges).splitlines())])
 
 

@@ -13,6 +13,7 @@ from conformance.ledger import Entry, Ledger
 from conformance.mask import Mask
 from conformance.repetition import merged
 from conformance.run_file import NAME, Run, RunWriter, read_run
+from conformance.shrinking import shrunk_again
 from conformance.stored_evidence import Repetition, read_evidence
 from conformance.target import Profile
 from spec.catalogue import Catalogue, load_catalogue
@@ -20,7 +21,7 @@ from spec.contract import contract_for
 from spec.dialect import Dialect
 from spec.dialect_file import load_dialect_mapping
 
-EVIDENCE = ('{"event":"case"', '{"event":"judgements"', '{"event":"experiment"')
+EVIDENCE = ('{"event":"case"', '{"event":"judgements"', '{"event":"experiment"', '{"event":"shrunk"')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,9 +69,10 @@ def write_regraded(found: Regraded, source: Path, out: Path, tool_version: str) 
 
 
 def _ledger(run: Run, repetition: Repetition, dialect: Dialect, catalogue: Catalogue) -> Ledger:
+    yardstick = Yardstick(dialect=dialect, contract=contract_for(dialect))
     judging = Judging(
         checks=all_checks(),
-        yardstick=Yardstick(dialect=dialect, contract=contract_for(dialect)),
+        yardstick=yardstick,
         catalogue=catalogue,
         experiments=list(repetition.gathered),
         profile=Profile[run.header.profile.upper()],
@@ -79,7 +81,8 @@ def _ledger(run: Run, repetition: Repetition, dialect: Dialect, catalogue: Catal
     )
     crashed = [one.reason for one in repetition.gathered.values() if one.ending is Ending.CRASHED]
     faults = dict.fromkeys([*crashed, *run.footer.faults])
-    return Ledger(entries=tuple(_entry(judging, entry, catalogue) for entry in run.entries), faults=tuple(faults))
+    entries = tuple(_entry(judging, entry, catalogue) for entry in run.entries)
+    return shrunk_again(Ledger(entries=entries, faults=tuple(faults)), repetition.shrunk, all_checks(), yardstick)
 
 
 def _entry(judging: Judging, entry: Entry, catalogue: Catalogue) -> Entry:

@@ -4,6 +4,7 @@ import secrets
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from io import TextIOWrapper
@@ -31,6 +32,7 @@ from conformance.reports.progress import progress, usual_durations
 from conformance.run_file import NAME, Header, Run, RunWriter, read_run
 from conformance.runner import Plan, Runner
 from conformance.selection import Selection, needed_experiments
+from conformance.shrinking import Shrinking, with_smaller_proofs
 from conformance.target import Budgets, Profile, ReceiverSettings, Target
 from conformance.venue import Embedded, Venue
 from conformance.verdict import Verdict
@@ -136,9 +138,30 @@ class Rounds:
                 return entry
 
             ledger = _judged(self.requirements, judge, runner, recorder, max_fail=self.settings.max_fail)
+            ledger = self._shrunk(ledger, plan, venue.target, runner, repetition, writer)
             for gathered in runner.all_gathered():
                 writer.experiment(gathered, repetition)
         return writer, ledger
+
+    def _shrunk(
+        self, ledger: Ledger, plan: Plan, target: Target, runner: Runner, repetition: int, writer: RunWriter
+    ) -> Ledger:
+        """The ledger with smaller proofs where they can be had; a run that was cut short is left as it is."""
+        shrinking = Shrinking(
+            checks=all_checks(),
+            yardstick=Yardstick(dialect=plan.dialect, contract=plan.contract),
+            projects=target.projects,
+        )
+        work = None if ledger.cut else shrinking.work(ledger)
+        if work is None:
+            return ledger
+        broke: str | None = None
+        with suppress(KeyboardInterrupt):  # what was found before is whole without this
+            broke = runner.afterwards(work)
+        for one in shrinking.made:
+            writer.shrunk(one.finding, one.requests, repetition)
+        smaller = with_smaller_proofs(ledger, [one.finding for one in shrinking.made])
+        return replace(smaller, faults=(*ledger.faults, *([f"The shrink pass broke: {broke}"] if broke else [])))
 
 
 def progress_of(settings: Settings, catalogue: Catalogue, requirements: Sequence[Requirement]) -> Coming:
@@ -214,7 +237,7 @@ def _judged(
 ) -> Ledger:
     plugin = RequirementPlugin(requirements, judge)
     try:
-        runner.begin(recorder.keep)
+        runner.begin(recorder.keep, held=True)
         code = run_suite(plugin, max_fail=max_fail)
     except KeyboardInterrupt:  # pytest catches it only while tests run
         code = pytest.ExitCode.INTERRUPTED

@@ -23,6 +23,7 @@ def finding_json(finding: Finding) -> dict[str, Any]:
         "experiment": finding.experiment,
         "case": finding.case,
         "cause": finding.cause,
+        "shrunk": finding.shrunk,
         **_proof_json(finding),
     }
 
@@ -40,6 +41,7 @@ def judgement_json(judgement: Judgement) -> dict[str, Any]:
         "message": judgement.message,
         "expected": judgement.expected,
         "actual": judgement.actual,
+        **({} if judgement.cause is None else {"cause": judgement.cause}),
         **_proof_json(judgement),
     }
 

@@ -4,6 +4,7 @@
     {"event": "case", ...}                   the evidence: one line per case, as it came in
     {"event": "judgements", ...}             what a check said of a case that it cannot judge again from this file
     {"event": "experiment", ...}             one line per experiment: how it ended
+    {"event": "shrunk", ...}                 a finding whose proof is a smaller request that was tried afterwards
     {"event": "finding", ...}                one line per defect, with its smallest proof
     {"event": "requirement", ...}            one line per requirement: its verdict
     {"event": "footer", ...}                 the verdict of the run; a file without it is no run
@@ -21,8 +22,8 @@ from typing import Any, Final
 
 from conformance.evidence import Case
 from conformance.gathered import Gathered
-from conformance.ledger import Entry, Ledger, RunVerdict
-from conformance.mask import Mask
+from conformance.ledger import Entry, Finding, Ledger, RunVerdict
+from conformance.mask import Mask, Masked
 from conformance.packed import packed_case
 from conformance.run_events import entry_json, entry_of, finding_json, finding_of, judgement_json
 from conformance.verdict import Judgement
@@ -103,10 +104,10 @@ class RunWriter:
         self.deliveries = 0
         self._write("header", {"format": FORMAT, **asdict(header)})
 
-    def case(self, case: Case, repetition: int = 1) -> Case:
+    def case(self, case: Case, repetition: int = 1) -> Masked:
         """Write evidence and give it as it was written; raises TypeError or ValueError if its facts are no JSON."""
-        masked = self.mask.case(case)
-        self._write("case", {**packed_case(masked.to_json()), "repetition": repetition})
+        masked = self.mask.masked(case)
+        self._write("case", {**packed_case(masked.case.to_json()), "repetition": repetition})
         self.exchanges += len(case.exchanges)
         self.deliveries += len(case.deliveries)
         return masked
@@ -134,6 +135,12 @@ class RunWriter:
                 "cases": len(gathered.cases),
                 "duration_s": gathered.duration_s,
             },
+        )
+
+    def shrunk(self, finding: Finding, requests: int, repetition: int = 1) -> None:
+        """Write a finding with its smaller proof, which took so many requests."""
+        self._write(
+            "shrunk", {**finding_json(self.mask.finding(finding)), "requests": requests, "repetition": repetition}
         )
 
     def ledger(self, ledger: Ledger, *, strict: bool, duration_s: float) -> Footer:
@@ -178,7 +185,7 @@ def _run(path: Path, lines: Iterable[str]) -> Run:
     events: dict[str, list[Mapping[str, Any]]] = {}
     for line in lines:
         # Evidence makes up nearly all of the file, and no report needs it.
-        if not line.startswith(('{"event":"case"', '{"event":"judgements"')):
+        if not line.startswith(('{"event":"case"', '{"event":"judgements"', '{"event":"shrunk"')):
             event = json.loads(line)
             events.setdefault(event.pop("event"), []).append(event)
     if len(events.get("header", ())) != 1 or events["header"][0].get("format") != FORMAT:

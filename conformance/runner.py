@@ -9,12 +9,12 @@ import asyncio
 import random
 import threading
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from concurrent.futures import Future
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import Future, InvalidStateError
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Final, Self, cast
+from typing import Any, Final, Self, cast
 
 from conformance.allotment import allot
 from conformance.breaker import Breaker, RunOver
@@ -34,6 +34,10 @@ from spec.dialect import Dialect
 
 CANCELLED_WITHIN_S: Final = 5.0
 CLOSED_WITHIN_S: Final = 15.0
+AFTERWARDS: Final = "afterwards"
+
+Afterwork = Callable[[Callable[[Project], Bench]], Coroutine[Any, Any, None]]
+"""What is done at the target once all experiments have ended; it is given what makes a bench in a project."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +65,9 @@ class Runner:
         self._plan = plan
         self._venue: Future[Venue] = Future()
         self._keep: Future[Callable[[Case], None]] = Future()
+        self._held = False
+        self._afterwork: Future[Afterwork] = Future()
+        self._worked: Future[str | None] = Future()
         self._cases: dict[str, list[Case]] = {one.name: [] for one in plan.experiments}
         self._gathered: dict[str, Future[Gathered]] = {one.name: Future() for one in plan.experiments}
         self._loop = asyncio.new_event_loop()
@@ -83,9 +90,23 @@ class Runner:
         """Wait until the venue is open and the keys are tried; raises Refusal."""
         return self._venue.result()
 
-    def begin(self, keep: Callable[[Case], None]) -> None:
-        """Start the experiments; `keep` is called in their thread with each case as it comes."""
+    def begin(self, keep: Callable[[Case], None], *, held: bool = False) -> None:
+        """Start the experiments; `keep` is called in their thread with each case as it comes.
+
+        With `held` the venue stays open after them, until `afterwards` or the end of the block.
+        """
+        self._held = held
         self._keep.set_result(keep)
+
+    def afterwards(self, work: Afterwork) -> str | None:
+        """Let the thread of a held run do something more when its experiments have ended, and wait for that.
+
+        Nothing is done once the run is over; what is left of the time budget bounds the work. Gives what broke, if
+        anything did.
+        """
+        with suppress(InvalidStateError):  # the run is over
+            self._afterwork.set_result(work)
+        return self._worked.result()
 
     def gathered(self, name: str) -> Gathered:
         """Wait for an experiment to end and give what it brought."""
@@ -123,6 +144,8 @@ class Runner:
             self._venue.set_exception(failure)
         for name in self._gathered:
             self._settle(name, Ending.CRASHED, told(failure), 0.0)
+        if not self._worked.done():
+            self._worked.set_result(None)
 
     async def _conduct(self) -> None:
         self._main = asyncio.current_task()
@@ -154,7 +177,7 @@ class Runner:
         stop = asyncio.create_task(self._stop.wait())
         total_s = max(0.0, venue.target.budgets.total_s - (self._loop.time() - self._began))
         await asyncio.wait({everything, stop}, timeout=total_s, return_when=asyncio.FIRST_COMPLETED)
-        if not everything.done():
+        if self.under_way():
             self._end(f"the time budget of {venue.target.budgets.total_s:g} s is over")
         breaker.open()
         for task in (everything, watch, stop):
@@ -177,6 +200,20 @@ class Runner:
         await asyncio.gather(*(self._gather(one, benches[one.name], keep) for one in rest))
         for one in last:
             await self._gather(one, benches[one.name], keep)
+        if self._held:
+            work = await asyncio.wrap_future(self._afterwork)
+            if not self._stop.is_set():
+                await self._work(work, lambda project: self._bench(AFTERWARDS, venue, api, (project,), locks, stock))
+
+    async def _work(self, work: Afterwork, bench: Callable[[Project], Bench]) -> None:
+        broke: str | None = None
+        try:
+            await work(bench)
+        except RunOver:
+            pass
+        except Exception as error:  # noqa: BLE001 the evidence is there already, and must not be lost
+            broke = told(error)
+        self._worked.set_result(broke)
 
     def _names(self, target: Target) -> Sequence[str]:
         """The experiments that share out the projects: all there are, unless projects are made for those of the run."""

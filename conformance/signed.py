@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from conformance.checks.registry import Yardstick
+from conformance.credentials import is_name
 from conformance.dispatch import Destination, destinations
 from conformance.evidence import Case
 from receiver.bisection import Known, bisect
@@ -45,6 +46,8 @@ def why_unsigned(
     """One line on a delivery that is not signed as it should be, and what its sender did instead, if that is known."""
     if isinstance(found, Verified):
         return "signed"
+    if any(map(is_name, destination.secrets)):  # evidence from a file: nothing can be made of masked secrets
+        return f"{found.reason}: {found.detail}"
     dialect = yardstick.dialect
     explained = bisect(
         dialect.signatures.scheme(advanced=destination.advanced),

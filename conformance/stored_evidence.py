@@ -10,8 +10,9 @@ from typing import Any
 from conformance.checks.registry import Check, Yardstick
 from conformance.evidence import Case
 from conformance.gathered import Ending, Gathered
+from conformance.ledger import Finding
 from conformance.packed import unpacked_case
-from conformance.run_events import judgement_of
+from conformance.run_events import finding_of, judgement_of
 from conformance.run_file import NotARun
 from conformance.verdict import Judgement
 
@@ -23,11 +24,13 @@ Place = tuple[int, str, int]
 class Repetition:
     """What the experiments of one repetition brought in, by name, in their order; it judges as the run did.
 
-    `said` holds, by the identity of a case and the name of a check, the judgements that were stored with it.
+    `said` holds, by the identity of a case and the name of a check, the judgements that were stored with it; `shrunk`
+    the findings whose request was made smaller.
     """
 
     gathered: Mapping[str, Gathered]
     said: Mapping[tuple[int, str], Sequence[Judgement]]
+    shrunk: tuple[Finding, ...] = ()
 
     def judge(self, check: Check, case: Case, yardstick: Yardstick) -> Iterable[Judgement]:
         """What the check said of a case before it was masked, if masking would change that, else what it says now."""
@@ -40,6 +43,7 @@ class _Reading:
     cases: dict[tuple[int, str], list[Case]] = field(default_factory=dict)
     said: dict[tuple[Place, str], list[Judgement]] = field(default_factory=dict)
     endings: list[Mapping[str, Any]] = field(default_factory=list)
+    shrunk: dict[int, list[Finding]] = field(default_factory=dict)
 
     def take(self, event: dict[str, Any]) -> None:
         """Take in one event; raises KeyError, TypeError, ValueError or zlib.error if it is damaged."""
@@ -51,6 +55,9 @@ class _Reading:
         elif kind == "judgements":
             place = (event["repetition"], event["experiment"], event["place"])
             self.said[place, event["check"]] = list(map(judgement_of, event["judgements"]))
+        elif kind == "shrunk":
+            del event["requests"]
+            self.shrunk.setdefault(event.pop("repetition"), []).append(finding_of(event))
         elif kind == "experiment":
             self.endings.append(event)
 
@@ -91,4 +98,4 @@ def _repetition(reading: _Reading, number: int, path: Path) -> Repetition:
         for ((repetition, experiment, place), check), judgements in reading.said.items()
         if repetition == number
     }
-    return Repetition(gathered=gathered, said=said)
+    return Repetition(gathered=gathered, said=said, shrunk=tuple(reading.shrunk.get(number, ())))

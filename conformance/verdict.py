@@ -33,7 +33,8 @@ class Verdict(IntEnum):
 class Judgement:
     """What one check says of one requirement after looking at one case or exchange.
 
-    `verdict` is PASS, FAIL or NOT_APPLICABLE; `expected` and `actual` are for people, in one line each.
+    `verdict` is PASS, FAIL or NOT_APPLICABLE; `expected` and `actual` are for people, in one line each. `cause` is what
+    else the proof showed to be wrong, where that was found out while the evidence was whole (`cause.py`).
     """
 
     requirement: str
@@ -43,6 +44,7 @@ class Judgement:
     actual: str = ""
     exchanges: tuple[Exchange, ...] = ()
     deliveries: tuple[ReceivedDelivery, ...] = ()
+    cause: str | None = None
 
 
 def holds(requirement: str) -> Judgement:

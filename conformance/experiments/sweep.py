@@ -13,13 +13,13 @@ from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
 from conformance.client import Key, encoded
-from conformance.evidence import Case
+from conformance.evidence import Case, Exchange
 from conformance.experiments.bench import Bench, Trial, experiment
 from conformance.experiments.inventory import changeable_links, put_back, uid_of
 from conformance.experiments.request_bodies import RequestBodies
 from conformance.experiments.valid_requests import turn
 from conformance.generated import GeneratedRequest, generated_requests
-from conformance.target import Profile
+from conformance.target import Profile, Project
 
 EXAMPLES: Final = {Profile.QUICK: 3, Profile.STANDARD: 25, Profile.DEEP: 400}
 """Requests of the fuzzing phase, per operation."""
@@ -77,23 +77,27 @@ def _name(request: GeneratedRequest) -> str:
 
 
 async def _sent(bench: Bench, trial: Trial, request: GeneratedRequest) -> Case:
+    async with turn(bench, request.operation_id):
+        trial.exchanges.append(await sent(bench, trial.project, request, role="sweep"))
+    return trial.case(facts={"phase": request.phase, "valid": request.valid})
+
+
+async def sent(bench: Bench, project: Project, request: GeneratedRequest, *, role: str) -> Exchange:
+    """Send a generated request to a project, byte for byte."""
     operation = bench.contract.operations[request.operation_id]
-    path = operation.path.replace("{projectID}", quote(trial.project.id, safe=""))
+    path = operation.path.replace("{projectID}", quote(project.id, safe=""))
     for name, value in request.path_parameters.items():
         path = path.replace("{" + name + "}", value)
-    async with turn(bench, request.operation_id):
-        exchange = await bench.api.send(
-            operation_id=request.operation_id,
-            role="sweep",
-            project=trial.project,
-            method=operation.method,
-            target=path + (f"?{request.query}" if request.query else ""),
-            content=request.content,
-            headers=bench.api.headers(trial.project, Key.OWN, False, request.headers),
-            key=Key.OWN,
-        )
-    trial.exchanges.append(exchange)
-    return trial.case(facts={"phase": request.phase, "valid": request.valid})
+    return await bench.api.send(
+        operation_id=request.operation_id,
+        role=role,
+        project=project,
+        method=operation.method,
+        target=path + (f"?{request.query}" if request.query else ""),
+        content=request.content,
+        headers=bench.api.headers(project, Key.OWN, False, request.headers),
+        key=Key.OWN,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

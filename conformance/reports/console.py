@@ -113,13 +113,12 @@ def _sentence(run: Run, entry: Entry, page: _Page) -> Iterator[Text]:
 
 def _finding(defect: Defect, page: _Page) -> Iterator[Text]:
     finding = defect.lead.finding
-    times = "once" if finding.count == 1 else f"{finding.count} times"
     yield from page.member("found", finding.message)
     yield from page.member("expected", finding.expected)
     yield from page.member("actual", finding.actual)
     if finding.cause:
         yield from page.member("cause", finding.cause)
-    seen = f"{times}, first in {finding.experiment}: {finding.case} (check {finding.check})"
+    seen = f"{finding.sightings} (check {finding.check})"
     yield from page.member("seen", seen, style="dim")
     also = [one.entry.requirement.id for one in defect.further]
     if also:

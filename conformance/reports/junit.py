@@ -108,7 +108,7 @@ def _details(run: Run, entry: Entry) -> Iterator[str]:
         yield f"found:    {finding.message}"
         yield f"expected: {finding.expected}"
         yield f"actual:   {finding.actual}"
-        yield f"seen:     {finding.count} times, first in {finding.experiment}: {finding.case} (check {finding.check})"
+        yield f"seen:     {finding.sightings} (check {finding.check})"
         yield from (moment.words for moment in timeline(finding)[:20])
         if finding.exchanges:
             yield curl(finding.exchanges)

@@ -57,7 +57,6 @@ def _totals(run: Run) -> Iterator[str]:
 
 def _defect(run: Run, number: int, defect: Defect) -> Iterator[str]:
     finding, entry = defect.lead.finding, defect.lead.entry
-    times = "once" if finding.count == 1 else f"{finding.count} times"
     yield f"### {number}. {escaped(finding.message)}"
     yield ""
     yield f"**{entry.requirement.id}** {escaped(entry.requirement.text)} ({escaped(where(run, entry))})"
@@ -66,7 +65,7 @@ def _defect(run: Run, number: int, defect: Defect) -> Iterator[str]:
     yield f"- actual: {escaped(finding.actual)}"
     if finding.cause:
         yield f"- cause: {escaped(finding.cause)}"
-    yield f"- seen: {escaped(f'{times}, first in {finding.experiment}: {finding.case} ({finding.check})')}"
+    yield f"- seen: {escaped(f'{finding.sightings} ({finding.check})')}"
     if defect.further:
         yield f"- also breaks: {', '.join(one.entry.requirement.id for one in defect.further)}"
     moments = [moment.words for moment in timeline(finding)]

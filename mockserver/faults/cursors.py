@@ -1,6 +1,6 @@
 """Lists: what pages say of those beside them, subtly wrong (sections 2.2, 4.4 and 4.7)."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -11,9 +11,7 @@ from mockserver.faults.registry import fault
 from mockserver.faults.spoiling import LISTS, Object
 from mockserver.paging import Page, Pager, Query
 from mockserver.service import Call, Reply
-from mockserver.store.listings import Listing, Position, Span
-from spec.dialect import Dialect
-from spec.vocabulary import SortKey
+from mockserver.store.listings import Position, Span
 
 SHOWN: Final = ("paging",)
 
@@ -72,43 +70,6 @@ class CursorInCapitals(SpacedCursor):
         return {name: [one.lower() for one in values] if "cursor" in name else values for name, values in given.items()}
 
 
-def counts_from_the_newest(dialect: Dialect) -> bool:
-    """Whether a cursor can hide how many resources stand before its own."""
-    return opaque(dialect) and dialect.paging.sort_key.value is SortKey.CREATED_AT
-
-
-@fault("2.2-17", where=counts_from_the_newest, seen="LIMIT and OFFSET behind a cursor", shows_in=SHOWN)
-class CursorIsAnOffset(Listing):
-    """A cursor says how many resources are newer than its own, so that each addition shifts the page it leads to."""
-
-    def rows(self, span: Span) -> list[tuple[Any, ...]]:
-        """Beyond the row that has so many before it now."""
-        return super().rows(self._now(span))
-
-    def any(self, span: Span) -> bool:
-        """Likewise."""
-        return super().any(self._now(span))
-
-    def beside(self, seq: int) -> Position:
-        """The number of newer rows, negative, so that what is newer stays greater."""
-        place = super().beside(seq)
-        newer = (
-            f"SELECT -count(*) FROM {self._table} WHERE seq > ?1"
-            f" AND project = (SELECT project FROM {self._table} WHERE seq = ?1)"
-        )
-        (rank,) = self._database.read(newer, (seq,)).fetchone()
-        return msgspec.structs.replace(place, seq=rank)
-
-    def _now(self, span: Span) -> Span:
-        if span.start is None:
-            return span
-        statement = f"SELECT seq FROM {self._table} WHERE project = ? ORDER BY seq DESC LIMIT 1 OFFSET ?"
-        rank = -span.start.seq
-        row = self._database.read(statement, (span.project, max(rank, 0))).fetchone()
-        seq = (row[0] if row else 0) + (1 if rank < 0 else 0)
-        return msgspec.structs.replace(span, start=msgspec.structs.replace(span.start, seq=seq))
-
-
 @fault("4.4-1", "4.7-1", shows_in=SHOWN)
 class DescRefused(Pager):
     """sort=DESC is refused: it is the default."""
@@ -129,3 +90,33 @@ class SecondPageIsCreated(Api):
         if call.operation.operation_id not in LISTS or not {"next_page_cursor", "prev_page_cursor"} & set(call.query):
             return reply
         return Reply(status=self._contract.operations["createEndpoint"].success.value, body=reply.body)
+
+
+@fault("2.2-17", shows_in=SHOWN)
+class PagesByCounting(Pager):
+    """A page begins after as many resources as the pages before it held: what is added meanwhile shifts it."""
+
+    def __init__(self, *given: Any, **further: Any) -> None:
+        super().__init__(*given, **further)
+        self._counted: dict[Hashable, int] = {}
+
+    def page(self, project: str, query: Query) -> Page:
+        """The page that begins so many rows from the start of the list, where the number is known."""
+        if query.backwards:
+            return super().page(project, query)
+        before = 0 if query.start is None else self._counted.get(self._place(project, query, query.start), 0)
+        page = super().page(project, self._shifted(project, query, before) if before else query)
+        if page.rows:
+            last = self._listing.beside(page.rows[-1][0])
+            self._counted[self._place(project, query, last)] = before + len(page.rows)
+        return page
+
+    def _shifted(self, project: str, query: Query, before: int) -> Query:
+        rows = self._listing.rows(
+            Span(project=project, filters=query.filters, start=None, upwards=query.ascending, limit=before)
+        )
+        return msgspec.structs.replace(query, start=self._listing.beside(rows[-1][0]))
+
+    @staticmethod
+    def _place(project: str, query: Query, position: Position) -> Hashable:
+        return project, tuple(sorted(query.filters.items())), query.ascending, position.name, position.seq

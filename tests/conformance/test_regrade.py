@@ -1,4 +1,4 @@
-"""Runs judged again from their files, with the same verdicts although keys were masked."""
+"""Runs judged again from their files, with the same verdicts although keys and credentials were masked."""
 
 import json
 from collections.abc import Iterator
@@ -109,3 +109,27 @@ def test_a_case_that_is_missing_is_seen(tmp_path: Path) -> None:
     (tmp_path / NAME).write_text("\n".join(lines) + "\n")
     with pytest.raises(NotARun, match="1 cases of 2"):
         read_evidence(tmp_path / NAME)
+
+
+def is_signed_by_what_the_facts_say(evidence: Case, _yardstick: Yardstick) -> Iterator[Judgement]:
+    """Whoever has no secret can say nothing of a signature; a name in its place makes no secret."""
+    secret = evidence.facts["destinations"][0]["secret"]
+    for one in evidence.deliveries:
+        ok = secret == "5f4dcc3b5aa765d61d8327deb882cf99" and one.body == b"{}"
+        yield judged(ok, "5-16", "not signed", expected=secret, actual="", case=evidence)
+
+
+def test_what_was_said_of_signatures_is_kept_with_its_cause(tmp_path: Path) -> None:
+    signs = Check(name="signs", requirements=("5-16",), experiments=("roll",), judge=is_signed_by_what_the_facts_say)
+    facts = {"destinations": [{"token": "t1", "secret": "5f4dcc3b5aa765d61d8327deb882cf99"}]}
+    good = case(exchange(status=500), deliveries=[delivery()], experiment="roll", facts=facts)
+    bad = case(exchange(status=500), deliveries=[delivery(body=b"[]")], experiment="roll", facts=facts)
+    recorded(tmp_path, good, bad, checks=(signs,))
+    assert "5f4dcc3b" not in (tmp_path / NAME).read_text()
+    (repetition,) = read_evidence(tmp_path / NAME)
+    assert verdicts(repetition, signs) == [Verdict.PASS, Verdict.FAIL]
+    (first, second) = repetition.gathered["roll"].cases
+    assert [said.verdict for said in signs.judge(first, yardstick())] == [Verdict.FAIL], "only what is kept is right"
+    stored = [json.loads(line) for line in (tmp_path / NAME).read_text().splitlines() if '"judgements"' in line]
+    assert [one["place"] for one in stored] == [0], "the other one is found again without secrets"
+    assert second.facts["destinations"][0]["secret"] == "secret#1"

@@ -19,8 +19,9 @@ from conformance.checks.roll_shown import (
 from conformance.checks.secret import a_secret_of_another_form_is_taken_or_refused
 from conformance.checks.words import an_enumerated_field_shows_a_word_of_the_dialect
 from conformance.evidence import Case, Exchange
+from conformance.mask import Mask
 from conformance.verdict import Verdict
-from tests.conformance.canned import case, exchange, verdicts
+from tests.conformance.canned import case, exchange, verdicts, yardstick
 from tests.conformance.checks_api import (
     examples_access_and_errors,
     examples_answers,
@@ -42,6 +43,8 @@ EXAMPLES = (
     *examples_events.EXAMPLES,
     *examples_access_and_errors.EXAMPLES,
 )
+
+ORACLES = tuple(example for example in EXAMPLES if isinstance(example.kept, Exchange))
 
 JUDGED_FROM_DELIVERIES = "deliveries_"
 """What the names of the modules begin with whose checks judge deliveries."""
@@ -117,3 +120,12 @@ def test_an_experiment_that_got_no_answer_convicts_nobody_of_opening_its_doors()
     silent = exchange("refused", problem="TimeoutError")
     evidence = case(silent, facts={"kind": "none", "operation_id": "createEndpoint"})
     assert verdicts(nothing_works_without_a_key, evidence) == {}
+
+
+@pytest.mark.parametrize("example", ORACLES, ids=str)
+def test_an_oracle_says_the_same_where_credentials_are_masked(example: Example) -> None:
+    for evidence in (example.kept, example.broken):
+        assert isinstance(evidence, Exchange)
+        mask = Mask((), yardstick(example.dialect).dialect)
+        masked = mask.case(case(evidence)).exchanges[0]
+        assert verdicts(example.check, masked, example.dialect) == verdicts(example.check, evidence, example.dialect)
