@@ -129,7 +129,7 @@ def _tables(report: Mapping[str, Any]) -> Iterator[str]:
         yield _table("Trials of the search", ("rate", "outcome"), list(told))
     told = ((one["text"], "crossed" if one["crossed"] else "kept") for one in report["thresholds"])
     yield _table("Thresholds", ("threshold", ""), list(told))
-    columns = ("endpoint", "expected", "delivered", "explained", "lost", "arrived")
+    columns = ("endpoint", "expected", "delivered", "explained", "lost", "unaccounted", "arrived")
     shown = [
         tuple(f"{one[name]:,}" if name != "endpoint" else one[name] for name in columns) for one in report["endpoints"]
     ]

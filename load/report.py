@@ -15,7 +15,7 @@ from load.profile import Profile
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "sent": ("sent", "accepted", "refused", "errors", "ingest_rps", "requests_rps"),
     "ingest": ("ingest_p50", "ingest_p95", "ingest_p99", "ingest_max"),
-    "ledger": ("expected", "delivered", "lost", "explained"),
+    "ledger": ("expected", "delivered", "lost", "explained", "unaccounted"),
     "wrong": ("duplicated", "unverifiable", "altered", "unexpected", "late", "out_of_order"),
     "delivery": ("delivery_rps", "delivery_p50", "delivery_p95", "delivery_p99", "delivery_max", "drain_s"),
     "limits": ("overshoot", "allowance_used", "fairness"),
@@ -34,6 +34,7 @@ def summary(
     outcome: Outcome,
     wrong: Sequence[str],
     left_out: Mapping[str, str],
+    workers: int = 1,
     trials: Sequence[Mapping[str, Any]] = (),
     knee_limited_by: str | None = None,
 ) -> dict[str, Any]:
@@ -48,6 +49,7 @@ def summary(
         "rate": profile.rate,
         "duration_s": profile.duration_s,
         "users": profile.users,
+        "workers": workers,
         "verdict": "fail" if wrong else "pass",
         "exit_code": 1 if wrong else 0,
         "complaints": list(wrong),

@@ -13,6 +13,7 @@ import threading
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 import click
 import uvloop
@@ -58,16 +59,17 @@ class Sidecar:
         return await self._player.play(reply, request) or ENDS
 
 
-async def serve(*, bind: Address, public_url: str | None, ca_dir: Path, dialect: str, late_after_s: float) -> None:
+async def serve(*, bind: Address, public_url: str | None, ca_dir: Path, dialect: str) -> None:
     """Listen until standard input ends; one line of JSON says where."""
     spoken, answering = load_dialect(dialect), Answering()
     attempts = spoken.retry.attempts.value if spoken.retry.attempts.decided else 0
-    arrivals = Arrivals(attempts=attempts, late_after_s=late_after_s)
+    arrivals = Arrivals(attempts=attempts)
+    names = {bind.host, urlsplit(public_url or "").hostname or bind.host, *HOSTS}
     authority, stop = Authority(ca_dir), asyncio.Event()
     threading.Thread(target=await_end_of_stdin, args=(asyncio.get_running_loop(), stop), daemon=True).start()
     async with AsyncExitStack() as stack:
         listener = web.ServerRunner(Sidecar(arrivals, answering, Clock()).server(), shutdown_timeout=STOP_WITHIN_S)
-        bound = await listening(stack, listener, bind, authority.server_context(bind.host, *HOSTS))
+        bound = await listening(stack, listener, bind, authority.server_context(*sorted(names)))
         api = SidecarApi(arrivals=arrivals, answering=answering, dialect=spoken)
         runner = web.AppRunner(api.application(), access_log=None, shutdown_timeout=STOP_WITHIN_S)
         control = await listening(stack, runner, Address(host=HOSTS[1], port=0), None)
@@ -98,17 +100,14 @@ def await_end_of_stdin(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> 
 @click.option("--public-url")
 @click.option("--ca-dir", required=True, type=click.Path(path_type=Path))
 @click.option("--dialect", required=True)
-@click.option("--late-after", required=True, type=float)
 @click.option("--json", is_flag=True, expose_value=False)
 @click.option("--until-stdin-closes", is_flag=True, expose_value=False)
-def main(bind: str, public_url: str | None, ca_dir: Path, dialect: str, late_after: float) -> None:
+def main(bind: str, public_url: str | None, ca_dir: Path, dialect: str) -> None:
     """Run the sidecar; what keeps it from starting is the last line on standard error."""
     address = Address.parse(bind)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         try:
-            runner.run(
-                serve(bind=address, public_url=public_url, ca_dir=ca_dir, dialect=dialect, late_after_s=late_after)
-            )
+            runner.run(serve(bind=address, public_url=public_url, ca_dir=ca_dir, dialect=dialect))
         except OSError as error:
             click.echo(f"cannot listen on {bind}: {error.strerror or error}", err=True)
             sys.exit(1)
