@@ -41,7 +41,12 @@ OPTIONS: Final = (
         help="Where a master listens for workers. The line is in clear: only in a network that you trust.",
     ),
     click.option(
-        "--wait-for-workers", default=WAIT_S, show_default=True, type=click.FloatRange(1, 86_400), metavar="SECONDS"
+        "--wait-for-workers",
+        default=WAIT_S,
+        show_default=True,
+        type=click.FloatRange(1, 86_400),
+        metavar="SECONDS",
+        help="How long a master waits for them.",
     ),
     click.option("--worker", is_flag=True, help="Work for a master, which says what is sent."),
     click.option("--master-host", default="127.0.0.1", show_default=True, help="Where a worker finds its master."),

@@ -90,9 +90,7 @@ class Master:
         """Wait until all are there; raises TimeoutError and KeyboardInterrupt."""
         deadline = time.time() + within_s
         while len(self.members) < self._wanted:
-            if (
-                self._interrupts.count or select.select([0], [], [], 0)[0]
-            ):  # the command has gone
+            if self._interrupts.count or select.select([0], [], [], 0)[0]:  # the command has gone
                 raise KeyboardInterrupt
             if time.time() > deadline:
                 raise TimeoutError(f"{len(self.members)} of {self._wanted} workers came within {within_s:g} s")

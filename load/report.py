@@ -68,7 +68,7 @@ def summary(
 
 def console_report(report: Mapping[str, Any]) -> str:
     """The figures, what is wrong with samples, and the verdict line."""
-    lines = [f"profile {report['profile']}: {report['rate']:g}/s for {report['duration_s']:g} s at {report['target']}"]
+    lines = [f"profile {report['profile']}: {what_was_run(report)}"]
     lines += [f"  {group:<10}{shown}" for group, names in GROUPS.items() if (shown := _shown(names, report["figures"]))]
     if report["knee_limited_by"] is not None:
         lines.append(f"  the knee is {report['knee_limited_by']}")
@@ -77,6 +77,12 @@ def console_report(report: Mapping[str, Any]) -> str:
     wrong = report["complaints"]
     lines.append(f"FAIL  {'; '.join(wrong)}" if wrong else "PASS  no threshold was crossed")
     return "\n".join(lines)
+
+
+def what_was_run(report: Mapping[str, Any]) -> str:
+    """Rate, time, target, and by how many, if more than one."""
+    by = f" by {workers} workers" if (workers := report.get("workers", 1)) > 1 else ""
+    return f"{report['rate']:g}/s for {report['duration_s']:g} s{by} at {report['target']}"
 
 
 def trial_line(trial: Mapping[str, Any]) -> str:
