@@ -41,6 +41,14 @@ lint-openapi: ## Check spec/openapi.yaml with Redocly CLI (needs Node.js 20 or l
 load: setup ## Load the embedded server for 10 seconds
 	$(BIN)/hookproof load
 
+.PHONY: load-million
+load-million: setup ## Load the embedded server until a million deliveries have arrived, and watch memory
+	$(BIN)/python -m tests.bench.million
+
+.PHONY: knee
+knee: setup ## Search the embedded server's knee, and confirm it by runs at fixed rates
+	$(BIN)/python -m tests.bench.knee
+
 .PHONY: lock
 lock: ## Write constraints.txt anew from the newest versions that pyproject.toml allows
 	rm -rf $(VENV)
@@ -69,6 +77,7 @@ bench: setup ## Measure server, deliveries, receiver and load generator side by 
 	$(BIN)/python -m tests.bench.receiving
 	$(BIN)/python -m tests.bench.bisecting
 	$(BIN)/python -m tests.bench.loading
+	$(BIN)/python -m tests.bench.witnessing
 
 .PHONY: backlog
 backlog: setup ## Hand a million pending deliveries to the reference server and watch its memory

@@ -9,6 +9,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import msgspec
+
 from load.latency import OverTime, histogram, note
 from load.marker import Mark, read_mark
 from load.signatures import Signatures
@@ -23,7 +25,8 @@ MOST_COUNT: Final = 255
 class Endpoint:
     """One endpoint of a run. `times` are monotonic, in seconds, and kept only of an endpoint with a rate limit.
 
-    `successes` and `failures` count, by broadcast, the arrivals that were answered so.
+    `successes` and `failures` count, by broadcast, the arrivals that were answered so; `latest` is the latest broadcast
+    that came of each worker's.
     """
 
     token: str
@@ -32,44 +35,71 @@ class Endpoint:
     successes: bytearray = field(default_factory=bytearray)
     failures: bytearray = field(default_factory=bytearray)
     arrived: int = 0
-    latest: int = -1
+    latest: list[int] = field(default_factory=list)
     times: "array[float]" = field(default_factory=lambda: array("d"))
 
-    def begin(self, broadcasts: int) -> None:
+    def begin(self, broadcasts: int, workers: int) -> None:
         """Forget what came, and make room for a run's broadcasts."""
         self.successes, self.failures = bytearray(broadcasts), bytearray(broadcasts)
-        self.arrived, self.latest, self.times = 0, -1, array("d")
+        self.arrived, self.latest, self.times = 0, [-1] * workers, array("d")
+
+
+class NewRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A run that begins: its name, its most broadcasts, its start in Unix seconds, the stretch of its plots.
+
+    The sidecar is that of number `worker` of so many `workers`, which take the run's numbers in turn.
+    """
+
+    run: str
+    broadcasts: int
+    started_at: float
+    stretch_s: float
+    late_after_s: float
+    worker: int = 0
+    workers: int = 1
+
+
+NO_RUN: Final = NewRun(run="", broadcasts=0, started_at=0.0, stretch_s=1.0, late_after_s=0.0)
 
 
 class Arrivals:
-    """What arrived in one run at all endpoints of a sidecar; `attempts` is how often a target tries, 0: not known."""
+    """What arrived in one run at all endpoints of a sidecar; `attempts` is how often a target tries, 0: not known.
 
-    def __init__(self, *, attempts: int, late_after_s: float) -> None:
+    Latency is measured of the own worker's broadcasts alone: another's may have been sent by another machine's clock.
+    """
+
+    def __init__(self, *, attempts: int) -> None:
         self._attempts = attempts
-        self._late_after_s = late_after_s
         self.endpoints: dict[str, Endpoint] = {}
         self._earlier: set[str] = set()
-        self._run = ""
-        self.begin("", 0, started_at=0.0, stretch_s=1.0)
+        self._run = NO_RUN
+        self.begin(NO_RUN)
 
-    def begin(self, run: str, broadcasts: int, *, started_at: float, stretch_s: float) -> None:
-        """Begin a run of so many broadcasts at most; what still comes of an earlier one is passed over from now on."""
-        self._earlier.add(self._run)
-        self._run, self._broadcasts, self._started_at = run, broadcasts, started_at
+    def begin(self, new: NewRun) -> None:
+        """Begin a run; what still comes of an earlier one is passed over from now on."""
+        self._earlier.add(self._run.run)
+        self._run = new
         self.settled = 0
         self.counts: Counter[str] = Counter()
         self.samples: dict[str, list[str]] = {}
         self.latencies: Any = histogram()
-        self.over_time = OverTime(length_s=stretch_s)
-        self.last_at: float | None = None
+        self.over_time = OverTime(length_s=new.stretch_s)
+        self.last_s: float | None = None
         self._fresh: Counter[int] = Counter()
+        self._fresh_of_others = 0
+        self._began: float | None = None
         for endpoint in self.endpoints.values():
-            endpoint.begin(broadcasts)
+            endpoint.begin(new.broadcasts, new.workers)
 
-    def take_fresh(self) -> dict[int, int]:
-        """How many deliveries had which latency in whole milliseconds, of those since the last call."""
-        fresh, self._fresh = self._fresh, Counter()
-        return dict(fresh)
+    def since_began(self, monotonic: float) -> float:
+        """Seconds from the run's start to a monotonic time of this run's arrivals."""
+        return monotonic - (self._began or 0.0)
+
+    def take_fresh(self) -> tuple[dict[int, int], int]:
+        """How many deliveries since the last call had which latency in whole milliseconds, and how many had none."""
+        fresh, others = self._fresh, self._fresh_of_others
+        self._fresh, self._fresh_of_others = Counter(), 0
+        return dict(fresh), others
 
     def arrived(self, token: str, headers: RawHeaders, body: bytes, at: Instant, *, succeeded: bool) -> None:
         """Enter a delivery, and whether it is answered with success."""
@@ -77,15 +107,18 @@ class Arrivals:
         if endpoint is None:
             return
         mark = read_mark(body)
-        if mark is None or (mark.run != self._run and mark.run not in self._earlier) or not self._known(mark):
+        if mark is None or (mark.run != self._run.run and mark.run not in self._earlier) or not self._known(mark):
             self._wrong("unexpected", token, "no mark of this run" if mark is None else f"{mark.run}.{mark.number}")
             return
-        if mark.run != self._run:
+        if mark.run != self._run.run:
             return
         endpoint.arrived += 1
         if endpoint.limited:
             endpoint.times.append(at.monotonic)
-        self.last_at = at.wall
+        since_start_s = at.wall - self._run.started_at
+        if self._began is None:
+            self._began = at.monotonic - since_start_s
+        self.last_s = since_start_s
         self.counts["arrived"] += 1
         self._judge(endpoint, mark, headers, body, at)
         if succeeded:
@@ -94,7 +127,7 @@ class Arrivals:
             self._failed(endpoint, mark)
 
     def _known(self, mark: Mark) -> bool:
-        return mark.run != self._run or mark.number < self._broadcasts
+        return mark.run != self._run.run or mark.number < self._run.broadcasts
 
     def _judge(self, endpoint: Endpoint, mark: Mark, headers: RawHeaders, body: bytes, at: Instant) -> None:
         if mark.altered:
@@ -110,16 +143,20 @@ class Arrivals:
             self._wrong("duplicated", endpoint.token, str(mark.number))
             return
         self.settled += endpoint.failures[mark.number] < self._attempts or not self._attempts
-        if mark.number < endpoint.latest:
+        worker = mark.number % self._run.workers
+        if mark.number < endpoint.latest[worker]:
             self.counts["out_of_order"] += 1
-        endpoint.latest = max(endpoint.latest, mark.number)
-        latency = None if mark.intended_at is None else max(0.0, at.wall - mark.intended_at)
-        self.over_time.note(at.wall - self._started_at, latency)
-        if latency is not None:
-            note(self.latencies, latency)
-            self._fresh[int(latency * 1000)] += 1
-            if latency > self._late_after_s:
-                self._wrong("late", endpoint.token, f"{mark.number}: after {latency:.3f} s")
+        endpoint.latest[worker] = max(endpoint.latest[worker], mark.number)
+        intended_at = mark.intended_at if worker == self._run.worker else None
+        latency = None if intended_at is None else max(0.0, at.wall - intended_at)
+        self.over_time.note(at.wall - self._run.started_at, latency)
+        if latency is None:
+            self._fresh_of_others += 1
+            return
+        note(self.latencies, latency)
+        self._fresh[int(latency * 1000)] += 1
+        if latency > self._run.late_after_s:
+            self._wrong("late", endpoint.token, f"{mark.number}: after {latency:.3f} s")
 
     def _failed(self, endpoint: Endpoint, mark: Mark) -> None:
         failed = endpoint.failures[mark.number] = min(endpoint.failures[mark.number] + 1, MOST_COUNT)

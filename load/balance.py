@@ -1,6 +1,6 @@
 """The ledger: what was sent against what arrived, for each broadcast and endpoint.
 
-    accepted broadcasts x endpoints = delivered + explained + lost
+    accepted broadcasts x endpoints = delivered + explained + lost (+ unaccounted, where a worker was lost)
 
 A delivery is explained where the run itself is the reason that it never came: its endpoint failed every attempt that
 the dialect has, or so many of them that the dialect disables it, or its rate limit drops the rest (section 8).
@@ -26,6 +26,10 @@ class Account:
     lost: int
     refused_and_arrived: int
     lost_samples: tuple[int, ...]
+
+
+NO_ACCOUNT = Account(expected=0, delivered=0, explained=0, lost=0, refused_and_arrived=0, lost_samples=())
+"""That of an endpoint whose arrivals are not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

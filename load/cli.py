@@ -4,14 +4,18 @@ import asyncio
 import json
 import signal
 from collections.abc import Mapping
+from dataclasses import fields
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
+from load.cli_spread import SpreadFlags, become_worker, spread_options
 from load.comparison import REPORT, NoReport, compared, read_report
-from load.driver import GeneratorFailed, Interrupts, run, staged
+from load.crew import Spread, UnfitWorker
+from load.driver import Ready, staged
+from load.exits import EXIT_FAULT, EXIT_UNREACHABLE, EXIT_USAGE
 from load.judgement import complaints, overstrained
 from load.outcome import Outcome
 from load.page import page
@@ -19,8 +23,8 @@ from load.profile import Profile, load_profile
 from load.profile_schema import HIGHEST_RATE, LONGEST_S, MOST_USERS
 from load.report import console_report, summary, trial_line
 from load.search import Knee
-from load.site import BadTarget, Flags, Site, site_from
-from load.stage import Stage
+from load.site import KEY_VARIABLE, BadTarget, Flags, Site, site_from
+from load.solo import GeneratorFailed, Interrupts
 from load.table import series_csv
 from load.target_client import Refused, Unreachable
 from load.thresholds import BadThreshold, Threshold
@@ -28,12 +32,11 @@ from receiver.authority import AuthorityProblem
 from receiver.child import ChildFailed
 from spec.file_problem import FileProblems
 
-EXIT_UNREACHABLE: Final = 4
-EXIT_USAGE: Final = 64
-EXIT_FAULT: Final = 70
 COMPARE: Final = "compare"
 TABLE: Final = "series.csv"
 PAGE: Final = "report.html"
+LOCUST_TABLE: Final = "locust_stats.csv"
+SPREAD_NAMES: Final = tuple(field.name for field in fields(SpreadFlags))
 
 
 class Stop(click.ClickException):
@@ -58,7 +61,7 @@ class Faulty(Stop):
 @click.argument("words", nargs=-1, metavar="[PROFILE | compare A B]")
 @click.option("--target", "file", type=click.Path(path_type=Path, dir_okay=False), help="target.yaml, as for check.")
 @click.option("--url", help="Base URL of the target; without it the embedded server is started.")
-@click.option("--api-key", envvar="HOOKPROOF_API_KEY", help="Key of the target's project (or HOOKPROOF_API_KEY).")
+@click.option("--api-key", envvar=KEY_VARIABLE, help="Key of the target's project (or HOOKPROOF_API_KEY).")
 @click.option("--project", help="Project of the target.")
 @click.option("--dialect", help="Name or file of the target's dialect; reference if nothing else is said.")
 @click.option("--receiver-bind", metavar="H:P", help="Where deliveries arrive; 127.0.0.1 and any free port by itself.")
@@ -71,7 +74,11 @@ class Faulty(Stop):
 @click.option(
     "--drain", type=click.FloatRange(0, LONGEST_S), help="Seconds that deliveries may take to arrive after it."
 )
+@click.option(
+    "--keep-up", type=click.FloatRange(0.001, LONGEST_S), help="How late the generator itself may be, in seconds."
+)
 @click.option("--fail-if", multiple=True, metavar="THRESHOLD", help="Fail then too, as in 'delivery_p99 > 2s'.")
+@spread_options
 @click.option("--out", default="hookproof-load", show_default=True, type=click.Path(file_okay=False, path_type=Path))
 def load(
     *,
@@ -81,14 +88,18 @@ def load(
     duration: float | None,
     users: int | None,
     drain: float | None,
+    keep_up: float | None,
     fail_if: tuple[str, ...],
     out: Path,
-    **target: Any,
+    **further: Any,
 ) -> int:
     """Load a target by a profile and measure, at the receiver, how late deliveries are and what became of each.
 
     PROFILE is a file, or one of: api-mix, chaos, fanout, ingest, ramp, rate-limit, roll-under-load, smoke, soak, spike;
     smoke if none is given. `compare A B` shows the figures of two runs, each named by its --out folder, side by side.
+
+    With --processes N, N workers on this machine share rate and users. With --master here and --worker on other
+    machines, those do. Each worker has its own receiver (--receiver-bind, --receiver-url), and an endpoint at least.
 
     Ctrl-C ends the sending, waits for what is under way and still reports; a second one waits no more. Exit codes: 0 no
     threshold was crossed; 1 one was, or the run proves nothing; 4 target unreachable; 64 usage or configuration.
@@ -104,11 +115,18 @@ def load(
             duration_s=duration,
             users=users,
             drain_s=drain,
+            keep_up_s=keep_up,
             fail_if=tuple(Threshold.parse(text) for text in fail_if),
         )
         if profile.search is not None:
             profile.at_rate(profile.search.most)  # so that no trial turns out to be too large
-        site = site_from(Flags(**target))
+        flags = SpreadFlags(**{name: further.pop(name) for name in SPREAD_NAMES})
+        site = site_from(Flags(**further), for_worker=flags.worker)
+        if flags.worker:
+            _work(site, flags, i_may_load, words)
+        spread, web = flags.spread(site), flags.web_address()
+        if spread is not None:
+            profile = profile.spread(spread.workers)
     except (FileProblems, BadThreshold, BadTarget, ValueError) as problem:
         raise Stop(str(problem)) from None
     if site.host not in (None, i_may_load):
@@ -117,13 +135,20 @@ def load(
         out.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
         raise Stop(f"--out {out} cannot be made: {problem.strerror}") from None
-    report = asyncio.run(_reported(site, profile))
+    report, table = asyncio.run(_reported(site, profile, spread, web))
     (out / REPORT).write_text(json.dumps(report, indent=1), encoding="utf-8")
     (out / TABLE).write_text(series_csv(report), encoding="utf-8")
     (out / PAGE).write_text(page(report), encoding="utf-8")
+    (out / LOCUST_TABLE).write_text(table, encoding="utf-8")
     click.echo(console_report(report))
     click.echo(f"reports in {out}")
     return int(report["exit_code"])
+
+
+def _work(site: Site, flags: SpreadFlags, may_load: str | None, words: tuple[str, ...]) -> None:
+    if words:
+        raise BadTarget(f"a --worker takes no profile: its master says what is sent ({words[0]} is for the master)")
+    become_worker(site, flags, may_load)
 
 
 def _compared(places: tuple[str, ...]) -> str:
@@ -135,25 +160,27 @@ def _compared(places: tuple[str, ...]) -> str:
         raise Stop(str(problem)) from None
 
 
-async def _reported(site: Site, profile: Profile) -> Mapping[str, Any]:
-    """Start what the run needs, carry it out; raises Stop."""
+async def _reported(
+    site: Site, profile: Profile, spread: Spread | None, web: str | None
+) -> tuple[Mapping[str, Any], str]:
+    """Start what the run needs, carry it out: the report and Locust's own table; raises Stop."""
     interrupts = Interrupts()
     try:
-        async with staged(site, profile) as stage:
+        async with staged(site, profile, spread, web=web, interrupts=interrupts) as ready:
             asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupts.raised)
             if profile.search is None:
-                outcome = await run(stage, profile, interrupts)
-                return _summary(stage, profile, outcome, complaints(outcome, profile.fail_if))
-            return await _searched(stage, profile, interrupts)
+                outcome = await ready.run(profile)
+                return _summary(ready, profile, outcome, complaints(outcome, profile)), outcome.table
+            return await _searched(ready, profile, interrupts)
     except Unreachable as unreachable:
         raise TargetUnreachable(str(unreachable)) from None
-    except (ChildFailed, Refused, AuthorityProblem) as failed:
+    except (ChildFailed, Refused, AuthorityProblem, UnfitWorker) as failed:
         raise Stop(str(failed)) from None
     except GeneratorFailed as failed:
         raise Faulty(str(failed)) from None
 
 
-async def _searched(stage: Stage, profile: Profile, interrupts: Interrupts) -> Mapping[str, Any]:
+async def _searched(ready: Ready, profile: Profile, interrupts: Interrupts) -> tuple[Mapping[str, Any], str]:
     """Search for the knee; the report is of the best trial, or of the last one where none passed."""
     assert profile.search is not None
     knee, trials = Knee(search=profile.search, first=profile.rate), list[dict[str, Any]]()
@@ -161,26 +188,28 @@ async def _searched(stage: Stage, profile: Profile, interrupts: Interrupts) -> M
     limited_by = "the most that the search may try"
     while not interrupts.count and (rate := knee.next_rate()) is not None:
         trial = profile.at_rate(rate)
-        outcome = await run(stage, trial, interrupts)
-        wrong = complaints(outcome, profile.fail_if)
+        outcome = await ready.run(trial)
+        wrong = complaints(outcome, profile)
         knee.note(rate, passed=not wrong)
         if wrong:
-            limited_by = overstrained(outcome) or "that of the target"
+            limited_by = overstrained(outcome, profile) or "that of the target"
         trials.append({"rate": rate, "complaints": wrong, "figures": outcome.figures})
         click.echo(trial_line(trials[-1]))
         if shown is None or shown[2] or not wrong:
             shown = (trial, outcome, wrong)
+        if outcome.lost_workers:
+            break  # with fewer workers it would be another search
     if shown is None:
         raise Stop("interrupted before the first trial")
     trial, outcome, wrong = shown
     outcome.figures["knee"] = knee.good
     if interrupts.count and not outcome.interrupted:
         wrong = [*wrong, "interrupted before the end of the search"]
-    return _summary(stage, trial, outcome, wrong, trials=trials, knee_limited_by=limited_by)
+    return _summary(ready, trial, outcome, wrong, trials=trials, knee_limited_by=limited_by), outcome.table
 
 
-def _summary(stage: Stage, profile: Profile, outcome: Outcome, wrong: list[str], **further: Any) -> Mapping[str, Any]:
-    site = stage.site
+def _summary(ready: Ready, profile: Profile, outcome: Outcome, wrong: list[str], **further: Any) -> Mapping[str, Any]:
+    site = ready.stage.site
     return summary(
         profile=profile,
         target=site.base_url or "",
@@ -188,7 +217,8 @@ def _summary(stage: Stage, profile: Profile, outcome: Outcome, wrong: list[str],
         version=_version(),
         outcome=outcome,
         wrong=wrong,
-        left_out=stage.left_out,
+        left_out=ready.stage.left_out,
+        workers=len(ready.stage.receivers),
         **further,
     )
 

@@ -59,6 +59,7 @@ FIGURES: Final[dict[str, Figure]] = {
     "delivered": Figure(unit=Unit.COUNT, meaning="of them arrived", more_is_better=None),
     "lost": Figure(unit=Unit.COUNT, meaning="of them neither arrived nor explained when the drain ended"),
     "explained": Figure(unit=Unit.COUNT, meaning="of them not arrived for a reason that the run itself gave"),
+    "unaccounted": Figure(unit=Unit.COUNT, meaning="of them nobody can tell: a worker that knew of them was lost"),
     "duplicated": Figure(unit=Unit.COUNT, meaning="arrivals beyond the first that was answered with success"),
     "out_of_order": Figure(unit=Unit.COUNT, meaning="arrivals after one of a later broadcast", more_is_better=None),
     "unverifiable": Figure(unit=Unit.COUNT, meaning="arrivals whose signature no known secret explains"),
@@ -81,7 +82,9 @@ FIGURES: Final[dict[str, Figure]] = {
     ),
     **_quantiles("lateness", "how late the generator itself sent"),
     "waited": Figure(unit=Unit.COUNT, meaning="slots that came when no user was free", more_is_better=None),
-    "generator_cpu": Figure(unit=Unit.SHARE, meaning="of a core that the generator used", more_is_better=None),
+    "generator_cpu": Figure(
+        unit=Unit.SHARE, meaning="of a core that a generator used, the busiest of several", more_is_better=None
+    ),
     "knee": Figure(
         unit=Unit.PER_SECOND, meaning="highest rate that crossed no threshold, of a search", more_is_better=True
     ),

@@ -4,43 +4,46 @@ from collections.abc import Sequence
 from typing import Final
 
 from load.outcome import Outcome
+from load.profile import Profile
 from load.thresholds import Threshold
 
 BUSY_SHARE: Final = 0.9
 """Share of a core above which the generator measures itself rather than the target."""
 
-LATE_S: Final = 0.25
-"""A generator that sends one of a hundred requests later than this after it could did not keep up."""
 
-
-def complaints(outcome: Outcome, thresholds: Sequence[Threshold]) -> list[str]:
+def complaints(outcome: Outcome, profile: Profile) -> list[str]:
     """What is wrong with a run, each in one line; empty for a good one."""
-    return [*_of_the_run(outcome), *_crossed(outcome, thresholds)]
+    return [*_of_the_run(outcome, profile), *_crossed(outcome, profile.fail_if)]
 
 
-def overstrained(outcome: Outcome) -> str | None:
+def overstrained(outcome: Outcome, profile: Profile) -> str | None:
     """Why the generator measured itself rather than the target, or None."""
     share, late = outcome.figures["generator_cpu"] or 0.0, outcome.figures["lateness_p99"] or 0.0
     if share > BUSY_SHARE:
         return f"the generator used {share:.2f} of a core: it measured itself, not the target"
-    if late > LATE_S:
+    if late > profile.keep_up_s:
         return f"the generator could not keep up: it sent one of a hundred requests more than {late:.2f} s late"
     return None
 
 
-def _of_the_run(outcome: Outcome) -> list[str]:
-    found = []
+def _of_the_run(outcome: Outcome, profile: Profile) -> list[str]:
+    found = list[str]()
     if not outcome.figures["accepted"]:
         found.append("nothing was accepted, so nothing is proved")
     if outcome.unanswered:
         found.append(f"{outcome.unanswered} requests were never answered")
     if outcome.unsent > 0 and not outcome.interrupted:
         found.append(f"{outcome.unsent} slots were never sent: every user waited for an answer, far beyond the end")
+    found += [
+        f"worker {one.worker + 1} ({one.name}) was lost after {one.after_s:.0f} s: {one.accepted:,} broadcasts that the"
+        " target had accepted from it by then, and all that its receiver saw, are not accounted for"
+        for one in outcome.lost_workers
+    ]
     if outcome.interrupted:
         found.append("interrupted before the end")
     if outcome.problem is not None:
         found.append(outcome.problem)
-    strain = overstrained(outcome)
+    strain = overstrained(outcome, profile)
     return [*found, *([strain] if strain else [])]
 
 

@@ -1,9 +1,10 @@
 """Latencies: distributions in bounded memory (HdrHistogram), for a whole run and for each stretch of it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import msgspec
 from hdrh.histogram import HdrHistogram
 
 LONGEST_US: Final = 24 * 3600 * 1_000_000
@@ -35,6 +36,28 @@ def stretch_s(duration_s: float) -> float:
     return max(1.0, duration_s / MOST_STRETCHES)
 
 
+def packed(distribution: Any) -> str:
+    """The distribution as text, to be handed to another process."""
+    text: str = distribution.encode().decode()
+    return text
+
+
+def unpacked(*texts: str, digits: int = DIGITS) -> Any:
+    """One distribution of all that `packed` made texts of."""
+    whole = histogram(digits)
+    for text in texts:
+        whole.add(HdrHistogram.decode(text))
+    return whole
+
+
+class Stretch(msgspec.Struct, frozen=True, kw_only=True):
+    """What happened in one stretch of a run, counted from 0; `latencies` are packed, None without any."""
+
+    place: int
+    count: int
+    latencies: str | None
+
+
 @dataclass(slots=True, kw_only=True)
 class OverTime:
     """Counts and latencies by the stretch in which they happened; `length_s` is that of a stretch."""
@@ -51,6 +74,22 @@ class OverTime:
             if stretch not in self.latencies:
                 self.latencies[stretch] = histogram(COARSE_DIGITS)
             note(self.latencies[stretch], latency_s)
+
+    def add(self, stretches: Iterable[Stretch]) -> None:
+        """Count what another process counted."""
+        for one in stretches:
+            self.counts[one.place] = self.counts.get(one.place, 0) + one.count
+            if one.latencies is not None:
+                known = [packed(self.latencies[one.place])] if one.place in self.latencies else []
+                self.latencies[one.place] = unpacked(*known, one.latencies, digits=COARSE_DIGITS)
+
+    def packed(self) -> list[Stretch]:
+        """Every stretch in which anything happened, to be added elsewhere."""
+        latencies = self.latencies
+        return [
+            Stretch(place=place, count=count, latencies=packed(latencies[place]) if place in latencies else None)
+            for place, count in sorted(self.counts.items())
+        ]
 
     def told(self) -> list[Mapping[str, Any]]:
         """Each stretch in which anything happened: its begin in seconds, its count, its quantiles."""

@@ -1,17 +1,16 @@
 """One run's outcome: both sides of the ledger made into the figures of the report."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from hdrh.histogram import HdrHistogram
-
 from load.allowance import Limit, curve, highest, pace, used
-from load.balance import Account, Excuses, balanced
-from load.latency import quantiles
+from load.balance import NO_ACCOUNT, Account, Excuses, balanced
+from load.latency import OverTime, quantiles, stretch_s, unpacked
 from load.profile import Profile
 from load.sending import Sent
-from load.sidecar_api import Arrived
+from load.share import Gathered, LostWorker, arrived_at_all, drained_s, sent_by_all
+from load.sidecar_api import Arrived, ArrivedAt
 from load.stage import Stage
 
 DISTRIBUTION: Final = (0, 10, 25, 50, 75, 90, 95, 99, 99.5, 99.9, 99.99, 100)
@@ -32,35 +31,75 @@ class Outcome:
     problem: str | None
     unanswered: int
     unsent: int
+    lost_workers: tuple[LostWorker, ...] = ()
+    table: str = ""
 
 
-def outcome_of(stage: Stage, profile: Profile, sent: Sent, arrived: Arrived) -> Outcome:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Whole:
+    """A run in one: both sides of all shares, and the account of each endpoint whose receiver is still there."""
+
+    stage: Stage
+    sent: Sent
+    arrived: Arrived
+    accounts: Mapping[str, Account]
+    limit: Limit | None
+    lost_workers: Sequence[LostWorker]
+
+    @property
+    def accepted(self) -> int:
+        """Broadcasts of the workers that are there."""
+        return self.sent.counts.get("accepted", 0)
+
+    @property
+    def last_said(self) -> int:
+        """Broadcasts that were accepted of the lost workers, by their last word."""
+        return sum(one.accepted for one in self.lost_workers)
+
+
+def outcome_of(stage: Stage, profile: Profile, gathered: Gathered) -> Outcome:
     """Balance a run that is over."""
-    excuses, limit = Excuses.of(stage.site.dialect), limit_of(profile)
-    accounts = {
-        one.token: balanced(sent.broadcasts, arrived.endpoints[one.token], limited=one.limited, excuses=excuses)
-        for one in stage.endpoints
-    }
-    arriving: Any = HdrHistogram.decode(arrived.latencies)
+    whole, length_s = _whole(stage, profile, gathered), stretch_s(profile.duration_s)
+    sent, arrived, arriving = whole.sent, whole.arrived, unpacked(whole.arrived.latencies)
     figures = {
-        **_sent_figures(sent),
-        **_arrived_figures(sent, arrived, list(accounts.values())),
+        **_sent_figures(whole),
+        **_arrived_figures(whole),
+        "drain_s": drained_s(gathered.shares),
         **prefixed("delivery", quantiles(arriving)),
-        **_limit_figures(stage, sent, arrived, limit),
+        **_limit_figures(whole),
         "knee": None,
     }
-    lost = [f"{token}: {number}" for token, one in accounts.items() for number in one.lost_samples]
+    lost = [f"{token}: {number}" for token, one in whole.accounts.items() for number in one.lost_samples]
     return Outcome(
         figures=figures,
-        endpoints=tuple(_endpoints(stage, arrived, accounts, limit)),
+        endpoints=tuple(_endpoints(whole)),
         samples={**sent.samples, **arrived.samples, **({"lost": lost[:5]} if lost else {})},
-        over_time={"accepted": sent.over_time, "delivered": arrived.over_time},
+        over_time={"accepted": _over_time(sent, length_s), "delivered": _over_time(arrived, length_s)},
         distribution=tuple(_distribution(arriving)),
-        started_at=sent.started_at,
-        interrupted=sent.interrupted,
+        started_at=gathered.started_at,
+        interrupted=gathered.interrupted,
         problem=sent.problem,
         unanswered=sent.counts.get("requests", 0) - sent.counts.get("done", 0),
-        unsent=profile.shape.slots - sent.counts.get("requests", 0),
+        unsent=0 if gathered.lost_workers else profile.shape.slots - sent.counts.get("requests", 0),
+        lost_workers=tuple(gathered.lost_workers),
+        table=gathered.table,
+    )
+
+
+def _whole(stage: Stage, profile: Profile, gathered: Gathered) -> _Whole:
+    sent, arrived = sent_by_all(gathered.shares, gathered.workers), arrived_at_all(gathered.shares)
+    excuses = Excuses.of(stage.site.dialect)
+    return _Whole(
+        stage=stage,
+        sent=sent,
+        arrived=arrived,
+        accounts={
+            one.token: balanced(sent.broadcasts, arrived.endpoints[one.token], limited=one.limited, excuses=excuses)
+            for one in stage.endpoints
+            if one.token in arrived.endpoints
+        },
+        limit=limit_of(profile),
+        lost_workers=gathered.lost_workers,
     )
 
 
@@ -75,45 +114,49 @@ def prefixed(prefix: str, values: Mapping[str, float | None]) -> Figures:
     return {f"{prefix}_{name}": value for name, value in values.items()}
 
 
-def _sent_figures(sent: Sent) -> Figures:
-    counts, span = sent.counts, max(1e-3, sent.ended_at - sent.started_at)
+def _sent_figures(whole: _Whole) -> Figures:
+    sent, counts, span = whole.sent, whole.sent.counts, max(1e-3, whole.sent.sending_s)
+    refused_of_lost = sum(one.refused for one in whole.lost_workers)
     return {
-        "sent": len(sent.broadcasts),
-        "accepted": counts.get("accepted", 0),
-        "refused": counts.get("refused", 0),
+        "sent": counts.get("broadcasts", 0) + whole.last_said + refused_of_lost,
+        "accepted": whole.accepted + whole.last_said,
+        "refused": counts.get("refused", 0) + refused_of_lost,
         "errors": counts.get("errors", 0),
-        "ingest_rps": counts.get("accepted", 0) / span,
+        "ingest_rps": whole.accepted / span,
         "requests_rps": counts.get("done", 0) / span,
-        **prefixed("ingest", quantiles(HdrHistogram.decode(sent.answering))),
-        **prefixed("lateness", quantiles(HdrHistogram.decode(sent.lateness))),
+        **prefixed("ingest", quantiles(unpacked(sent.answering))),
+        **prefixed("lateness", quantiles(unpacked(sent.lateness))),
         "waited": counts.get("waited", 0),
         "generator_cpu": sent.cpu_share,
     }
 
 
-def _arrived_figures(sent: Sent, arrived: Arrived, accounts: list[Account]) -> Figures:
-    counts, delivered = arrived.counts, sum(one.delivered for one in accounts)
-    until = arrived.last_at or sent.ended_at
+def _arrived_figures(whole: _Whole) -> Figures:
+    """The ledger; unaccounted are the deliveries of lost workers' broadcasts, and all at their endpoints."""
+    counts, accounts, arrived = whole.arrived.counts, list(whole.accounts.values()), whole.arrived
+    endpoints, delivered = len(whole.stage.endpoints), sum(one.delivered for one in accounts)
+    unaccounted = whole.last_said * endpoints + whole.accepted * (endpoints - len(accounts))
+    until_s = whole.sent.sending_s if arrived.last_s is None else arrived.last_s
     return {
-        "expected": sum(one.expected for one in accounts),
+        "expected": sum(one.expected for one in accounts) + unaccounted,
         "delivered": delivered,
         "lost": sum(one.lost for one in accounts),
         "explained": sum(one.explained for one in accounts),
+        "unaccounted": unaccounted,
         "unexpected": counts.get("unexpected", 0) + sum(one.refused_and_arrived for one in accounts),
         **{name: counts.get(name, 0) for name in ("duplicated", "out_of_order", "unverifiable", "altered", "late")},
-        "delivery_rps": delivered / max(1e-3, until - sent.started_at),
-        "drain_s": max(0.0, until - sent.ended_at) if arrived.last_at is not None else None,
+        "delivery_rps": delivered / max(1e-3, until_s),
     }
 
 
-def _limit_figures(stage: Stage, sent: Sent, arrived: Arrived, limit: Limit | None) -> Figures:
-    times = [arrived.endpoints[one.token].times for one in stage.endpoints if one.limited]
+def _limit_figures(whole: _Whole) -> Figures:
+    limit, endpoints = whole.limit, whole.arrived.endpoints
+    times = [endpoints[one.token].times for one in whole.stage.endpoints if one.limited and one.token in endpoints]
     if limit is None or not any(times):
         return {"overshoot": None if limit else 0, "allowance_used": None, "fairness": None}
     began = min(min(one) for one in times if one)
     paces = [pace(one, began) for one in times]
-    wanted = sent.counts.get("accepted", 0) / max(1e-3, sent.ended_at - sent.started_at)
-    backlog = wanted > limit.most / limit.window_s
+    backlog = whole.accepted / max(1e-3, whole.sent.sending_s) > limit.most / limit.window_s
     shares = [used(one, limit, began) or 0.0 for one in times]
     return {
         "overshoot": max(0, *(highest(one, limit) - limit.most for one in times)),
@@ -122,30 +165,38 @@ def _limit_figures(stage: Stage, sent: Sent, arrived: Arrived, limit: Limit | No
     }
 
 
-def _endpoints(
-    stage: Stage, arrived: Arrived, accounts: Mapping[str, Account], limit: Limit | None
-) -> list[dict[str, Any]]:
-    first = [min(arrived.endpoints[one.token].times, default=None) for one in stage.endpoints if one.limited]
-    began = min((time for time in first if time is not None), default=0.0)
-    told = []
-    for one in stage.endpoints:
-        account, here = accounts[one.token], arrived.endpoints[one.token]
-        row: dict[str, Any] = {
+def _endpoints(whole: _Whole) -> Iterator[dict[str, Any]]:
+    began = min((min(one.times) for one in whole.arrived.endpoints.values() if one.times), default=0.0)
+    for one in whole.stage.endpoints:
+        account, here = whole.accounts.get(one.token, NO_ACCOUNT), whole.arrived.endpoints.get(one.token)
+        unaccounted = whole.last_said + (whole.accepted if here is None else 0)
+        yield {
             "endpoint": one.token,
             "uid": one.uid,
-            **{name: getattr(account, name) for name in ("expected", "delivered", "explained", "lost")},
-            "arrived": here.arrived,
-            "limit": None,
+            "worker": one.worker,
+            "expected": account.expected + unaccounted,
+            **{name: getattr(account, name) for name in ("delivered", "explained", "lost")},
+            "unaccounted": unaccounted,
+            "arrived": 0 if here is None else here.arrived,
+            "limit": _limited(here, whole.limit, began) if one.limited and here is not None else None,
         }
-        if one.limited and limit is not None:
-            row["limit"] = {
-                "most": limit.most,
-                "window_s": limit.window_s,
-                "highest": highest(here.times, limit),
-                "windows": curve(here.times, limit, began),
-            }
-        told.append(row)
-    return told
+
+
+def _limited(here: ArrivedAt, limit: Limit | None, began: float) -> dict[str, Any] | None:
+    if limit is None:
+        return None
+    return {
+        "most": limit.most,
+        "window_s": limit.window_s,
+        "highest": highest(here.times, limit),
+        "windows": curve(here.times, limit, began),
+    }
+
+
+def _over_time(side: Sent | Arrived, length_s: float) -> list[dict[str, Any]]:
+    whole = OverTime(length_s=length_s)
+    whole.add(side.over_time)
+    return [dict(one) for one in whole.told()]
 
 
 def _distribution(latencies: Any) -> list[dict[str, float]]:

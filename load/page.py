@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from load.figures import FIGURES, Unit
 from load.plot import Line, Plot, svg
-from load.report import GROUPS
+from load.report import GROUPS, what_was_run
 from load.table import rows
 
 PERCENTILES: Final = ("p50", "p95", "p99")
@@ -31,7 +31,7 @@ def _parts(report: Mapping[str, Any]) -> Iterator[str]:
     passed = report["verdict"] == "pass"
     yield f"<header><h1>{escape(report['profile'])}</h1>"
     yield f'<p class="verdict {"pass" if passed else "fail"}">{"PASS" if passed else "FAIL"}</p>'
-    where = f"{report['rate']:g}/s for {report['duration_s']:g} s at {report['target']}, dialect {report['dialect']}"
+    where = f"{what_was_run(report)}, dialect {report['dialect']}"
     yield f"<p>{escape(where)}<br>{escape(report['started_at'])}</p></header>"
     if report["complaints"]:
         yield f'<ul class="complaints">{"".join(f"<li>{escape(one)}</li>" for one in report["complaints"])}</ul>'
@@ -129,7 +129,7 @@ def _tables(report: Mapping[str, Any]) -> Iterator[str]:
         yield _table("Trials of the search", ("rate", "outcome"), list(told))
     told = ((one["text"], "crossed" if one["crossed"] else "kept") for one in report["thresholds"])
     yield _table("Thresholds", ("threshold", ""), list(told))
-    columns = ("endpoint", "expected", "delivered", "explained", "lost", "arrived")
+    columns = ("endpoint", "expected", "delivered", "explained", "lost", "unaccounted", "arrived")
     shown = [
         tuple(f"{one[name]:,}" if name != "endpoint" else one[name] for name in columns) for one in report["endpoints"]
     ]

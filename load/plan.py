@@ -1,15 +1,18 @@
-"""A plan: everything that the locust process needs to know of one run, handed over as one JSON file.
+"""A plan: everything that a locust process needs to know of its share of one run.
 
-The command arranges the run (endpoints, sidecar) with the project's ordinary clients; only then does locust start, in a
-process of its own, since it patches whatever process imports it.
+The command arranges the run (endpoints, sidecars) with the project's ordinary clients; locust is in processes of its
+own, since it patches whatever process imports it. A plan reaches them in a file or as a message of Locust's. The
+target's key is in neither: each process has it from its environment.
 """
 
-from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
+from load.schedule import Point, Shape
 from receiver.script import Reply
+
+KEY: Final = "{key}"
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,6 +25,15 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     paths: tuple[str, ...]
     statuses: tuple[int, ...]
     bodies: tuple[str, ...] = ()
+
+
+class Receiving(msgspec.Struct, frozen=True, kw_only=True):
+    """An endpoint whose deliveries come to this worker's sidecar: by which token, and how they are signed."""
+
+    token: str
+    secrets: tuple[str, ...]
+    advanced: bool
+    limited: bool
 
 
 class Rolled(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,14 +66,18 @@ class Spell(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """One run: `points` are the corners of its rate, as (seconds, slots a second); `headers` go with each request.
+    """One worker's share of a run: of `workers` it is number `worker`, counted from 0.
 
-    `mix` weighs the `calls` by operationId. `broadcast` holds the members of a broadcast's body beside `data` and
-    `idempotency_key`; `pad` fills its `data`. Deliveries may come for `drain_s` seconds after the last answer; with
-    `may_drop` some of them need not come at all.
+    `points` are the corners of the whole run's rate, as (seconds, slots a second), and `users` those of all workers;
+    `headers` go with each request, with `KEY` where the key belongs. `mix` weighs the `calls` by operationId.
+    `broadcast` holds the members of a broadcast's body beside `data` and `idempotency_key`; `pad` fills its `data`.
+    `endpoints` are those of this worker; `deliveries_each` is how many there are in all. Deliveries may come for
+    `drain_s` seconds after the last answer; with `may_drop` some of them need not come at all.
     """
 
     run: str
+    worker: int
+    workers: int
     base_url: str
     headers: dict[str, str]
     points: tuple[tuple[float, float], ...]
@@ -70,19 +86,19 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     calls: dict[str, Call]
     broadcast: dict[str, Any]
     pad: str
-    control_url: str
+    endpoints: tuple[Receiving, ...]
     deliveries_each: int
+    late_after_s: float
     drain_s: float
     may_drop: bool
     rolls: Rolls | None
     spells: tuple[Spell, ...]
 
-    def write(self, path: Path) -> None:
-        """Write the plan so that only its owner can read it: it holds a key."""
-        path.touch(mode=0o600)
-        path.write_bytes(msgspec.json.encode(self))
+    @property
+    def shape(self) -> Shape:
+        """The rate of the whole run."""
+        return Shape(points=tuple(Point(at_s=at_s, rate=rate) for at_s, rate in self.points))
 
-    @classmethod
-    def read(cls, path: Path) -> "Plan":
-        """The plan that `write` wrote."""
-        return msgspec.json.decode(path.read_bytes(), type=cls)
+    def headers_with(self, key: str) -> dict[str, str]:
+        """The headers of each request (section 5)."""
+        return {name: value.replace(KEY, key) for name, value in self.headers.items()}

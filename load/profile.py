@@ -61,7 +61,8 @@ class Profile:
     """`rate` is slots a second, `users` the most requests in flight; durations are seconds.
 
     `mix` weighs operations by operationId; a slot goes to one of them. `payload_bytes` is the size of a broadcast's
-    `data`, about; a delivery that arrives later than `late_after_s` counts as late.
+    `data`, about; a delivery that arrives later than `late_after_s` counts as late. A generator that sends one of a
+    hundred requests more than `keep_up_s` after it could did not keep up.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Profile:
     users: int
     drain_s: float
     late_after_s: float
+    keep_up_s: float
     shape: Shape
     mix: Mapping[str, float]
     payload_bytes: int
@@ -102,6 +104,7 @@ class Profile:
             users=read["users"],
             drain_s=read["drain_s"],
             late_after_s=read.get("late_after_s", 1.0),
+            keep_up_s=read.get("keep_up_s", 0.25),
             shape=shape,
             mix=read.get("mix", {BROADCAST: 1}),
             payload_bytes=read.get("payload_bytes", 0),
@@ -116,6 +119,17 @@ class Profile:
         """The same at another rate."""
         return self.overridden(rate=rate)
 
+    def spread(self, workers: int) -> "Profile":
+        """The profile for so many workers, each of which has an endpoint at least: it witnesses what it sends itself.
+
+        Rate, users and endpoints are those of all together. Raises ValueError for more workers than users.
+        """
+        if self.users < workers:
+            raise ValueError(f"{workers} workers need a user each; {self.users} are too few (--users)")
+        endpoints = replace(self.endpoints, count=max(self.endpoints.count, workers))
+        _bound(self.shape, endpoints)
+        return replace(self, endpoints=endpoints)
+
     def overridden(
         self,
         *,
@@ -123,6 +137,7 @@ class Profile:
         duration_s: float | None = None,
         users: int | None = None,
         drain_s: float | None = None,
+        keep_up_s: float | None = None,
         fail_if: tuple[Threshold, ...] = (),
     ) -> "Profile":
         """The profile with what the command line says instead; a shape is stretched to the rate and the duration.
@@ -140,6 +155,7 @@ class Profile:
             duration_s=duration_s or self.duration_s,
             users=users or self.users,
             drain_s=self.drain_s if drain_s is None else drain_s,
+            keep_up_s=keep_up_s or self.keep_up_s,
             shape=Shape(points=points),
             trouble=trouble,
             fail_if=(*self.fail_if, *fail_if),

@@ -46,6 +46,7 @@ SCHEMA: Final[dict[str, Any]] = _object(
     users={"type": "integer", "minimum": 1, "maximum": MOST_USERS},
     drain_s=_SECONDS,
     late_after_s=_SOME_SECONDS,
+    keep_up_s=_SOME_SECONDS,
     points={
         "type": "array",
         "items": {"type": "array", "prefixItems": [_SECONDS, {**_RATE, "exclusiveMinimum": -1e-9}], "minItems": 2},

@@ -15,7 +15,7 @@ from load.profile import Profile
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "sent": ("sent", "accepted", "refused", "errors", "ingest_rps", "requests_rps"),
     "ingest": ("ingest_p50", "ingest_p95", "ingest_p99", "ingest_max"),
-    "ledger": ("expected", "delivered", "lost", "explained"),
+    "ledger": ("expected", "delivered", "lost", "explained", "unaccounted"),
     "wrong": ("duplicated", "unverifiable", "altered", "unexpected", "late", "out_of_order"),
     "delivery": ("delivery_rps", "delivery_p50", "delivery_p95", "delivery_p99", "delivery_max", "drain_s"),
     "limits": ("overshoot", "allowance_used", "fairness"),
@@ -34,6 +34,7 @@ def summary(
     outcome: Outcome,
     wrong: Sequence[str],
     left_out: Mapping[str, str],
+    workers: int = 1,
     trials: Sequence[Mapping[str, Any]] = (),
     knee_limited_by: str | None = None,
 ) -> dict[str, Any]:
@@ -48,6 +49,7 @@ def summary(
         "rate": profile.rate,
         "duration_s": profile.duration_s,
         "users": profile.users,
+        "workers": workers,
         "verdict": "fail" if wrong else "pass",
         "exit_code": 1 if wrong else 0,
         "complaints": list(wrong),
@@ -66,7 +68,7 @@ def summary(
 
 def console_report(report: Mapping[str, Any]) -> str:
     """The figures, what is wrong with samples, and the verdict line."""
-    lines = [f"profile {report['profile']}: {report['rate']:g}/s for {report['duration_s']:g} s at {report['target']}"]
+    lines = [f"profile {report['profile']}: {what_was_run(report)}"]
     lines += [f"  {group:<10}{shown}" for group, names in GROUPS.items() if (shown := _shown(names, report["figures"]))]
     if report["knee_limited_by"] is not None:
         lines.append(f"  the knee is {report['knee_limited_by']}")
@@ -75,6 +77,12 @@ def console_report(report: Mapping[str, Any]) -> str:
     wrong = report["complaints"]
     lines.append(f"FAIL  {'; '.join(wrong)}" if wrong else "PASS  no threshold was crossed")
     return "\n".join(lines)
+
+
+def what_was_run(report: Mapping[str, Any]) -> str:
+    """Rate, time, target, and by how many, if more than one."""
+    by = f" by {workers} workers" if (workers := report.get("workers", 1)) > 1 else ""
+    return f"{report['rate']:g}/s for {report['duration_s']:g} s{by} at {report['target']}"
 
 
 def trial_line(trial: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ that its slot intended. So waiting in front of a stalled target is measured inst
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Final
 
 MOST_SLOTS: Final = 20_000_000
@@ -73,10 +73,11 @@ def _reached(first: float, last: float, length: float, area: float) -> float:
 
 
 class Schedule:
-    """Hands out the slots of a shape, one at a time."""
+    """Hands out one worker's share of the slots of a shape, one at a time: of n workers, every nth."""
 
-    def __init__(self, shape: Shape) -> None:
-        self._times = shape.times()
+    def __init__(self, shape: Shape, *, worker: int = 0, workers: int = 1) -> None:
+        self.slots = len(range(worker, shape.slots, workers))
+        self._times = islice(shape.times(), worker, None, workers)
 
     def take(self) -> float | None:
         """The next slot's time in seconds since the start, or None when the run is over."""

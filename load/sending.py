@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from load.latency import OverTime, histogram, note
+from load.latency import OverTime, Stretch, histogram, note, packed
 
 UNSENT: Final = 0
 REFUSED: Final = 1
@@ -16,9 +16,10 @@ MOST_SAMPLES: Final = 5
 
 
 class Sent(msgspec.Struct, frozen=True, kw_only=True):
-    """What a generator did: one byte for each broadcast in `broadcasts`; histograms are encoded, times Unix seconds.
+    """What a generator did: one byte for each of its broadcasts in `broadcasts`; histograms are packed.
 
-    `waited` counts slots for which no user was free in time, `cpu_share` is of one core.
+    `started_at` is Unix seconds by the generator's own clock, `sending_s` how long it took up to the last answer,
+    `cpu_share` is of one core.
     """
 
     broadcasts: bytes
@@ -26,19 +27,23 @@ class Sent(msgspec.Struct, frozen=True, kw_only=True):
     samples: dict[str, list[str]]
     answering: str
     lateness: str
-    over_time: list[dict[str, Any]]
+    over_time: list[Stretch]
     started_at: float
-    ended_at: float
+    sending_s: float
     cpu_share: float
-    interrupted: bool
     problem: str | None
 
 
 class Sending:
-    """Counts of one run in bounded memory; `broadcasts` is the most that it may send."""
+    """Counts of one generator in one run, in bounded memory.
 
-    def __init__(self, broadcasts: int, *, started_at: float, stretch_s: float) -> None:
+    `broadcasts` is the most that it may send. Of n workers each has every nth number, so that no two
+    broadcasts of a run have the same; `step` is that n.
+    """
+
+    def __init__(self, broadcasts: int, *, step: int = 1, started_at: float, stretch_s: float) -> None:
         self.broadcasts = bytearray(broadcasts)
+        self._step = step
         self.counts: Counter[str] = Counter()
         self.samples: dict[str, list[str]] = {}
         self.answering: Any = histogram()
@@ -54,14 +59,14 @@ class Sending:
 
     def accepted(self, number: int, *, intended_at: float, now: float) -> None:
         """A broadcast was accepted."""
-        self.broadcasts[number] = ACCEPTED
+        self.broadcasts[number // self._step] = ACCEPTED
         self.counts["accepted"] += 1
         note(self.answering, max(0.0, now - intended_at))
         self.over_time.note(now - self.started_at, max(0.0, now - intended_at))
 
     def refused(self, number: int, why: str, *, answered: bool) -> None:
         """A broadcast was refused, or left unanswered."""
-        self.broadcasts[number] = REFUSED if answered else UNANSWERED
+        self.broadcasts[number // self._step] = REFUSED if answered else UNANSWERED
         self.counts["refused"] += 1
         self._sample("refused", f"{number}: {why}")
 
@@ -69,6 +74,21 @@ class Sending:
         """Another request failed."""
         self.counts["errors"] += 1
         self._sample("errors", f"{operation_id}: {why}")
+
+    def told(self, *, begun: int, ended_at: float, cpu_share: float, problem: str | None) -> Sent:
+        """All of it, of a generator that began so many broadcasts."""
+        return Sent(
+            broadcasts=bytes(self.broadcasts[:begun]),
+            counts={**self.counts, "broadcasts": begun},
+            samples=self.samples,
+            answering=packed(self.answering),
+            lateness=packed(self.lateness),
+            over_time=self.over_time.packed(),
+            started_at=self.started_at,
+            sending_s=ended_at - self.started_at,
+            cpu_share=cpu_share,
+            problem=problem,
+        )
 
     def _sample(self, kind: str, what: str) -> None:
         samples = self.samples.setdefault(kind, [])

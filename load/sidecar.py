@@ -12,6 +12,7 @@ import threading
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 import click
 import uvloop
@@ -68,17 +69,18 @@ class Sidecar:
         return bool(await self._player.play(reply, request, connection))
 
 
-async def serve(*, bind: Address, public_url: str | None, ca_dir: Path, dialect: str, late_after_s: float) -> None:
+async def serve(*, bind: Address, public_url: str | None, ca_dir: Path, dialect: str) -> None:
     """Listen until standard input ends; one line of JSON says where."""
     spoken, answering = load_dialect(dialect), Answering()
     attempts = spoken.retry.attempts.value if spoken.retry.attempts.decided else 0
-    arrivals = Arrivals(attempts=attempts, late_after_s=late_after_s)
+    arrivals = Arrivals(attempts=attempts)
+    names = {bind.host, urlsplit(public_url or "").hostname or bind.host, *HOSTS}
     authority, stop = Authority(ca_dir), asyncio.Event()
     threading.Thread(target=await_end_of_stdin, args=(asyncio.get_running_loop(), stop), daemon=True).start()
     async with AsyncExitStack() as stack:
-        context = authority.server_context(bind.host, *HOSTS)
         clock = Clock()
         sidecar = Sidecar(arrivals, answering, clock)
+        context = authority.server_context(*sorted(names))
         bound = await stack.enter_async_context(
             listening(sidecar, bind, context, clock=clock, body_within_s=BODY_WITHIN_S)
         )
@@ -110,17 +112,14 @@ def await_end_of_stdin(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> 
 @click.option("--public-url")
 @click.option("--ca-dir", required=True, type=click.Path(path_type=Path))
 @click.option("--dialect", required=True)
-@click.option("--late-after", required=True, type=float)
 @click.option("--json", is_flag=True, expose_value=False)
 @click.option("--until-stdin-closes", is_flag=True, expose_value=False)
-def main(bind: str, public_url: str | None, ca_dir: Path, dialect: str, late_after: float) -> None:
+def main(bind: str, public_url: str | None, ca_dir: Path, dialect: str) -> None:
     """Run the sidecar; what keeps it from starting is the last line on standard error."""
     address = Address.parse(bind)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         try:
-            runner.run(
-                serve(bind=address, public_url=public_url, ca_dir=ca_dir, dialect=dialect, late_after_s=late_after)
-            )
+            runner.run(serve(bind=address, public_url=public_url, ca_dir=ca_dir, dialect=dialect))
         except OSError as error:
             click.echo(f"cannot listen on {bind}: {error.strerror or error}", err=True)
             sys.exit(1)

@@ -2,33 +2,27 @@
 
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any
+from typing import Final
 
 import msgspec
 from aiohttp import web
 
-from load.arrivals import Arrivals, Endpoint
+from load.arrivals import Arrivals, Endpoint, NewRun
+from load.latency import Stretch, histogram, packed
+from load.plan import Receiving
 from load.signatures import Signatures
 from receiver.json_exchange import body_of, json_answer, told_in_json
 from receiver.script import DEFAULT_REPLY, Reply
 from spec.dialect import Dialect
 
-
-class NewRun(msgspec.Struct, frozen=True, kw_only=True):
-    """A run that begins: its name, its most broadcasts, its start in Unix seconds, the stretch of its plots."""
-
-    run: str
-    broadcasts: int
-    started_at: float
-    stretch_s: float
+MOST_BYTES: Final = 64_000_000
+"""Of a request: there may be some ten thousand endpoints."""
 
 
-class NewEndpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """An endpoint that was created at the target."""
+class NewEndpoints(msgspec.Struct, frozen=True, kw_only=True):
+    """Endpoints that were created at the target."""
 
-    secrets: tuple[str, ...]
-    advanced: bool
-    limited: bool
+    endpoints: tuple[Receiving, ...]
 
 
 class NewSecret(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,7 +39,7 @@ class NewReply(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ArrivedAt(msgspec.Struct, frozen=True, kw_only=True):
-    """One endpoint's arrivals, as in `Endpoint`; times are monotonic seconds."""
+    """One endpoint's arrivals, as in `Endpoint`; times are seconds since the run's start."""
 
     successes: bytes
     failures: bytes
@@ -54,14 +48,19 @@ class ArrivedAt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Arrived(msgspec.Struct, frozen=True, kw_only=True):
-    """All that arrived in a run; `latencies` is an encoded HdrHistogram, `last_at` Unix seconds."""
+    """All that arrived at a sidecar in a run; `latencies` are packed, `last_s` is seconds since the run's start."""
 
     endpoints: dict[str, ArrivedAt]
     counts: dict[str, int]
     samples: dict[str, list[str]]
     latencies: str
-    over_time: list[dict[str, Any]]
-    last_at: float | None
+    over_time: list[Stretch]
+    last_s: float | None
+
+    @classmethod
+    def nothing(cls) -> "Arrived":
+        """What is known of a sidecar that is gone."""
+        return cls(endpoints={}, counts={}, samples={}, latencies=packed(histogram()), over_time=[], last_s=None)
 
 
 @dataclass(slots=True)
@@ -85,11 +84,11 @@ class SidecarApi:
 
     def application(self) -> web.Application:
         """The API's aiohttp application."""
-        app = web.Application(middlewares=[told_in_json])
+        app = web.Application(middlewares=[told_in_json], client_max_size=MOST_BYTES)
         app.add_routes(
             [
                 web.post("/runs", self.begin),
-                web.put("/endpoints/{token}", self.put_endpoint),
+                web.post("/endpoints", self.take_endpoints),
                 web.post("/endpoints/{token}/secrets", self.learn_secret),
                 web.put("/endpoints/{token}/reply", self.put_reply),
                 web.delete("/endpoints/{token}/reply", self.delete_reply),
@@ -101,18 +100,20 @@ class SidecarApi:
 
     async def begin(self, request: web.Request) -> web.Response:
         """Begin a run with all endpoints that there are."""
-        new = await body_of(request, NewRun)
-        self.arrivals.begin(new.run, new.broadcasts, started_at=new.started_at, stretch_s=new.stretch_s)
+        self.arrivals.begin(await body_of(request, NewRun))
         return _done()
 
-    async def put_endpoint(self, request: web.Request) -> web.Response:
-        """Enter an endpoint; it takes part from the next run on."""
-        token, new = request.match_info["token"], await body_of(request, NewEndpoint)
-        try:
-            signatures = Signatures(self.dialect, advanced=new.advanced, secrets=new.secrets)
-        except ValueError as wrong:
-            raise web.HTTPConflict(text=f"the endpoint's secret {wrong}") from None
-        self.arrivals.endpoints[token] = Endpoint(token=token, signatures=signatures, limited=new.limited)
+    async def take_endpoints(self, request: web.Request) -> web.Response:
+        """Enter endpoints; they take part from the next run on. One that is known keeps what it has learnt."""
+        known = self.arrivals.endpoints
+        for new in (await body_of(request, NewEndpoints)).endpoints:
+            if new.token in known:
+                continue
+            try:
+                signatures = Signatures(self.dialect, advanced=new.advanced, secrets=new.secrets)
+            except ValueError as wrong:
+                raise web.HTTPConflict(text=f"the endpoint's secret {wrong}") from None
+            known[new.token] = Endpoint(token=new.token, signatures=signatures, limited=new.limited)
         return _done()
 
     async def learn_secret(self, request: web.Request) -> web.Response:
@@ -134,9 +135,14 @@ class SidecarApi:
 
     async def fresh(self, request: web.Request) -> web.Response:
         """The latencies since the last call, in whole milliseconds; how much arrived, and how much has been settled."""
-        fresh = {str(latency): count for latency, count in self.arrivals.take_fresh().items()}
+        latencies, others = self.arrivals.take_fresh()
         return json_answer(
-            {"latencies_ms": fresh, "arrived": self.arrivals.counts["arrived"], "settled": self.arrivals.settled}
+            {
+                "latencies_ms": {str(latency): count for latency, count in latencies.items()},
+                "without_latency": others,
+                "arrived": self.arrivals.counts["arrived"],
+                "settled": self.arrivals.settled,
+            }
         )
 
     async def arrived(self, request: web.Request) -> web.Response:
@@ -148,15 +154,15 @@ class SidecarApi:
                     successes=bytes(one.successes),
                     failures=bytes(one.failures),
                     arrived=one.arrived,
-                    times=tuple(one.times),
+                    times=tuple(found.since_began(time) for time in one.times),
                 )
                 for token, one in found.endpoints.items()
             },
             counts=dict(found.counts),
             samples=found.samples,
-            latencies=found.latencies.encode().decode(),
-            over_time=[dict(one) for one in found.over_time.told()],
-            last_at=found.last_at,
+            latencies=packed(found.latencies),
+            over_time=found.over_time.packed(),
+            last_s=found.last_s,
         )
         return web.Response(body=msgspec.json.encode(told), content_type="application/json")
 

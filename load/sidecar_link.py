@@ -11,36 +11,66 @@ from typing import Any, Final
 import gevent
 import msgspec
 import requests
-from locust.env import Environment
-from locust.stats import StatsEntry, bucket_response_time
+from locust.stats import RequestStats, StatsEntry, bucket_response_time
 
+from load.arrivals import NewRun
 from load.plan import Plan, Rolls, Spell
 from load.secret import new_secret
 from load.sending import Sending
+from load.sidecar_api import Arrived
 
 REQUEST_TYPE: Final = "DELIVERY"
 NAME: Final = "broadcast to arrival"
 POLL_S: Final = 0.5
 CALL_WITHIN_S: Final = 10.0
+ARRIVALS_WITHIN_S: Final = 60.0
+SILENCE: Final = (requests.RequestException, ValueError, KeyError)
 
 
 class SidecarLink:
     """The generator's line to the sidecar; each method that loops runs in a greenlet of its own."""
 
-    def __init__(self, plan: Plan, sending: Sending, environment: Environment) -> None:
+    def __init__(self, control_url: str, plan: Plan, headers: Mapping[str, str], stats: RequestStats) -> None:
+        self._control_url = control_url
         self._plan = plan
-        self._sending = sending
-        self._stats = environment.stats
+        self._headers = headers
+        self._stats = stats
         self._session = requests.Session()
         self.arrived = 0
         self.settled = 0
         self.backlog = 0
         self.problem: str | None = None
 
-    def begin(self, broadcasts: int, stretch_s: float) -> None:
+    def register(self) -> None:
+        """Tell the sidecar of the run's endpoints; raises requests' exceptions."""
+        self._call("POST", "/endpoints", data=msgspec.json.encode({"endpoints": self._plan.endpoints}))
+
+    def begin(self, sending: Sending) -> None:
         """Let the sidecar begin the run; raises requests' exceptions."""
-        new = {"run": self._plan.run, "broadcasts": broadcasts, "started_at": self._sending.started_at}
-        self._call("POST", "/runs", json={**new, "stretch_s": stretch_s})
+        self._sending, plan = sending, self._plan
+        new = NewRun(
+            run=plan.run,
+            broadcasts=plan.shape.slots,
+            started_at=sending.started_at,
+            stretch_s=sending.over_time.length_s,
+            late_after_s=plan.late_after_s,
+            worker=plan.worker,
+            workers=plan.workers,
+        )
+        self._call("POST", "/runs", data=msgspec.json.encode(new))
+
+    def conclude(self) -> Arrived:
+        """All that arrived in the run; nothing of a sidecar that does not answer, and `problem` says so."""
+        try:
+            self.look()
+            answer = self._session.get(f"{self._control_url}/arrivals", timeout=ARRIVALS_WITHIN_S)
+            answer.raise_for_status()
+            return msgspec.json.decode(answer.content, type=Arrived)
+        except SILENCE as error:
+            self.problem = self.problem or f"the sidecar stopped answering: {error}"
+            return Arrived.nothing()
+        finally:
+            self._session.close()
 
     def follow(self) -> None:
         """Show what arrives until killed; a sidecar that does not answer any more ends it, and `problem` says so."""
@@ -48,7 +78,7 @@ class SidecarLink:
             while True:
                 gevent.sleep(POLL_S)
                 self.look()
-        except (requests.RequestException, ValueError, KeyError) as error:
+        except SILENCE as error:
             self.problem = f"the sidecar stopped answering: {error}"
 
     def look(self) -> None:
@@ -56,10 +86,10 @@ class SidecarLink:
         accepted = self._sending.counts["accepted"]
         told = self._call("POST", "/fresh")
         self.arrived, self.settled = told["arrived"], told["settled"]
-        self.backlog = max(0, accepted * self._plan.deliveries_each - self.settled)
+        self.backlog = accepted * self._plan.deliveries_each - self.settled
         latencies = {int(latency): count for latency, count in told["latencies_ms"].items()}
-        if latencies:
-            entry = _entry(self._stats, latencies, time.time())
+        if latencies or told["without_latency"]:
+            entry = _entry(self._stats, latencies, told["without_latency"], time.time())
             self._stats.get(NAME, REQUEST_TYPE).extend(entry)
             self._stats.total.extend(entry)
 
@@ -85,10 +115,6 @@ class SidecarLink:
                 self._roll_one(rolls, endpoint.path, secret)
             due_s += rolls.every_s
 
-    def close(self) -> None:
-        """Close the connections."""
-        self._session.close()
-
     def _roll_one(self, rolls: Rolls, path: str, secret: str) -> None:
         body = {"secret": secret, "expiration": rolls.expiration}
         self._sending.counts["rolls"] += 1
@@ -97,7 +123,7 @@ class SidecarLink:
                 rolls.method,
                 self._plan.base_url + path,
                 json=body,
-                headers=self._plan.headers,
+                headers=self._headers,
                 timeout=CALL_WITHIN_S,
                 allow_redirects=False,
             )
@@ -111,20 +137,20 @@ class SidecarLink:
         gevent.sleep(max(0.0, self._sending.started_at + second - time.time()))
 
     def _call(self, method: str, path: str, **content: Any) -> Mapping[str, Any]:
-        answer = self._session.request(method, self._plan.control_url + path, timeout=CALL_WITHIN_S, **content)
+        answer = self._session.request(method, self._control_url + path, timeout=CALL_WITHIN_S, **content)
         answer.raise_for_status()
         told: Mapping[str, Any] = answer.json() if answer.content else {}
         return told
 
 
-def _entry(stats: Any, latencies: Mapping[int, int], now: float) -> StatsEntry:
-    """These latencies, in milliseconds, as statistics of Locust's."""
+def _entry(stats: Any, latencies: Mapping[int, int], others: int, now: float) -> StatsEntry:
+    """These latencies, in milliseconds, and so many deliveries without one, as statistics of Locust's."""
     entry = StatsEntry(stats, NAME, REQUEST_TYPE)
-    total = sum(latencies.values())
-    entry.num_requests = total
+    total = sum(latencies.values()) + others
+    entry.num_requests, entry.num_none_requests = total, others
     entry.num_reqs_per_sec[int(now)] = total
     entry.total_response_time = sum(latency * count for latency, count in latencies.items())
-    entry.min_response_time, entry.max_response_time = min(latencies), max(latencies)
+    entry.min_response_time, entry.max_response_time = min(latencies, default=None), max(latencies, default=0)
     entry.last_request_timestamp = now
     for latency, count in latencies.items():
         entry.response_times[bucket_response_time(latency)] += count

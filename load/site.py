@@ -21,6 +21,7 @@ from spec.file_problem import FileProblems, Problem
 from spec.yaml_file import check_yaml, parse_yaml, read_text
 
 DEFAULT_DIALECT: Final = "reference"
+KEY_VARIABLE: Final = "HOOKPROOF_API_KEY"
 LOOPBACK: Final = re.compile(r"localhost|127(?:\.\d{1,3}){3}|::1")
 VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 TEXT: Final = {"type": "string", "minLength": 1}
@@ -66,15 +67,19 @@ class Site:
 
     @property
     def headers(self) -> dict[str, str]:
-        """The headers of every call (section 5)."""
-        written = self.dialect.authentication.key_format
-        return {"Authorization": written.replace("{key}", self.api_key), "Content-Type": "application/json"}
+        """The headers of every call (section 5), with `KEY` where the key belongs."""
+        return {"Authorization": self.dialect.authentication.key_format, "Content-Type": "application/json"}
 
     @property
     def host(self) -> str | None:
         """The host that the load goes to, where that is another machine; None for this one."""
-        host = urlsplit(self.base_url).hostname if self.base_url is not None else None
-        return None if host is None or LOOPBACK.fullmatch(host) else host
+        return None if self.base_url is None else other_host(self.base_url)
+
+
+def other_host(url: str) -> str | None:
+    """The host of a URL, where that is another machine; None for this one."""
+    host = urlsplit(url).hostname
+    return None if host is None or LOOPBACK.fullmatch(host) else host
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,8 +96,11 @@ class Flags:
     ca_dir: Path | None
 
 
-def site_from(flags: Flags) -> Site:
-    """The target that flags and file describe together, flags first; raises BadTarget and FileProblems."""
+def site_from(flags: Flags, *, for_worker: bool = False) -> Site:
+    """The target that flags and file describe together, flags first; raises BadTarget and FileProblems.
+
+    A worker is told project and address by its master.
+    """
     written = _read(flags.file) if flags.file is not None else {}
     receiver: Mapping[str, str] = written.get("receiver", {})
     folder = flags.file.parent if flags.file is not None else Path()
@@ -100,7 +108,7 @@ def site_from(flags: Flags) -> Site:
     named: str = flags.dialect or written.get("dialect", DEFAULT_DIALECT)
     first: Mapping[str, str] = next(iter(written.get("projects", [])), {})
     project, api_key = flags.project or first.get("id", ""), flags.api_key or first.get("api_key", "")
-    if base_url is not None and not (project and api_key):
+    if base_url is not None and not for_worker and not (project and api_key):
         raise BadTarget("a target needs --project and --api-key (or HOOKPROOF_API_KEY), or a --target file with both")
     if not flags.dialect and ("/" in named or Path(named).suffix):
         named = str(folder / named)

@@ -1,4 +1,4 @@
-"""Before a run: endpoints at the target that lead to the sidecar, made through the API alone, and the calls of the mix.
+"""Before a run: endpoints at the target that lead to the sidecars, made through the API alone, and the mix's calls.
 
 Only operations of the document are used, written as the target's dialect says. There is no operation that deletes an
 endpoint, so one stage serves all runs of a command.
@@ -7,14 +7,13 @@ endpoint, so one stage serves all runs of a command.
 import asyncio
 import math
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-import aiohttp
 import msgspec
 
-from load.plan import Call, Plan, Rolled, Rolls, Spell
+from load.plan import Call, Plan, Receiving, Rolled, Rolls, Spell
 from load.profile import BROADCAST, Profile, Trouble
 from load.secret import new_secret
 from load.site import Site
@@ -34,29 +33,47 @@ EVENT_TYPE: Final = "hookproof.load"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placed:
-    """An endpoint of the run: its uid at the target, its token at the sidecar, whether it has the rate limit."""
+    """An endpoint of the run: its uid at the target, and what the sidecar of its worker must know of it."""
 
     uid: str
-    token: str
-    limited: bool
+    worker: int
+    receiving: Receiving
+
+    @property
+    def token(self) -> str:
+        """By what its deliveries are told from others at the sidecar."""
+        return self.receiving.token
+
+    @property
+    def limited(self) -> bool:
+        """Whether it has the rate limit."""
+        return self.receiving.limited
 
 
 @dataclass(slots=True, kw_only=True)
 class Stage:
-    """All that the runs of a command share; `left_out` says which operations the target has nothing for, and why."""
+    """All that the runs of a command share; `left_out` says which operations the target has nothing for, and why.
+
+    `receivers` are the URLs of the sidecars, one for each worker.
+    """
 
     site: Site
     contract: Contract
-    control_url: str
+    receivers: tuple[str, ...]
     endpoints: list[Placed] = field(default_factory=list)
     calls: dict[str, Call] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
 
-    def plan(self, profile: Profile, run: str) -> Plan:
-        """One run on this stage."""
+    def plans(self, profile: Profile, run: str) -> list[Plan]:
+        """One run on this stage: the share of each worker."""
+        return [self._plan(profile, run, worker) for worker in range(len(self.receivers))]
+
+    def _plan(self, profile: Profile, run: str, worker: int) -> Plan:
         mix = {name: weight for name, weight in profile.mix.items() if name not in self.left_out}
         return Plan(
             run=run,
+            worker=worker,
+            workers=len(self.receivers),
             base_url=self.site.base_url or "",
             headers=self.site.headers,
             points=tuple((point.at_s, point.rate) for point in profile.shape.points),
@@ -65,13 +82,17 @@ class Stage:
             calls=self.calls,
             broadcast={"event_type": EVENT_TYPE},
             pad="x" * max(0, profile.payload_bytes - MARK_BYTES),
-            control_url=self.control_url,
+            endpoints=tuple(one.receiving for one in self._endpoints_of(worker)),
             deliveries_each=len(self.endpoints),
+            late_after_s=profile.late_after_s,
             drain_s=profile.drain_s,
             may_drop=profile.endpoints.limited > 0 and self.site.dialect.delivery.excess.allows(Excess.DROPPED),
-            rolls=self._rolls(profile),
-            spells=tuple(self._spells(profile)),
+            rolls=self._rolls(profile, worker),
+            spells=tuple(self._spells(profile, worker)),
         )
+
+    def _endpoints_of(self, worker: int) -> list[Placed]:
+        return [one for one in self.endpoints if one.worker == worker]
 
     def path(self, operation_id: str, **names: str) -> str:
         """The path of an operation within the project."""
@@ -86,7 +107,7 @@ class Stage:
         texts = tuple(msgspec.json.encode(body).decode() for body in bodies)
         return Call(method=operation.method.upper(), paths=paths, statuses=operation.success.allowed, bodies=texts)
 
-    def _rolls(self, profile: Profile) -> Rolls | None:
+    def _rolls(self, profile: Profile, worker: int) -> Rolls | None:
         if profile.roll is None:
             return None
         operation, rules = self.contract.operations["expireEndpointSecret"], self.site.dialect.signatures.secret
@@ -97,18 +118,19 @@ class Stage:
             expiration=expiration(self.site.dialect, profile.roll.expiration_s),
             endpoints=tuple(
                 Rolled(path=self.path("expireEndpointSecret", endpointID=one.uid), token=one.token)
-                for one in self.endpoints
+                for one in self._endpoints_of(worker)
             ),
             secret_prefix=rules.prefix,
             secret_form=rules.form,
         )
 
-    def _spells(self, profile: Profile) -> list[Spell]:
-        """Each trouble at endpoints of its own, in order."""
-        free, spells = [one.token for one in self.endpoints], []
+    def _spells(self, profile: Profile, worker: int) -> list[Spell]:
+        """Each trouble at endpoints of its own, in order; of these, what one worker has."""
+        free, spells = list(self.endpoints), []
         for trouble in profile.trouble:
-            tokens, free = tuple(free[: trouble.endpoints]), free[trouble.endpoints :]
-            spells.append(_spell(trouble, tokens))
+            taken, free = free[: trouble.endpoints], free[trouble.endpoints :]
+            if tokens := tuple(one.token for one in taken if one.worker == worker):
+                spells.append(_spell(trouble, tokens))
         return spells
 
 
@@ -118,42 +140,41 @@ def _spell(trouble: Trouble, tokens: tuple[str, ...]) -> Spell:
     return Spell(tokens=tokens, from_s=trouble.from_s, to_s=trouble.to_s, reply=reply, succeeds=succeeds)
 
 
-async def set_up(site: Site, profile: Profile, sidecar_url: str, control_url: str) -> Stage:
-    """Make the endpoints, find what the mix needs; raises Unreachable or Refused in words for the user."""
-    stage = Stage(site=site, contract=contract_for(site.dialect), control_url=control_url)
-    async with TargetClient(site) as target, aiohttp.ClientSession() as session:
+async def set_up(site: Site, profile: Profile, receivers: Sequence[str]) -> Stage:
+    """Make the endpoints, in turn at each receiver, and find what the mix needs.
+
+    Raises Unreachable or Refused in words for the user.
+    """
+    stage = Stage(site=site, contract=contract_for(site.dialect), receivers=tuple(receivers))
+    async with TargetClient(site) as target:
         for number in range(profile.endpoints.count):
-            await _place(stage, target, session, profile, number, sidecar_url)
-        await _find_calls(stage, target, profile, sidecar_url)
+            await _place(stage, target, profile, number)
+        await _find_calls(stage, target, profile, receivers[0])
     await asyncio.sleep(site.dialect.delivery.visible_within_s)  # a new endpoint may receive only after this long
     return stage
 
 
-async def _place(
-    stage: Stage, target: TargetClient, session: aiohttp.ClientSession, profile: Profile, number: int, sidecar_url: str
-) -> None:
-    wanted, rules = profile.endpoints, stage.site.dialect.signatures.secret
-    token, secret, limited = (
-        f"{secrets.token_hex(4)}-{number}",
-        new_secret(rules.prefix, rules.form),
-        number < wanted.limited,
+async def _place(stage: Stage, target: TargetClient, profile: Profile, number: int) -> None:
+    wanted, rules, worker = profile.endpoints, stage.site.dialect.signatures.secret, number % len(stage.receivers)
+    receiving = Receiving(
+        token=f"{secrets.token_hex(4)}-{number}",
+        secrets=(new_secret(rules.prefix, rules.form),),
+        advanced=wanted.advanced_signatures,
+        limited=number < wanted.limited,
     )
     body: dict[str, Any] = {
         "name": f"hookproof load {number}",
         "owner_id": OWNER,
-        "url": f"{sidecar_url}/{token}",
-        "secret": secret,
+        "url": f"{stage.receivers[worker]}/{receiving.token}",
+        "secret": receiving.secrets[0],
         "advanced_signatures": wanted.advanced_signatures,
     }
-    if limited:
+    if receiving.limited:
         unit = stage.site.dialect.delivery.rate_limit_unit
         body["rate_limit"] = wanted.rate_limit
         body["rate_limit_duration"] = in_unit(wanted.rate_limit_duration_s, unit)
-    new = {"secrets": [secret], "advanced": wanted.advanced_signatures, "limited": limited}
-    async with session.put(f"{stage.control_url}/endpoints/{token}", json=new) as answer:
-        answer.raise_for_status()
     made = await target.call("POST", stage.path("createEndpoint"), body)
-    stage.endpoints.append(Placed(uid=str(made.get("uid", "")), token=token, limited=limited))
+    stage.endpoints.append(Placed(uid=str(made.get("uid", "")), worker=worker, receiving=receiving))
 
 
 async def _find_calls(stage: Stage, target: TargetClient, profile: Profile, sidecar_url: str) -> None:

@@ -6,6 +6,7 @@ from typing import Any, Final, Self
 
 import aiohttp
 
+from load.plan import KEY
 from load.site import Site
 
 TIMEOUT_S: Final = 10.0
@@ -25,6 +26,7 @@ class TargetClient:
 
     def __init__(self, site: Site) -> None:
         self._site = site
+        self._headers = {name: value.replace(KEY, site.api_key) for name, value in site.headers.items()}
 
     async def __aenter__(self) -> Self:
         self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=TIMEOUT_S))
@@ -40,7 +42,7 @@ class TargetClient:
         url = f"{self._site.base_url}{path}"
         try:
             async with self._session.request(
-                method, url, json=body, headers=self._site.headers, allow_redirects=False
+                method, url, json=body, headers=self._headers, allow_redirects=False
             ) as answer:
                 status, text = answer.status, await answer.text(errors="replace")
                 told = await answer.json(content_type=None) if FIRST_SUCCESS <= status < FIRST_REDIRECT else None

@@ -7,6 +7,7 @@ from typing import Final
 import gevent
 import msgspec
 from locust import FastHttpUser, task
+from locust.env import Environment
 from locust.exception import StopUser
 
 from load.marker import marked_data
@@ -37,6 +38,7 @@ class Work:
     """
 
     plan: Plan
+    headers: dict[str, str]
     schedule: Schedule
     sending: Sending
     mix: Mix
@@ -45,10 +47,11 @@ class Work:
     stopping: bool = False
 
     @classmethod
-    def of(cls, plan: Plan, schedule: Schedule, sending: Sending) -> "Work":
-        """The work of a plan."""
+    def of(cls, plan: Plan, key: str, schedule: Schedule, sending: Sending) -> "Work":
+        """The work of a plan, for the target that this key opens."""
         return cls(
             plan=plan,
+            headers=plan.headers_with(key),
             schedule=schedule,
             sending=sending,
             mix=Mix(plan.mix),
@@ -56,9 +59,9 @@ class Work:
         )
 
     def next_number(self) -> int:
-        """The number of the next broadcast."""
+        """The number of the next broadcast; workers take the numbers of a run in turn."""
         self.begun += 1
-        return self.begun - 1
+        return (self.begun - 1) * self.plan.workers + self.plan.worker
 
     def body(self, number: int, intended_at: float) -> bytes:
         """The request body of a broadcast (section 4.8), with a key of its own, so that none is a duplicate."""
@@ -73,6 +76,10 @@ class LoadUser(FastHttpUser):
     work: Work
     connection_timeout = ANSWER_WITHIN_S
     network_timeout = ANSWER_WITHIN_S
+
+    def __init__(self, environment: Environment) -> None:
+        self.host = self.work.plan.base_url  # of the plan, which a worker has looked at, and not of Locust's own word
+        super().__init__(environment)
 
     @task
     def take_slot(self) -> None:
@@ -119,7 +126,7 @@ class LoadUser(FastHttpUser):
             call.method,
             call.paths[turn % len(call.paths)],
             data=body,  # type: ignore[arg-type]  # bytes are what it sends in the end
-            headers=self.work.plan.headers,
+            headers=self.work.headers,
             name=operation_id,
             catch_response=True,
             allow_redirects=False,

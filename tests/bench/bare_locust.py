@@ -1,6 +1,7 @@
 """The yardstick of the load generator: a bare FastHttpUser that posts the same bytes over and over.
 
-`python -m tests.bench.bare_locust URL USERS REQUESTS BODY_FILE` prints requests a second.
+`python -m tests.bench.bare_locust URL USERS REQUESTS BODY_FILE BEGIN_AT` begins at that moment, in Unix seconds, or at
+once if it has passed, and prints how many seconds it took.
 """
 
 import locust  # first: it patches what the other imports bring in
@@ -37,11 +38,12 @@ def main() -> None:
     Poster.left, Poster.body = requests, body
     environment = Environment(user_classes=[Poster], host=url, events=locust.events)
     runner = environment.create_local_runner()
+    gevent.sleep(max(0.0, float(sys.argv[5]) - time.time()))
     began = time.time()
     runner.start(users, spawn_rate=users)
     while Poster.done < requests:
         gevent.sleep(0.02)
-    print(requests / (time.time() - began))
+    print(time.time() - began)
     runner.quit()
 
 

@@ -2,77 +2,114 @@
 
 Broadcasts sent a second by one generator process, pinned to a core, against a sink on the other, beside a bare
 FastHttpUser that posts the same bytes there. The generator has its marks, its schedule, its histograms and its sidecar
-to look after meanwhile; every slot is due at once, so that it sends as fast as it can. The two take turns; the ratio is
-the median of the ratios of the rounds. It is printed and written as JSON.
+to look after meanwhile; every slot is due at once, so that it sends as fast as it can. Then two of each, on both cores
+beside the sink: ours are a master's workers, the bare ones begin at one moment. Both take turns; a ratio is the median
+of the ratios of the rounds. They are printed and written as JSON.
 """
 
 import argparse
+import asyncio
 import json
 import random
 import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
+from load.crew import Spread, crew
 from load.marker import marked_data
 from load.plan import Call, Plan
 from load.profile import BROADCAST
-from load.sending import Sent
+from load.share import Gathered
+from load.site import Flags, Site, site_from
+from load.solo import MODULE, Interrupts
 from tests.bench.machine import CLIENT_CORE, announced
 
 USERS: Final = 64
 PAD: Final = "x" * 290
 DUE_WITHIN_S: Final = 0.05
-LEAST_RATIO: Final = 0.85
-PINNED: Final = ("taskset", "-c", CLIENT_CORE, sys.executable, "-P", "-m")
+LEAST_RATIOS: Final = {1: 0.85, 2: 0.95}
+"""By how many processes send."""
+
+PINNED: Final = ("taskset", "-c", CLIENT_CORE)
 EVENT: Final[Mapping[str, Any]] = {"event_type": "hookproof.load"}
+TOGETHER_AFTER_S: Final = 5.0
+"""Time for two bare processes to start; they begin together after it."""
 
 
-def generated(folder: Path, sink: str, control: str, requests: int) -> float:
-    """Broadcasts a second of the generator."""
-    plan = Plan(
-        run=f"{random.randrange(16**8):08x}",
-        base_url=sink,
-        headers={"Content-Type": "application/json"},
-        points=((0.0, requests / DUE_WITHIN_S), (DUE_WITHIN_S, requests / DUE_WITHIN_S)),
-        users=USERS,
-        mix={BROADCAST: 1.0},
-        calls={BROADCAST: Call(method="POST", paths=("/",), statuses=())},
-        broadcast=dict(EVENT),
-        pad=PAD,
-        control_url=control,
-        deliveries_each=0,
-        drain_s=0.0,
-        may_drop=False,
-        rolls=None,
-        spells=(),
-    )
-    plan.write(folder / "plan.json")
-    command = [*PINNED, "load.runner", str(folder / "plan.json"), str(folder / "sent.json")]
+def plans(sink: str, requests: int, workers: int) -> list[Plan]:
+    """A run of so many broadcasts that are all due at once."""
+    return [
+        Plan(
+            run=f"{random.randrange(16**8):08x}",
+            worker=worker,
+            workers=workers,
+            base_url=sink,
+            headers={"Content-Type": "application/json"},
+            points=((0.0, requests / DUE_WITHIN_S), (DUE_WITHIN_S, requests / DUE_WITHIN_S)),
+            users=USERS * workers,
+            mix={BROADCAST: 1.0},
+            calls={BROADCAST: Call(method="POST", paths=("/",), statuses=())},
+            broadcast=dict(EVENT),
+            pad=PAD,
+            endpoints=(),
+            deliveries_each=0,
+            late_after_s=1.0,
+            drain_s=0.0,
+            may_drop=False,
+            rolls=None,
+            spells=(),
+        )
+        for worker in range(workers)
+    ]
+
+
+def alone(folder: Path, sink: str, control: str, requests: int) -> float:
+    """Broadcasts a second of one generator on its core."""
+    plan, result = folder / "plan.json", folder / "result"
+    plan.write_bytes(msgspec.json.encode(plans(sink, requests, 1)[0]))
+    command = [*PINNED, *MODULE, "load.runner", str(plan), str(result), "--control", control]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    sent = msgspec.json.decode((folder / "sent.json").read_bytes(), type=Sent)
-    if sent.counts.get("accepted") != requests:
-        raise SystemExit(f"the sink did not take every broadcast: {sent.counts} {sent.samples}")
-    return requests / (sent.ended_at - sent.started_at)
+    return rate_of(msgspec.msgpack.decode(result.read_bytes(), type=Gathered), requests)
 
 
-def bare(folder: Path, sink: str, requests: int) -> float:
-    """Requests a second of the bare user, with the bytes of a broadcast."""
+async def together(site: Site, folder: Path, requests: int, rounds: int, beside: Any) -> list[tuple[float, float]]:
+    """Broadcasts a second of two workers, after those of two bare processes; a pair for each round."""
+    spread, found = Spread(workers=2, local=True, bind="127.0.0.1:0", within_s=60.0), []
+    async with crew(site, spread, ca_dir=folder / "ca", web=None, interrupts=Interrupts()) as workers:
+        for _ in range(rounds):
+            theirs = await asyncio.to_thread(beside)
+            gathered = await workers.run(plans(site.base_url or "", requests, 2))
+            found.append((theirs, rate_of(gathered, requests)))
+    return found
+
+
+def rate_of(gathered: Gathered, requests: int) -> float:
+    """Broadcasts a second, of which the sink must have taken each."""
+    accepted = sum(share.sent.counts.get("accepted", 0) for share in gathered.shares)
+    if accepted != requests:
+        raise SystemExit(f"the sink took {accepted} of {requests}: {[share.sent.samples for share in gathered.shares]}")
+    return requests / max(share.sent.sending_s for share in gathered.shares)
+
+
+def bare(folder: Path, sink: str, requests: int, *, processes: int, pinned: Sequence[str]) -> float:
+    """Requests a second of so many bare processes, with the bytes of a broadcast."""
     data = json.loads(marked_data("0123abcd", 12345, 1700000000.0, PAD))
     body = {**EVENT, "idempotency_key": "0123abcd.12345", "data": data}
     (folder / "body.json").write_bytes(msgspec.json.encode(body))
-    words = [sink, str(USERS), str(requests), str(folder / "body.json")]
-    command = [word for word in PINNED if word != "-P"]  # this one is of the tests, beside where the benchmark stands
-    shown = subprocess.run(
-        [*command, "tests.bench.bare_locust", *words], check=True, capture_output=True, text=True
-    ).stdout
-    return float(shown)
+    begin_at = time.time() + (TOGETHER_AFTER_S if processes > 1 else 0.0)
+    words = [sink, str(USERS), str(requests // processes), str(folder / "body.json"), str(begin_at)]
+    command = [*pinned, sys.executable, "-m", "tests.bench.bare_locust", *words]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(processes)]
+    took = [float(one.communicate()[0]) for one in running]
+    return requests / max(took)
 
 
 def main() -> None:
@@ -83,22 +120,40 @@ def main() -> None:
     options = parser.parse_args()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        sidecar = ["load.sidecar", "--ca-dir", str(folder / "ca"), "--dialect", "reference", "--late-after", "1"]
+        sidecar = ["load.sidecar", "--ca-dir", str(folder / "ca"), "--dialect", "reference"]
         witness, _ = stack.enter_context(announced([sys.executable, "-m", *sidecar]))
         sink, _ = stack.enter_context(announced([sys.executable, "tests/bench/bare.py"]))
-        rounds = [
+        url, requests = sink["api"], options.requests
+        one = [
             (
-                bare(folder, sink["api"], options.requests),
-                generated(folder, sink["api"], witness["control"], options.requests),
+                bare(folder, url, requests, processes=1, pinned=PINNED),
+                alone(folder, url, witness["control"], requests),
             )
             for _ in range(options.rounds)
         ]
-    ratio = statistics.median(ours / theirs for theirs, ours in rounds)
-    theirs, ours = (statistics.median(column) for column in zip(*rounds, strict=True))
-    verdict = "ok" if ratio >= LEAST_RATIO else "BELOW"
-    print(f"broadcasts sent {ours:.0f}/s {ratio:.2f} of bare {theirs:.0f}/s  wanted {LEAST_RATIO:g} {verdict}")
-    written = {"rate": ours, "of_rate": theirs, "ratio": ratio, "least": LEAST_RATIO}
+        flags = dict.fromkeys(("file", "dialect", "receiver_bind", "receiver_url"))
+        site = site_from(Flags(url=url, api_key="k", project="p", ca_dir=folder / "ca", **flags))
+        both = asyncio.run(
+            together(
+                site,
+                folder,
+                requests,
+                options.rounds,
+                lambda: bare(folder, url, requests, processes=2, pinned=()),
+            )
+        )
+    written = [told(processes, rounds) for processes, rounds in ((1, one), (2, both))]
     options.out.write_text(json.dumps(written, indent=2) + "\n")
+
+
+def told(processes: int, rounds: Sequence[tuple[float, float]]) -> dict[str, float]:
+    """A row, printed and for the file."""
+    ratio, least = statistics.median(ours / theirs for theirs, ours in rounds), LEAST_RATIOS[processes]
+    theirs, ours = (statistics.median(column) for column in zip(*rounds, strict=True))
+    verdict = "ok" if ratio >= least else "BELOW"
+    what = f"broadcasts sent, {processes} process{'es' if processes > 1 else ''}"
+    print(f"{what} {ours:.0f}/s {ratio:.2f} of bare {theirs:.0f}/s  wanted {least:g} {verdict}", flush=True)
+    return {"processes": processes, "rate": ours, "of_rate": theirs, "ratio": ratio, "least": least}
 
 
 if __name__ == "__main__":

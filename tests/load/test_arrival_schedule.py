@@ -48,3 +48,13 @@ def test_a_rate_that_grows_evenly_has_its_slots_ever_closer() -> None:
 def test_what_is_no_shape_is_told(points: list[tuple[float, float]], told: str) -> None:
     problems = list(problems_of([Point(at_s=at_s, rate=rate) for at_s, rate in points]))
     assert any(told in problem for problem in problems)
+
+
+def test_workers_share_the_slots_between_them_in_turn() -> None:
+    shape = Shape.steady(10, 1)
+    shares = [Schedule(shape, worker=worker, workers=3) for worker in range(3)]
+    taken = [[share.take() for _ in range(share.slots)] for share in shares]
+    assert [share.slots for share in shares] == [4, 3, 3]
+    assert all(share.take() is None for share in shares)
+    assert sorted(slot for slots in taken for slot in slots if slot is not None) == list(shape.times())
+    assert taken[1] == [slot for number, slot in enumerate(shape.times()) if number % 3 == 1]

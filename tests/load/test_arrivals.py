@@ -5,7 +5,7 @@ import hmac
 
 import pytest
 
-from load.arrivals import Arrivals, Endpoint
+from load.arrivals import Arrivals, Endpoint, NewRun
 from load.latency import quantiles
 from load.marker import marked_data
 from load.signatures import Signatures
@@ -22,12 +22,16 @@ def signed(body: bytes, secret: str = SECRET) -> tuple[tuple[bytes, bytes], ...]
     return ((DIALECT.signatures.simple.header.encode(), mac.encode()),)
 
 
+def new_run(name: str, broadcasts: int = 10, **further: int) -> NewRun:
+    return NewRun(run=name, broadcasts=broadcasts, started_at=BEGAN, stretch_s=1.0, late_after_s=1.0, **further)
+
+
 @pytest.fixture
 def arrivals() -> Arrivals:
-    made = Arrivals(attempts=2, late_after_s=1.0)
+    made = Arrivals(attempts=2)
     signatures = Signatures(DIALECT, advanced=False, secrets=[SECRET])
     made.endpoints["t"] = Endpoint(token="t", signatures=signatures, limited=True)
-    made.begin("run", 10, started_at=BEGAN, stretch_s=1.0)
+    made.begin(new_run("run"))
     return made
 
 
@@ -42,8 +46,9 @@ def test_a_delivery_counts_with_its_latency_from_the_intended_time(arrivals: Arr
     assert quantiles(arrivals.latencies)["p50"] == pytest.approx(0.25, rel=0.001)
     assert arrivals.settled == 1
     assert arrivals.endpoints["t"].times.tolist() == [50.25]
-    assert arrivals.take_fresh() == {250: 1}
-    assert arrivals.take_fresh() == {}
+    assert arrivals.since_began(50.25) == pytest.approx(0.25)
+    assert arrivals.take_fresh() == ({250: 1}, 0)
+    assert arrivals.take_fresh() == ({}, 0)
 
 
 def test_a_second_arrival_is_a_duplicate_and_no_second_latency(arrivals: Arrivals) -> None:
@@ -76,6 +81,22 @@ def test_an_arrival_after_one_of_a_later_broadcast_is_out_of_order(arrivals: Arr
     assert arrivals.counts["out_of_order"] == 1
 
 
+def test_what_another_worker_sent_counts_without_a_latency_since_its_clock_is_another(arrivals: Arrivals) -> None:
+    arrivals.begin(new_run("run", worker=1, workers=2))
+    arrive(arrivals, 2, after=5.0)
+    arrive(arrivals, 3, after=0.25)
+    assert (arrivals.counts["arrived"], arrivals.settled, arrivals.counts["late"]) == (2, 2, 0)
+    assert quantiles(arrivals.latencies)["max"] == pytest.approx(0.25, rel=0.001)
+    assert arrivals.take_fresh() == ({250: 1}, 1)
+
+
+def test_the_broadcasts_of_two_workers_have_no_order_among_each_other(arrivals: Arrivals) -> None:
+    arrivals.begin(new_run("run", worker=0, workers=2))
+    for number in (3, 0, 5, 2, 1):
+        arrive(arrivals, number)
+    assert arrivals.counts["out_of_order"] == 1, "of 1 alone, which came after 3 and 5 of the same worker"
+
+
 def test_an_arrival_after_the_profiles_time_is_late(arrivals: Arrivals) -> None:
     arrive(arrivals, 0, after=1.5)
     arrive(arrivals, 1, after=0.5)
@@ -105,7 +126,7 @@ def test_what_nobody_broadcast_is_unexpected(arrivals: Arrivals, body: bytes) ->
 
 
 def test_what_still_comes_of_an_earlier_run_is_passed_over(arrivals: Arrivals) -> None:
-    arrivals.begin("next", 10, started_at=BEGAN, stretch_s=1.0)
+    arrivals.begin(new_run("next"))
     arrive(arrivals, 3)
     assert not any(arrivals.endpoints["t"].successes)
     assert not arrivals.counts
@@ -113,9 +134,9 @@ def test_what_still_comes_of_an_earlier_run_is_passed_over(arrivals: Arrivals) -
 
 def test_a_new_run_begins_with_nothing(arrivals: Arrivals) -> None:
     arrive(arrivals, 3)
-    arrivals.begin("next", 5, started_at=BEGAN, stretch_s=1.0)
+    arrivals.begin(new_run("next", 5))
     assert arrivals.endpoints["t"].successes == bytearray(5)
-    assert (arrivals.settled, arrivals.latencies.get_total_count(), arrivals.take_fresh()) == (0, 0, {})
+    assert (arrivals.settled, arrivals.latencies.get_total_count(), arrivals.take_fresh()) == (0, 0, ({}, 0))
 
 
 def test_more_wrong_deliveries_than_anybody_reads_leave_few_samples(arrivals: Arrivals) -> None:

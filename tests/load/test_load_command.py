@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from spec.dialect_file import shipped_dialects
-from tests.load.embedded import HOOKPROOF, figures, hookproof_load, report, serving
+from tests.load.embedded import HOOKPROOF, PATIENT, figures, hookproof_load, report, serving
 
 
 @pytest.mark.parametrize("dialect", shipped_dialects())
@@ -162,7 +162,7 @@ def test_a_target_on_another_machine_that_is_named_is_tried(tmp_path: Path) -> N
 
 
 def test_an_interrupted_run_still_drains_and_reports_and_fails(tmp_path: Path) -> None:
-    command = [*HOOKPROOF, "load", "smoke", "--duration", "60", "--out", str(tmp_path)]
+    command = [*HOOKPROOF, "load", "smoke", "--duration", "60", *PATIENT, "--out", str(tmp_path)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
     deadline = time.monotonic() + 60

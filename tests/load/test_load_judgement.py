@@ -9,6 +9,7 @@ from load.judgement import complaints
 from load.outcome import Outcome
 from load.profile import load_profile
 from load.report import console_report, summary
+from load.share import LostWorker
 
 PROFILE = load_profile("smoke")
 GOOD = Outcome(
@@ -31,8 +32,11 @@ GOOD = Outcome(
 )
 
 
+LOST = LostWorker(worker=2, name="far", after_s=12.0, accepted=1234, refused=0)
+
+
 def console(outcome: Outcome) -> str:
-    wrong = complaints(outcome, PROFILE.fail_if)
+    wrong = complaints(outcome, PROFILE)
     told = summary(
         profile=PROFILE, target="t", dialect="d", version="1", outcome=outcome, wrong=wrong, left_out={}, trials=()
     )
@@ -40,7 +44,7 @@ def console(outcome: Outcome) -> str:
 
 
 def test_a_clean_run_passes() -> None:
-    assert complaints(GOOD, PROFILE.fail_if) == []
+    assert complaints(GOOD, PROFILE) == []
     assert console(GOOD).splitlines()[-1].startswith("PASS")
     assert "delivery_p50 2.0 ms" in console(GOOD)
 
@@ -61,9 +65,15 @@ def test_a_run_with_a_wrong_delivery_fails_and_says_which(figure: str) -> None:
         ({"figures": {**GOOD.figures, "accepted": 0.0}}, "nothing is proved"),
         ({"figures": {**GOOD.figures, "generator_cpu": 0.95}}, "measured itself"),
         ({"figures": {**GOOD.figures, "lateness_p99": 0.3}}, "could not keep up"),
+        ({"lost_workers": (LOST,)}, "worker 3 (far) was lost after 12 s: 1,234 broadcasts"),
     ],
 )
 def test_a_run_that_proves_nothing_fails_and_says_why(flaw: dict[str, Any], told: str) -> None:
     wrong = console(replace(GOOD, **flaw)).splitlines()[-1]
     assert wrong.startswith("FAIL")
     assert told in wrong
+
+
+def test_how_late_a_generator_may_be_can_be_said() -> None:
+    late = replace(GOOD, figures={**GOOD.figures, "lateness_p99": 0.3})
+    assert complaints(late, PROFILE.overridden(keep_up_s=0.4)) == []

@@ -24,7 +24,8 @@ REPORT: dict[str, Any] = {
     "endpoints": [
         {
             "endpoint": "t-0",
-            **dict.fromkeys(("expected", "delivered", "explained", "lost", "arrived"), 3),
+            **dict.fromkeys(("expected", "delivered", "explained", "lost", "unaccounted", "arrived"), 3),
+            "worker": 0,
             "limit": {"most": 2, "window_s": 1, "highest": 3, "windows": [[0.0, 1], [0.5, 3]]},
         }
     ],

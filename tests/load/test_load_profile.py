@@ -49,3 +49,20 @@ def test_the_command_line_stretches_a_shape_to_its_rate_and_duration() -> None:
     assert spike.shape == Shape.spike(100, 60, times=10, from_s=20, to_s=30)
     chaos = load_profile("chaos").overridden(duration_s=15)
     assert (chaos.trouble[0].from_s, chaos.trouble[0].to_s) == (2.5, 6)
+
+
+def test_workers_share_rate_and_users_and_have_an_endpoint_each() -> None:
+    smoke = load_profile("smoke").spread(3)
+    assert (smoke.rate, smoke.users, smoke.endpoints.count) == (50, 8, 3)
+    assert load_profile("fanout").spread(3).endpoints.count == 100
+
+
+def test_more_workers_than_users_are_refused() -> None:
+    with pytest.raises(ValueError, match="--users"):
+        load_profile("smoke").spread(9)
+
+
+def test_endpoints_of_many_workers_count_against_the_bound_of_a_run() -> None:
+    long = load_profile("smoke").overridden(rate=1000, duration_s=2000, users=200)
+    with pytest.raises(ValueError, match="deliveries"):
+        long.spread(200)

@@ -59,6 +59,7 @@ OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
         frozenset({"Bearer", "client_assertion", "client_assertion_type", 401}),
         "RFC 6750 and RFC 7523 say how OAuth 2 tokens and assertions travel, and how an endpoint refuses one",
     ),
+    "load/tables.py": (frozenset({403}), "how the web page of a run refuses what it does not do"),
     "conformance/experiments/retries.py": (ANY_STATUS, "what the receiver is made to answer"),
     "conformance/experiments/access.py": (frozenset({"Bearer"}), "one of the schemes that are wrong in most dialects"),
     "conformance/experiments/credentials.py": (frozenset({"Bearer"}), "the token_type of RFC 6750"),

@@ -1,0 +1,147 @@
+"""Measures the witness of a load run: `python -m tests.bench.witnessing`, or `make bench`.
+
+- What looking at the sidecar costs the generator: its CPU time a broadcast, with the usual two looks a second and with
+  none, while the reference server delivers every broadcast to the sidecar. The two take turns; the median is told.
+- The error of delivery latencies themselves: a bare sender over TLS marks each delivery with the time just before it
+  writes to its socket. On one machine the receiver's socket has it when that write returns, so whatever latency the
+  sidecar tells is its own lateness.
+"""
+
+import argparse
+import asyncio
+import hashlib
+import hmac
+import http.client
+import json
+import os
+import random
+import ssl
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from load.arrivals import NewRun
+from load.latency import quantiles, unpacked
+from load.marker import marked_data
+from load.plan import Receiving
+from load.profile import load_profile
+from load.share import Gathered
+from load.sidecar_api import Arrived
+from load.site import KEY_VARIABLE, Flags, site_from
+from load.stage import set_up
+from spec.dialect_file import load_dialect
+from tests.bench.machine import CLIENT_CORE, announced, mock_server
+
+PINNED: Final = ("taskset", "-c", CLIENT_CORE, sys.executable, "-c")
+LOOKING: Final = "import load.runner, load.sidecar_link; load.sidecar_link.POLL_S = {every}; load.runner.main()"
+NEVER_S: Final = 3600.0
+USUAL_S: Final = 0.5
+MOST_SHARE: Final = 0.10
+MOST_ERROR_S: Final = 0.002
+SECRET: Final = "s3cret"
+
+
+def cpu_of_a_broadcast(folder: Path, plan: Any, control: str, key: str, every_s: float) -> float:
+    """Seconds of the generator's CPU time for a broadcast, with a look at the sidecar every so many seconds."""
+    written, result = folder / "plan.json", folder / "result"
+    written.write_bytes(msgspec.json.encode(plan))
+    words = [LOOKING.format(every=every_s), str(written), str(result), "--control", control]
+    subprocess.run([*PINNED, *words], check=True, stdout=subprocess.DEVNULL, env={**environment(), KEY_VARIABLE: key})
+    [share] = msgspec.msgpack.decode(result.read_bytes(), type=Gathered).shares
+    return share.sent.cpu_share * share.sent.sending_s / share.sent.counts["accepted"]
+
+
+def environment() -> dict[str, str]:
+    """This process's, with the sources importable."""
+    return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+
+
+def witness_share(folder: Path, rounds: int, rate: float, duration_s: float) -> float:
+    """What the usual looks add to the generator's CPU time, as a share of that without any."""
+    with ExitStack() as stack:
+        sidecar, _ = stack.enter_context(announced(sidecar_command(folder)))
+        server, _ = stack.enter_context(mock_server("--project", "p=k", "--ca", sidecar["ca"]))
+        flags = dict.fromkeys(("file", "dialect", "receiver_bind", "receiver_url", "ca_dir"))
+        site = site_from(Flags(url=server["api"], api_key="k", project="p", **flags))
+        profile = replace(load_profile("ingest").overridden(rate=rate, duration_s=duration_s), drain_s=0.0)
+        stage = asyncio.run(set_up(site, profile, [sidecar["url"]]))
+
+        def measured(every_s: float) -> float:
+            [plan] = stage.plans(profile, f"{random.randrange(16**8):08x}")
+            return cpu_of_a_broadcast(folder, plan, sidecar["control"], "k", every_s)
+
+        pairs = [(measured(NEVER_S), measured(USUAL_S)) for _ in range(rounds)]
+    return statistics.median(usual / never - 1 for never, usual in pairs)
+
+
+def latency_error_s(folder: Path, deliveries: int, rate: float) -> float:
+    """The 99th percentile of what the sidecar tells of deliveries that take no time."""
+    dialect, run = load_dialect("reference"), f"{random.randrange(16**8):08x}"
+    with announced(sidecar_command(folder)) as (sidecar, _):
+        receiving = Receiving(token="t", secrets=(SECRET,), advanced=False, limited=False)
+        tell(f"{sidecar['control']}/endpoints", {"endpoints": [receiving]})
+        new = NewRun(run=run, broadcasts=deliveries, started_at=time.time(), stretch_s=60.0, late_after_s=1.0)
+        tell(f"{sidecar['control']}/runs", new)
+        host, port = sidecar["url"].removeprefix("https://").rsplit(":", 1)
+        context = ssl.create_default_context(cafile=sidecar["ca"])
+        connection = http.client.HTTPSConnection(host, int(port), context=context)
+        began = time.time()
+        for number in range(deliveries):
+            time.sleep(max(0.0, began + number / rate - time.time()))
+            body = marked_data(run, number, time.time(), "x" * 290)
+            signature = hmac.digest(SECRET.encode(), body, hashlib.sha256).hex()
+            headers = {dialect.signatures.simple.header: signature, "Content-Type": "application/json"}
+            connection.request("POST", "/t", body=body, headers=headers)
+            connection.getresponse().read()
+        connection.close()
+        with urllib.request.urlopen(f"{sidecar['control']}/arrivals", timeout=10) as answer:
+            told = msgspec.json.decode(answer.read(), type=Arrived)
+    if told.counts != {"arrived": deliveries}:
+        raise SystemExit(f"the sidecar counted {told.counts} of {deliveries}")
+    return quantiles(unpacked(told.latencies))["p99"] or 0.0
+
+
+def sidecar_command(folder: Path) -> list[str]:
+    """The receiver of a load run."""
+    return [sys.executable, "-m", "load.sidecar", "--ca-dir", str(folder / "ca"), "--dialect", "reference"]
+
+
+def tell(url: str, content: object) -> None:
+    """Post it as JSON."""
+    with urllib.request.urlopen(urllib.request.Request(url, data=msgspec.json.encode(content)), timeout=10):
+        pass
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rate", type=float, default=1000.0)
+    parser.add_argument("--seconds", type=float, default=8.0)
+    parser.add_argument("--out", type=Path, default=Path("hookproof-bench-witnessing.json"))
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        error_s = latency_error_s(Path(folder), int(options.rate * options.seconds), options.rate)
+        told = f"{error_s * 1000:.2f} ms  at most {MOST_ERROR_S * 1000:g} ms {ok(error_s, MOST_ERROR_S)}"
+        print(f"delivery latency's own error, p99  {told}", flush=True)
+        share = witness_share(Path(folder), options.rounds, options.rate, options.seconds)
+        told = f"{share:.1%}  at most {MOST_SHARE:.0%} {ok(share, MOST_SHARE)}"
+        print(f"the witness adds to the generator's CPU time  {told}", flush=True)
+    options.out.write_text(json.dumps({"latency_error_s": error_s, "witness_share": share}, indent=2) + "\n")
+
+
+def ok(value: float, most: float) -> str:
+    """The verdict."""
+    return "ok" if value <= most else "ABOVE"
+
+
+if __name__ == "__main__":
+    main()
