@@ -1,8 +1,8 @@
 """HTTP clients side by side: deliveries a second of each, 64 at once over HTTPS on kept connections, to the same sink.
 
 `python -m tests.bench.clients` runs each client in a process of its own, pinned to one core, the sink on the other; the
-clients take turns over several rounds. A client that is not installed is shown as such; `pip install -e '.[clients]'`
-installs the Rust ones.
+clients take turns over several rounds. A client that is not installed is shown as such: the Rust ones come with `pip
+install pyreqwest primp`.
 """
 
 import argparse
