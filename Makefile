@@ -62,12 +62,13 @@ mutants-stock: setup ## Run plain schemathesis against the same servers (takes h
 	$(BIN)/hookproof mutants --stock
 
 .PHONY: bench
-bench: setup ## Measure server, deliveries, receiver and load generator side by side with bare ones and others (needs wrk)
+bench: setup ## Measure server, deliveries, receiver, load generator and suites beside bare ones and others (needs wrk)
 	$(BIN)/python -m tests.bench.api
 	$(BIN)/python -m tests.bench.deliveries
 	$(BIN)/python -m tests.bench.clients
 	$(BIN)/python -m tests.bench.receiving
 	$(BIN)/python -m tests.bench.loading
+	$(BIN)/python -m tests.bench.checking
 
 .PHONY: backlog
 backlog: setup ## Hand a million pending deliveries to the reference server and watch its memory
