@@ -70,7 +70,7 @@ mutants-stock: setup ## Run plain schemathesis against the same servers (takes h
 	$(BIN)/hookproof mutants --stock
 
 .PHONY: bench
-bench: setup ## Measure server, deliveries, receiver and load generator side by side with bare ones and others (needs wrk)
+bench: setup ## Measure server, deliveries, receiver, load generator and suites beside bare ones and others (needs wrk)
 	$(BIN)/python -m tests.bench.api
 	$(BIN)/python -m tests.bench.deliveries
 	$(BIN)/python -m tests.bench.clients
@@ -78,6 +78,7 @@ bench: setup ## Measure server, deliveries, receiver and load generator side by 
 	$(BIN)/python -m tests.bench.bisecting
 	$(BIN)/python -m tests.bench.loading
 	$(BIN)/python -m tests.bench.witnessing
+	$(BIN)/python -m tests.bench.checking
 
 .PHONY: backlog
 backlog: setup ## Hand a million pending deliveries to the reference server and watch its memory

@@ -1,0 +1,207 @@
+"""Measures the suites: `python -m tests.bench.checking`, or `make bench`.
+
+How long `hookproof check` takes against the embedded server in the quick and the standard profile, and in the standard
+one against a server that is 20 ms late with every answer; beside it plain `schemathesis run` on the same server's own
+document. For each: seconds, requests, the share of them that were answered with success, and how many faults of the
+catalogue it catches, where that is recorded (`make mutants`, `make mutants-stock`). Printed and written as JSON.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from conformance.allotment import projects_needed
+from conformance.experiments.bench import all_experiments
+from conformance.mutants.record import RECORDED, recorded
+from conformance.mutants.stock import EXAMPLES, recorded_stock
+from conformance.run_file import NAME, read_run
+from conformance.stored_evidence import read_evidence
+from receiver.authority import Authority
+from spec.dialect_file import load_dialect
+
+SUCCESS: Final = range(200, 300)
+LATE: Final = "late:delay_s=0.02"
+HOOKPROOF: Final = (sys.executable, "-P", "-m", "hookproof")
+SOURCES: Final = Path(__file__).parents[2]
+STOCK: Final = "schemathesis run"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """What a row has to keep: seconds at most, requests at least."""
+
+    most_s: float
+    fewest: int = 0
+
+
+BOUNDS: Final = {
+    "quick": Bound(most_s=8.0),
+    "standard": Bound(most_s=30.0, fewest=3000),
+    "standard, 20 ms late": Bound(most_s=60.0),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One tool in one setting. `kills` is None where no matrix is recorded."""
+
+    name: str
+    seconds: float
+    requests: int
+    successful: float
+    kills: int | None = None
+
+    @property
+    def verdict(self) -> str:
+        """Whether it keeps its bound."""
+        bound = BOUNDS.get(self.name)
+        if bound is None:
+            return ""
+        wanted = f"wanted {bound.most_s:g} s" + (f", {bound.fewest} requests" if bound.fewest else "")
+        return f"{wanted} {'ok' if self.seconds <= bound.most_s and self.requests >= bound.fewest else 'MISSED'}"
+
+    def __str__(self) -> str:
+        kills = "-" if self.kills is None else self.kills
+        return f"{self.name:<22}{self.seconds:8.1f} s{self.requests:8}{self.successful:8.0%}{kills:>8}  {self.verdict}"
+
+
+def judged(name: str, folder: Path, *words: str) -> Row:
+    """A run of the suites; it must end with 0, or it says nothing of speed."""
+    out = folder / name.replace(" ", "-")
+    started = time.monotonic()
+    command = [*HOOKPROOF, "check", "--out", str(out), *words]
+    done = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, check=False)
+    seconds = time.monotonic() - started
+    if done.returncode:
+        raise SystemExit(f"{name}: hookproof check ended with {done.returncode}\n{done.stdout[-2000:]}{done.stderr}")
+    statuses = [
+        exchange.status
+        for repetition in read_evidence(out / NAME)
+        for gathered in repetition.gathered.values()
+        for case in gathered.cases
+        for exchange in case.exchanges
+    ]
+    assert len(statuses) == read_run(out / NAME).footer.exchanges
+    return Row(name=name, seconds=seconds, requests=len(statuses), successful=share(statuses), kills=our_kills())
+
+
+def stock(folder: Path) -> Row:
+    """A run of plain schemathesis, told the key and the project."""
+    (folder / "schemathesis.toml").write_text('[parameters]\n"path.projectID" = "p1"\n')
+    with server(folder, 1) as ready:
+        key = load_dialect("reference").authentication.key_format.replace("{key}", "key-p1")
+        started = time.monotonic()
+        subprocess.run(
+            [
+                *(sys.executable, "-m", "schemathesis.cli", "run", f"{ready['api']}/openapi.yaml"),
+                *("-H", f"Authorization: {key}", "--seed", "0", "--continue-on-failure", "--no-color"),
+                *("--max-examples", str(EXAMPLES)),
+                *("--report", "har", "--report-har-path", "report.har"),
+            ],
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            check=False,  # it reports failures, which prove nothing here
+        )
+        seconds = time.monotonic() - started
+    entries = json.loads((folder / "report.har").read_text())["log"]["entries"]
+    statuses = [entry["response"]["status"] for entry in entries]
+    return Row(name=STOCK, seconds=seconds, requests=len(statuses), successful=share(statuses), kills=stock_kills())
+
+
+def late(folder: Path) -> Row:
+    """A run of the suites against a server that takes 20 ms longer over every answer."""
+    count = projects_needed(len(all_experiments()))
+    with server(folder, count, "--fault", LATE) as ready:
+        control = ready["control"]
+        making = {"create_portal_link": ("portal-links", "portal_link"), "create_source": ("sources", "source")}
+        target = {
+            "base_url": ready["api"],
+            "projects": [{"id": f"p{number}", "api_key": f"key-p{number}"} for number in range(1, count + 1)],
+            "receiver": {"ca": "ca/ca.pem", "ca_key": "ca/ca.key"},
+            "provision": {
+                hook: [{"url": f"{control}/projects/{{project.id}}/{path}", "body": f"{{{kind}}}"}]
+                for hook, (path, kind) in making.items()
+            },
+        }
+        (folder / "target.yaml").write_text(yaml.safe_dump(target))
+        return judged("standard, 20 ms late", folder, "--target", "target.yaml")
+
+
+@contextmanager
+def server(folder: Path, projects: int, *options: str) -> Iterator[dict[str, Any]]:
+    """The reference server with so many projects, trusting the CA in the folder; yields its first line."""
+    Authority(folder / "ca")
+    pairs = [word for number in range(1, projects + 1) for word in ("--project", f"p{number}=key-p{number}")]
+    process = subprocess.Popen(
+        [*HOOKPROOF, "serve", "--port", "0", "--json", "--until-stdin-closes", "--ca", "ca/ca.pem", *pairs, *options],
+        cwd=folder,
+        env=environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,  # its log of what hostile requests do to it
+        text=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        yield json.loads(process.stdout.readline())
+    finally:
+        process.stdin.close()
+        process.wait(timeout=30)
+        process.stdout.close()
+
+
+def environment() -> dict[str, str]:
+    """The environment of a process that finds these sources from any folder."""
+    return {**os.environ, "PYTHONPATH": str(SOURCES)}
+
+
+def share(statuses: Sequence[int | None]) -> float:
+    """How many of these are successes, of 1."""
+    return sum(status in SUCCESS for status in statuses) / max(1, len(statuses))
+
+
+def our_kills() -> int | None:
+    """How many faults the suites are recorded to convict."""
+    return sum(any(dialects.values()) for dialects in recorded().values()) if RECORDED.is_file() else None
+
+
+def stock_kills() -> int | None:
+    """In how many of these faults plain schemathesis is recorded to find what it does not find in the clean server."""
+    found = recorded_stock()
+    return None if found is None or not RECORDED.is_file() else sum(bool(found.get(name)) for name in recorded())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("hookproof-bench-checking.json"))
+    options = parser.parse_args()
+    rows = []
+    print(f"{'':<22}{'time':>10}{'requests':>8}{'2xx':>8}{'kills':>8}")
+    with tempfile.TemporaryDirectory(prefix="hookproof-bench-") as name:
+        folder = Path(name)
+        for measure in (
+            lambda: judged("quick", folder, "--profile", "quick"),
+            lambda: judged("standard", folder),
+            lambda: late(folder),
+            lambda: stock(folder),
+        ):
+            rows.append(measure())
+            print(rows[-1], flush=True)
+    options.out.write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
