@@ -289,5 +289,6 @@ class Runner:
             provision=venue.target.provision,
             fixtures=venue.target.fixtures,
             capabilities=venue.target.capabilities,
+            canaries=venue.target.canaries,
             stock=stock,
         )

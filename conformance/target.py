@@ -64,7 +64,10 @@ class Fixtures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Where the target is, who may call it, and what it says of itself; `fixtures` are named by project."""
+    """Where the target is, who may call it, and what it says of itself; `fixtures` are named by project.
+
+    `canaries` are addresses of this machine that the target's requests must not reach.
+    """
 
     base_url: str
     projects: tuple[Project, ...]
@@ -74,3 +77,4 @@ class Target:
     provision: Provision = field(default_factory=Provision)
     fixtures: Mapping[str, Fixtures] = field(default_factory=dict)
     capabilities: Mapping[str, Presence] = field(default_factory=dict)
+    canaries: tuple[str, ...] = ()

@@ -10,11 +10,13 @@ budgets: {request_s: 10, delivery_s: 10, quiet_s: 2, total_s: 120}
 provision: ./hooks.py:Provisioner      # or steps for each hook, see conformance/provision/
 fixtures: {p1: {portal_links: [...], sources: [...]}}    # identifiers; found through the lists when absent
 capabilities: {mtls: no, api_key: yes}                   # auto for those that are not named
+egress_canaries: [192.0.2.10]          # addresses of this machine that the target must not reach
 """
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -65,6 +67,7 @@ SCHEMA: Final = _closed(
             "additionalProperties": _closed({"portal_links": _IDENTIFIERS, "sources": _IDENTIFIERS}),
         },
         "capabilities": _closed({name: {"enum": list(Presence)} for name in CAPABILITIES}),
+        "egress_canaries": {"type": "array", "items": {**_TEXT, "description": "an IP address"}, "uniqueItems": True},
     }
 )
 """What target.yaml may hold. A key that is not here is refused, so that no setting is ever silently without effect."""
@@ -106,6 +109,7 @@ def target_from(flags: Flags, environment: Mapping[str, str]) -> Target:
             provision=provision,
             fixtures=_fixtures(content, str(flags.file), projects),
             capabilities={name: Presence(word) for name, word in written.get("capabilities", {}).items()},
+            canaries=_canaries(content, str(flags.file)),
         )
     except FileProblems as problems:
         raise Refusal(str(problems)) from None
@@ -195,6 +199,26 @@ def _fixtures(content: YamlText, path: str, projects: Sequence[Project]) -> Mapp
         name: Fixtures(**{kind: tuple(identifiers) for kind, identifiers in one.items()})
         for name, one in written.items()
     }
+
+
+def _canaries(content: YamlText, path: str) -> tuple[str, ...]:
+    written: list[str] = content.value.get("egress_canaries", [])
+    problems = [
+        content.problem(("egress_canaries", place), f"{text!r} is no IP address")
+        for place, text in enumerate(written)
+        if not _is_address(text)
+    ]
+    if problems:
+        raise FileProblems(path, problems)
+    return tuple(written)
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _dialect(flags: Flags, content: YamlText, folder: Path) -> Dialect:

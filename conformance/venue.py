@@ -27,6 +27,9 @@ from spec.dialect import Dialect
 
 READY_WITHIN_S: Final = 20.0
 DEFAULT_BUDGETS: Final = Budgets()
+CLOSED_TO_THE_EMBEDDED: Final = ("0.0.0.0",)
+"""What the embedded server's guard closes although connecting there leads to this machine, where the receiver is."""
+
 NO_CA: Final = (
     "the receiver has a CA that the target cannot know, so nothing can be delivered to it; make one with"
     " `hookproof ca DIR`, let the target trust DIR/ca.pem, and give --ca-dir DIR"
@@ -98,6 +101,7 @@ async def _embedded(subject: Embedded) -> AsyncIterator[Venue]:
                     budgets=subject.budgets,
                     provision=_arranged_by(ready["control"], subject.budgets.request_s),
                     capabilities=dict.fromkeys(CAPABILITIES, Presence.YES),
+                    canaries=CLOSED_TO_THE_EMBEDDED,
                 )
                 yield Venue(target=target, receiver=receiver, embedded=True)
 

@@ -107,7 +107,8 @@ class Bench:
     is for isolation. `random` is seeded per experiment, `clock` is unix time in seconds, `nonce` tells this run from
     all others, since a target may have met the same seed before. Whoever changes portal links of the first project, or
     walks their list, holds `portal_links`: the API cannot create any, so experiments in one project share those that
-    are there. `stock` fills a project's lists through the provision hooks, once for all experiments.
+    are there. `canaries` are addresses that the target must not reach. `stock` fills a project's lists through the
+    provision hooks, once for all experiments.
     """
 
     experiment: str
@@ -126,6 +127,7 @@ class Bench:
     provision: Provision
     fixtures: Mapping[str, Fixtures]
     capabilities: Mapping[str, Presence]
+    canaries: tuple[str, ...]
     stock: "Stocked"
 
     def presence(self, capability: str) -> Presence:

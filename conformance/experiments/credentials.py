@@ -143,8 +143,13 @@ async def if_taken(scene: Scene, kind: str, authentication: Mapping[str, Any]) -
 
 async def authorized(scene: Scene, server: Token, **further: Any) -> Destination:
     """An endpoint whose tokens come from this server; `further` members replace the usual ones, None leaves one out."""
+    return await scene.destination("authorized", authentication=oauth2_towards(scene, server.url, **further))
+
+
+def oauth2_towards(scene: Scene, url: str, **further: Any) -> dict[str, Any]:
+    """An authentication object with oauth2 whose token URL is this; `further` members as in `authorized`."""
     usual = {
-        "url": server.url,
+        "url": url,
         "authentication_type": scene.dialect.words.oauth2_shared_secret,
         "client_id": scene.bodies.word("client"),
         "client_secret": scene.bodies.word("shared"),
@@ -154,8 +159,7 @@ async def authorized(scene: Scene, server: Token, **further: Any) -> Destination
         "expiry_time_unit": unit_word(scene, TimeUnit.SECONDS),
     }
     members = {name: value for name, value in {**usual, **further}.items() if value is not None}
-    authentication = {"type": scene.dialect.words.auth_oauth2, "oauth2": members}
-    return await scene.destination("authorized", authentication=authentication)
+    return {"type": scene.dialect.words.auth_oauth2, "oauth2": members}
 
 
 async def token_server(

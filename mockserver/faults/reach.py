@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from ipaddress import ip_address
 from typing import Any, Final
 
 from mockserver.delivery.courier import Answer, Courier
+from mockserver.delivery.egress import Address, EgressGuard
 from mockserver.delivery.port import EndpointSettings, Failure, PendingDelivery
 from mockserver.faults.mistake import mistaken
 from mockserver.faults.registry import fault
@@ -170,3 +172,11 @@ class ChatToldAtCreation(EndpointHandlers):
         if "slack_webhook_url" in call.body:
             self._service.dispatch.visit(call.body["slack_webhook_url"], "POST")
         return super().create(call)
+
+
+@fault("6-20", seen="metadata addresses reachable", shows_in=["egress"])
+class EveryAddressOpen(EgressGuard):
+    """A request goes wherever its URL leads, closed addresses included."""
+
+    def _checked(self, host: str, text: str) -> Address:
+        return ip_address(text)

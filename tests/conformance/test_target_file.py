@@ -133,3 +133,11 @@ def test_incomplete_flags_are_refused(flags: Flags, told: str) -> None:
 def test_a_refusal_never_shows_a_key(tmp_path: Path) -> None:
     told = refusal(written(tmp_path, WHOLE.replace('"${KEY}"', '"k\\u00e4y-secret"')), ENVIRONMENT)
     assert "secret" not in told
+
+
+def test_canaries_are_addresses_and_none_without_being_asked_for(tmp_path: Path) -> None:
+    assert target_from(written(tmp_path, WHOLE), ENVIRONMENT).canaries == ()
+    named = f'{WHOLE}egress_canaries: ["192.0.2.10", "fd00::7"]\n'
+    assert target_from(written(tmp_path, named), ENVIRONMENT).canaries == ("192.0.2.10", "fd00::7")
+    told = refusal(written(tmp_path, f"{WHOLE}egress_canaries: [metadata.internal]\n"), ENVIRONMENT)
+    assert "'metadata.internal' is no IP address" in told
