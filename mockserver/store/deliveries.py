@@ -66,7 +66,7 @@ class Credentials(msgspec.Struct, kw_only=True, omit_defaults=True):
     """What deliveries present to the destination, and who is notified, all of it unmasked (sections 2.3 and 2.5)."""
 
     authentication: dict[str, Any] | None = None
-    mtls_client_cert: dict[str, str] | None = None
+    mtls_client_cert: dict[str, Any] | None = None
     slack_webhook_url: str | None = None
     support_email: str | None = None
 

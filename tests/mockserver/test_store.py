@@ -5,9 +5,11 @@ import os
 import sqlite3
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from mockserver.store.database import IN_MEMORY, Database, UnusableDatabase
+from mockserver.store.deliveries import Credentials
 from tests.mockserver import burst
 from tests.mockserver.running import running
 from tests.mockserver.torture import survives
@@ -52,6 +54,12 @@ def test_a_database_in_use_is_refused(tmp_path: Path) -> None:
             opened(path)
     finally:
         first.close()
+
+
+def test_members_of_a_certificate_that_nobody_knows_stand_in_no_delivery_s_way() -> None:
+    stored = b'{"mtls_client_cert":{"client_cert":"c","client_key":"k","note":{"valid":[1,null]}}}'
+    found = msgspec.json.decode(stored, type=Credentials).client_certificate
+    assert (found.certificate, found.key) == ("c", "k") if found else False
 
 
 def test_writes_of_one_turn_are_committed_together_and_waited_for() -> None:
