@@ -19,7 +19,7 @@ MASTER_PORT: Final = 5557
 WEB: Final = "127.0.0.1:8089"
 LOCAL: Final = "127.0.0.1:0"
 WAIT_S: Final = 300.0
-LOCAL_WAIT_S: Final = 120.0
+LOCAL_WAIT_S: Final = 300.0
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -12,6 +12,8 @@ import locust  # first: it patches what the other imports bring in
 import os
 import select
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -23,6 +25,7 @@ import msgspec
 from gevent.fileobject import FileObjectPosix
 from locust.env import Environment
 from locust.exception import RPCError
+from locust.rpc.protocol import Message
 from locust.runners import HEARTBEAT_LIVENESS, STATE_INIT, MasterRunner
 from locust.stats import print_stats
 from zmq import ZMQError
@@ -52,6 +55,10 @@ from receiver.address import Address
 LOST_AFTER_S: Final = 10
 """Seconds without a heartbeat after which a worker is given up; a busy machine has hiccups of some."""
 
+COMING: Final = "client_ready"
+GREETING: Final = "ack"
+"""Locust's own words between a worker and its master."""
+
 SHARE_WITHIN_S: Final = 120.0
 READY_WITHIN_S: Final = 30.0
 LOOK_EVERY_S: Final = 0.1
@@ -69,10 +76,23 @@ class Member:
     lost: LostWorker | None = None
 
 
+class ClosedRunner(MasterRunner):
+    """Locust's master, which gives users to its `crew` alone once that is there, and to nobody who comes later."""
+
+    crew: frozenset[str] | None = None
+
+    def handle_message(self, client_id: str, msg: Message) -> None:
+        """Greet one that comes too late, so that it hears that it is, and do with all others as Locust does."""
+        if msg.type == COMING and self.crew is not None and client_id not in self.crew:
+            self.send_message(GREETING, data={"index": len(self.crew)}, client_id=client_id)
+            return
+        super().handle_message(client_id, msg)
+
+
 class Master:
     """Leads the workers through one run after the other."""
 
-    def __init__(self, runner: MasterRunner, *, workers: int) -> None:
+    def __init__(self, runner: ClosedRunner, *, workers: int) -> None:
         self._runner = runner
         self._wanted = workers
         self._interrupts = Interrupts()
@@ -112,7 +132,7 @@ class Master:
             self._interrupts,
             deliveries_each=plan.deliveries_each,
             drain_s=plan.drain_s,
-            some_never_come=lambda: plan.may_drop or any(one.lost for one in self.members.values()),
+            some_never_come=lambda: self._someone_is_lost() or plan.may_drop,
         )
         for one in self._living():
             self._runner.send_message(CONCLUDE, client_id=one.client)
@@ -141,7 +161,7 @@ class Master:
                 self._runner.send_message(RUN, packed(plan), client_id=one.client)  # type: ignore[arg-type]
         self._runner.start(plans[0].users, spawn_rate=plans[0].users)
 
-    def _wait(self, done: Any, within_s: float) -> None:
+    def _wait(self, done: Callable[[Member], bool], within_s: float) -> None:
         """Wait until it is so of all that are not lost; hand ctrl-C on to them meanwhile."""
         deadline, handed_on = time.time() + within_s, 0
         while not all(done(one) for one in self._living()) and time.time() < deadline:
@@ -149,8 +169,12 @@ class Master:
                 handed_on += 1
                 deadline = min(deadline, time.time() + 2 * LONGEST_ANSWER_S)
                 self._runner.send_message(INTERRUPT)
-            self._give_up([one for one in self._living() if self._silent(one)])
+            self._someone_is_lost()
             gevent.sleep(LOOK_EVERY_S)
+
+    def _someone_is_lost(self) -> bool:
+        self._give_up([one for one in self._living() if self._silent(one)])
+        return any(one.lost for one in self.members.values())
 
     def _living(self) -> list[Member]:
         return [one for one in self.members.values() if one.lost is None]
@@ -196,6 +220,8 @@ class Master:
             return
         number = len(self.members)
         self.members[client] = Member(number=number, client=client, hello=hello, tally=Tally())
+        if len(self.members) == self._wanted:
+            self._runner.crew = frozenset(self.members)
         say(f"worker {number + 1} of {self._wanted}: {hello.name}, receiver at {hello.url}")
 
     def _tally(self, environment: Environment, msg: Any) -> None:
@@ -217,25 +243,26 @@ class Master:
 def main(bind: str, workers: int, within: float, replies: int, web: str | None, announce: bool) -> None:
     """Lead the workers until the command has no more runs."""
     show_tables()
-    with os.fdopen(replies, "w") as told:
 
-        def reply(what: Reply) -> None:
-            told.write(msgspec.json.encode(what).decode() + "\n")
-            told.flush()
+    def reply(what: Reply) -> None:
+        with suppress(BrokenPipeError):  # the command has gone, and so does this process in a moment
+            os.write(replies, msgspec.json.encode(what) + b"\n")
 
-        try:
-            lead(Address.parse(bind), workers, within, web, announce, reply)
-        except OSError as problem:
-            reply(Reply(problem=" ".join(str(problem).split())))
-        except KeyboardInterrupt:
-            reply(Reply(problem="interrupted before all workers had come"))
+    try:
+        lead(Address.parse(bind), workers, within, web, announce, reply)
+    except OSError as problem:
+        reply(Reply(problem=" ".join(str(problem).split())))
+    except KeyboardInterrupt:
+        reply(Reply(problem="interrupted before all workers had come"))
 
 
-def lead(bind: Address, workers: int, within_s: float, web: str | None, announce: bool, reply: Any) -> None:
+def lead(
+    bind: Address, workers: int, within_s: float, web: str | None, announce: bool, reply: Callable[[Reply], None]
+) -> None:
     """Gather the workers, then carry out requests until there are no more."""
     environment = Environment(user_classes=[LoadUser], events=locust.events)
     try:
-        runner = environment.create_master_runner(bind.host, bind.port)
+        environment.runner = runner = ClosedRunner(environment, bind.host, bind.port)
     except (SystemExit, RPCError, ZMQError):
         raise OSError(f"cannot listen for workers on {bind.host}:{bind.port}") from None
     master = Master(runner, workers=workers)

@@ -225,7 +225,7 @@ def work(environment: Environment, worker: Worker, *, lifeline: bool) -> int:
     why, code = worker.why or ("", 0)
     if why:
         click.echo(f"hookproof load: {why}", err=True)
-    if code == EXIT_LEFT:
+    if code in {EXIT_LEFT, EXIT_USAGE}:
         environment.events.quitting.fire(environment=environment)  # type: ignore[no-untyped-call]
         gevent.sleep(0.2)  # for the word to leave
     return code

@@ -70,7 +70,7 @@ def main() -> None:
                 seen.append((int(progress[1].replace(",", "")), memory(command.pid)))
                 sizes = "  ".join(f"{role} {size:.0f} MB" for role, size in seen[-1][1].items())
                 print(f"{told - began:5.0f} s  {seen[-1][0]:>9,} deliveries  {sizes}", flush=True)
-    wrong = grown(seen, deliveries)
+    wrong = grown(seen, deliveries) if seen else ["the run ended before any memory was seen"]
     print("; ".join(wrong) or "memory was bounded")
     sys.exit(command.returncode or bool(wrong))
 

@@ -195,17 +195,23 @@ def test_a_worker_loads_no_other_machine_than_it_was_told(tmp_path: Path) -> Non
         assert [ended(worker)[0] for worker in workers] == [0, 0]
 
 
-def test_one_worker_too_many_is_sent_away(tmp_path: Path) -> None:
+def test_one_worker_too_many_is_sent_away_and_the_others_go_on(tmp_path: Path) -> None:
     with ExitStack() as stack:
         target = stack.enter_context(serving(tmp_path))
-        master, port = stack.enter_context(master_with(target, "smoke", "--duration", "6", out=tmp_path))
+        master, port = stack.enter_context(master_with(target, "smoke", "--duration", "120", out=tmp_path))
         workers = [stack.enter_context(loading(*worker_options(port, tmp_path))) for _ in range(2)]
         line_with(master, r"accepted [1-9]")
         code, _, errors = ended(stack.enter_context(loading(*worker_options(port, tmp_path))))
         assert code == 64
         assert "has all 2" in errors
-        assert ended(master)[0] == 0
+        line_with(master, r"accepted [1-9]")
+        master.send_signal(signal.SIGINT)
+        code, shown, errors = ended(master)
+        assert "FAIL  interrupted before the end" in shown, shown + errors
         assert [ended(worker)[0] for worker in workers] == [0, 0]
+    counted = figures(tmp_path)
+    assert counted["delivered"] == counted["accepted"] * 2 == counted["sent"] * 2
+    assert "lost" not in " ".join(report(tmp_path)["complaints"])
 
 
 TARGET = ("--url", "http://127.0.0.1:1", "--api-key", "k", "--project", "p")
