@@ -152,7 +152,7 @@ class StatusAsNumber(SpoiltEvents):
         return {**resource, "status": 1}
 
 
-@fault("3-3", shows_in=SHOWN)
+@fault("3-3", shows_in=SHOWN, where=keys_are_optional)
 class StatusOfAnEndpoint(SpoiltEvents):
     """A created event shows the status of an endpoint that is disabled."""
 
