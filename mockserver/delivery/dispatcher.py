@@ -30,6 +30,7 @@ from mockserver.delivery.port import (
     Start,
 )
 from mockserver.delivery.rate_limit import SlidingWindow
+from mockserver.delivery.resting import Resting
 from spec.vocabulary import Excess
 
 TURNS: Final = 256  # at a stretch, before other work of the event loop comes up
@@ -85,6 +86,7 @@ class Dispatcher:
         self._gate = Gate(bounds)
         self._lanes: dict[str, Lane] = {}
         self._line = Line()
+        self._resting = Resting(self._forget)
         self._starting: list[Attempt] = []
         self._ended: list[tuple[Lane, Record]] = []
         self._tasks: set[asyncio.Task[None]] = set()
@@ -122,6 +124,7 @@ class Dispatcher:
         for lane in self._lanes.values():
             lane.rest()
         self._lanes.clear()
+        self._resting.clear()
         self._line.clear()
 
     def _lane(self, uid: str) -> Lane:
@@ -323,7 +326,12 @@ class Dispatcher:
             lane.rest()
             del self._lanes[lane.endpoint_uid]
         else:
-            lane.sleep(lane.limiter.window_s, self._line_up)
+            self._resting.add(lane, lane.limiter.window_s)
+
+    def _forget(self, lane: Lane) -> None:
+        """A lane has rested: leave it, unless it has got something to do or was left meanwhile."""
+        if lane.idle and not lane.queued and self._lanes.get(lane.endpoint_uid) is lane:
+            self._leave(lane)
 
     def _batch(self) -> int:
         """How many deliveries a lane reads at once: the fewer, the more lanes there are.
