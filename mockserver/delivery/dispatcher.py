@@ -42,18 +42,17 @@ Carry = Callable[[PendingDelivery, EndpointSettings, Callable[[], None]], Awaita
 
 @dataclass(slots=True, kw_only=True)
 class Attempt:
-    """One attempt, from its start until what became of it is written down. `started_at` is in unix seconds."""
+    """One attempt, from its start until what became of it is written down.
 
+    `key` tells it from every other one, `started_at` is in unix seconds.
+    """
+
+    key: tuple[int, int]
     lane: Lane
     delivery: PendingDelivery
     endpoint: EndpointSettings
     limiter: SlidingWindow | None
     started_at: float
-
-    @property
-    def key(self) -> tuple[int, int]:
-        """What tells the attempt from every other one."""
-        return self.delivery.id, self.delivery.attempts
 
 
 class Dispatcher:
@@ -214,7 +213,12 @@ class Dispatcher:
     def _start(self, lane: Lane, delivery: PendingDelivery, endpoint: EndpointSettings, now: float) -> None:
         """Count an attempt as begun; it goes out at the end of the round."""
         attempt = Attempt(
-            lane=lane, delivery=delivery, endpoint=endpoint, limiter=lane.limiter, started_at=self._clock()
+            key=(delivery.id, delivery.attempts),
+            lane=lane,
+            delivery=delivery,
+            endpoint=endpoint,
+            limiter=lane.limiter,
+            started_at=self._clock(),
         )
         if attempt.limiter is not None:
             attempt.limiter.start(attempt.key)
