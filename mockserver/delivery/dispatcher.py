@@ -30,6 +30,7 @@ from mockserver.delivery.port import (
     Start,
 )
 from mockserver.delivery.rate_limit import SlidingWindow
+from mockserver.delivery.resting import Resting
 from spec.vocabulary import Excess
 
 TURNS: Final = 256  # at a stretch, before other work of the event loop comes up
@@ -41,18 +42,17 @@ Carry = Callable[[PendingDelivery, EndpointSettings, Callable[[], None]], Awaita
 
 @dataclass(slots=True, kw_only=True)
 class Attempt:
-    """One attempt, from its start until what became of it is written down. `started_at` is in unix seconds."""
+    """One attempt, from its start until what became of it is written down.
 
+    `key` tells it from every other one, `started_at` is in unix seconds.
+    """
+
+    key: tuple[int, int]
     lane: Lane
     delivery: PendingDelivery
     endpoint: EndpointSettings
     limiter: SlidingWindow | None
     started_at: float
-
-    @property
-    def key(self) -> tuple[int, int]:
-        """What tells the attempt from every other one."""
-        return self.delivery.id, self.delivery.attempts
 
 
 class Dispatcher:
@@ -85,6 +85,7 @@ class Dispatcher:
         self._gate = Gate(bounds)
         self._lanes: dict[str, Lane] = {}
         self._line = Line()
+        self._resting = Resting(self._forget)
         self._starting: list[Attempt] = []
         self._ended: list[tuple[Lane, Record]] = []
         self._tasks: set[asyncio.Task[None]] = set()
@@ -122,6 +123,7 @@ class Dispatcher:
         for lane in self._lanes.values():
             lane.rest()
         self._lanes.clear()
+        self._resting.clear()
         self._line.clear()
 
     def _lane(self, uid: str) -> Lane:
@@ -211,7 +213,12 @@ class Dispatcher:
     def _start(self, lane: Lane, delivery: PendingDelivery, endpoint: EndpointSettings, now: float) -> None:
         """Count an attempt as begun; it goes out at the end of the round."""
         attempt = Attempt(
-            lane=lane, delivery=delivery, endpoint=endpoint, limiter=lane.limiter, started_at=self._clock()
+            key=(delivery.id, delivery.attempts),
+            lane=lane,
+            delivery=delivery,
+            endpoint=endpoint,
+            limiter=lane.limiter,
+            started_at=self._clock(),
         )
         if attempt.limiter is not None:
             attempt.limiter.start(attempt.key)
@@ -323,7 +330,12 @@ class Dispatcher:
             lane.rest()
             del self._lanes[lane.endpoint_uid]
         else:
-            lane.sleep(lane.limiter.window_s, self._line_up)
+            self._resting.add(lane, lane.limiter.window_s)
+
+    def _forget(self, lane: Lane) -> None:
+        """A lane has rested: leave it, unless it has got something to do or was left meanwhile."""
+        if lane.idle and not lane.queued and self._lanes.get(lane.endpoint_uid) is lane:
+            self._leave(lane)
 
     def _batch(self) -> int:
         """How many deliveries a lane reads at once: the fewer, the more lanes there are.

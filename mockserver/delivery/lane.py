@@ -16,7 +16,18 @@ class Lane:
     `buffer` was read ahead; the next delivery is at its end.
     """
 
-    __slots__ = ("attempts", "buffer", "endpoint_uid", "limiter", "more", "queued", "timer", "under_way", "width")
+    __slots__ = (
+        "attempts",
+        "buffer",
+        "endpoint_uid",
+        "limiter",
+        "more",
+        "queued",
+        "resting",
+        "timer",
+        "under_way",
+        "width",
+    )
 
     def __init__(self, endpoint_uid: str) -> None:
         self.endpoint_uid = endpoint_uid
@@ -26,6 +37,7 @@ class Lane:
         self.buffer: list[PendingDelivery] = []
         self.more = True
         self.queued = False
+        self.resting = False
         self.limiter: SlidingWindow | None = None
         self.timer: asyncio.TimerHandle | None = None
 

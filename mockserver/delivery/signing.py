@@ -69,6 +69,10 @@ class SignatureFormat:
     def __init__(self, scheme: SignatureScheme, rules: Secrets) -> None:
         self._scheme = scheme
         self._rules = rules
+        # Looked up once, since members of enumerations are slow keys.
+        self._chosen = CHOSEN[scheme.secrets]
+        self._encoded = ENCODED[scheme.encoding]
+        self._hash = scheme.hash.value
         # Split at the body first: placeholders inside it are the sender's text.
         self._around_body = [_format(part, MOMENT) for part in scheme.signed.split(BODY)]
         self._item = _format(scheme.item, (*MOMENT, "version", "signature"))
@@ -80,7 +84,7 @@ class SignatureFormat:
         Raises SigningFault if there is no secret, or one that makes no key.
         """
         scheme = self._scheme
-        chosen = CHOSEN[scheme.secrets](living)
+        chosen = self._chosen(living)
         if not chosen:
             raise SigningFault("the endpoint has no living secret")
         values = {"id": event_uid, "timestamp": timestamp(now, scheme.timestamp_unit)}
@@ -88,7 +92,7 @@ class SignatureFormat:
         items = []
         for place, secret in enumerate(chosen):
             values["version"] = _version(scheme.versions, place)
-            values["signature"] = _signature(scheme, self._rules, secret, signed)
+            values["signature"] = self._encoded(hmac.digest(secret_key(secret, self._rules), signed, self._hash))
             items.append(self._item % values)
         values["signatures"] = scheme.separator.join(items)
         signature = (scheme.header, self._value % values)
@@ -113,10 +117,6 @@ def secret_key(secret: str, rules: Secrets) -> bytes:
         return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
     except (binascii.Error, ValueError):
         raise SigningFault("a secret of the endpoint is not in the form that its dialect asks for") from None
-
-
-def _signature(scheme: SignatureScheme, rules: Secrets, secret: str, signed: bytes) -> str:
-    return ENCODED[scheme.encoding](hmac.digest(secret_key(secret, rules), signed, scheme.hash.value))
 
 
 def _version(versions: Sequence[str], place: int) -> str:
