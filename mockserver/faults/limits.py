@@ -95,7 +95,7 @@ class WindowsWithEdges(Lane):
         return FixedWindow(limit, window_s)
 
 
-@fault("8-1", "8-2", seen="check-then-act overshoot", shows_in=RATE)
+@fault("8-1", "8-2", seen="check-then-act overshoot", shows_in=RATE, where=excess_waits)
 class RetriesNotCounted(Lane):
     """A place in the window is free again once its attempt is over."""
 
