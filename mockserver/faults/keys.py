@@ -105,15 +105,19 @@ class CredentialsOpen(Api):
         super().__init__(*arguments, keys=lenient, database=database, **further)
 
 
-@fault("5-15", seen="an authorisation that is checked after the handler", shows_in=[*KEYS, "refused_broadcasts"])
+@fault("5-15", seen="an authorisation that is checked after the handler", shows_in=KEYS)
 class RefusedButDone(Api):
     """A request without the right key is refused, and carried out all the same."""
+
+    def done(self, route: Route) -> bool:
+        """Whatever has a body, in a project that there is."""
+        return route.operation.body_schema is not None and route.values[0] in self._keys.projects
 
     async def _carry_out(self, request: BaseRequest, route: Route, query: str) -> Reply:
         try:
             self._keys.check(route.values[0], request.headers.get(hdrs.AUTHORIZATION))
         except Refusal:
-            if route.operation.body_schema is not None and route.values[0] in self._keys.projects:
+            if self.done(route):
                 body, payload = self._understood(route.operation.operation_id, await self._body(request))
                 target = route.values[1] if len(route.values) > 1 else ""
                 project = route.values[0]
@@ -124,6 +128,15 @@ class RefusedButDone(Api):
                 )
             raise
         return await super()._carry_out(request, route, query)
+
+
+@fault("5-15", seen="a queue that is filled before the key is looked at", shows_in=["refused_broadcasts"])
+class RefusedBroadcastGoesOut(RefusedButDone):
+    """A broadcast without the right key is refused, and delivered."""
+
+    def done(self, route: Route) -> bool:
+        """Broadcasts alone."""
+        return super().done(route) and route.operation.operation_id == BROADCAST
 
 
 _shown: ContextVar[str] = ContextVar("shown")
