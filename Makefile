@@ -63,7 +63,7 @@ mutants: setup ## Try the suites against every faulty server and every innocent 
 
 .PHONY: mutants-quick
 mutants-quick: setup ## The same for the first fault that each check kills
-	$(BIN)/hookproof mutants --quick
+	$(BIN)/hookproof mutants --quick --jobs 4
 
 .PHONY: mutants-stock
 mutants-stock: setup ## Run plain schemathesis against the same servers (takes hours)
