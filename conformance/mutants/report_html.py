@@ -93,8 +93,9 @@ def _row(campaign: Campaign, fault: Fault, columns: Sequence[Check], rightly: Ce
     told = escape(f"{fault.broken} [{' '.join(fault.violates)}]")
     yield f'<tr{"" if count else " class=survivor"}><th title="{told}">{escape(fault.name)}<td class=n>{count}'
     if campaign.stock is not None:
-        found = campaign.stock.get(fault.name, ())
-        yield f'<td class=n title="{escape("; ".join(found))}">{"✓" if found else "·"}'
+        found = campaign.stock.get(fault.name)
+        told = "not tried" if found is None else "; ".join(found)
+        yield f'<td class=n title="{escape(told)}">{"" if found is None else "✓" if found else "·"}'
     for check in columns:
         place = (fault.name, check.name)
         for cells, kind, mark in ((falsely, "x", "!"), (rightly, "k", "")):

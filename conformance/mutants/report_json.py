@@ -29,7 +29,7 @@ def report(campaign: Campaign, checks: Sequence[Check]) -> dict[str, Any]:
                 "seen": fault.seen,
                 "area": fault.area,
                 "trials": [_trial(one) for one in campaign.outcomes if one.fault.name == fault.name],
-                "stock": None if campaign.stock is None else list(campaign.stock.get(fault.name, ())),
+                "stock": _stock(campaign, fault.name),
             }
             for fault in campaign.faults
         ],
@@ -63,5 +63,11 @@ def _innocent(campaign: Campaign, one: Acquittal) -> dict[str, Any]:
         "dialect": one.dialect,
         "difference": one.difference,
         "acquitted": not one.result.convictions,
-        "stock": None if campaign.stock is None else list(campaign.stock.get(one.name, ())),
+        "stock": _stock(campaign, one.name),
     }
+
+
+def _stock(campaign: Campaign, name: str) -> list[str] | None:
+    """What plain schemathesis found in a server; None where it was not tried."""
+    found = (campaign.stock or {}).get(name)
+    return None if found is None else list(found)
