@@ -73,9 +73,9 @@ def two_endpoints_have_a_limit_each(case: Case, yardstick: Yardstick) -> Iterato
     """Two limited endpoints together get more than one limit, and get it sooner."""
     limit, window_s = case.facts["limit"], case.facts["window_s"]
     pair, sent = destinations(case, *LIMITED[:2]), events(case)
-    found = [deliveries_of(case, one, event, yardstick.dialect)[:1] for one in pair for event in sent]
-    together = sorted((one for first in found for one in first), key=lambda one: one.arrived_monotonic)
-    if len(together) <= limit:
+    each = [[one for event in sent for one in deliveries_of(case, to, event, yardstick.dialect)[:1]] for to in pair]
+    together = sorted((one for came in each for one in came), key=lambda one: one.arrived_monotonic)
+    if not all(each) or len(together) <= limit:  # one that got nothing shares nothing
         return
     lasted_s = together[-1].arrived_monotonic - together[0].arrived_monotonic
     shared_s = (len(together) / limit - 1) * window_s

@@ -100,6 +100,11 @@ def test_two_endpoints_that_got_no_more_than_one_limit_are_not_compared() -> Non
     assert verdicts(two_endpoints_have_a_limit_each, case) == {}
 
 
+def test_an_endpoint_that_got_nothing_shares_no_limit() -> None:
+    case = burst(limited=SLIDING, limited_as_well=[])
+    assert verdicts(two_endpoints_have_a_limit_each, case) == {}
+
+
 def test_excess_that_waits_is_judged_by_the_dialect() -> None:
     check = deliveries_above_the_limit_wait_or_are_dropped
     assert verdicts(check, burst(limited=SLIDING)) == {"8-4": PASS}
