@@ -101,6 +101,7 @@ async def _answers(module: str, order: Mapping[str, Any]) -> AsyncGenerator[Any,
         stderr=asyncio.subprocess.PIPE,
         limit=LINE_LIMIT,
         env=_environment(),
+        start_new_session=True,  # the terminal's ctrl-C is for hookproof, which ends it
     )
     try:
         async with aclosing(_lines(process, json.dumps(order).encode())) as lines:

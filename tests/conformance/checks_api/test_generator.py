@@ -2,7 +2,11 @@
 
 import asyncio
 import json
+import os
 import random
+import signal
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -16,6 +20,20 @@ from spec.contract import OPERATION_IDS
 from tests.conformance.canned import yardstick
 
 EXAMPLES = 4
+
+HEARS_AND_GOES_ON = """
+import asyncio, json, signal, sys
+from conformance.generated import generated_requests
+signal.signal(signal.SIGINT, lambda *_: None)
+async def count():
+    number = 0
+    async for _ in generated_requests(json.load(sys.stdin), seed=7, examples=4):
+        number += 1
+        if number == 1:
+            print("first", flush=True)
+    print(number)
+asyncio.run(count())
+"""
 
 
 def generate(document: dict[str, Any], seed: int = 7) -> list[GeneratedRequest]:
@@ -162,3 +180,21 @@ def test_where_disabled_endpoints_receive_nothing_is_disabled() -> None:
 @pytest.mark.parametrize("content", [b"{", b"[1]", b""])
 def test_what_is_no_object_is_sent_as_it_is(content: bytes) -> None:
     assert preparation({}).prepared(create(content)).content == content
+
+
+def test_an_interrupt_of_the_terminal_does_not_reach_the_process() -> None:
+    document = small_document()
+    with subprocess.Popen(
+        [sys.executable, "-c", HEARS_AND_GOES_ON],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps(document))
+        process.stdin.close()
+        assert process.stdout.readline() == "first\n"
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does it: to hookproof and whatever belongs to it
+        assert int(process.stdout.read()) == len(generate(document))
