@@ -5,7 +5,7 @@ A check that raises is a fault of hookproof: its requirements get an error, and 
 
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
@@ -46,8 +46,17 @@ class Opinion:
             why = cause(judgement, case, yardstick) if judgement.cause is None else judgement.cause
             found = self._finding(judgement, case, why)
             known = self.findings.get((name, found.message))
-            smaller = found if known is None or proof_size(found) < proof_size(known) else known
-            self.findings[name, found.message] = replace(smaller, count=known.count + 1 if known else 1)
+            self.findings[name, found.message] = found if known is None else _joined(known, found)
+
+    def add(self, later: "Opinion") -> None:
+        """Add what the check said of further cases."""
+        self.exercised.update(later.exercised)
+        self.faults.extend(later.faults)
+        for name, reasons in later.not_applicable.items():
+            self.not_applicable.setdefault(name, []).extend(reasons)
+        for place, found in later.findings.items():
+            known = self.findings.get(place)
+            self.findings[place] = found if known is None else _joined(known, found)
 
     def _finding(self, judgement: Judgement, case: Case, why: str) -> Finding:
         return Finding(
@@ -68,7 +77,9 @@ class Opinion:
 class Judging:
     """Judges requirement by requirement; `gathered` waits for an experiment of the run and gives what it brought.
 
-    `judge` stands between a check and its cases, for whoever keeps or replaces what the check says.
+    `meanwhile` names the other experiments that have ended, as they do, until the given one has: what they brought is
+    judged while nothing else could be done. `judge` stands between a check and its cases, for whoever keeps or replaces
+    what the check says.
     """
 
     def __init__(
@@ -82,8 +93,12 @@ class Judging:
         gathered: Callable[[str], Gathered],
         lacks: Mapping[str, Lack] | None = None,
         judge: Callable[[Check, Case, Yardstick], Iterable[Judgement]] | None = None,
+        meanwhile: Callable[[str], Iterable[str]] = lambda _name: (),
     ):
         self._checks = checks
+        self._alike: dict[tuple[str, ...], list[Check]] = {}
+        for check in checks:
+            self._alike.setdefault(check.experiments, []).append(check)
         self._yardstick = yardstick
         self._catalogue = catalogue
         self._experiments = experiments
@@ -91,7 +106,9 @@ class Judging:
         self._gathered = gathered
         self._lacks = lacks or {}
         self._judge_case = judge or (lambda check, case, yardstick: check.judge(case, yardstick))
+        self._meanwhile = meanwhile
         self._opinions: dict[str, Opinion] = {}
+        self._parts: dict[tuple[tuple[str, ...], str], Sequence[Opinion]] = {}
 
     def entry(self, requirement: Requirement) -> Entry:
         """The entry of a requirement; waits for the experiments that its checks need."""
@@ -133,7 +150,7 @@ class Judging:
     def _silence(self, requirement: Requirement, opinions: Sequence[Opinion]) -> tuple[Verdict, Sequence[str]]:
         """What is said of a requirement that nothing exercised, and why nothing did."""
         checks = [opinion.check for opinion in opinions]
-        run = {gathered.experiment: gathered for check in checks for gathered in self._needed(check)}
+        run = {name: self._gathered(name) for check in checks for name in self._those(check.experiments)}
         declined = [reason for opinion in opinions for reason in opinion.not_applicable.get(requirement.id, ())]
         hindered = hindrances(checks, run)
         if declined and not hindered:
@@ -142,21 +159,43 @@ class Judging:
 
     def _opinion(self, check: Check) -> Opinion:
         if check.name not in self._opinions:
-            alike = [one for one in self._checks if one.experiments == check.experiments]
-            self._opinions |= {opinion.check.name: opinion for opinion in self._judged(alike)}
+            self._opinions |= {opinion.check.name: opinion for opinion in self._judged(check.experiments)}
         return self._opinions[check.name]
 
-    def _judged(self, checks: Sequence[Check]) -> Sequence[Opinion]:
-        """What checks of the same experiments say; they look at a case one after the other, while it is parsed."""
+    def _judged(self, experiments: tuple[str, ...]) -> Sequence[Opinion]:
+        """What the checks of these experiments say of all their cases."""
+        opinions = [Opinion(check) for check in self._alike[experiments]]
+        for name in self._those(experiments):
+            for opinion, part in zip(opinions, self._part(experiments, name), strict=True):
+                opinion.add(part)
+        return opinions
+
+    def _part(self, experiments: tuple[str, ...], name: str) -> Sequence[Opinion]:
+        """What the checks of these experiments say of the cases of one of them; waits until it has ended."""
+        for ended in self._meanwhile(name):
+            self._judge_ahead(ended)
+        place = experiments, name
+        if place not in self._parts:
+            self._parts[place] = self._said_of(self._gathered(name), self._alike[experiments])
+        return self._parts[place]
+
+    def _judge_ahead(self, name: str) -> None:
+        """Let every check of an experiment that has ended judge it before it is asked."""
+        for experiments, checks in self._alike.items():
+            if name in self._those(experiments) and (experiments, name) not in self._parts:
+                self._parts[experiments, name] = self._said_of(self._gathered(name), checks)
+
+    def _said_of(self, gathered: Gathered, checks: Sequence[Check]) -> Sequence[Opinion]:
+        """What checks say of an experiment; they look at a case one after the other, while it is parsed."""
         opinions = [Opinion(check) for check in checks]
-        for gathered in self._needed(checks[0]):
-            if checks[0].experiments and gathered.ending is Ending.CRASHED:
-                for opinion in opinions:
+        if gathered.ending is Ending.CRASHED:
+            for opinion in opinions:
+                if opinion.check.experiments:
                     opinion.faults.append(gathered.reason)
-            for case in gathered.cases:
-                if case.obstacle is None:
-                    for opinion in opinions:
-                        self._judge(case, opinion)
+        for case in gathered.cases:
+            if case.obstacle is None:
+                for opinion in opinions:
+                    self._judge(case, opinion)
         return opinions
 
     def _judge(self, case: Case, opinion: Opinion) -> None:
@@ -170,10 +209,15 @@ class Judging:
         except Exception as error:  # noqa: BLE001 whatever a check raises is our fault, and must not end the run
             opinion.faults.append(f"The check {check.name} broke on {case.experiment}/{case.name}: {told(error)}")
 
-    def _needed(self, check: Check) -> Iterator[Gathered]:
-        for name in check.experiments or self._experiments:
-            if name in self._experiments:
-                yield self._gathered(name)
+    def _those(self, experiments: tuple[str, ...]) -> Sequence[str]:
+        """Those of a check's experiments that are part of the run: all of it for an oracle."""
+        return [name for name in experiments or self._experiments if name in self._experiments]
+
+
+def _joined(known: Finding, found: Finding) -> Finding:
+    """The finding with the smaller proof, the earlier of two alike, for both."""
+    smaller = found if proof_size(found) < proof_size(known) else known
+    return replace(smaller, count=known.count + found.count)
 
 
 def undecided(requirement: Requirement, catalogue: Catalogue, dialect: Dialect) -> list[str]:

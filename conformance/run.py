@@ -31,7 +31,7 @@ from conformance.reports.progress import Plan as Coming
 from conformance.reports.progress import progress, usual_durations
 from conformance.run_file import NAME, Header, Run, RunWriter, read_run
 from conformance.runner import Plan, Runner
-from conformance.selection import Selection, needed_experiments
+from conformance.selection import Selection, needed_checks, needed_experiments
 from conformance.shrinking import Shrinking, with_smaller_proofs
 from conformance.target import Budgets, Profile, ReceiverSettings, Target
 from conformance.venue import Embedded, Venue
@@ -130,7 +130,7 @@ class Rounds:
                 writer = RunWriter(self.stream, mask, _header(self.settings, venue, self.catalogue))
             writer.mask = mask  # the embedded server has other keys each time
             recorder = Recorder(writer, repetition)
-            judging = _judging(plan, self.catalogue, runner, venue.target, recorder)
+            judging = self._judging(plan, runner, venue.target, recorder)
 
             def judge(requirement: Requirement) -> Entry:
                 entry = judging.entry(requirement)
@@ -142,6 +142,19 @@ class Rounds:
             for gathered in runner.all_gathered():
                 writer.experiment(gathered, repetition)
         return writer, ledger
+
+    def _judging(self, plan: Plan, runner: Runner, target: Target, recorder: Recorder) -> Judging:
+        return Judging(
+            checks=needed_checks(self.requirements, all_checks()),
+            yardstick=Yardstick(dialect=plan.dialect, contract=plan.contract),
+            catalogue=self.catalogue,
+            experiments=[one.name for one in plan.experiments],
+            profile=plan.profile,
+            gathered=runner.gathered,
+            lacks=lacking(target.capabilities, self.catalogue),
+            judge=recorder.judge,
+            meanwhile=runner.meanwhile,
+        )
 
     def _shrunk(
         self, ledger: Ledger, plan: Plan, target: Target, runner: Runner, repetition: int, writer: RunWriter
@@ -211,19 +224,6 @@ def _header(settings: Settings, venue: Venue, catalogue: Catalogue) -> Header:
         answers=written_dialect(settings.subject.dialect),
         repetitions=settings.repetitions,
         baseline=[one.to_json() for one in settings.baseline],
-    )
-
-
-def _judging(plan: Plan, catalogue: Catalogue, runner: Runner, target: Target, recorder: Recorder) -> Judging:
-    return Judging(
-        checks=all_checks(),
-        yardstick=Yardstick(dialect=plan.dialect, contract=plan.contract),
-        catalogue=catalogue,
-        experiments=[one.name for one in plan.experiments],
-        profile=plan.profile,
-        gathered=runner.gathered,
-        lacks=lacking(target.capabilities, catalogue),
-        judge=recorder.judge,
     )
 
 

@@ -9,8 +9,8 @@ import asyncio
 import random
 import threading
 import time
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
-from concurrent.futures import Future, InvalidStateError
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, InvalidStateError, wait
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from types import TracebackType
@@ -111,6 +111,17 @@ class Runner:
     def gathered(self, name: str) -> Gathered:
         """Wait for an experiment to end and give what it brought."""
         return self._gathered[name].result()
+
+    def meanwhile(self, name: str) -> Iterator[str]:
+        """The other experiments that have ended, each once and as it does, until this one has; waits between them."""
+        told: set[str] = set()
+        while not self._gathered[name].done():
+            ended = [one for one, future in self._gathered.items() if future.done() and one not in told]
+            if ended:
+                told.add(ended[0])
+                yield ended[0]
+            else:
+                wait([one for one in self._gathered.values() if not one.done()], return_when=FIRST_COMPLETED)
 
     def under_way(self) -> tuple[str, ...]:
         """The experiments that have not ended, in their order."""

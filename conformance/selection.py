@@ -48,12 +48,17 @@ class Selection:
         return chosen
 
 
+def needed_checks(requirements: Sequence[Requirement], checks: Sequence[Check]) -> list[Check]:
+    """The checks that judge any of these requirements."""
+    wanted = {requirement.id for requirement in requirements if requirement.untestable is None}
+    return [check for check in checks if wanted.intersection(check.requirements)]
+
+
 def needed_experiments(
     requirements: Sequence[Requirement], checks: Sequence[Check], experiments: Sequence[Experiment], profile: Profile
 ) -> tuple[Experiment, ...]:
     """The experiments of the profile whose evidence the checks of these requirements judge; an oracle judges all."""
-    wanted = {requirement.id for requirement in requirements if requirement.untestable is None}
-    bound = [check for check in checks if wanted.intersection(check.requirements)]
+    bound = needed_checks(requirements, checks)
     everything = any(not check.experiments for check in bound)
     names = {name for check in bound for name in check.experiments}
     return tuple(one for one in experiments if one.profile <= profile and (everything or one.name in names))

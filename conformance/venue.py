@@ -19,13 +19,14 @@ from conformance.provision.hooks import Provision
 from conformance.provision.steps import Step, hook_of_steps
 from conformance.refusal import ExitCode, Refusal
 from conformance.target import Budgets, Project, ReceiverSettings, Target
-from receiver.authority import CERTIFICATE_FILE, KEY_FILE
-from receiver.child import ChildFailed, child
+from receiver.authority import CERTIFICATE_FILE, KEY_FILE, Authority, AuthorityProblem
+from receiver.child import ChildFailed, child, children
 from receiver.client import ReceiverClient
 from receiver.delivery import ReceivedDelivery
 from spec.dialect import Dialect
 
-READY_WITHIN_S: Final = 20.0
+READY_WITHIN_S: Final = 90.0
+"""Far more than it takes, for a machine that has no time at all: a process that fails says so at once."""
 DEFAULT_BUDGETS: Final = Budgets()
 CLOSED_TO_THE_EMBEDDED: Final = ("0.0.0.0",)
 """What the embedded server's guard closes although connecting there leads to this machine, where the receiver is."""
@@ -80,6 +81,8 @@ async def opened(subject: Target | Embedded) -> AsyncIterator[Venue]:
     except ChildFailed as failure:
         ours = failure.exit_code != ExitCode.USAGE
         raise Refusal(str(failure), ExitCode.FAULT if ours else ExitCode.USAGE) from None
+    except AuthorityProblem as problem:
+        raise Refusal(f"receiver: {problem}") from None
 
 
 @asynccontextmanager
@@ -88,22 +91,26 @@ async def _embedded(subject: Embedded) -> AsyncIterator[Venue]:
     projects = tuple(Project(id=name, api_key=f"embedded-{secrets.token_urlsafe(24)}") for name in names)
     with tempfile.TemporaryDirectory(prefix="hookproof-") as folder:
         ca = copied_ca(subject.receiver, Path(folder))
-        async with _receiver(subject.receiver, ca) as (ca_file, receiver):
-            arguments = ["serve", "--port", "0", "--dialect", subject.dialect_name, "--seed", str(subject.seed)]
-            arguments += subject.deviations
-            arguments += [word for project in projects for word in ("--project", f"{project.id}={project.api_key}")]
-            async with child([*arguments, "--ca", ca_file], deadline_s=READY_WITHIN_S) as ready:
-                target = Target(
-                    base_url=ready["api"],
-                    projects=projects,
-                    dialect=subject.dialect,
-                    receiver=subject.receiver,
-                    budgets=subject.budgets,
-                    provision=_arranged_by(ready["control"], subject.budgets.request_s),
-                    capabilities=dict.fromkeys(CAPABILITIES, Presence.YES),
-                    canaries=CLOSED_TO_THE_EMBEDDED,
-                )
-                yield Venue(target=target, receiver=receiver, embedded=True)
+        certificate = Authority(ca).certificate_path  # made before both start, since both read it
+        serve = ["serve", "--port", "0", "--dialect", subject.dialect_name, "--seed", str(subject.seed)]
+        serve += subject.deviations
+        serve += [word for project in projects for word in ("--project", f"{project.id}={project.api_key}")]
+        commands = [_receive(subject.receiver, ca), [*serve, "--ca", str(certificate)]]
+        async with (
+            children(commands, deadline_s=READY_WITHIN_S) as (receiving, serving),
+            ReceiverClient(receiving["control"]) as receiver,
+        ):
+            target = Target(
+                base_url=serving["api"],
+                projects=projects,
+                dialect=subject.dialect,
+                receiver=subject.receiver,
+                budgets=subject.budgets,
+                provision=_arranged_by(serving["control"], subject.budgets.request_s),
+                capabilities=dict.fromkeys(CAPABILITIES, Presence.YES),
+                canaries=CLOSED_TO_THE_EMBEDDED,
+            )
+            yield Venue(target=target, receiver=receiver, embedded=True)
 
 
 def _arranged_by(control: str, timeout_s: float) -> Provision:
@@ -118,22 +125,20 @@ def _arranged_by(control: str, timeout_s: float) -> Provision:
 
 @asynccontextmanager
 async def _beside(target: Target) -> AsyncIterator[Venue]:
+    kind = ReceiverClient if target.receiver.ca is not None else UntrustedReceiver
     with tempfile.TemporaryDirectory(prefix="hookproof-") as folder:
         ca = copied_ca(target.receiver, Path(folder))
-        async with _receiver(target.receiver, ca, trusted=target.receiver.ca is not None) as (_, receiver):
+        async with (
+            child(_receive(target.receiver, ca), deadline_s=READY_WITHIN_S) as ready,
+            kind(ready["control"]) as receiver,
+        ):
             yield Venue(target=target, receiver=receiver, embedded=False)
 
 
-@asynccontextmanager
-async def _receiver(
-    settings: ReceiverSettings, ca: Path, *, trusted: bool = True
-) -> AsyncIterator[tuple[str, ReceiverClient]]:
-    arguments = ["receive", "--bind", settings.bind, "--ca-dir", str(ca)]
-    if settings.public_url is not None:
-        arguments += ["--public-url", settings.public_url]
-    kind = ReceiverClient if trusted else UntrustedReceiver
-    async with child(arguments, deadline_s=READY_WITHIN_S) as ready, kind(ready["control"]) as receiver:
-        yield ready["ca"], receiver
+def _receive(settings: ReceiverSettings, ca: Path) -> list[str]:
+    """The command that starts the receiver."""
+    public_url = [] if settings.public_url is None else ["--public-url", settings.public_url]
+    return ["receive", "--bind", settings.bind, "--ca-dir", str(ca), *public_url]
 
 
 def copied_ca(settings: ReceiverSettings, folder: Path) -> Path:

@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 # -P keeps a folder named `spec` or `receiver` where the user stands from being imported in place of ours.
 HOOKPROOF: Final = (sys.executable, "-P", "-m", "hookproof")
@@ -47,53 +47,95 @@ async def child(
 
     The child has `grace_s` seconds to end by itself, and as many again when it was told to; then it is killed.
     """
-    process = await _started([*program, *arguments, *LIFELINE])
-    assert process.stdout is not None
-    assert process.stderr is not None
-    said: deque[str] = deque(maxlen=KEPT_LINES)
-    readers = [asyncio.create_task(_drain(process.stderr, said))]
-    try:
-        ready = await _ready(process, arguments[0], said, readers[0], deadline_s)
-        readers.append(asyncio.create_task(_drain(process.stdout, deque(maxlen=0))))
+    async with children([arguments], deadline_s=deadline_s, program=program, grace_s=grace_s) as (ready,):
         yield ready
+
+
+@asynccontextmanager
+async def children(
+    commands: Sequence[Sequence[str]],
+    *,
+    deadline_s: float,
+    program: Sequence[str] = HOOKPROOF,
+    grace_s: float = GRACE_S,
+) -> AsyncIterator[tuple[dict[str, Any], ...]]:
+    """The same for several that start beside each other, and end beside each other; raises ChildFailed of the first."""
+    begun: list[_Child] = []
+    try:
+        for arguments in commands:
+            begun.append(await _Child.started(arguments[0], [*program, *arguments, *LIFELINE]))  # noqa: PERF401
+        yield await _all_ready(begun, deadline_s)
     finally:
-        await _end(process, grace_s)
-        await asyncio.gather(*readers)
+        await asyncio.gather(*(one.end(grace_s) for one in begun))
 
 
-async def _started(command: Sequence[str]) -> asyncio.subprocess.Process:
-    path = os.pathsep.join(filter(None, [str(SOURCES), os.environ.get("PYTHONPATH", "")]))
-    return await asyncio.create_subprocess_exec(
-        *command,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": path},
-        limit=LONGEST_LINE,
-        start_new_session=True,
-    )
+async def _all_ready(begun: Sequence["_Child"], deadline_s: float) -> tuple[dict[str, Any], ...]:
+    said = await asyncio.gather(*(one.ready(deadline_s) for one in begun), return_exceptions=True)
+    for one in said:
+        if isinstance(one, BaseException):
+            raise one
+    return tuple(one for one in said if not isinstance(one, BaseException))
 
 
-async def _ready(
-    process: asyncio.subprocess.Process, name: str, said: deque[str], errors: asyncio.Task[None], deadline_s: float
-) -> dict[str, Any]:
-    assert process.stdout is not None
-    try:
-        line = await asyncio.wait_for(process.stdout.readline(), deadline_s)
-    except TimeoutError:
-        raise ChildFailed(f"`hookproof {name}` was not ready after {deadline_s:g} s", None) from None
-    if not line:
-        code = await process.wait()
-        await errors
-        reason = said[-1] if said else f"exit code {code}"
-        raise ChildFailed(f"`hookproof {name}` did not start: {reason}", code)
-    try:
-        ready = json.loads(line)
-    except ValueError:
-        ready = None
-    if not isinstance(ready, dict):
-        raise ChildFailed(f"`hookproof {name}` said {line[:80]!r} in place of its ready line", None)
-    return ready
+class _Child:
+    """A process that was started, and what reads its output."""
+
+    def __init__(self, name: str, process: asyncio.subprocess.Process) -> None:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        self._name = name
+        self._process = process
+        self._output = process.stdout
+        self._said: deque[str] = deque(maxlen=KEPT_LINES)
+        self._errors = asyncio.create_task(_drain(process.stderr, self._said))
+        self._readers = [self._errors]
+
+    @classmethod
+    async def started(cls, name: str, command: Sequence[str]) -> Self:
+        path = os.pathsep.join(filter(None, [str(SOURCES), os.environ.get("PYTHONPATH", "")]))
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": path},
+            limit=LONGEST_LINE,
+            start_new_session=True,
+        )
+        return cls(name, process)
+
+    async def ready(self, deadline_s: float) -> dict[str, Any]:
+        """Its ready line; raises ChildFailed."""
+        try:
+            line = await asyncio.wait_for(self._output.readline(), deadline_s)
+        except TimeoutError:
+            raise ChildFailed(f"`hookproof {self._name}` was not ready after {deadline_s:g} s", None) from None
+        if not line:
+            code = await self._process.wait()
+            await self._errors
+            reason = self._said[-1] if self._said else f"exit code {code}"
+            raise ChildFailed(f"`hookproof {self._name}` did not start: {reason}", code)
+        try:
+            ready = json.loads(line)
+        except ValueError:
+            ready = None
+        if not isinstance(ready, dict):
+            raise ChildFailed(f"`hookproof {self._name}` said {line[:80]!r} in place of its ready line", None)
+        self._readers.append(asyncio.create_task(_drain(self._output, deque(maxlen=0))))
+        return ready
+
+    async def end(self, grace_s: float) -> None:
+        """Close its input, then ask it, then kill it."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        for sign in (None, signal.SIGTERM, signal.SIGKILL):
+            if sign is not None:
+                with suppress(ProcessLookupError):
+                    self._process.send_signal(sign)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._process.wait(), grace_s)
+                break
+        await asyncio.gather(*self._readers)
 
 
 async def _drain(stream: asyncio.StreamReader, kept: deque[str]) -> None:
@@ -107,16 +149,3 @@ async def _drain(stream: asyncio.StreamReader, kept: deque[str]) -> None:
             return
         if text := line.decode(errors="replace").strip():
             kept.append(text)
-
-
-async def _end(process: asyncio.subprocess.Process, grace_s: float) -> None:
-    """End a child: close its input, then ask it, then kill it."""
-    assert process.stdin is not None
-    process.stdin.close()
-    for sign in (None, signal.SIGTERM, signal.SIGKILL):
-        if sign is not None:
-            with suppress(ProcessLookupError):
-                process.send_signal(sign)
-        with suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), grace_s)
-            return

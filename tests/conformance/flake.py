@@ -1,9 +1,9 @@
 """`make flake`: the same run again and again, some of them with every core loaded, must give the same verdicts.
 
-    python -m tests.conformance.flake 30 [--profile quick] [--dialect contrary] [--loaded 3]
+    python -m tests.conformance.flake 30 [--profile quick] [--dialect contrary] [--loaded 3] [--burners 2]
 
 The last runs are the loaded ones. Prints one line per run and, for each that differs from the first, which requirements
-do; the exit code is the number of such runs.
+do and why; the last line says whether all were alike, and the exit code is 1 if they were not.
 """
 
 import argparse
@@ -14,12 +14,19 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from multiprocessing.synchronize import Event
 from pathlib import Path
+from typing import Any, Final
 
-Verdicts = dict[str, str]
+BUDGET_S: Final = "600"
+"""For a run on a busy machine: one that is cut short says nothing of its verdicts."""
+
+Judged = Mapping[str, Mapping[str, Any]]
+"""The requirements of a report by their ids; what keeps a run from having one stands under RUN."""
+
+RUN: Final = "the run"
 
 
 def main() -> int:
@@ -27,53 +34,87 @@ def main() -> int:
     wanted = argparse.ArgumentParser(description="Run the suites repeatedly and compare the verdicts.")
     wanted.add_argument("runs", type=int)
     wanted.add_argument("--loaded", type=int, default=3, help="how many of the runs have every core loaded")
-    wanted.add_argument("--profile", default="standard")
+    wanted.add_argument("--burners", type=int, default=os.cpu_count() or 1, help="how many processes make the load")
+    wanted.add_argument("--profile", default="quick")
     wanted.add_argument("--dialect", default="reference")
     options = wanted.parse_args()
-    first: Verdicts | None = None
+    words = ["--profile", options.profile, "--dialect", options.dialect, "--budget", BUDGET_S]
+    first: Judged = {}
     different = 0
     for number in range(1, options.runs + 1):
         loaded = number > options.runs - options.loaded
-        with every_core_busy() if loaded else idle():
-            started = time.monotonic()
-            verdicts = judged(["--profile", options.profile, "--dialect", options.dialect, "--budget", "600"])
-            took_s = time.monotonic() - started
-        first = first or verdicts
-        changed = {name: (first.get(name), verdict) for name, verdict in verdicts.items() if first.get(name) != verdict}
+        started = time.monotonic()
+        with busy(options.burners if loaded else 0):
+            found = judged(words)
+        first = first or found
+        changed = differences(first, found)
         different += bool(changed)
-        told = ", ".join(f"{name}: {was} -> {now}" for name, (was, now) in changed.items()) or "identical"
-        print(f"{number:3}  {took_s:6.1f} s  {'loaded' if loaded else '      '}  {told}", flush=True)  # noqa: T201
-    return different
+        kind = "loaded" if loaded else "idle"
+        tell(f"{number:3} of {options.runs}  {time.monotonic() - started:6.1f} s  {kind:6}  {summary(found)}")
+        tell(*(f"     {line}" for line in changed))
+    tell(f"{'FLAKY' if different else 'STEADY'}  {different} of {options.runs} runs differ from the first")
+    return int(different > 0)
 
 
-def judged(words: Sequence[str]) -> Verdicts:
-    """The verdict of each requirement after one run against the embedded server."""
+def judged(words: Sequence[str]) -> Judged:
+    """The requirements after one run against the embedded server."""
     with tempfile.TemporaryDirectory(prefix="hookproof-flake-") as folder:
         command = [sys.executable, "-P", "-m", "hookproof", "check", "--out", folder, *words]
-        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-        report = json.loads((Path(folder) / "report.json").read_text())
-    return {requirement["id"]: requirement["verdict"] for requirement in report["requirements"]}
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        report = Path(folder) / "report.json"
+        if not report.is_file():
+            return {RUN: {"verdict": f"exit code {done.returncode}", "reasons": [done.stderr.strip()]}}
+        told = json.loads(report.read_text())
+    return {RUN: {"verdict": told["verdict"]}} | {one["id"]: one for one in told["requirements"]}
+
+
+def differences(first: Judged, now: Judged) -> list[str]:
+    """A line for each requirement whose verdict is another one than in the first run."""
+    names = dict.fromkeys([*first, *now])
+    return [
+        f"{name}: {verdict(first, name)} -> {verdict(now, name)}{reason(now.get(name, {}))}"
+        for name in names
+        if verdict(first, name) != verdict(now, name)
+    ]
+
+
+def verdict(found: Judged, name: str) -> str:
+    """A requirement's verdict, if it has one."""
+    return str(found.get(name, {}).get("verdict", "none"))
+
+
+def reason(requirement: Mapping[str, Any]) -> str:
+    """Why a requirement was judged as it was, as far as it says so."""
+    findings = requirement.get("findings", ())
+    said = [f"{one['message']}: expected {one['expected']}, was {one['actual']}" for one in findings]
+    return "".join(f"\n       {line}" for line in (*said, *requirement.get("reasons", ())))
+
+
+def summary(found: Judged) -> str:
+    """The verdict of the run and how many requirements pass."""
+    passed = sum(one["verdict"] == "pass" for one in found.values())
+    return f"{verdict(found, RUN)}, {passed} pass"
+
+
+def tell(*lines: str) -> None:
+    """Print at once, for whoever waits."""
+    for line in lines:
+        print(line, flush=True)  # noqa: T201
 
 
 @contextmanager
-def every_core_busy() -> Iterator[None]:
-    """A process on each core that does nothing but count, until the block ends."""
+def busy(burners: int) -> Iterator[None]:
+    """So many processes that do nothing but count, until the block ends."""
     stop = multiprocessing.Event()
-    burners = [multiprocessing.Process(target=_burn, args=(stop,), daemon=True) for _ in range(os.cpu_count() or 1)]
-    for burner in burners:
-        burner.start()
+    processes = [multiprocessing.Process(target=_burn, args=(stop,), daemon=True) for _ in range(burners)]
+    for process in processes:
+        process.start()
     try:
         yield
     finally:
         stop.set()
-        for burner in burners:
-            burner.join()
-
-
-@contextmanager
-def idle() -> Iterator[None]:
-    """Nothing besides the run."""
-    yield
+        for process in processes:
+            process.join()
 
 
 def _burn(stop: Event) -> None:

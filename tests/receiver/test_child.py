@@ -17,7 +17,7 @@ import asyncio, os, signal
 from receiver.child import child
 
 async def main():
-    async with child(["receive"], deadline_s=20) as ready:
+    async with child(["receive"], deadline_s=90) as ready:
         print(ready["control"], flush=True)
         os.kill(os.getpid(), signal.SIGKILL)
 
@@ -34,7 +34,7 @@ def accepts(url: str) -> bool:
         return False
 
 
-async def started(*arguments: str, deadline_s: float = 20) -> str:
+async def started(*arguments: str, deadline_s: float = 90) -> str:
     async with child(arguments, deadline_s=deadline_s) as ready:
         assert accepts(ready["control"])
         return str(ready["control"])
@@ -48,7 +48,7 @@ def test_a_child_ends_when_the_block_is_left_by_an_error() -> None:
     seen = []
 
     async def breaks() -> None:
-        async with child(["receive"], deadline_s=20) as ready:
+        async with child(["receive"], deadline_s=90) as ready:
             seen.append(ready["control"])
             raise RuntimeError("stop")
 
@@ -62,7 +62,7 @@ def test_a_child_that_will_not_end_is_killed() -> None:
     stubborn = ["/bin/sh", "-c", """trap '' TERM; echo "{\\"pid\\": $$}"; while :; do sleep 0.05; done"""]
 
     async def run() -> int:
-        async with child(["stubborn"], deadline_s=20, program=stubborn, grace_s=0.1) as ready:
+        async with child(["stubborn"], deadline_s=90, program=stubborn, grace_s=0.1) as ready:
             pid = int(ready["pid"])
             os.kill(pid, 0)
             return pid
@@ -86,7 +86,7 @@ def test_a_child_that_is_not_ready_in_time_is_ended() -> None:
 
 def test_a_first_line_that_is_no_json_is_told() -> None:
     async def run() -> None:
-        async with child(["hello"], deadline_s=20, program=["/bin/sh", "-c", "echo hello"]):
+        async with child(["hello"], deadline_s=90, program=["/bin/sh", "-c", "echo hello"]):
             pass
 
     with pytest.raises(ChildFailed, match="in place of its ready line"):
