@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, InvalidStateError, wait
-from contextlib import aclosing, suppress
+from contextlib import aclosing, nullcontext, suppress
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Final, Self, cast
@@ -35,6 +35,8 @@ from spec.dialect import Dialect
 CANCELLED_WITHIN_S: Final = 5.0
 CLOSED_WITHIN_S: Final = 15.0
 AFTERWARDS: Final = "afterwards"
+BUSY_AT_ONCE: Final = 4
+"""As many busy experiments keep a target busy; more would only delay the beginning of those that wait."""
 
 Afterwork = Callable[[Callable[[Project], Bench]], Coroutine[Any, Any, None]]
 """What is done at the target once all experiments have ended; it is given what makes a bench in a project."""
@@ -208,7 +210,13 @@ class Runner:
         }
         last = [one for one in self._plan.experiments if one.alone and allotment.shared]
         rest = [one for one in self._plan.experiments if one not in last]
-        await asyncio.gather(*(self._gather(one, benches[one.name], keep) for one in rest))
+        few = asyncio.Semaphore(BUSY_AT_ONCE)
+
+        async def in_turn(one: Experiment) -> None:
+            async with few if one.busy else nullcontext():
+                await self._gather(one, benches[one.name], keep)
+
+        await asyncio.gather(*map(in_turn, rest))
         for one in last:
             await self._gather(one, benches[one.name], keep)
         if self._held:

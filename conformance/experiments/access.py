@@ -37,7 +37,7 @@ class Attempt:
         return {"key": key, "headers": headers, "project": self.project}
 
 
-@experiment("access")
+@experiment("access", busy=True)
 async def access(bench: Bench) -> AsyncIterator[Case]:
     """One case per operation and kind of key, and the traces that refused requests must not leave."""
     trial = bench.trial("resources to ask for")

@@ -172,25 +172,29 @@ class Gather(Protocol):
 class Experiment:
     """One experiment and the lightest profile that runs it.
 
-    One that wants to be `alone` runs beside no other in its project, if need be after all others.
+    One that wants to be `alone` runs beside no other in its project, if need be after all others. One that is `busy`
+    never waits, and could as well go on later.
     """
 
     name: str
     gather: Gather
     profile: Profile
     alone: bool
+    busy: bool
 
 
 _experiments: dict[str, Experiment] = {}
 
 
-def experiment(name: str, *, profile: Profile = Profile.QUICK, alone: bool = False) -> Callable[[Gather], Gather]:
+def experiment(
+    name: str, *, profile: Profile = Profile.QUICK, alone: bool = False, busy: bool = False
+) -> Callable[[Gather], Gather]:
     """Register an async generator function as the experiment of this name."""
 
     def register(gather: Gather) -> Gather:
         if name in _experiments:
             raise ValueError(f"two experiments are named {name}")
-        _experiments[name] = Experiment(name=name, gather=gather, profile=profile, alone=alone)
+        _experiments[name] = Experiment(name=name, gather=gather, profile=profile, alone=alone, busy=busy)
         return gather
 
     return register

@@ -21,7 +21,7 @@ PAYLOADS: Final[dict[str, Any]] = {
 }
 
 
-@experiment("broadcast_answers")
+@experiment("broadcast_answers", busy=True)
 async def broadcast_answers(bench: Bench) -> AsyncIterator[Case]:
     """One case per field and per payload."""
     bodies = RequestBodies.of(bench)

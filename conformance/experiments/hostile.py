@@ -77,7 +77,7 @@ class Try:
     role: str = "tried"
 
 
-@experiment("hostile")
+@experiment("hostile", busy=True)
 async def hostile(bench: Bench) -> AsyncIterator[Case]:
     """One case per request."""
     trial = bench.trial("resources to ask for")

@@ -13,7 +13,7 @@ from conformance.experiments.request_bodies import RequestBodies
 AT_ONCE = 10
 
 
-@experiment("idempotency")
+@experiment("idempotency", busy=True)
 async def idempotency(bench: Bench) -> AsyncIterator[Case]:
     """The same key again, with another body, at once, in another project; another key; no key."""
     bodies = RequestBodies.of(bench)

@@ -14,7 +14,7 @@ from conformance.target import Project
 ONE_PROJECT = "it takes two projects: name a second one with its key in target.yaml"
 
 
-@experiment("isolation")
+@experiment("isolation", busy=True)
 async def isolation(bench: Bench) -> AsyncIterator[Case]:
     """Everything of the first project is asked for in the second, with the second one's key."""
     if len(bench.projects) < 2:  # noqa: PLR2004

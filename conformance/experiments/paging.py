@@ -45,7 +45,7 @@ TOO_LONG: Final = "the list is too long to be walked, or has no end; name a proj
 NO_HOOK: Final = "nothing can be added to a list during a walk; give target.yaml a provision hook {}"
 
 
-@experiment("paging")
+@experiment("paging", busy=True)
 async def paging(bench: Bench) -> AsyncIterator[Case]:
     """One case per walk and per single parameter, for portal links and for sources."""
     for operation_id, missing in LISTS.items():

@@ -22,7 +22,7 @@ LEFT_OUT: Final = ("appID", "is_disabled")
 Row = Mapping[str, Any]
 
 
-@experiment("pairs", profile=Profile.STANDARD)
+@experiment("pairs", profile=Profile.STANDARD, busy=True)
 async def pairs(bench: Bench) -> AsyncIterator[Case]:
     """One case per row of fields."""
     bodies = RequestBodies.of(bench)

@@ -16,7 +16,7 @@ RETRIEVED = 5
 Link = Mapping[str, Any]
 
 
-@experiment("portal_links")
+@experiment("portal_links", busy=True)
 async def portal_links(bench: Bench) -> AsyncIterator[Case]:
     """All of it with the portal links that are there, which are put back at the end."""
     async with bench.portal_links:

@@ -46,7 +46,7 @@ class Try:
     path: Mapping[str, str] | None = None
 
 
-@experiment("refusals")
+@experiment("refusals", busy=True)
 async def refusals(bench: Bench) -> AsyncIterator[Case]:
     """One case per request."""
     trial = bench.trial("resources to ask for")

@@ -16,7 +16,7 @@ OVERLAP_S = 7200.0
 """How long the old secret is asked to live on; nobody waits for it."""
 
 
-@experiment("roll_answers")
+@experiment("roll_answers", busy=True)
 async def roll_answers(bench: Bench) -> AsyncIterator[Case]:
     """Rolls with everything given, a second time, without expiration and without a secret."""
     bodies, rolling = RequestBodies.of(bench), bench.dialect.rolling

@@ -37,7 +37,7 @@ SHOWN_IN_RESPONSES: Final = {"authentication by api_key": "api_key", "authentica
 """Section 2.5: the body of createEndpoint shows only type and oauth2; each with the capability that it is."""
 
 
-@experiment("round_trip")
+@experiment("round_trip", busy=True)
 async def round_trip(bench: Bench) -> AsyncIterator[Case]:
     """Endpoints field by field, with everything, with nothing, in each kind of authentication."""
     bodies = RequestBodies.of(bench)

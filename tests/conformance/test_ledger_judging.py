@@ -235,3 +235,41 @@ def test_each_case_is_judged_once_however_many_requirements_ask() -> None:
 def test_the_same_evidence_gives_the_same_entry(ending: Ending) -> None:
     gathered = {"x": Gathered(experiment="x", cases=(case(exchange()),) * 3, ending=ending, reason="r")}
     assert entry(bound(fails), gathered=gathered) == entry(bound(fails), gathered=gathered)
+
+
+def test_what_was_judged_ahead_is_judged_once_and_in_the_order_of_the_experiments() -> None:
+    looked: list[str] = []
+    ended = {"y": ["z"], "x": ["z", "y"]}
+    oracle = bound(lambda evidence, _: _told(evidence, looked, "oracle"), "oracle", experiments=())
+    own = bound(lambda evidence, _: _told(evidence, looked, "own"), "own", experiments=("z",))
+    brought = {
+        name: Gathered(experiment=name, cases=(case(exchange(), experiment=name, name=f"first of {name}"),))
+        for name in ("x", "y", "z")
+    }
+
+    def entry_of(meanwhile: Mapping[str, list[str]]) -> Entry:
+        judging = Judging(
+            checks=[oracle, own],
+            yardstick=yardstick(),
+            catalogue=Catalogue(sections={"1": "One"}, requirements={"1-1": REQUIREMENT}, gaps={"g": GAP}),
+            experiments=list(brought),
+            profile=Profile.DEEP,
+            gathered=brought.__getitem__,
+            meanwhile=lambda name: meanwhile.get(name, []),
+        )
+        return judging.entry(REQUIREMENT)
+
+    plain = entry_of({})
+    assert looked == ["oracle: x", "oracle: y", "oracle: z", "own: z"]
+    looked.clear()
+    assert entry_of(ended) == plain, "what was judged ahead says the same"
+    assert looked == ["oracle: z", "own: z", "oracle: y", "oracle: x"]
+    assert [(found.check, found.case, found.count) for found in plain.findings] == [
+        ("oracle", "first of x", 3),
+        ("own", "first of z", 1),
+    ]
+
+
+def _told(evidence: Case, looked: list[str], name: str) -> Iterator[Judgement]:
+    looked.append(f"{name}: {evidence.experiment}")
+    yield from fails(evidence, yardstick())

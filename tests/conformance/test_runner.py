@@ -1,4 +1,5 @@
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +13,7 @@ from conformance.evidence import Case
 from conformance.experiments.bench import Bench, Experiment, Gather, Obstacle
 from conformance.gathered import Ending, Gathered
 from conformance.refusal import ExitCode, Refusal
-from conformance.runner import Plan, Runner
+from conformance.runner import BUSY_AT_ONCE, Plan, Runner
 from conformance.target import Budgets, Profile, Project, ReceiverSettings, Target
 from receiver.authority import Authority
 
@@ -20,7 +21,14 @@ PROJECTS = (Project(id="p1", api_key="k1"), Project(id="p2", api_key="k2"))
 
 
 @contextmanager
-def runner(url: str, *gathers: Gather, alone: Sequence[str] = (), total_s: float = 30, ca: Path | None = None) -> Any:
+def runner(
+    url: str,
+    *gathers: Gather,
+    alone: Sequence[str] = (),
+    busy: Sequence[str] = (),
+    total_s: float = 30,
+    ca: Path | None = None,
+) -> Any:
     """A runner for these experiments, not opened yet."""
     measure = yardstick()
     names = [gather.__name__ for gather in gathers]
@@ -34,7 +42,7 @@ def runner(url: str, *gathers: Gather, alone: Sequence[str] = (), total_s: float
             budgets=Budgets(request_s=5, total_s=total_s),
         ),
         experiments=[
-            Experiment(name=name, gather=gather, profile=Profile.QUICK, alone=name in alone)
+            Experiment(name=name, gather=gather, profile=Profile.QUICK, alone=name in alone, busy=name in busy)
             for name, gather in zip(names, gathers, strict=True)
         ],
         every_experiment=names,
@@ -192,6 +200,57 @@ def test_experiments_that_must_be_alone_come_after_all_others_and_one_by_one() -
     results(*(pausing(name) for name in "abcd"), alone=("a", "b"))
     assert (seen["a"], seen["b"]) == (["a"], ["b"])
     assert together.is_set()
+
+
+def test_few_busy_experiments_run_at_once_and_the_others_beside_them() -> None:
+    running: set[str] = set()
+    most = 0
+    names = [f"busy {number}" for number in range(2 * BUSY_AT_ONCE)]
+    all_busy, waiting = asyncio.Event(), asyncio.Event()
+
+    def named(name: str) -> Gather:
+        async def gather(bench: Bench) -> AsyncIterator[Case]:
+            nonlocal most
+            running.add(name)
+            most = max(most, len(running))
+            if len(running) == BUSY_AT_ONCE:
+                all_busy.set()
+            await asyncio.wait_for(all_busy.wait(), 20)
+            await asyncio.wait_for(waiting.wait(), 20)
+            running.remove(name)
+            yield bench.trial("only").case()
+
+        gather.__name__ = name
+        return gather
+
+    async def waits_too(bench: Bench) -> AsyncIterator[Case]:
+        await asyncio.wait_for(all_busy.wait(), 20)
+        waiting.set()
+        yield bench.trial("only").case()
+
+    found, _, _ = results(*map(named, names), waits_too, busy=names)
+    assert {one.ending for one in found.values()} == {Ending.COMPLETE}
+    assert most == BUSY_AT_ONCE
+
+
+def test_experiments_are_named_as_they_end_until_the_awaited_one_has() -> None:
+    go_on = threading.Event()
+
+    async def last(bench: Bench) -> AsyncIterator[Case]:
+        await asyncio.get_running_loop().run_in_executor(None, go_on.wait, 20)
+        yield bench.trial("only").case()
+
+    with stand_in(empty_page) as url, runner(url, lists, hinders, last) as made:
+        made.open()
+        made.begin(lambda _: None)
+        named = []
+        for name in made.meanwhile("last"):
+            named.append(name)
+            if len(named) == 2:
+                go_on.set()
+        assert sorted(named) == ["hinders", "lists"]
+        assert made.gathered("last").ending is Ending.COMPLETE
+        assert list(made.meanwhile("lists")) == []
 
 
 def test_chance_is_seeded_for_each_experiment_apart() -> None:

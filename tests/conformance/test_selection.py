@@ -26,7 +26,10 @@ def gather(_bench: Bench) -> Iterator[Case]:
 
 
 def experiments(**profiles: Profile) -> list[Experiment]:
-    return [Experiment(name=name, gather=gather, profile=profile, alone=False) for name, profile in profiles.items()]
+    return [
+        Experiment(name=name, gather=gather, profile=profile, alone=False, busy=False)
+        for name, profile in profiles.items()
+    ]
 
 
 def bound(requirement_id: str, *names: str) -> Check:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from receiver.child import ChildFailed, child
+from receiver.child import ChildFailed, child, children
 
 PARENT = """
 import asyncio, os, signal
@@ -108,3 +108,30 @@ def test_a_child_does_not_outlive_a_parent_that_was_killed() -> None:
     while accepts(parent.stdout.strip()):
         assert time.monotonic() < deadline, "the child is still there"
         time.sleep(0.02)
+
+
+MEET = """: > "$0"; until [ -e "$1" ]; do sleep 0.05; done; echo "{\\"pid\\": $$}"; cat > /dev/null"""
+"""A child that is ready only when the other one has begun."""
+
+
+async def met(*commands: list[str], seen: list[int]) -> None:
+    async with children(commands, deadline_s=90, program=["/bin/sh", "-c", MEET]) as ready:
+        seen.extend(int(one["pid"]) for one in ready)
+        for pid in seen:
+            os.kill(pid, 0)
+
+
+def test_children_start_beside_each_other_and_end_with_the_block(tmp_path: Path) -> None:
+    seen: list[int] = []
+    here, there = str(tmp_path / "here"), str(tmp_path / "there")
+    asyncio.run(met([here, there], [there, here], seen=seen))
+    assert len(set(seen)) == 2
+    for pid in seen:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
+def test_a_child_that_fails_ends_those_beside_it(tmp_path: Path) -> None:
+    here, nowhere = str(tmp_path / "here"), str(tmp_path / "no folder" / "there")
+    with pytest.raises(ChildFailed, match="did not start"):
+        asyncio.run(met([here, here], [nowhere, here], seen=[]))
