@@ -1,4 +1,4 @@
-"""Measures the suites: `python -m tests.bench.checking`, or `make bench`.
+"""Measures the suites: `python -m tests.bench.checking [quick] [standard] [late] [stock]`, or `make bench`.
 
 How long `hookproof check` takes against the embedded server in the quick and the standard profile, and in the standard
 one against a server that is 20 ms late with every answer; beside it plain `schemathesis run` on the same server's own
@@ -13,11 +13,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import yaml
 
@@ -28,8 +27,8 @@ from conformance.mutants.record import RECORDED, recorded
 from conformance.mutants.stock import EXAMPLES, recorded_stock
 from conformance.run_file import NAME, read_run
 from conformance.stored_evidence import read_evidence
-from receiver.authority import Authority
 from spec.dialect_file import load_dialect
+from tests.conformance.reference_server import reference_server
 
 SUCCESS: Final = range(200, 300)
 LATE: Final = "late:delay_s=0.02"
@@ -74,7 +73,9 @@ class Row:
 
     def __str__(self) -> str:
         kills = "-" if self.kills is None else self.kills
-        return f"{self.name:<22}{self.seconds:8.1f} s{self.requests:8}{self.successful:8.0%}{kills:>8}  {self.verdict}"
+        return (
+            f"{self.name:<22}{self.seconds:8.1f} s{self.requests:10,}{self.successful:8.0%}{kills:>8}  {self.verdict}"
+        )
 
 
 def judged(name: str, folder: Path, *words: str) -> Row:
@@ -100,7 +101,7 @@ def judged(name: str, folder: Path, *words: str) -> Row:
 def stock(folder: Path) -> Row:
     """A run of plain schemathesis, told the key and the project."""
     (folder / "schemathesis.toml").write_text('[parameters]\n"path.projectID" = "p1"\n')
-    with server(folder, 1) as ready:
+    with reference_server(folder, SOURCES, "p1", stderr=subprocess.DEVNULL) as ready:
         key = load_dialect("reference").authentication.key_format.replace("{key}", "key-p1")
         started = time.monotonic()
         subprocess.run(
@@ -124,12 +125,14 @@ def stock(folder: Path) -> Row:
 def late(folder: Path) -> Row:
     """A run of the suites against a server that takes 20 ms longer over every answer."""
     count = projects_needed(len(all_experiments()))
-    with server(folder, count, "--fault", LATE) as ready:
+    projects = [f"p{number}" for number in range(1, count + 1)]
+    late = ("--fault", LATE)
+    with reference_server(folder, SOURCES, *projects, options=late, stderr=subprocess.DEVNULL) as ready:
         control = ready["control"]
         making = {"create_portal_link": ("portal-links", "portal_link"), "create_source": ("sources", "source")}
         target = {
             "base_url": ready["api"],
-            "projects": [{"id": f"p{number}", "api_key": f"key-p{number}"} for number in range(1, count + 1)],
+            "projects": [{"id": name, "api_key": f"key-{name}"} for name in projects],
             "receiver": {"ca": "ca/ca.pem", "ca_key": "ca/ca.key"},
             "provision": {
                 hook: [{"url": f"{control}/projects/{{project.id}}/{path}", "body": f"{{{kind}}}"}]
@@ -138,30 +141,6 @@ def late(folder: Path) -> Row:
         }
         (folder / "target.yaml").write_text(yaml.safe_dump(target))
         return judged("standard, 20 ms late", folder, "--target", "target.yaml")
-
-
-@contextmanager
-def server(folder: Path, projects: int, *options: str) -> Iterator[dict[str, Any]]:
-    """The reference server with so many projects, trusting the CA in the folder; yields its first line."""
-    Authority(folder / "ca")
-    pairs = [word for number in range(1, projects + 1) for word in ("--project", f"p{number}=key-p{number}")]
-    process = subprocess.Popen(
-        [*HOOKPROOF, "serve", "--port", "0", "--json", "--until-stdin-closes", "--ca", "ca/ca.pem", *pairs, *options],
-        cwd=folder,
-        env=environment(),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,  # its log of what hostile requests do to it
-        text=True,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        yield json.loads(process.stdout.readline())
-    finally:
-        process.stdin.close()
-        process.wait(timeout=30)
-        process.stdout.close()
 
 
 def environment() -> dict[str, str]:
@@ -191,22 +170,29 @@ def stock_kills() -> int | None:
     return sum(bool(found[name]) for name in tried) if set(tried) <= set(found) else None
 
 
+MEASURES: Final[Mapping[str, Callable[[Path], Row]]] = {
+    "quick": lambda folder: judged("quick", folder, "--profile", "quick"),
+    "standard": lambda folder: judged("standard", folder),
+    "late": late,
+    "stock": stock,
+}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "rows", nargs="*", metavar="ROW", help=f"which of {', '.join(MEASURES)}; all of them if none is named"
+    )
     parser.add_argument("--out", type=Path, default=Path("hookproof-bench-checking.json"))
     options = parser.parse_args()
+    if unknown := set(options.rows) - set(MEASURES):
+        parser.error(f"there is no row {', '.join(sorted(unknown))}")
     rows = []
-    print(f"{'':<22}{'time':>10}{'requests':>8}{'2xx':>8}{'kills':>8}")
-    with tempfile.TemporaryDirectory(prefix="hookproof-bench-") as name:
-        folder = Path(name)
-        for measure in (
-            lambda: judged("quick", folder, "--profile", "quick"),
-            lambda: judged("standard", folder),
-            lambda: late(folder),
-            lambda: stock(folder),
-        ):
-            rows.append(measure())
-            print(rows[-1], flush=True)
+    print(f"{'':<22}{'time':>10}{'requests':>10}{'2xx':>8}{'kills':>8}")
+    for name in options.rows or MEASURES:
+        with tempfile.TemporaryDirectory(prefix="hookproof-bench-") as folder:
+            rows.append(MEASURES[name](Path(folder)))
+        print(rows[-1], flush=True)
     options.out.write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n")
 
 

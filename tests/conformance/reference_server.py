@@ -25,8 +25,13 @@ def copied_sources(folder: Path) -> Path:
 
 
 @contextmanager
-def reference_server(folder: Path, sources: Path, *projects: str, options: tuple[str, ...] = ()) -> Iterator[Any]:
-    """The server from these sources, trusting the CA in `folder`; yields what it says when it is ready."""
+def reference_server(
+    folder: Path, sources: Path, *projects: str, options: tuple[str, ...] = (), stderr: int | None = None
+) -> Iterator[Any]:
+    """The server from these sources, trusting the CA in `folder`; yields what it says when it is ready.
+
+    Each project's key is its name after `key-`. `stderr` is where its log goes, in the words of subprocess.
+    """
     Authority(folder / "ca")
     pairs = [word for project in projects for word in ("--project", f"{project}=key-{project}")]
     command = [sys.executable, "-P", "-m", "hookproof", "serve", "--port", "0", "--json", "--until-stdin-closes"]
@@ -35,6 +40,7 @@ def reference_server(folder: Path, sources: Path, *projects: str, options: tuple
         env={**os.environ, "PYTHONPATH": str(sources)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        stderr=stderr,
         text=True,
     )
     assert process.stdin is not None
