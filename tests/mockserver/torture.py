@@ -20,7 +20,7 @@ import aiohttp
 
 CLIENTS = 16
 LONGEST_LIFE_S = 0.4
-READY_S = 20.0
+READY_S = 180.0
 DEFAULT_CYCLES = 200
 TOLD_EVERY = 10
 COMMAND = "from mockserver.cli import serve; serve()"
