@@ -132,7 +132,7 @@ class FirstBroadcastMissed(Events):
         missed = [endpoint for endpoint in reached if endpoint.events == 0]
         super().add(event, reached=[endpoint for endpoint in reached if endpoint.events > 0], now=now)
         for endpoint in missed:
-            self._database.write("UPDATE endpoints SET events = 1 WHERE seq = ?", (endpoint.seq,))
+            self._database.write("UPDATE tallies SET events = 1 WHERE endpoint = ?", (endpoint.seq,))
 
 
 @fault("6-16", shows_in=["own_events"], where=lambda dialect: dialect.delivery.own_events.decided)

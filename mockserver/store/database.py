@@ -17,6 +17,8 @@ IN_MEMORY: Final = ":memory:"
 _PAGE_BYTES: Final = 16384
 _BUSY_S: Final = 0.2
 _SEAL_BYTES: Final = 32
+# Of this connection alone: it is not stored in the file.
+_NOTICE: Final = "CREATE TEMP TRIGGER notice AFTER UPDATE ON main.endpoints BEGIN SELECT endpoint_changed(); END"
 
 Parameters = Sequence[Any] | dict[str, Any]
 
@@ -33,8 +35,12 @@ class Database:
     """A connection whose writes are committed together, once for each turn of the event loop."""
 
     def __init__(self, path: str, *, dialect: str) -> None:
-        """Open or make the database; raises UnusableDatabase."""
+        """Open or make the database; raises UnusableDatabase.
+
+        `endpoint_changes` grows whenever a stored endpoint changes, whoever changes it.
+        """
         self.pending: asyncio.Future[None] | None = None
+        self.endpoint_changes = 0
         try:
             self._connection = sqlite3.connect(path, isolation_level=None, cached_statements=256, timeout=_BUSY_S)
         except sqlite3.Error as problem:
@@ -45,6 +51,8 @@ class Database:
             self._connection.close()
             raise UnusableDatabase(f"{path} cannot be used as a database: {problem}") from None
         self._connection.create_function("casefold", 1, _casefolded, deterministic=True)
+        self._connection.create_function("endpoint_changed", 0, self._endpoint_changed)
+        self._connection.execute(_NOTICE)
         self.read = self._connection.execute
 
     def write(self, statement: str, parameters: Parameters = ()) -> sqlite3.Cursor:
@@ -106,6 +114,7 @@ class Database:
         """Delete every resource, with what hangs on it."""
         for table in TABLES:
             self.write(f"DELETE FROM {table}")
+        self._endpoint_changed()
 
     def close(self) -> None:
         """Commit what is pending and let go of the file."""
@@ -125,8 +134,12 @@ class Database:
     def _give_up(self, pending: "asyncio.Future[None]", reason: Exception) -> None:
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
+        self._endpoint_changed()  # back to what it was
         pending.set_exception(reason)
         pending.exception()  # It may be that nobody waits; that is no reason for a warning.
+
+    def _endpoint_changed(self) -> None:
+        self.endpoint_changes += 1
 
     def _prepare(self, dialect: str) -> None:
         connection = self._connection

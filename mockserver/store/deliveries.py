@@ -32,18 +32,18 @@ _ENDPOINT: Final = "SELECT document, credentials, secrets, receives FROM endpoin
 _STARTS: Final = """SELECT started_at FROM starts
     WHERE endpoint = (SELECT seq FROM endpoints WHERE uid = ?) AND started_at >= ? ORDER BY started_at"""
 _ANY_START: Final = "SELECT EXISTS (SELECT 1 FROM starts)"
-_START: Final = """INSERT INTO starts (endpoint, started_at, counts_until)
-    SELECT endpoint, ?, ? FROM deliveries WHERE id = ?"""
+_START: Final = """INSERT INTO starts (endpoint, started_at, counts_until, delivery)
+    SELECT endpoint, ?, ?, id FROM deliveries WHERE id = ?"""
 _FORGET_STARTS: Final = "DELETE FROM starts WHERE counts_until < ?"
 _COUNT_STARTS: Final = "SELECT count(*) FROM starts"
-_ATTEMPT: Final = """INSERT INTO attempts (delivery, number, started_at, finished_at, status, failure, detail)
-    SELECT id, ?, ?, ?, ?, ?, ? FROM deliveries WHERE id = ?"""
+_ATTEMPT: Final = """INSERT INTO attempts (delivery, earlier, number, started_at, finished_at, status, failure, detail)
+    SELECT id, attempts, ?, ?, ?, ?, ?, ? FROM deliveries WHERE id = ?"""
 _STATE: Final = "UPDATE deliveries SET state = ?, due_at = ?, attempts = attempts + ? WHERE id = ?"
-_DELIVERED: Final = """UPDATE endpoints SET delivered = delivered + ?, failed_in_a_row = 0
-    WHERE seq = (SELECT endpoint FROM deliveries WHERE id = ?)"""
-_EXHAUSTED: Final = """UPDATE endpoints SET failed = failed + ?1, failed_in_a_row = failed_in_a_row + ?1
-    WHERE seq = (SELECT endpoint FROM deliveries WHERE id = ?2)"""
-_IN_A_ROW: Final = "SELECT failed_in_a_row FROM endpoints WHERE uid = ?"
+_DELIVERED: Final = """UPDATE tallies SET delivered = delivered + ?, failed_in_a_row = 0
+    WHERE endpoint = (SELECT endpoint FROM deliveries WHERE id = ?)"""
+_EXHAUSTED: Final = """UPDATE tallies SET failed = failed + ?1, failed_in_a_row = failed_in_a_row + ?1
+    WHERE endpoint = (SELECT endpoint FROM deliveries WHERE id = ?2)"""
+_IN_A_ROW: Final = "SELECT failed_in_a_row FROM tallies WHERE endpoint = (SELECT seq FROM endpoints WHERE uid = ?)"
 _DEACTIVATE: Final = "UPDATE endpoints SET active = 0, receives = ?, updated_at = ? WHERE uid = ? AND active"
 
 _COUNTS: Final = {DeliveryState.DELIVERED: _DELIVERED, DeliveryState.EXHAUSTED: _EXHAUSTED}
@@ -78,6 +78,14 @@ class Credentials(msgspec.Struct, kw_only=True, omit_defaults=True):
         return ClientCertificate(certificate=certificate, key=key) if certificate and key else None
 
 
+class _Parsed(msgspec.Struct, gc=False):
+    """Settings, all that they are made from, and how many changes of endpoints that takes account of."""
+
+    changes: int
+    row: tuple[Any, ...]
+    settings: EndpointSettings
+
+
 _decode_document: Final = msgspec.json.Decoder(_Document).decode
 _decode_credentials: Final = msgspec.json.Decoder(Credentials).decode
 _decode_headers: Final = msgspec.json.Decoder(dict[str, str]).decode
@@ -91,7 +99,7 @@ class Deliveries:
         self._clock = clock
         self._timestamp = timestamp_writer(dialect.representation.timestamp.value)
         self._rules = dialect.delivery
-        self._parsed: dict[str, tuple[tuple[Any, ...], EndpointSettings]] = {}
+        self._parsed: dict[str, _Parsed] = {}
         self._recorded_starts = 0
         self._many_starts = _FEW_STARTS
 
@@ -117,16 +125,19 @@ class Deliveries:
 
     def endpoint(self, uid: str) -> EndpointSettings | None:
         """The settings of an endpoint as they are now."""
+        parsed, changes = self._parsed.get(uid), self._database.endpoint_changes
+        if parsed is not None and parsed.changes == changes:
+            return parsed.settings
         row = self._database.read(_ENDPOINT, (uid,)).fetchone()
         if row is None:
             return None
-        made_from, settings = self._parsed.get(uid, (None, None))
-        # Compared with all that they are made from, so that settings kept here are never out of date.
-        if settings is None or made_from != row:
-            settings = self._settings(uid, *row)
-            if len(self._parsed) >= _PARSED:
-                self._parsed.clear()
-            self._parsed[uid] = row, settings
+        if parsed is not None and parsed.row == row:
+            parsed.changes = changes  # it was another endpoint that changed
+            return parsed.settings
+        if len(self._parsed) >= _PARSED:
+            self._parsed.clear()
+        settings = self._settings(uid, *row)
+        self._parsed[uid] = _Parsed(changes, row, settings)
         return settings
 
     def _settings(
@@ -181,8 +192,8 @@ class Deliveries:
                 counts[state][delivery.endpoint_uid] += 1
                 any_of[delivery.endpoint_uid] = delivery.id
         with self._database.at_once() as database:
+            database.write_many(_ATTEMPT, attempts)  # first: it reads how many there were before
             database.write_many(_STATE, states)
-            database.write_many(_ATTEMPT, attempts)
             for state, of_endpoints in counts.items():
                 database.write_many(_COUNTS[state], [(count, any_of[uid]) for uid, count in of_endpoints.items()])
 

@@ -20,7 +20,7 @@ _DELIVERIES: Final = f"""SELECT {", ".join(_COLUMNS.values())} FROM deliveries
     JOIN events ON events.seq = deliveries.event JOIN endpoints ON endpoints.seq = deliveries.endpoint"""
 _ATTEMPT_FIELDS: Final = ("number", "started_at", "finished_at", "status", "failure", "detail")
 _ATTEMPTS: Final = f"""SELECT delivery, {", ".join(_ATTEMPT_FIELDS)} FROM attempts
-    WHERE delivery BETWEEN ? AND ? ORDER BY seq"""
+    WHERE delivery BETWEEN ? AND ? ORDER BY delivery, earlier"""
 _STATES: Final = "SELECT state, count(*) FROM deliveries GROUP BY state"
 
 

@@ -51,12 +51,14 @@ class EndpointRow(NamedTuple):
 
 _COLUMNS: Final = "seq, uid, owner_id, active, document, secrets, updated_at, events, delivered, failed"
 _INSERT: Final = f"INSERT INTO endpoints ({', '.join(NewEndpoint._fields)}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_ONE: Final = f"SELECT {_COLUMNS} FROM endpoints WHERE uid = ? AND project = ?"
-_OWNED: Final = f"""SELECT {_COLUMNS} FROM endpoints INDEXED BY endpoints_of_owner
+_TALLIED: Final = "JOIN tallies ON tallies.endpoint = endpoints.seq"
+_TALLY: Final = "INSERT INTO tallies (endpoint) VALUES (?)"
+_ONE: Final = f"SELECT {_COLUMNS} FROM endpoints {_TALLIED} WHERE uid = ? AND project = ?"
+_OWNED: Final = f"""SELECT {_COLUMNS} FROM endpoints INDEXED BY endpoints_of_owner {_TALLIED}
     WHERE project = ? AND owner_id IN (SELECT value FROM json_each(?)) ORDER BY seq"""
-_LISTED: Final = f"""SELECT {_COLUMNS} FROM endpoints
+_LISTED: Final = f"""SELECT {_COLUMNS} FROM endpoints {_TALLIED}
     WHERE uid IN (SELECT value FROM json_each(?)) AND project = ? ORDER BY seq"""
-_REACHED: Final = f"""SELECT {_COLUMNS} FROM endpoints
+_REACHED: Final = f"""SELECT {_COLUMNS} FROM endpoints {_TALLIED}
     WHERE project = ? AND receives AND visible_from <= ? AND (? OR owner_id IS NOT NULL) ORDER BY seq"""
 _ROLL: Final = "UPDATE endpoints SET secrets = ?, updated_at = ? WHERE seq = ?"
 
@@ -82,7 +84,9 @@ class Endpoints:
 
     def add(self, endpoint: NewEndpoint) -> int:
         """Store an endpoint and return its place in the order of creation."""
-        return int(self._database.write(_INSERT, endpoint).lastrowid or 0)
+        seq = int(self._database.write(_INSERT, endpoint).lastrowid or 0)
+        self._database.write(_TALLY, (seq,))
+        return seq
 
     def find(self, project: str, uid: str) -> EndpointRow | None:
         """One endpoint of a project."""

@@ -37,7 +37,7 @@ _INSERT: Final = f"INSERT INTO events ({', '.join(NewEvent._fields)}) VALUES (?,
 _ORIGINAL: Final = "SELECT payload, document FROM events WHERE project = ? AND original_key = ?"
 _DELIVER: Final = """INSERT INTO deliveries (event, endpoint, state, due_at)
     SELECT ?, value, ?, ? FROM json_each(?) ORDER BY key"""
-_COUNT: Final = "UPDATE endpoints SET events = events + 1 WHERE seq IN (SELECT value FROM json_each(?))"
+_COUNT: Final = "UPDATE tallies SET events = events + 1 WHERE endpoint IN (SELECT value FROM json_each(?))"
 
 
 class Events:

@@ -2,7 +2,7 @@
 
 Each cycle starts `hookproof serve --db FILE` as a process, lets several clients create endpoints, roll secrets, rename
 portal links and broadcast events, kills the process (SIGKILL) in the middle, starts it anew and asks for everything
-that was ever answered with success. It ends with 1 if anything is missing.
+that was ever answered with success. It tells its progress on standard error and ends with 1 if anything is missing.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ import json
 import random
 import sys
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,8 +20,9 @@ import aiohttp
 
 CLIENTS = 16
 LONGEST_LIFE_S = 0.4
-READY_S = 20.0
+READY_S = 180.0
 DEFAULT_CYCLES = 200
+TOLD_EVERY = 10
 COMMAND = "from mockserver.cli import serve; serve()"
 HEADERS = {"Authorization": "Bearer demo-key"}
 PROJECT = "/api/v1/projects/demo"
@@ -52,8 +53,8 @@ class Report:
     lost: tuple[str, ...]
 
 
-async def survives(path: Path, *, cycles: int, seed: int) -> Report:
-    """Run the cycles on a database file and report what was lost."""
+async def survives(path: Path, *, cycles: int, seed: int, tell: Callable[[str], object] = lambda _: None) -> Report:
+    """Run the cycles on a database file and report what was lost; `tell` hears of the progress."""
     rng = random.Random(seed)
     known = Acknowledged()
     lost: list[str] = []
@@ -66,6 +67,8 @@ async def survives(path: Path, *, cycles: int, seed: int) -> Report:
             await asyncio.gather(*clients)
         async with _server(path) as (_, base):
             lost += [f"cycle {cycle + 1}: {one}" for one in await _missing(base, known)]
+        if (cycle + 1) % TOLD_EVERY == 0:
+            tell(f"{cycle + 1} of {cycles} kills, {len(lost)} lost so far\n")
     return Report(cycles=cycles, acknowledged=known.count, lost=tuple(lost))
 
 
@@ -170,7 +173,7 @@ def main() -> int:
     """Run as a script; the exit code is 0 if nothing was lost."""
     cycles = int(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT_CYCLES
     with tempfile.TemporaryDirectory() as folder:
-        report = asyncio.run(survives(Path(folder) / "hookproof.db", cycles=cycles, seed=0))
+        report = asyncio.run(survives(Path(folder) / "hookproof.db", cycles=cycles, seed=0, tell=sys.stderr.write))
     for one in report.lost:
         sys.stdout.write(f"lost: {one}\n")
     sys.stdout.write(f"{report.cycles} kills, {len(report.lost)} of what was acknowledged is lost\n")

@@ -46,7 +46,7 @@ class Endpoint:
         """The requests to one path."""
         return [request for request in self.arrived if request.target == path]
 
-    async def until(self, count: int, timeout_s: float = 20.0) -> list[Arrived]:
+    async def until(self, count: int, timeout_s: float = 60.0) -> list[Arrived]:
         """Wait for a number of requests."""
         async with asyncio.timeout(timeout_s):
             while len(self.arrived) < count:

@@ -25,7 +25,7 @@ def settings(uid: str, url: str, **changes: object) -> EndpointSettings:
         "url": url,
         "content_type": "application/json",
         "advanced_signatures": False,
-        "http_timeout_s": 5.0,
+        "http_timeout_s": 60.0,
         "rate_limit": None,
         "rate_window_s": 1.0,
         "secrets": (SigningSecret(value=SECRET, expires_at=None),),
@@ -78,13 +78,13 @@ class MemoryStore:
         self.on_accept([endpoint_uid])
         return self._serial
 
-    async def until_final(self, *ids: int, timeout_s: float = 20.0) -> None:
+    async def until_final(self, *ids: int, timeout_s: float = 60.0) -> None:
         """Wait until these deliveries (all without ids) are pending no more."""
         await self.until(
             lambda: all(self.states[i] is not DeliveryState.PENDING for i in ids or self.states), timeout_s
         )
 
-    async def until(self, condition: Callable[[], bool], timeout_s: float = 20.0) -> None:
+    async def until(self, condition: Callable[[], bool], timeout_s: float = 60.0) -> None:
         """Wait until a condition holds that depends on what was recorded."""
         async with asyncio.timeout(timeout_s):
             while not condition():

@@ -244,8 +244,8 @@ def test_a_refused_token_is_fetched_anew_once_and_at_once(authority: Authority) 
         assert [outcome.status for outcome in store.outcomes[second]] == [401, 200]
         assert len(issuer.forms) == 2
 
-    # A wait of a minute between attempts: without the second fetch this would not end in time.
-    play(authority, scene, issuer, answers=dialect(retry={"initial_s": 60, "maximum_s": 60}))
+    # A wait of ten minutes between attempts: without the second fetch this would not end in time.
+    play(authority, scene, issuer, answers=dialect(retry={"initial_s": 600, "maximum_s": 600}))
 
 
 def test_an_endpoint_that_refuses_every_token_is_not_asked_without_pause(authority: Authority) -> None:
@@ -330,7 +330,10 @@ def test_a_signed_assertion_proves_the_client(authority: Authority, algorithm: s
     play(authority, scene, issuer, clock=lambda: now)
 
 
-def test_a_client_certificate_is_shown_to_its_endpoint_and_to_no_other(authority: Authority) -> None:
+def test_a_client_certificate_is_shown_to_its_endpoint_and_to_no_other(
+    authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mockserver.delivery.pool.IDLE_S", 300.0)
     issued = authority.ca.issue_cert("the-client")
     pair = ClientCertificate(
         certificate=issued.cert_chain_pems[0].bytes().decode(), key=issued.private_key_pem.bytes().decode()

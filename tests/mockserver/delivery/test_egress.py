@@ -125,13 +125,13 @@ def test_a_name_is_looked_up_once_for_all_who_ask_and_again_for_who_asks_later()
     def ask(name: str) -> tuple[str, ...]:
         asked.append(name)
         begun.set()
-        release.wait(20)
+        release.wait(60)
         return ("127.0.0.1",)
 
     async def run() -> None:
         lookup = Lookup(ask)
         many = [asyncio.create_task(lookup.addresses("a.local")) for _ in range(3 * LOOKUP_THREADS)]
-        await asyncio.to_thread(begun.wait, 20)
+        await asyncio.to_thread(begun.wait, 60)
         release.set()
         assert set(await asyncio.gather(*many)) == {("127.0.0.1",)}
         assert asked == ["a.local"]
@@ -152,7 +152,7 @@ def test_only_so_many_names_are_looked_up_at_once_and_the_others_have_their_turn
             highest = max(highest, under_way)
             if under_way == LOOKUP_THREADS:
                 full.set()
-        full.wait(20)
+        full.wait(60)
         with lock:
             under_way -= 1
         return (name,)
@@ -193,7 +193,7 @@ def test_a_look_up_that_outlives_the_loop_says_nothing() -> None:
     release = threading.Event()
 
     def ask(name: str) -> tuple[str, ...]:
-        release.wait(20)
+        release.wait(60)
         return ("127.0.0.1",)
 
     async def run() -> None:
@@ -206,4 +206,4 @@ def test_a_look_up_that_outlives_the_loop_says_nothing() -> None:
     assert threads
     release.set()
     for thread in threads:
-        thread.join(20)
+        thread.join(60)

@@ -100,7 +100,7 @@ def test_a_stop_during_a_handshake_leaves_nothing_open(authority: Authority) -> 
         store.accept("e")
         async with engine(store, authority.file):
             await connected.wait()
-        await asyncio.wait_for(closed.wait(), 10)
+        await asyncio.wait_for(closed.wait(), 60)
         server.close()
 
     asyncio.run(run())
@@ -142,7 +142,7 @@ def test_a_visit_is_bounded_by_the_default_time_out(authority: Authority) -> Non
             serving(hangs, authority.context()) as endpoint,
             engine(MemoryStore(), authority.file, answers) as running,
         ):
-            assert await asyncio.wait_for(running.visit(endpoint.url, "GET"), 15) is None
+            assert await asyncio.wait_for(running.visit(endpoint.url, "GET"), 60) is None
 
     asyncio.run(run())
 
@@ -201,12 +201,12 @@ async def receiving() -> AsyncIterator[tuple[ReceiverClient, Path]]:
     assert process.stdin is not None
     assert process.stdout is not None
     try:
-        ready = json.loads(await asyncio.wait_for(process.stdout.readline(), 30))
+        ready = json.loads(await asyncio.wait_for(process.stdout.readline(), 60))
         async with ReceiverClient(ready["control"]) as client:
             yield client, Path(ready["ca"])
     finally:
         process.stdin.close()
-        await asyncio.wait_for(process.wait(), 30)
+        await asyncio.wait_for(process.wait(), 60)
 
 
 @pytest.mark.parametrize("name", shipped_dialects())

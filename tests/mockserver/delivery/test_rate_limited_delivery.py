@@ -9,6 +9,8 @@ from tests.mockserver.delivery.endpoints import Arrived, Authority, always_ok, a
 from tests.mockserver.delivery.engines import PROMPT, dialect, engine
 from tests.mockserver.delivery.memory_store import MemoryStore, settings
 
+LIMIT, WINDOW_S = 4, 2.0
+
 
 def excess(arrivals: list[float], limit: int, window_s: float) -> list[tuple[float, float]]:
     """The spans shorter than the window in which more than the limit arrived."""
@@ -28,38 +30,17 @@ def test_in_no_window_more_arrive_than_the_limit_and_nothing_is_lost(authority: 
         store = MemoryStore()
         async with (
             serving(answer, authority.context()) as endpoint,  # type: ignore[arg-type]
-            engine(store, authority.file, dialect(retry={**PROMPT, "attempts": 3})) as running,
+            engine(store, authority.file, dialect(retry={**PROMPT, "attempts": 2})) as running,
         ):
             store.on_accept = running.wake
-            store.endpoints["e"] = settings("e", endpoint.url, rate_limit=10, rate_window_s=0.3)
-            for _ in range(20):
+            # Long enough that the window's margin exceeds what a busy machine takes to read a request.
+            store.endpoints["e"] = settings("e", endpoint.url, rate_limit=LIMIT, rate_window_s=WINDOW_S)
+            for _ in range(2 * LIMIT):
                 store.accept("e")
             await store.until_final()
             assert len(endpoint.arrived) == sum(len(outcomes) for outcomes in store.outcomes.values())
-            assert excess([request.at for request in endpoint.arrived], 10, 0.3) == []
-            assert {len(outcomes) for outcomes in store.outcomes.values()} <= {1, 3}
-
-    asyncio.run(run())
-
-
-def test_an_endpoint_that_takes_half_a_window_over_each_answer_gets_its_limit(authority: Authority) -> None:
-    """Counted from each answer a window would take half as long again; how near it comes is `make bench`'s business."""
-
-    async def run() -> None:
-        store = MemoryStore()
-
-        async def half_a_second(request: Arrived, writer: asyncio.StreamWriter) -> None:
-            await asyncio.sleep(0.5)
-            await always_ok(request, writer)
-
-        async with serving(half_a_second, authority.context()) as endpoint, engine(store, authority.file) as running:
-            store.on_accept = running.wake
-            store.endpoints["e"] = settings("e", endpoint.url, rate_limit=10, rate_window_s=1)
-            for _ in range(80):
-                store.accept("e")
-            arrivals = [request.at for request in await endpoint.until(71)]
-            assert excess(arrivals, 10, 1) == []
-            assert arrivals[70] - arrivals[20] < 5 * 1.4
+            assert excess([request.at for request in endpoint.arrived], LIMIT, WINDOW_S) == []
+            assert {len(outcomes) for outcomes in store.outcomes.values()} <= {1, 2}
 
     asyncio.run(run())
 
@@ -83,7 +64,7 @@ def test_the_limit_holds_across_a_restart(authority: Authority) -> None:
     async def run() -> None:
         store = MemoryStore()
         async with serving(always_ok, authority.context()) as endpoint:
-            store.endpoints["e"] = settings("e", endpoint.url, rate_limit=3, rate_window_s=0.5)
+            store.endpoints["e"] = settings("e", endpoint.url, rate_limit=3, rate_window_s=WINDOW_S)
             for _ in range(6):
                 store.accept("e")
             async with engine(store, authority.file) as running:
@@ -91,7 +72,7 @@ def test_the_limit_holds_across_a_restart(authority: Authority) -> None:
             async with engine(store, authority.file) as running:
                 await store.until_final()
                 running.wake(())
-            assert excess([request.at for request in endpoint.arrived], 3, 0.5) == []
+            assert excess([request.at for request in endpoint.arrived], 3, WINDOW_S) == []
 
     asyncio.run(run())
 

@@ -5,23 +5,17 @@ import logging
 import random
 import sqlite3
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from mockserver.delivery.egress import EgressGuard
 from mockserver.delivery.engine import DeliveryEngine
 from mockserver.store.database import Database
 from mockserver.store.deliveries import Deliveries
-from mockserver.store.endpoints import Endpoints, NewEndpoint, StoredSecret, encoded_secrets
-from mockserver.store.events import Events, NewEvent
 from tests.mockserver.delivery.endpoints import Authority, always_ok, serving
 from tests.mockserver.delivery.engines import PROMPT, dialect
-
-PENDING = "SELECT EXISTS (SELECT 1 FROM deliveries WHERE due_at IS NOT NULL)"
+from tests.mockserver.delivery.file_store import add_endpoint, add_events, drained, opened
 
 
 class Refusing:
@@ -36,57 +30,6 @@ class Refusing:
             self.left -= 1
             return sqlite3.SQLITE_DENY
         return sqlite3.SQLITE_OK
-
-
-@asynccontextmanager
-async def opened(path: Path) -> AsyncIterator[Database]:
-    database = Database(str(path / "hookproof.db"), dialect="changed")
-    try:
-        yield database
-    finally:
-        database.close()
-
-
-def add_endpoint(database: Database, url: str, **limits: int) -> None:
-    document = {"url": url, "content_type": "application/json", "advanced_signatures": False, **limits}
-    secret = StoredSecret(uid="s", value="hush", created_at="", updated_at="")
-    Endpoints(database).add(
-        NewEndpoint(
-            uid="e",
-            project="p",
-            owner_id=None,
-            active=True,
-            receives=True,
-            visible_from=0.0,
-            document=msgspec.json.encode(document),
-            credentials=None,
-            secrets=encoded_secrets([secret]),
-            updated_at="",
-        )
-    )
-
-
-def add_events(database: Database, count: int) -> None:
-    endpoints = Endpoints(database).reached("p", now=time.time(), without_owner=True)
-    for number in range(count):
-        event = NewEvent(
-            uid=f"event-{number}",
-            project="p",
-            original_key=None,
-            event_type="t",
-            payload=b"%d" % number,
-            headers=b"{}",
-            document=b"{}",
-        )
-        Events(database).add(event, reached=endpoints, now=time.time())
-    database.commit()
-
-
-async def drained(database: Database) -> None:
-    """Wait until nothing is pending."""
-    async with asyncio.timeout(20):
-        while database.read(PENDING).fetchone()[0]:  # noqa: ASYNC110  the store tells nobody
-            await asyncio.sleep(0.01)
 
 
 @pytest.mark.parametrize("limits", [{}, {"rate_limit": 1000, "rate_limit_duration": 1}], ids=["free", "limited"])
@@ -122,7 +65,7 @@ def test_a_commit_that_fails_loses_no_delivery_and_needs_no_wake(
             assert {request.body for request in endpoint.arrived} == {b"%d" % number for number in range(5)}
             states = database.read("SELECT state, attempts FROM deliveries").fetchall()
             assert states == [("delivered", 1)] * 5
-            [(delivered,)] = database.read("SELECT delivered FROM endpoints").fetchall()
+            [(delivered,)] = database.read("SELECT delivered FROM tallies").fetchall()
             assert delivered == 5
 
     asyncio.run(run())

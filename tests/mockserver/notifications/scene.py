@@ -19,7 +19,7 @@ ONCE: Mapping[str, Any] = {**PROMPT, "attempts": 1}
 
 SOON = Bounds(window_s=30.0, attempts=2, wait_s=0.01, timeout_s=5.0)
 DATA = {"card": "4111-payload"}
-WAIT_S = "20"
+WAIT_S = "60"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class Scene:
 
     async def over(self) -> None:
         """Wait until no delivery is pending."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while True:
                 if not (await self.server.journal(kind="deliveries", state="pending"))["deliveries"]:
                     return

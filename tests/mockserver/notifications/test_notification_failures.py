@@ -251,7 +251,7 @@ def test_without_a_mail_server_the_chat_is_told_alone(authority: Authority) -> N
             contacts = {"slack_webhook_url": chat.url, "support_email": "dev@receiver.invalid"}
             await server.endpoint(url=failing.url, **contacts)
             await server.call("createBroadcastEvent", body={"event_type": "t", "data": DATA})
-            found = await server.journal(kind="notifications", count="1", timeout="20")
+            found = await server.journal(kind="notifications", count="1", timeout="60")
             assert [one["channel"] for one in found["notifications"]] == ["chat"]
 
     asyncio.run(main())

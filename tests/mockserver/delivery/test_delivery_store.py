@@ -1,0 +1,112 @@
+"""What the engine reads from the real store is never out of date, and what it writes meets no other delivery."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from mockserver.delivery.port import AttemptOutcome, DeliveryState, EndpointSettings, Failure, PendingDelivery, Record
+from mockserver.store.database import Database
+from mockserver.store.deliveries import Deliveries
+from mockserver.store.delivery_journal import DeliveryJournal
+from mockserver.store.endpoints import Endpoints, StoredSecret
+from tests.mockserver.delivery.engines import dialect
+from tests.mockserver.delivery.file_store import add_endpoint, add_events, opened
+
+URL = "https://receiver.invalid/"
+RENAMED = "UPDATE endpoints SET document = CAST(json_set(document, '$.url', 'https://other.invalid/') AS BLOB)"
+
+
+def over(folder: Path, trial: Callable[[Database, Deliveries], Awaitable[None]]) -> None:
+    """Run a trial with a database and the engine's view of it."""
+
+    async def main() -> None:
+        async with opened(folder) as database:
+            await trial(database, Deliveries(database, dialect(), time.time))
+
+    asyncio.run(main())
+
+
+def settings(deliveries: Deliveries, uid: str = "e") -> EndpointSettings:
+    """The settings of an endpoint that is there."""
+    found = deliveries.endpoint(uid)
+    assert found is not None
+    return found
+
+
+def record(delivery: PendingDelivery, number: int | None, state: DeliveryState) -> Record:
+    """How an attempt ended."""
+    failure = Failure.ENDPOINT if number is None else None
+    outcome = AttemptOutcome(number=number, started_at=1.0, finished_at=2.0, status=None, failure=failure, detail="")
+    return Record(delivery, outcome, state, 3.0 if state is DeliveryState.PENDING else None)
+
+
+def test_a_rolled_secret_counts_at_once_and_a_roll_that_was_undone_never(tmp_path: Path) -> None:
+    async def trial(database: Database, deliveries: Deliveries) -> None:
+        seq = add_endpoint(database, URL)
+        database.commit()
+        for value in ("second", "third"):
+            Endpoints(database).roll(
+                seq, [StoredSecret(uid="s", value=value, created_at="", updated_at="")], updated_at=""
+            )
+            assert [secret.value for secret in settings(deliveries).secrets] == [value]
+            if value == "second":
+                database.commit()
+        database.abandon(RuntimeError("no"))
+        assert [secret.value for secret in settings(deliveries).secrets] == ["second"]
+
+    over(tmp_path, trial)
+
+
+def test_settings_are_never_out_of_date_whoever_changes_the_endpoint(tmp_path: Path) -> None:
+    async def trial(database: Database, deliveries: Deliveries) -> None:
+        add_endpoint(database, URL)
+        assert settings(deliveries).receives
+        assert deliveries.deactivate("e")
+        assert not settings(deliveries).receives
+        database.write(RENAMED)
+        assert settings(deliveries).url == "https://other.invalid/"
+        database.clear()
+        assert deliveries.endpoint("e") is None
+
+    over(tmp_path, trial)
+
+
+def test_settings_are_parsed_once_for_as_long_as_the_endpoint_stays_as_it_is(tmp_path: Path) -> None:
+    async def trial(database: Database, deliveries: Deliveries) -> None:
+        add_endpoint(database, URL)
+        add_endpoint(database, URL, uid="another")
+        kept, other = settings(deliveries), settings(deliveries, "another")
+        database.write(f"{RENAMED} WHERE uid = 'another'")
+        assert settings(deliveries) is kept
+        assert settings(deliveries, "another") is not other
+
+    over(tmp_path, trial)
+
+
+def test_an_attempt_that_outlives_a_reset_meets_no_delivery_that_was_accepted_after_it(tmp_path: Path) -> None:
+    async def trial(database: Database, deliveries: Deliveries) -> None:
+        add_endpoint(database, URL)
+        add_events(database, 1)
+        [under_way] = deliveries.pending("e", 2)
+        database.clear()
+        add_endpoint(database, URL)
+        add_events(database, 1)
+        deliveries.record([record(under_way, 1, DeliveryState.DELIVERED)])
+        [waiting] = deliveries.pending("e", 2)
+        assert (waiting.attempts, DeliveryJournal(database).entries({})[0]["attempts"]) == (0, [])
+
+    over(tmp_path, trial)
+
+
+def test_the_journal_shows_attempts_in_their_order_and_what_became_of_the_delivery_without_one(tmp_path: Path) -> None:
+    async def trial(database: Database, deliveries: Deliveries) -> None:
+        add_endpoint(database, URL)
+        add_events(database, 2)
+        for number in (1, 2):
+            deliveries.record([record(one, number, DeliveryState.PENDING) for one in deliveries.pending("e", 3)])
+        deliveries.record([record(one, None, DeliveryState.DISCARDED) for one in deliveries.pending("e", 3)])
+        shown = [[one["number"] for one in entry["attempts"]] for entry in DeliveryJournal(database).entries({})]
+        assert shown == [[1, 2, None], [1, 2, None]]
+
+    over(tmp_path, trial)
