@@ -18,13 +18,17 @@ MOST_DELIVERIES: Final = 200_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoints:
-    """The endpoints of a run: how many, and how many of them have the rate limit (sections 2.3 and 8)."""
+    """The endpoints of a run: how many, and how many of them have the rate limit (sections 2.3 and 8).
+
+    `http_timeout_s` is how long a delivery to them may take, None for the target's own default.
+    """
 
     count: int = 1
     limited: int = 0
     rate_limit: int = 0
     rate_limit_duration_s: int = 0
     advanced_signatures: bool = False
+    http_timeout_s: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

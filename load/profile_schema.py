@@ -25,6 +25,7 @@ _ENDPOINTS: Final = _object(
     rate_limit={"type": "integer", "minimum": 1, "maximum": HIGHEST_RATE},
     rate_limit_duration_s={"type": "integer", "minimum": 1, "maximum": LONGEST_S},
     advanced_signatures={"type": "boolean"},
+    http_timeout_s={"type": "integer", "minimum": 1, "maximum": LONGEST_S},
 )
 _REPLY: Final = _object(
     [], status={"type": "integer", "minimum": 200, "maximum": 599}, delay_s=_SECONDS, hang={"type": "boolean"}

@@ -22,7 +22,7 @@ from load.sidecar_api import Arrived
 REQUEST_TYPE: Final = "DELIVERY"
 NAME: Final = "broadcast to arrival"
 POLL_S: Final = 0.5
-CALL_WITHIN_S: Final = 10.0
+CALL_WITHIN_S: Final = 30.0
 ARRIVALS_WITHIN_S: Final = 60.0
 SILENCE: Final = (requests.RequestException, ValueError, KeyError)
 

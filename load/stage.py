@@ -14,7 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from load.plan import Call, Plan, Receiving, Rolled, Rolls, Spell
-from load.profile import BROADCAST, Profile, Trouble
+from load.profile import BROADCAST, Endpoints, Profile, Trouble
 from load.secret import new_secret
 from load.site import Site
 from load.target_client import TargetClient
@@ -162,19 +162,29 @@ async def _place(stage: Stage, target: TargetClient, profile: Profile, number: i
         advanced=wanted.advanced_signatures,
         limited=number < wanted.limited,
     )
-    body: dict[str, Any] = {
+    body = {
         "name": f"hookproof load {number}",
         "owner_id": OWNER,
         "url": f"{stage.receivers[worker]}/{receiving.token}",
         "secret": receiving.secrets[0],
         "advanced_signatures": wanted.advanced_signatures,
+        **limits_of(wanted, stage.site.dialect, limited=receiving.limited),
     }
-    if receiving.limited:
-        unit = stage.site.dialect.delivery.rate_limit_unit
-        body["rate_limit"] = wanted.rate_limit
-        body["rate_limit_duration"] = in_unit(wanted.rate_limit_duration_s, unit)
     made = await target.call("POST", stage.path("createEndpoint"), body)
     stage.endpoints.append(Placed(uid=str(made.get("uid", "")), worker=worker, receiving=receiving))
+
+
+def limits_of(wanted: Endpoints, dialect: Dialect, *, limited: bool) -> dict[str, int]:
+    """How fast an endpoint may be sent to, and for how long each delivery may take (section 8), where that is said."""
+    found = {}
+    if limited:
+        found["rate_limit"] = wanted.rate_limit
+        unit = dialect.delivery.rate_limit_unit
+        found["rate_limit_duration"] = in_unit(wanted.rate_limit_duration_s, unit)
+    if wanted.http_timeout_s is not None:
+        least, most = dialect.requests.http_timeout_minimum, dialect.requests.http_timeout_maximum
+        found["http_timeout"] = min(max(wanted.http_timeout_s, least), most)
+    return found
 
 
 async def _find_calls(stage: Stage, target: TargetClient, profile: Profile, sidecar_url: str) -> None:

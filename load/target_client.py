@@ -9,7 +9,8 @@ import aiohttp
 from load.plan import KEY
 from load.site import Site
 
-TIMEOUT_S: Final = 10.0
+CONNECT_WITHIN_S: Final = 10.0
+ANSWER_WITHIN_S: Final = 30.0
 FIRST_SUCCESS, FIRST_REDIRECT = 200, 300
 
 
@@ -29,7 +30,9 @@ class TargetClient:
         self._headers = {name: value.replace(KEY, site.api_key) for name, value in site.headers.items()}
 
     async def __aenter__(self) -> Self:
-        self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=TIMEOUT_S))
+        self._session = aiohttp.ClientSession(
+            timeout=aiohttp.ClientTimeout(total=ANSWER_WITHIN_S, connect=CONNECT_WITHIN_S)
+        )
         return self
 
     async def __aexit__(

@@ -19,7 +19,7 @@ from mockserver.store.events import Events, NewEvent
 
 FLOOD: Final = ("flood",)
 EVERY: Final = 7
-LATE_S: Final = 1.5
+LATE_S: Final = 5.0
 
 
 class EverySeventh(Courier):

@@ -22,7 +22,7 @@ WATCHED: Final = ("generator", "receiver")
 EVERY_S: Final = 10.0
 SETTLED_SHARE: Final = 0.1
 MOST_GROWTH: Final = 1.25
-DELIVERIES_A_SECOND: Final = 5_000
+DELIVERIES_A_SECOND: Final = 2_500
 """Of the profile, for each second of sending."""
 
 
@@ -52,7 +52,7 @@ def grown(seen: list[tuple[int, dict[str, float]]], deliveries: int) -> list[str
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("hookproof-load-million"))
-    parser.add_argument("--duration", type=int, default=200, help="seconds of sending; 5,000 deliveries each")
+    parser.add_argument("--duration", type=int, default=400, help="seconds of sending; 2,500 deliveries each")
     options = parser.parse_args()
     deliveries = options.duration * DELIVERIES_A_SECOND
     load = [sys.executable, "-m", "hookproof", "load", str(PROFILE), "--out", str(options.out)]

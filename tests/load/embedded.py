@@ -1,6 +1,7 @@
 """A mock server and `hookproof load` against it, as processes, for tests."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -8,18 +9,61 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+import hookproof
 from receiver.authority import Authority
 
 HOOKPROOF = (sys.executable, "-m", "hookproof")
+ENDS_WITHIN_S = 600
+"""No test is about speed, and a machine may have much else to do."""
 
-
-PATIENT = ("--keep-up", "60")
-"""A machine that does much else besides sends late, and no test is about that."""
+PATIENT = ("--keep-up", "600")
+"""For the same reason: such a machine sends late."""
 
 
 def hookproof_load(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [*HOOKPROOF, "load", *arguments, *PATIENT, "--out", str(folder)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=ENDS_WITHIN_S, check=False)
+
+
+def called(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> object:
+    """The exit code of a command line that ends before any process is started; it runs in this one."""
+    monkeypatch.setattr(sys, "argv", ["hookproof", "load", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        hookproof.main()
+    return ended.value.code
+
+
+@contextmanager
+def loading(*arguments: str, out: Path | None = None) -> Iterator[subprocess.Popen[str]]:
+    """A load command that runs; it is killed if it still does at the end."""
+    command = [*HOOKPROOF, "load", *arguments, *PATIENT, *(["--out", str(out)] if out is not None else [])]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def line_with(process: subprocess.Popen[str], pattern: str) -> re.Match[str]:
+    """The first line of output that has this in it."""
+    assert process.stdout is not None
+    seen = []
+    for line in process.stdout:
+        seen.append(line)
+        if found := re.search(pattern, line):
+            return found
+    assert process.stderr is not None
+    raise AssertionError(f"no {pattern!r} in {''.join(seen)}{process.stderr.read()}")
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    """The exit code of a command that ends, and what it printed since the last line that was read."""
+    shown, errors = process.communicate(timeout=ENDS_WITHIN_S)
+    return process.returncode, shown, errors
 
 
 def report(folder: Path) -> dict[str, Any]:

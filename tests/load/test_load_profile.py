@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from load.profile import load_profile, shipped_profiles
+from load.profile import Endpoints, load_profile, shipped_profiles
 from load.schedule import Shape
+from load.stage import limits_of
+from spec.dialect_file import load_dialect
 from spec.yaml_file import FileProblems
 
 
@@ -66,3 +68,15 @@ def test_endpoints_of_many_workers_count_against_the_bound_of_a_run() -> None:
     long = load_profile("smoke").overridden(rate=1000, duration_s=2000, users=200)
     with pytest.raises(ValueError, match="deliveries"):
         long.spread(200)
+
+
+def test_an_endpoint_is_told_its_limits_in_the_dialects_units_and_within_its_bounds() -> None:
+    wanted = Endpoints(rate_limit=5, rate_limit_duration_s=60, http_timeout_s=100_000)
+    reference, contrary = load_dialect("reference"), load_dialect("contrary")
+    assert limits_of(wanted, reference, limited=True) == {
+        "rate_limit": 5,
+        "rate_limit_duration": 60 / reference.delivery.rate_limit_unit.in_seconds,
+        "http_timeout": reference.requests.http_timeout_maximum,
+    }
+    assert limits_of(wanted, contrary, limited=False) == {"http_timeout": contrary.requests.http_timeout_maximum}
+    assert limits_of(Endpoints(), reference, limited=False) == {}
