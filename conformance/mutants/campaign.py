@@ -5,35 +5,30 @@ under one dialect after the other: the last dialect is for those alone that the 
 """
 
 import asyncio
-import multiprocessing
 import socket
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import Final, TypeVar
+from typing import Final
 
 from conformance.checks.registry import Check, all_checks
 from conformance.experiments.bench import Experiment, all_experiments
 from conformance.mutants.catalogue import DIALECTS, Fault, Spoken, faults_under, innocent_dialects, spoken
 from conformance.mutants.choice import mattering
+from conformance.mutants.courtroom import Courtroom, Told
 from conformance.mutants.results import NOTHING, Acquittal, Campaign, Outcome
-from conformance.mutants.trial import TrialOrder, tried
+from conformance.mutants.trial import TrialOrder
 from conformance.refusal import Refusal
 from conformance.target import Profile
 from spec.catalogue import load_catalogue
-
-Subject = TypeVar("Subject", Outcome, Acquittal)
 
 CLEAN: Final = "clean"
 IPV6: Final = "::1"
 GENERATED: Final = "sweep"
 """The experiment that costs as much as all others together: innocents go through it with --full alone."""
 CLEAN_DIFFERENCE: Final = "The reference server as it is."
-
-Told = Callable[[Outcome | Acquittal], None]
-"""Is called with each trial as it is over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,27 +113,31 @@ async def _told(speaking: Sequence[Spoken]) -> list[tuple[Fault, ...]]:
 
 
 def carried_out(asked: Docket, told: Told) -> Campaign:
-    """Try everything."""
+    """Try everything, or as much as there is time for until an interrupt."""
     started = time.monotonic()
-    with pool_of(asked) as pool:
-        try:
-            clean = _clean(asked, pool, told)
-            outcomes = _mutants(asked, {one.dialect: one.result.exercised for one in clean}, pool, told)
-            innocents = _innocents(asked, pool, told) if asked.settings.innocents else []
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    with Courtroom(asked.settings.jobs, told) as court:
+        clean = _clean(asked, court)
+        _mutants(asked, {one.dialect: one.result.exercised for one in clean}, court)
+        if asked.settings.innocents:
+            _innocents(asked, court)
+    complete = set(DIALECTS) <= set(asked.settings.dialects) and not court.interrupted
+    return campaign_of(asked, court, started, complete=complete, whole=complete and not asked.settings.patterns)
+
+
+def campaign_of(asked: Docket, court: Courtroom, started: float, *, complete: bool, whole: bool) -> Campaign:
+    """The campaign that is over."""
     return Campaign(
-        outcomes=tuple(outcomes),
-        acquittals=(*clean, *innocents),
+        outcomes=tuple(one for one in court.over if isinstance(one, Outcome)),
+        acquittals=tuple(one for one in court.over if isinstance(one, Acquittal)),
         checks=tuple(check.name for check in asked.checks if check.name not in asked.settings.without),
-        complete=(complete := set(DIALECTS) <= set(asked.settings.dialects)),
-        whole=complete and not asked.settings.patterns,
+        complete=complete,
+        whole=whole,
+        interrupted=court.interrupted,
         duration_s=time.monotonic() - started,
     )
 
 
-def _clean(asked: Docket, pool: Executor, told: Told) -> list[Acquittal]:
+def _clean(asked: Docket, court: Courtroom) -> list[Acquittal]:
     """The clean server with every experiment that any fault needs, and every check: it shows what can be claimed."""
     orders = {}
     for speaking in asked.speaking:
@@ -147,10 +146,10 @@ def _clean(asked: Docket, pool: Executor, told: Told) -> list[Acquittal]:
         subject = Acquittal(name=CLEAN, dialect=speaking.name, difference=CLEAN_DIFFERENCE, result=NOTHING)
         if chosen:
             orders[subject] = replace(asked.order(speaking, (), chosen), without=())
-    return list(tried_all(orders, pool, told))
+    return list(court.tried_all(orders))
 
 
-def _mutants(asked: Docket, exercised: Mapping[str, frozenset[str]], pool: Executor, told: Told) -> list[Outcome]:
+def _mutants(asked: Docket, exercised: Mapping[str, frozenset[str]], court: Courtroom) -> None:
     """Every fault that is one, under each dialect in which something of it can be seen."""
     found: list[Outcome] = []
     for speaking in asked.speaking:
@@ -162,11 +161,10 @@ def _mutants(asked: Docket, exercised: Mapping[str, frozenset[str]], pool: Execu
             if claims - seen if last else claims:
                 subject = Outcome(fault=fault, dialect=speaking.name, claims=claims, result=NOTHING)
                 orders[subject] = asked.order(speaking, ("--fault", fault.name), asked.mattering(fault))
-        found += tried_all(orders, pool, told)
-    return found
+        found += court.tried_all(orders)
 
 
-def _innocents(asked: Docket, pool: Executor, told: Told) -> list[Acquittal]:
+def _innocents(asked: Docket, court: Courtroom) -> None:
     """Every variant under the first dialect, and the clean server under each innocent dialect.
 
     A variant that only an innocent dialect allows is tried together with it.
@@ -187,7 +185,7 @@ def _innocents(asked: Docket, pool: Executor, told: Told) -> list[Acquittal]:
         further = [fault.name for fault in faults if fault.innocent and fault.applies and fault.name not in plain]
         subject = Acquittal(name=one.name, dialect=one.name, difference=one.dialect.summary, result=NOTHING)
         orders[subject] = asked.order(one, [word for name in further for word in ("--variant", name)], experiments)
-    return list(tried_all(orders, pool, told))
+    deque(court.tried_all(orders), maxlen=0)
 
 
 def _has_ipv6() -> bool:
@@ -200,17 +198,3 @@ def _has_ipv6() -> bool:
 
 def _on_trial(asked: Docket, dialect: str) -> list[Fault]:
     return [one for one in asked.faults[dialect] if one.applies and not one.innocent and asked.named(one.name)]
-
-
-def pool_of(asked: Docket) -> ProcessPoolExecutor:
-    """Processes for as many trials at a time as were asked for."""
-    return ProcessPoolExecutor(asked.settings.jobs, mp_context=multiprocessing.get_context("spawn"))
-
-
-def tried_all(orders: Mapping[Subject, TrialOrder], pool: Executor, told: Told) -> Iterable[Subject]:
-    """Each subject with its result, as soon as there is one."""
-    futures = {pool.submit(tried, order): subject for subject, order in orders.items()}
-    for future in as_completed(futures):
-        subject = replace(futures[future], result=future.result())
-        told(subject)
-        yield subject

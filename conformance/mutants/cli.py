@@ -44,7 +44,8 @@ def mutants(context: click.Context, /, **options: Any) -> None:
     """Prove that the suites convict every faulty server of its own fault, and acquit the innocent.
 
     Each fault of `hookproof serve --list-faults` is started and judged. It is killed when the requirements that it
-    violates are convicted, and no others. The exit code is 0 if every fault is killed and nobody is accused falsely.
+    violates are convicted, and no others. The exit code is 0 if every fault is killed and nobody is accused falsely, 1
+    if not, and 3 if the campaign was interrupted before that could be said: what was tried until then is reported.
     """
     try:
         code = _campaign(options)
@@ -74,14 +75,14 @@ def _campaign(options: dict[str, Any]) -> int:
     checks = all_checks()
     (out / "mutants.json").write_text(report_text(campaign, checks), encoding="utf-8")
     (out / "mutants.html").write_text(page(campaign, checks), encoding="utf-8")
-    if options["recording"]:
+    if options["recording"] and not campaign.interrupted:
         record(kills_of(campaign), RECORDED, whole=campaign.whole)
     click.echo()
     for line in (*missing, *summary(campaign)):
         click.echo(line)
     if not campaign.outcomes and all(one.name == CLEAN for one in campaign.acquittals):
         return ExitCode.INCOMPLETE  # none of what was asked for can be seen under these dialects
-    return ExitCode.CONFORMS if campaign.flawless and not missing else ExitCode.DOES_NOT_CONFORM
+    return ExitCode.DOES_NOT_CONFORM if missing else campaign.verdict.exit_code
 
 
 def _tried(asked: Docket, *, quick: bool) -> tuple[Campaign, tuple[str, ...]]:

@@ -1,9 +1,11 @@
 """The quick pass: for every check the first fault that it is known to kill, in as few trials as that takes."""
 
 import time
+from collections import deque
 from collections.abc import Iterator, Mapping
 
-from conformance.mutants.campaign import Docket, Told, pool_of, tried_all
+from conformance.mutants.campaign import Docket, campaign_of
+from conformance.mutants.courtroom import Courtroom, Told
 from conformance.mutants.record import Expected, Kills, first_killers
 from conformance.mutants.results import NOTHING, Campaign, Outcome
 from conformance.refusal import Refusal
@@ -23,17 +25,10 @@ def quick_campaign(asked: Docket, kills: Kills, told: Told) -> tuple[Campaign, t
             )
         subject = Outcome(fault=fault, dialect=expected.dialect, claims=frozenset(fault.violates), result=NOTHING)
         orders[subject] = asked.order(speaking[expected.dialect], ("--fault", fault.name), asked.mattering(fault))
-    with pool_of(asked) as pool:
-        outcomes = tuple(tried_all(orders, pool, told))
-    campaign = Campaign(
-        outcomes=outcomes,
-        acquittals=(),
-        checks=tuple(check.name for check in asked.checks if check.name not in asked.settings.without),
-        complete=False,
-        whole=False,
-        duration_s=time.monotonic() - started,
-    )
-    return campaign, tuple(_missing(outcomes, chosen))
+    with Courtroom(asked.settings.jobs, told) as court:
+        deque(court.tried_all(orders), maxlen=0)
+    campaign = campaign_of(asked, court, started, complete=False, whole=False)
+    return campaign, tuple(_missing(campaign.outcomes, chosen))
 
 
 def _missing(outcomes: tuple[Outcome, ...], chosen: Mapping[tuple[str, str], Expected]) -> Iterator[str]:

@@ -20,6 +20,7 @@ def report(campaign: Campaign, checks: Sequence[Check]) -> dict[str, Any]:
     return {
         "flawless": campaign.flawless,
         "complete": campaign.complete,
+        "interrupted": campaign.interrupted,
         "duration_s": round(campaign.duration_s, 1),
         "faults": [
             {

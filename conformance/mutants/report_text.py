@@ -24,7 +24,7 @@ def summary(campaign: Campaign) -> Iterator[str]:
     killed = len(campaign.faults) - len({name for name, _ in survivors})
     working = sum(map(bool, campaign.kills.values()))
     yield (
-        f"{'FLAWLESS' if campaign.flawless else 'FLAWED'}  killed {killed}/{len(campaign.faults)} faults in"
+        f"{campaign.verdict}  killed {killed}/{len(campaign.faults)} faults in"
         f" {len(campaign.outcomes)} trials · checks that killed {working}/{len(campaign.checks)} · false accusations"
         f" {len(accused)} · innocents {len(campaign.acquittals)} · {campaign.duration_s:.0f} s"
     )

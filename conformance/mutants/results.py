@@ -7,13 +7,32 @@ run exercised it: what is not exercised can convict nobody.
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
 
 from conformance.mutants.catalogue import Fault
 from conformance.mutants.trial import Conviction, TrialResult
+from conformance.refusal import ExitCode
 
 NOTHING: Final = TrialResult(convictions=(), exercised=frozenset(), problems=(), duration_s=0.0)
 """The result of a trial that has not begun."""
+
+
+class CampaignVerdict(StrEnum):
+    """What a campaign says of the suites; one that was interrupted knows of no flaw, and has not seen all."""
+
+    FLAWLESS = "FLAWLESS"
+    FLAWED = "FLAWED"
+    INTERRUPTED = "INTERRUPTED"
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """The exit code that goes with it."""
+        return {
+            CampaignVerdict.FLAWLESS: ExitCode.CONFORMS,
+            CampaignVerdict.FLAWED: ExitCode.DOES_NOT_CONFORM,
+            CampaignVerdict.INTERRUPTED: ExitCode.INCOMPLETE,
+        }[self]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +75,7 @@ class Campaign:
     """All trials. `checks` are the names of the checks that took part.
 
     `complete` says that every dialect had its turn, so that each fault can be held to all that it violates, and `whole`
-    that every fault was tried, so that each check can be held to kill one.
+    that every fault was tried, so that each check can be held to kill one. An `interrupted` one is neither.
     `stock` tells for each fault, and for each innocent, what plain schemathesis found; None if it was not asked.
     """
 
@@ -66,6 +85,7 @@ class Campaign:
     complete: bool
     whole: bool
     duration_s: float
+    interrupted: bool = False
     stock: Mapping[str, Sequence[str]] | None = None
 
     @property
@@ -118,8 +138,15 @@ class Campaign:
     @property
     def flawless(self) -> bool:
         """Whether every fault was killed by its own checks, nobody else was accused, and no check was idle."""
+        return self.verdict is CampaignVerdict.FLAWLESS
+
+    @property
+    def verdict(self) -> "CampaignVerdict":
+        """What the campaign says of the suites."""
         flaws = (self.survivors(), self.false_accusations(), self.problems(), self.idle_checks)
-        return not any(True for kind in flaws for _ in kind)
+        if any(True for kind in flaws for _ in kind):
+            return CampaignVerdict.FLAWED
+        return CampaignVerdict.INTERRUPTED if self.interrupted else CampaignVerdict.FLAWLESS
 
     def _missed(self) -> Mapping[str, set[str]]:
         """The claims that no dialect convicted, by the fault's name; those that no dialect exercised are among them."""

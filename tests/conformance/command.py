@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,14 @@ class Ended:
 
 def arguments(*words: str | Path) -> list[str]:
     return [sys.executable, "-P", "-m", "hookproof", "check", *map(str, words)]
+
+
+HEARING = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
+
+
+def hearing(command: Sequence[str]) -> list[str]:
+    """The command, hearing SIGINT even where these tests run in a background job, which does not."""
+    return [sys.executable, "-c", HEARING, *command]
 
 
 def environment(**variables: str) -> dict[str, str]:

@@ -3,12 +3,11 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
-from command import Ended, arguments, check, ended, environment
+from command import Ended, arguments, check, ended, environment, hearing
 from jsonschema import Draft202012Validator
 from stand_in import closed_port, empty_page, response, stand_in
 
@@ -186,14 +185,10 @@ def authority(folder: Path) -> Path:
     return folder / "ca"
 
 
-HEARING = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
-"""Runs a command that hears SIGINT even where these tests run in a background job, which does not."""
-
-
 def test_an_interrupted_run_keeps_what_it_has(tmp_path: Path) -> None:
     deep = arguments("--profile", "deep")  # its long waits are still going on when the first verdict is written
     process = subprocess.Popen(
-        [sys.executable, "-c", HEARING, *deep],
+        hearing(deep),
         cwd=tmp_path,
         env=environment(),
         stdin=subprocess.DEVNULL,
