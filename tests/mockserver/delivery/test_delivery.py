@@ -214,6 +214,28 @@ def test_another_dialect_delivers_as_it_says(authority: Authority, name: str) ->
     play(authority, scene, answers=answers)
 
 
+def test_a_connection_that_breaks_off_or_cannot_be_made_is_tried_again(authority: Authority) -> None:
+    async def break_off_once(request: Any, writer: asyncio.StreamWriter) -> None:
+        seen.append(request)
+        if len(seen) == 1:
+            writer.transport.abort()
+        else:
+            writer.write(reply(200))
+
+    seen: list[Any] = []
+
+    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+        store.endpoints["closed"] = settings("closed", "https://127.0.0.1:1/")
+        broken, closed = store.accept("e"), store.accept("closed")
+        await store.until_final()
+        assert [outcome.failure for outcome in store.outcomes[broken]] == [Failure.CONNECTION, None]
+        assert [outcome.failure for outcome in store.outcomes[closed]] == [Failure.CONNECTION] * 2
+        states = [store.states[delivery] for delivery in (broken, closed)]
+        assert states == [DeliveryState.DELIVERED, DeliveryState.EXHAUSTED]
+
+    play(authority, scene, break_off_once, dialect(retry={**PROMPT, "attempts": 2}))
+
+
 def test_attempts_end_when_they_are_used_up(authority: Authority) -> None:
     async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
         delivery = store.accept("e")

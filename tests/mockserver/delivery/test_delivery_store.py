@@ -5,7 +5,17 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from mockserver.delivery.port import AttemptOutcome, DeliveryState, EndpointSettings, Failure, PendingDelivery, Record
+import pytest
+
+from mockserver.delivery.port import (
+    AttemptOutcome,
+    DeliveryState,
+    EndpointSettings,
+    Failure,
+    PendingDelivery,
+    Record,
+    Start,
+)
 from mockserver.store.database import Database
 from mockserver.store.deliveries import Deliveries
 from mockserver.store.delivery_journal import DeliveryJournal
@@ -108,5 +118,41 @@ def test_the_journal_shows_attempts_in_their_order_and_what_became_of_the_delive
         deliveries.record([record(one, None, DeliveryState.DISCARDED) for one in deliveries.pending("e", 3)])
         shown = [[one["number"] for one in entry["attempts"]] for entry in DeliveryJournal(database).entries({})]
         assert shown == [[1, 2, None], [1, 2, None]]
+
+    over(tmp_path, trial)
+
+
+def test_starts_outlive_the_process_and_are_those_of_their_endpoint(tmp_path: Path) -> None:
+    async def before(database: Database, deliveries: Deliveries) -> None:
+        for uid in ("e", "another"):
+            add_endpoint(database, URL, uid=uid)
+        add_events(database, 2)
+        assert not deliveries.holds_starts()
+        first, second = deliveries.pending("e", 3)
+        [other, _] = deliveries.pending("another", 3)
+        deliveries.record_starts([Start(second, 12.5, 99.0), Start(first, 11.5, 99.0), Start(other, 12.5, 99.0)])
+        deliveries.record_starts([Start(first, 10.5, 99.0), Start(first, 12.5, 99.0)])
+
+    async def after(database: Database, deliveries: Deliveries) -> None:
+        assert deliveries.holds_starts()
+        assert deliveries.recent_starts("e", 11.0) == [11.5, 12.5, 12.5]
+        assert deliveries.recent_starts("another", 11.0) == [12.5]
+
+    over(tmp_path, before)
+    over(tmp_path, after)
+
+
+def test_starts_that_count_no_more_are_deleted_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mockserver.store.deliveries._FEW_STARTS", 10)
+
+    async def trial(database: Database, deliveries: Deliveries) -> None:
+        add_endpoint(database, URL)
+        add_events(database, 1)
+        [delivery] = deliveries.pending("e", 2)
+        now = time.time()
+        for number in range(11):
+            counts_until = now + 3600 if number < 3 else now - 1
+            deliveries.record_starts([Start(delivery, now + number, counts_until)])
+        assert deliveries.recent_starts("e", 0) == [now, now + 1, now + 2]
 
     over(tmp_path, trial)

@@ -245,6 +245,25 @@ def test_a_half_open_connection_ends_with_the_time_out(authority: Authority, acc
     asyncio.run(run())
 
 
+def test_a_peer_that_closes_before_it_reads_is_a_failed_connection(authority: Authority) -> None:
+    class Curt(asyncio.Protocol):
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            cast("asyncio.Transport", transport).abort()
+
+    async def run() -> None:
+        store = MemoryStore()
+        server = await asyncio.get_running_loop().create_server(Curt, "127.0.0.1", 0, ssl=authority.context())
+        async with server, engine(store, authority.file, ONCE) as running:
+            store.on_accept = running.wake
+            port = server.sockets[0].getsockname()[1]
+            store.endpoints["e"] = settings("e", f"https://127.0.0.1:{port}/")
+            deliveries = [store.accept("e") for _ in range(3)]
+            await store.until_final()
+            assert {store.outcomes[one][0].failure for one in deliveries} == {Failure.CONNECTION}
+
+    asyncio.run(run())
+
+
 def test_a_peer_that_stops_reading_a_large_body_ends_with_the_time_out(authority: Authority) -> None:
     async def run() -> None:
         store = MemoryStore()
@@ -295,20 +314,20 @@ def self_signed(authority: Authority) -> ssl.SSLContext:
 
 
 @pytest.mark.parametrize("certificate", [expired, for_another_host, self_signed])
-def test_a_certificate_that_does_not_hold_ends_the_attempt_before_anything_is_sent(
+def test_a_certificate_that_does_not_hold_ends_each_attempt_before_anything_is_sent(
     authority: Authority, certificate: Callable[[Authority], ssl.SSLContext]
 ) -> None:
     async def run() -> None:
         store = MemoryStore()
         async with (
             serving(always_ok, certificate(authority)) as endpoint,
-            engine(store, authority.file, ONCE) as running,
+            engine(store, authority.file, dialect(retry={**PROMPT, "attempts": 2})) as running,
         ):
             store.on_accept = running.wake
             store.endpoints["e"] = settings("e", endpoint.url)
             delivery = store.accept("e")
             await store.until_final()
-            assert store.outcomes[delivery][0].failure is Failure.TLS
+            assert [outcome.failure for outcome in store.outcomes[delivery]] == [Failure.TLS] * 2
             assert endpoint.arrived == []
 
     asyncio.run(run())
