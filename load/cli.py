@@ -195,7 +195,7 @@ async def _searched(ready: Ready, profile: Profile, interrupts: Interrupts) -> t
             limited_by = overstrained(outcome, profile) or "that of the target"
         trials.append({"rate": rate, "complaints": wrong, "figures": outcome.figures})
         click.echo(trial_line(trials[-1]))
-        if shown is None or shown[2] or not wrong:
+        if shown is None or shown[2] or not wrong or rate <= shown[0].rate:
             shown = (trial, outcome, wrong)
         if outcome.lost_workers:
             break  # with fewer workers it would be another search

@@ -17,7 +17,7 @@ from gevent.event import Event
 WATCH_S: Final = 1.5
 """How long a run goes on watching after the last delivery that it waits for: for what comes twice."""
 
-QUIET_S: Final = 3.0
+QUIET_S: Final = 8.0
 """Where some deliveries need not come, silence of this length ends the drain."""
 
 PROGRESS_LINES: Final = 60

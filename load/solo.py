@@ -18,7 +18,7 @@ from load.share import Gathered
 from load.site import KEY_VARIABLE, Site
 from receiver.child import child
 
-START_WITHIN_S: Final = 90.0
+START_WITHIN_S: Final = 300.0
 MODULE: Final = (sys.executable, "-P", "-m")  # -P: no folder of the user's stands in for ours
 
 

@@ -82,17 +82,21 @@ class LoadUser(FastHttpUser):
         super().__init__(environment)
 
     @task
-    def take_slot(self) -> None:
-        """Wait for the next slot, then send; a slot that is already past is sent at once."""
+    def take_slots(self) -> None:
+        """Take one slot after the other, without Locust's turn of all users between two tasks of one."""
         work = self.work
-        slot = None if work.stopping else work.schedule.take()
-        if slot is None:
-            raise StopUser
+        while not work.stopping and (slot := work.schedule.take()) is not None:
+            self._send_at(slot)
+        raise StopUser
+
+    def _send_at(self, slot: float) -> None:
+        """Wait for a slot, then send; one that is already past is sent at once."""
+        work = self.work
         intended_at, free_at = work.sending.started_at + slot, time.time()
         if intended_at > free_at:
             gevent.sleep(intended_at - free_at)
         if work.stopping:
-            raise StopUser
+            return
         due_at = max(intended_at, free_at)
         work.sending.left(due_at=due_at, sent_at=time.time(), waited=free_at > intended_at + WAITING_S)
         operation_id = work.mix.take()

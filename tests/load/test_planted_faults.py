@@ -36,12 +36,12 @@ def test_every_seventh_delivery_that_goes_wrong_is_counted(tmp_path: Path, fault
 
 LATE = """
 name: late
-summary: The planted lateness is five seconds; a busy machine adds less than four.
+summary: The planted lateness is five seconds; a busy machine adds less than that.
 rate: 70
 duration_s: 1
 users: 8
 drain_s: 60
-late_after_s: 4.5
+late_after_s: 4.9
 fail_if: [late > 0]
 """
 
