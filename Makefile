@@ -85,7 +85,7 @@ backlog: setup ## Hand a million pending deliveries to the reference server and 
 	$(BIN)/python -m tests.bench.backlog
 
 .PHONY: flake
-flake: setup ## Run the suites 30 times, three of them under load, and compare the verdicts
+flake: setup ## Run the quick profile 30 times, three of them under load, and compare the verdicts
 	$(BIN)/python -m tests.conformance.flake 30
 
 .PHONY: torture

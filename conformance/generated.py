@@ -10,6 +10,7 @@ import asyncio
 import base64
 import json
 import os
+import signal
 import sys
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.sequence import Step
+from receiver.child import signalled
 
 LINE_LIMIT = 16 * 1024 * 1024
 
@@ -108,8 +110,7 @@ async def _answers(module: str, order: Mapping[str, Any]) -> AsyncGenerator[Any,
             async for line in lines:
                 yield json.loads(line)
     finally:
-        if process.returncode is None:
-            process.kill()
+        signalled(process, signal.SIGKILL)
         await process.wait()
 
 

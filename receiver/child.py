@@ -69,6 +69,17 @@ async def children(
         await asyncio.gather(*(one.end(grace_s) for one in begun))
 
 
+def signalled(process: asyncio.subprocess.Process, sign: signal.Signals) -> None:
+    """Send a signal to a process that has not ended.
+
+    `Process.send_signal` looks first whether it has, and may so take its exit code before asyncio can, which then logs
+    a warning and gives 255.
+    """
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, sign)
+
+
 async def _all_ready(begun: Sequence["_Child"], deadline_s: float) -> tuple[dict[str, Any], ...]:
     said = await asyncio.gather(*(one.ready(deadline_s) for one in begun), return_exceptions=True)
     for one in said:
@@ -130,8 +141,7 @@ class _Child:
         self._process.stdin.close()
         for sign in (None, signal.SIGTERM, signal.SIGKILL):
             if sign is not None:
-                with suppress(ProcessLookupError):
-                    self._process.send_signal(sign)
+                signalled(self._process, sign)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._process.wait(), grace_s)
                 break

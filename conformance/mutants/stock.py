@@ -8,6 +8,7 @@ comes, and shown beside the kill matrix.
 import asyncio
 import json
 import secrets
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +18,7 @@ from typing import Any, Final
 from conformance.mutants.campaign import CLEAN, Docket
 from conformance.mutants.catalogue import Spoken
 from conformance.refusal import ExitCode, Refusal
-from receiver.child import child
+from receiver.child import child, signalled
 
 RECORDED: Final = Path(__file__).parent / "stock.json"
 DOCUMENT: Final = "/openapi.yaml"
@@ -100,9 +101,8 @@ async def _run(url: str, authorization: str, seed: int, folder: str) -> None:
     except TimeoutError:
         raise Refusal(f"`schemathesis run` did not end within {ENDS_WITHIN_S:.0f} s", ExitCode.FAULT) from None
     finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
+        signalled(process, signal.SIGKILL)
+        await process.wait()
 
 
 def _failures(report: Path) -> set[str]:

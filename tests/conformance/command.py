@@ -8,6 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+PATIENCE_S = 900.0
+"""How long a whole run may take on a machine that has no time: a hang is caught, and nothing else."""
+
 FOREIGN = re.compile("HOOKPROOF_|PYTEST|NO_COLOR|FORCE_COLOR")
 
 
@@ -37,7 +40,7 @@ def environment(**variables: str) -> dict[str, str]:
     return {**kept, "PYTHONWARNINGS": "error", **variables}
 
 
-def check(folder: Path, *words: str | Path, timeout_s: float = 100, **variables: str) -> Ended:
+def check(folder: Path, *words: str | Path, timeout_s: float = PATIENCE_S, **variables: str) -> Ended:
     process = subprocess.run(
         arguments(*words),
         cwd=folder,

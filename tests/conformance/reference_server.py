@@ -49,5 +49,5 @@ def reference_server(
         yield json.loads(process.stdout.readline())
     finally:
         process.stdin.close()
-        process.wait(timeout=30)
+        process.wait(timeout=120)
         process.stdout.close()

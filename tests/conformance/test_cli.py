@@ -162,13 +162,13 @@ def test_a_target_that_stops_answering_ends_the_run_soon(tmp_path: Path) -> None
 
 
 def test_a_run_that_is_out_of_time_is_incomplete(tmp_path: Path) -> None:
-    (tmp_path / "target.yaml").write_text("budgets: {total_s: 2}\n")
+    (tmp_path / "target.yaml").write_text("budgets: {total_s: 6}\n")
     done = check(tmp_path, "--target", "target.yaml", *KEY)
     assert done.code == 64
     with stand_in(empty_page) as url:
         done = check(tmp_path, url, "--target", "target.yaml", *KEY, "--ca-dir", authority(tmp_path))
     assert done.code in (1, 3), done.out
-    assert "The run ended before all was tried: the time budget of 2 s is over" in done.out
+    assert "The run ended before all was tried: the time budget of 6 s is over" in done.out
 
 
 def test_the_run_ends_after_as_many_failures_as_it_may_have(tmp_path: Path) -> None:
@@ -198,12 +198,12 @@ def test_an_interrupted_run_keeps_what_it_has(tmp_path: Path) -> None:
         start_new_session=True,
     )
     run_file = tmp_path / "hookproof-report" / "run.jsonl"
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + 300
     while not (run_file.exists() and b'"role":' in run_file.read_bytes()):
         assert time.monotonic() < deadline
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does it
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=120)
     interrupted = ended(process.returncode, out, err)
     assert (interrupted.code, interrupted.err) == (3, "")
     assert "The run ended before all was tried: it was interrupted." in interrupted.out

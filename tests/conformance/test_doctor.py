@@ -27,7 +27,7 @@ def doctor(folder: Path, *words: str, **settings: object) -> Ended:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     return ended(process.returncode, process.stdout, process.stderr)
@@ -51,7 +51,7 @@ def served(folder: Path, *, trusting: bool = True) -> Iterator[str]:
         yield str(yaml.safe_load(process.stdout.readline())["api"])
     finally:
         process.stdin.close()
-        process.wait(timeout=30)
+        process.wait(timeout=120)
         process.stdout.close()
 
 
@@ -72,7 +72,7 @@ def test_a_target_that_is_ready_is_found_so(tmp_path: Path) -> None:
 
 
 def test_a_wrong_key_a_ca_that_is_not_trusted_and_an_address_out_of_reach_are_told_apart(tmp_path: Path) -> None:
-    short = {"delivery_s": 3}
+    short = {"delivery_s": 8}
     with served(tmp_path, trusting=False) as url:
         settings = {"base_url": url, "budgets": short, "receiver": PLACE}
         done = doctor(tmp_path, **settings, projects=projects(p1="key-1", p2="wrong"))

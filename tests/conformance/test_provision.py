@@ -22,7 +22,7 @@ PROJECT = Project(id="p1", api_key="key-one")
 HEAD = "base_url: http://127.0.0.1:5005\nprojects: [{id: p1, api_key: key-one}]\n"
 
 
-def of_class(folder: Path, source: str, *, name: str = "Provisioner", timeout_s: float = 5) -> Provision:
+def of_class(folder: Path, source: str, *, name: str = "Provisioner", timeout_s: float = 60) -> Provision:
     path = folder / "hooks.py"
     path.write_text(source)
     return Provision(hooks=hooks_of_class(path, name, timeout_s=timeout_s))
@@ -137,7 +137,7 @@ def asked(*steps: Step, answers: list[bytes], arguments: Mapping[str, Any] | Non
         return answers[len(heads) - 1]
 
     with stand_in(answer) as url:
-        hook = hook_of_steps("create_portal_link", [_at(step, url) for step in steps], timeout_s=5)
+        hook = hook_of_steps("create_portal_link", [_at(step, url) for step in steps], timeout_s=60)
         return asyncio.run(hook(arguments or {"project": {"id": "p1", "api_key": "k"}})), heads
 
 

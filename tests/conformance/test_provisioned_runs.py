@@ -64,7 +64,6 @@ def judged(folder: Path, url: str, **further: object) -> Ended:
         "base_url": url,
         "projects": [{"id": "p1", "api_key": "key-p1"}],
         "receiver": {"ca": "ca/ca.pem", "ca_key": "ca/ca.key"},
-        "budgets": {"delivery_s": 3},
         **further,
     }
     (folder / "target.yaml").write_text(yaml.safe_dump(settings))
@@ -80,7 +79,7 @@ def verdicts(folder: Path) -> dict[str, str]:
 def test_hooks_make_judgeable_what_is_out_of_reach_without_them(tmp_path: Path) -> None:
     (tmp_path / "hooks.py").write_text(HOOKS)
     with bare_server(tmp_path) as url:
-        without = judged(tmp_path, url)
+        without = judged(tmp_path, url, budgets={"delivery_s": 3})
         assert without.code == 1, without.out
         assert verdicts(tmp_path) == {
             "1-1": "fail",

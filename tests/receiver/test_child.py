@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from receiver.child import ChildFailed, child, children
+from receiver.child import ChildFailed, child, children, signalled
 
 PARENT = """
 import asyncio, os, signal
@@ -135,3 +135,16 @@ def test_a_child_that_fails_ends_those_beside_it(tmp_path: Path) -> None:
     here, nowhere = str(tmp_path / "here"), str(tmp_path / "no folder" / "there")
     with pytest.raises(ChildFailed, match="did not start"):
         asyncio.run(met([here, here], [nowhere, here], seen=[]))
+
+
+def test_a_process_that_ends_while_it_is_signalled_keeps_its_exit_code() -> None:
+    async def ended(number: int) -> int:
+        process = await asyncio.create_subprocess_exec("/bin/true")
+        await asyncio.sleep(number % 20 / 5000)  # at any moment of its short life
+        signalled(process, signal.SIGKILL)
+        return await process.wait()
+
+    async def codes() -> set[int]:
+        return {await ended(number) for number in range(200)}
+
+    assert asyncio.run(codes()) <= {0, -signal.SIGKILL}
