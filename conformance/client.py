@@ -5,6 +5,7 @@ without a status and with a problem. Nothing is followed, retried or decoded on 
 a call raise RunOver.
 """
 
+import asyncio
 import io
 import json
 import time
@@ -41,6 +42,12 @@ LONGEST_ANSWER: Final = 16 * 1024 * 1024
 NEVER_ISSUED: Final = "never-issued-key"
 
 
+def _heard(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Keep silent of what calls have been told: aiohttp may leave a second failure of a request to nobody."""
+    if not isinstance(context.get("exception"), aiohttp.ClientError):
+        loop.default_exception_handler(context)
+
+
 class ApiClient:
     """Calls the target over kept connections; use it as an async context manager."""
 
@@ -53,6 +60,7 @@ class ApiClient:
         self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
+        asyncio.get_running_loop().set_exception_handler(_heard)
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=CONNECTIONS),
             cookie_jar=aiohttp.DummyCookieJar(),

@@ -51,7 +51,8 @@ class Recorder:
         # A credential is a text like any other to an oracle, which has no secret to verify with (a test holds that).
         if altered is not None and (altered.masked.deep or check.experiments):
             said = [_with_cause(one, case, yardstick) for one in said]
-            if _essence(said) != _said_of_masked(check, altered.masked.case, yardstick):
+            written = _essence(map(self._writer.mask.judgement, said))
+            if written != _said_of_masked(check, altered.masked.case, yardstick):
                 self._writer.judgements(case.experiment, altered.place, check.name, said, self._repetition)
         return said
 
@@ -69,5 +70,7 @@ def _with_cause(judgement: Judgement, case: Case, yardstick: Yardstick) -> Judge
     return replace(judgement, cause=cause(judgement, case, yardstick)) if failed else judgement
 
 
-def _essence(judgements: Iterable[Judgement]) -> list[tuple[str, str, str | None]]:
-    return [(one.requirement, one.verdict.key, one.cause) for one in judgements]
+def _essence(judgements: Iterable[Judgement]) -> list[tuple[str, ...]]:
+    return [
+        (one.requirement, one.verdict.key, one.cause or "", one.message, one.expected, one.actual) for one in judgements
+    ]

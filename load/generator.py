@@ -55,7 +55,7 @@ class Generator:
         self._aside = [gevent.spawn(self._link.follow), *(gevent.spawn(self._link.play, one) for one in plan.spells)]
         if plan.rolls is not None:
             self._aside.append(gevent.spawn(self._link.roll, plan.rolls, shape.duration_s))
-        self._burned = time.process_time()
+        self._began, self._burned = time.monotonic(), time.process_time()
 
     def wait_for_answers(self) -> None:
         """Wait until all slots are answered, or ctrl-C and what is under way, or longer than any answer may take."""
@@ -69,8 +69,7 @@ class Generator:
                 gevent.sleep(0.05)
                 total = counts["requests"]
         self._ended_at = time.time()
-        burned = time.process_time() - self._burned
-        self._cpu_share = burned / max(0.001, self._ended_at - self.sending.started_at)
+        self._cpu_share = (time.process_time() - self._burned) / (time.monotonic() - self._began)
         self._finished = True
 
     def tally(self) -> Tally:

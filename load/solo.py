@@ -6,7 +6,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -16,7 +16,7 @@ import msgspec
 from load.plan import Plan
 from load.share import Gathered
 from load.site import KEY_VARIABLE, Site
-from receiver.child import child
+from receiver.child import child, signalled
 
 START_WITHIN_S: Final = 300.0
 MODULE: Final = (sys.executable, "-P", "-m")  # -P: no folder of the user's stands in for ours
@@ -36,9 +36,8 @@ class Interrupts:
     def raised(self) -> None:
         """Count one, and hand it on."""
         self.count += 1
-        if self.process is not None and self.process.returncode is None:
-            with suppress(ProcessLookupError):
-                self.process.send_signal(signal.SIGINT)
+        if self.process is not None:
+            signalled(self.process, signal.SIGINT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,9 +61,8 @@ class Solo:
             try:
                 code = await process.wait()
             finally:
-                if process.returncode is None:
-                    process.terminate()
-                    await process.wait()
+                signalled(process, signal.SIGTERM)
+                await process.wait()
             if code != 0 or not result.exists():
                 raise GeneratorFailed(f"the load generator ended with exit code {code} and without a result")
             return msgspec.msgpack.decode(result.read_bytes(), type=Gathered)

@@ -2,13 +2,14 @@
 
 import asyncio
 import json
+import signal
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 from conformance.refusal import ExitCode, Refusal
-from receiver.child import HOOKPROOF
+from receiver.child import HOOKPROOF, signalled
 from spec.dialect import Dialect
 from spec.dialect_file import load_dialect
 
@@ -79,7 +80,7 @@ async def faults_under(speaking: Spoken) -> tuple[Fault, ...]:
     try:
         out, err = await asyncio.wait_for(process.communicate(), LISTED_WITHIN_S)
     except TimeoutError:
-        process.kill()
+        signalled(process, signal.SIGKILL)
         await process.wait()
         raise Refusal("`hookproof serve --list-faults` did not end", ExitCode.FAULT) from None
     if process.returncode != 0:

@@ -1,7 +1,9 @@
 import asyncio
+import gc
 import threading
 from typing import Any
 
+import aiohttp
 import pytest
 from canned import yardstick
 from stand_in import closed_port, response, stand_in
@@ -161,3 +163,26 @@ def test_many_unanswered_calls_in_a_row_are_suspicious() -> None:
     assert breaker.suspected.is_set()
     breaker.note(answered=True)
     assert not breaker.suspected.is_set()
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [(aiohttp.ClientConnectionResetError("closed"), False), (ZeroDivisionError("why"), True)],
+    ids=repr,
+)
+def test_a_second_failure_of_a_request_is_not_told_and_any_other_error_is(
+    error: Exception, told: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def fail() -> None:
+        raise error
+
+    async def left_to_nobody() -> None:
+        measure = yardstick()
+        async with ApiClient("http://x.invalid", measure.contract, measure.dialect, timeout_s=1, breaker=Breaker()):
+            task = asyncio.ensure_future(fail())
+            await asyncio.wait([task])
+            del task
+            gc.collect()
+
+    asyncio.run(left_to_nobody())
+    assert bool(caplog.records) == told
