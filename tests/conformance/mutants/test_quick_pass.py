@@ -1,0 +1,87 @@
+"""The quick pass tries a check that missed its fault with another one, and tells of a check that kills none."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Self
+
+import pytest
+
+from conformance.mutants import quick
+from conformance.mutants.campaign import Docket, Settings
+from conformance.mutants.catalogue import Fault, spoken
+from conformance.mutants.quick import quick_campaign
+from conformance.mutants.results import NOTHING, Acquittal, Outcome
+from conformance.mutants.trial import Conviction, TrialOrder
+from conformance.refusal import Refusal
+
+KILLS = {name: {"reference": {"looks": ["1-1"]}} for name in ("three", "two", "one", "four")}
+"""The fault that comes last in the alphabet is tried first."""
+
+
+def fault(name: str) -> Fault:
+    return Fault(
+        name=name,
+        broken="b",
+        violates=("1-1",),
+        seen="",
+        area="a",
+        replaces="r",
+        innocent=False,
+        applies=True,
+        shows_in=(),
+    )
+
+
+def pass_in_which(monkeypatch: pytest.MonkeyPatch, *seen: str, known: tuple[str, ...] = tuple(KILLS)) -> Any:
+    """The quick pass where the only check sees these faults."""
+
+    class Scripted:
+        interrupted = False
+
+        def __init__(self, _jobs: int, _told: object) -> None:
+            self.over: list[Outcome | Acquittal] = []
+
+        def __enter__(self) -> Self:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            """Nothing is held."""
+
+        def tried_all(self, orders: Mapping[Outcome, TrialOrder]) -> Iterator[Outcome]:
+            for one in orders:
+                said = Conviction(
+                    check="looks", requirement="1-1", message="m", expected="e", actual="a", experiment="x"
+                )
+                convictions = (said,) if one.fault.name in seen else ()
+                self.over.append(ended := replace(one, result=replace(NOTHING, convictions=convictions)))
+                yield ended
+
+    monkeypatch.setattr(quick, "Courtroom", Scripted)
+    asked = Docket(
+        settings=Settings(),
+        speaking=(spoken("reference"),),
+        faults={"reference": tuple(map(fault, known))},
+        checks=(),
+        experiments=(),
+    )
+    campaign, missing = quick_campaign(asked, KILLS, lambda _: None)
+    return [one.fault.name for one in campaign.outcomes], missing
+
+
+def test_a_check_that_kills_its_first_fault_is_tried_with_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert pass_in_which(monkeypatch, "two") == (["two"], ())
+
+
+def test_a_check_that_misses_its_first_fault_has_another_chance(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert pass_in_which(monkeypatch, "one") == (["two", "three", "one"], ())
+
+
+def test_a_check_that_kills_none_is_told_of_after_a_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried, missing = pass_in_which(monkeypatch)
+    assert tried == ["two", "three", "one"]
+    assert missing == ("looks no longer kills one (reference)",)
+
+
+def test_a_fault_that_is_none_any_more_makes_the_record_stale(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(Refusal, match="two is recorded and is no fault any more"):
+        pass_in_which(monkeypatch, known=("one",))
