@@ -4,11 +4,14 @@ Findings are of one defect if they have the same cause, or if the same check fou
 that leads is accepted by no baseline, if there is such a one, of the lowest level, and has the smallest proof.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from conformance.ledger import Entry, Finding
 from spec.catalogue import Level
+
+ProofSize = Callable[[Finding], tuple[int, int]]
+"""Measures how much there is to read in the proof of a finding, as `proof_size` does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from pathlib import PurePath
 from conformance.capability import Lack
 from conformance.cause import cause
 from conformance.checks.registry import Check, Yardstick
-from conformance.defects import proof_size
+from conformance.defects import ProofSize, proof_size
 from conformance.evidence import Case
 from conformance.gathered import Ending, Gathered
 from conformance.ledger import Entry, Finding
@@ -25,9 +25,13 @@ from spec.dialect import Answer, Dialect, Undecided
 
 @dataclass(slots=True)
 class Opinion:
-    """What one check says, over all its cases, of each requirement that it is bound to."""
+    """What one check says, over all its cases, of each requirement that it is bound to.
+
+    Of two findings of one defect the one whose proof has the smaller `size` stays.
+    """
 
     check: Check
+    size: ProofSize
     exercised: Counter[str] = field(default_factory=Counter)
     not_applicable: dict[str, list[str]] = field(default_factory=dict)
     findings: dict[tuple[str, str], Finding] = field(default_factory=dict)
@@ -46,7 +50,7 @@ class Opinion:
             why = cause(judgement, case, yardstick) if judgement.cause is None else judgement.cause
             found = self._finding(judgement, case, why)
             known = self.findings.get((name, found.message))
-            self.findings[name, found.message] = found if known is None else _joined(known, found)
+            self.findings[name, found.message] = found if known is None else self._joined(known, found)
 
     def add(self, later: "Opinion") -> None:
         """Add what the check said of further cases."""
@@ -56,7 +60,12 @@ class Opinion:
             self.not_applicable.setdefault(name, []).extend(reasons)
         for place, found in later.findings.items():
             known = self.findings.get(place)
-            self.findings[place] = found if known is None else _joined(known, found)
+            self.findings[place] = found if known is None else self._joined(known, found)
+
+    def _joined(self, known: Finding, found: Finding) -> Finding:
+        """The finding with the smaller proof, the earlier of two alike, for both."""
+        smaller = found if self.size(found) < self.size(known) else known
+        return replace(smaller, count=known.count + found.count)
 
     def _finding(self, judgement: Judgement, case: Case, why: str) -> Finding:
         return Finding(
@@ -79,7 +88,7 @@ class Judging:
 
     `meanwhile` names the other experiments that have ended, as they do, until the given one has: what they brought is
     judged while nothing else could be done. `judge` stands between a check and its cases, for whoever keeps or replaces
-    what the check says.
+    what the check says; `size` measures the proofs that findings are chosen by.
     """
 
     def __init__(
@@ -93,6 +102,7 @@ class Judging:
         gathered: Callable[[str], Gathered],
         lacks: Mapping[str, Lack] | None = None,
         judge: Callable[[Check, Case, Yardstick], Iterable[Judgement]] | None = None,
+        size: ProofSize = proof_size,
         meanwhile: Callable[[str], Iterable[str]] = lambda _name: (),
     ):
         self._checks = checks
@@ -106,6 +116,7 @@ class Judging:
         self._gathered = gathered
         self._lacks = lacks or {}
         self._judge_case = judge or (lambda check, case, yardstick: check.judge(case, yardstick))
+        self._size = size
         self._meanwhile = meanwhile
         self._opinions: dict[str, Opinion] = {}
         self._parts: dict[tuple[tuple[str, ...], str], Sequence[Opinion]] = {}
@@ -164,7 +175,7 @@ class Judging:
 
     def _judged(self, experiments: tuple[str, ...]) -> Sequence[Opinion]:
         """What the checks of these experiments say of all their cases."""
-        opinions = [Opinion(check) for check in self._alike[experiments]]
+        opinions = [Opinion(check, self._size) for check in self._alike[experiments]]
         for name in self._those(experiments):
             for opinion, part in zip(opinions, self._part(experiments, name), strict=True):
                 opinion.add(part)
@@ -187,7 +198,7 @@ class Judging:
 
     def _said_of(self, gathered: Gathered, checks: Sequence[Check]) -> Sequence[Opinion]:
         """What checks say of an experiment; they look at a case one after the other, while it is parsed."""
-        opinions = [Opinion(check) for check in checks]
+        opinions = [Opinion(check, self._size) for check in checks]
         if gathered.ending is Ending.CRASHED:
             for opinion in opinions:
                 if opinion.check.experiments:
@@ -212,12 +223,6 @@ class Judging:
     def _those(self, experiments: tuple[str, ...]) -> Sequence[str]:
         """Those of a check's experiments that are part of the run: all of it for an oracle."""
         return [name for name in experiments or self._experiments if name in self._experiments]
-
-
-def _joined(known: Finding, found: Finding) -> Finding:
-    """The finding with the smaller proof, the earlier of two alike, for both."""
-    smaller = found if proof_size(found) < proof_size(known) else known
-    return replace(smaller, count=known.count + found.count)
 
 
 def undecided(requirement: Requirement, catalogue: Catalogue, dialect: Dialect) -> list[str]:

@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 
 from conformance.cause import cause
 from conformance.checks.registry import Check, Yardstick
+from conformance.defects import proof_size
 from conformance.evidence import Case
+from conformance.ledger import Finding
 from conformance.mask import Masked, is_altered
 from conformance.run_file import RunWriter
 from conformance.verdict import Judgement, Verdict
@@ -55,6 +57,10 @@ class Recorder:
             if written != _said_of_masked(check, altered.masked.case, yardstick):
                 self._writer.judgements(case.experiment, altered.place, check.name, said, self._repetition)
         return said
+
+    def proof_size(self, finding: Finding) -> tuple[int, int]:
+        """How much there is to read in a proof as it is written, so that judging the file again chooses the same."""
+        return proof_size(self._writer.mask.finding(finding))
 
 
 def _said_of_masked(check: Check, masked: Case, yardstick: Yardstick) -> object:

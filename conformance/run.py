@@ -153,6 +153,7 @@ class Rounds:
             gathered=runner.gathered,
             lacks=lacking(target.capabilities, self.catalogue),
             judge=recorder.judge,
+            size=recorder.proof_size,
             meanwhile=runner.meanwhile,
         )
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from canned import case, delivery, exchange, yardstick
@@ -11,12 +12,16 @@ from made_run import PROJECTS, header
 from conformance.checks.registry import Check, Yardstick
 from conformance.evidence import Case
 from conformance.gathered import Ending, Gathered
+from conformance.judging import Judging
+from conformance.ledger import Finding
 from conformance.mask import Mask
 from conformance.packed import packed_case, unpacked_case
 from conformance.recorder import Recorder
 from conformance.run_file import NAME, NotARun, RunWriter
 from conformance.stored_evidence import Repetition, read_evidence
+from conformance.target import Profile
 from conformance.verdict import Judgement, Verdict, judged
+from spec.catalogue import load_catalogue
 
 KEYED = case(exchange(), deliveries=[delivery(body=b'{"leaked": "key-one"}')], experiment="roll", name="leak")
 PLAIN = case(exchange(body=b"x" * 3000), deliveries=[delivery()], experiment="roll", name="plain")
@@ -133,3 +138,41 @@ def test_what_was_said_of_signatures_is_kept_with_its_cause(tmp_path: Path) -> N
     stored = [json.loads(line) for line in (tmp_path / NAME).read_text().splitlines() if '"judgements"' in line]
     assert [one["place"] for one in stored] == [0], "the other one is found again without secrets"
     assert second.facts["destinations"][0]["secret"] == "secret#1"
+
+
+def only_finding(gathered: Gathered, check: Check, **hooks: Any) -> Finding:
+    """The finding that a check makes of what an experiment brought."""
+    catalogue = load_catalogue()
+    judging = Judging(
+        checks=(check,),
+        yardstick=yardstick(),
+        catalogue=catalogue,
+        experiments=[gathered.experiment],
+        profile=Profile.STANDARD,
+        gathered=lambda _: gathered,
+        **hooks,
+    )
+    (found,) = judging.entry(catalogue.requirements["5-16"]).findings
+    return found
+
+
+def test_the_same_proof_is_chosen_although_names_of_secrets_have_other_lengths_than_secrets(tmp_path: Path) -> None:
+    never = Check(
+        name="never",
+        requirements=("5-16",),
+        experiments=("roll",),
+        judge=lambda evidence, _: iter([judged(False, "5-16", "never", expected=1, actual=2, case=evidence)]),
+    )
+    long = case(exchange(body={"secret": "a" * 20 + "1" * 20}), experiment="roll", name="a long secret")
+    short = case(exchange(body={"secret": "b" * 10 + "2", "more": 1}), experiment="roll", name="a short one and more")
+    gathered = Gathered(experiment="roll", cases=(short, long), ending=Ending.COMPLETE)
+    with (tmp_path / NAME).open("w", encoding="utf-8") as stream:
+        writer = RunWriter(stream, Mask(PROJECTS, yardstick().dialect), header())
+        recorder = Recorder(writer)
+        for one in gathered.cases:
+            recorder.keep(one)
+        live = only_finding(gathered, never, judge=recorder.judge, size=recorder.proof_size)
+        writer.experiment(gathered)
+    (repetition,) = read_evidence(tmp_path / NAME)
+    again = only_finding(repetition.gathered["roll"], never, judge=repetition.judge)
+    assert (live.case, live.count) == (again.case, again.count) == ("a long secret", 2)
