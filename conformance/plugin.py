@@ -104,6 +104,7 @@ def run_suite(plugin: RequirementPlugin, *, max_fail: int) -> pytest.ExitCode:
             [
                 *("-c", os.devnull, "--rootdir", os.path.dirname(__file__), "--noconftest"),  # noqa: PTH120
                 *("-p", "no:cacheprovider", "-p", "no:terminal", "-p", "no:logging", "-p", "no:faulthandler"),
+                *("-p", "no:unraisableexception", "-p", "no:threadexception"),
                 *("--assert=plain", "--capture=no", "--strict-markers", f"--maxfail={max_fail}"),
             ],
             plugins=[plugin],

@@ -40,12 +40,13 @@ async def burst(scene: Scene) -> Case:
     scene.bench.refuse_lacking("rate_limit")
     duration = rate_duration(scene)
     limit: dict[str, Any] = {"rate_limit": LIMIT, "rate_limit_duration": duration}
-    limited = [await scene.destination(name, **limit) for name in ("limited", "limited as well")]
-    await scene.destination("limited and failing", replies=[Reply(status=500)], **limit)
-    await scene.destination("limited without duration", rate_limit=LIMIT)
-    free = await scene.destination("without limit")
+    making = [scene.destination(name, **limit) for name in ("limited", "limited as well")]
+    making.append(scene.destination("without limit"))
+    making.append(scene.destination("limited and failing", replies=[Reply(status=500)], **limit))
+    making.append(scene.destination("limited without duration", rate_limit=LIMIT))
     if scene.dialect.delivery.zero_rate_limit.allowed == (ZeroLimit.UNLIMITED,):
-        await scene.destination("limit of 0", rate_limit=0, rate_limit_duration=duration)
+        making.append(scene.destination("limit of 0", rate_limit=0, rate_limit_duration=duration))
+    *limited, free = (await scene.together(*making))[:3]
     window_s = duration * scene.dialect.delivery.rate_limit_unit.in_seconds
     await scene.broadcast("first")
     await asyncio.sleep(window_s * BURST_AT)

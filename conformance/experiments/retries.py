@@ -44,13 +44,15 @@ async def failures(scene: Scene) -> Case:
         "redirects once": [Reply(status=302, headers=(("Location", aside.url),)), OK],
         "asks for patience": [Reply(status=503, headers=(("Retry-After", str(asked_s)),)), OK],
     }
-    made = [
-        await scene.destination(name, replies=replies, advanced_signatures=name in ATTEMPTS)
-        for name, replies in scripts.items()
-    ]
     timeout = max(SHORT_TIMEOUT_S, scene.dialect.requests.http_timeout_minimum)
     silent = [Reply(hang=True), OK]
-    made.append(await scene.destination("does not answer once", replies=silent, http_timeout=timeout))
+    made = await scene.together(
+        *(
+            scene.destination(name, replies=replies, advanced_signatures=name in ATTEMPTS)
+            for name, replies in scripts.items()
+        ),
+        scene.destination("does not answer once", replies=silent, http_timeout=timeout),
+    )
     event = await scene.broadcast("event")
     await scene.await_everywhere(made, event)
     started = scene.bench.loop.time()

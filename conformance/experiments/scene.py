@@ -14,7 +14,7 @@ async def signing(bench: Bench) -> AsyncIterator[Case]:
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -50,21 +50,40 @@ class Scene:
         self, name: str, *, replies: Sequence[Reply] = (), project: Project | None = None, **settings: Any
     ) -> Destination:
         """A new endpoint that leads to a new token with this script (section 4.1); raises Obstacle if it is refused."""
+        chosen = self._chosen(settings)  # before anything is awaited, so that many at once are the same each time
         token = await self.bench.receiver.new_token()
         if replies:
             await self.bench.receiver.script(token.token, replies)
-        return await self.endpoint(name, token.token, project=project, **{"url": token.url, **settings})
+        return await self._created(name, token.token, project, {**chosen, "url": settings.get("url", token.url)})
 
     async def endpoint(self, name: str, token: str, *, project: Project | None = None, **settings: Any) -> Destination:
         """A new endpoint with these settings, a secret among them unless that is given; raises Obstacle."""
-        project = project or self.trial.project
+        return await self._created(name, token, project, self._chosen(settings))
+
+    async def together(self, *making: Coroutine[Any, Any, Destination]) -> list[Destination]:
+        """Make several at once, which stand in this order; raises what the first that cannot be made raises."""
+        before = len(self.destinations)
+        made = await asyncio.gather(*making, return_exceptions=True)
+        failures = [one for one in made if isinstance(one, BaseException)]
+        if failures:
+            raise failures[0]
+        self.destinations[before:] = done = [one for one in made if not isinstance(one, BaseException)]
+        return done
+
+    def _chosen(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings of an endpoint: what is given, a secret, an owner, and what the dialect demands."""
         chosen = {"secret": self.bodies.secret(), "owner_id": self.bodies.word("owner"), **settings}
-        given = {field: value for field, value in chosen.items() if value is not None}
         demanded = {
             field: UNHURRIED.get(field, self.bodies.endpoint_value(field))
             for field in self.dialect.requests.create_endpoint_requires
         }
-        created = await self.trial.call("createEndpoint", role=name, body={**demanded, **given}, project=project)
+        return {**demanded, **{field: value for field, value in chosen.items() if value is not None}}
+
+    async def _created(
+        self, name: str, token: str, project: Project | None, settings: Mapping[str, Any]
+    ) -> Destination:
+        project = project or self.trial.project
+        created = await self.trial.call("createEndpoint", role=name, body=settings, project=project)
         shown = self._data(created, "an endpoint")
         await self.bench.provision.after_endpoint_created(project, shown)
         made = Destination(
@@ -72,8 +91,8 @@ class Scene:
             token=token,
             uid=shown["uid"],
             project=project.id,
-            secret=given.get("secret") or shown_secret(created),
-            settings={**demanded, **given},
+            secret=settings.get("secret") or shown_secret(created),
+            settings=settings,
         )
         self.destinations.append(made)
         self._receiving_from = self.bench.loop.time() + self.dialect.delivery.visible_within_s
