@@ -5,6 +5,7 @@ command.
 """
 
 import importlib
+import os
 import sys
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final
@@ -31,6 +32,8 @@ SUBCOMMANDS: Final = {
 
 EXIT_USAGE: Final = 64
 EXIT_FAULT: Final = 70
+LAST_STANDARD: Final = 2
+"""The number of standard error."""
 
 
 class LazyGroup(click.Group):
@@ -75,6 +78,7 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line and exit with its code; every failure is told in one line."""
+    hold_standard_streams()
     try:
         code = cli.main(prog_name="hookproof", standalone_mode=False)
     except click.exceptions.Exit as stop:
@@ -89,6 +93,13 @@ def main() -> None:
         click.echo(f"hookproof: a fault of hookproof itself: {type(fault).__name__}: {told}", err=True)
         code = EXIT_FAULT
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def hold_standard_streams() -> None:
+    """Open what the caller closed of the three standard streams, so that no socket is taken for one of them."""
+    while (opened := os.open(os.devnull, os.O_RDWR)) <= LAST_STANDARD:
+        pass
+    os.close(opened)
 
 
 def tell_usage(wrong: click.ClickException) -> int:

@@ -30,6 +30,7 @@ from spec.dialect_file import load_dialect
 from spec.yaml_file import FileProblems
 
 USAGE: Final = 64
+STDIN: Final = 0
 _DEFAULT_PROJECTS: Final = {"demo": ("demo-key",)}
 _COLLECT_AFTER: Final = 10_000
 
@@ -224,12 +225,15 @@ def _end(settings: Settings) -> asyncio.Event:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, told.set)
     if settings.until_stdin_closes:
-        loop.add_reader(sys.stdin.fileno(), _drain, told)
+        try:
+            loop.add_reader(STDIN, _drain, told)
+        except PermissionError:  # a file or /dev/null, which nobody holds open: its end has come
+            told.set()
     return told
 
 
 def _drain(told: asyncio.Event) -> None:
     """What arrives is thrown away; its end is what counts."""
-    if not os.read(sys.stdin.fileno(), 4096):
-        asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+    if not os.read(STDIN, 4096):
+        asyncio.get_running_loop().remove_reader(STDIN)
         told.set()

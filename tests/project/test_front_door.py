@@ -26,6 +26,14 @@ def test_every_subcommand_has_help(name: str) -> None:
     assert "Usage:" in outcome.output
 
 
+@pytest.mark.parametrize("stdin", ["< /dev/null", "<&-"], ids=["at its end", "closed"])
+@pytest.mark.parametrize("command", ["serve --port 0", "receive --bind 127.0.0.1:0"])
+def test_a_standard_input_that_nobody_holds_open_has_ended(command: str, stdin: str) -> None:
+    line = f'exec "$0" -m hookproof {command} --until-stdin-closes {stdin}'
+    done = subprocess.run(["sh", "-c", line, sys.executable], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_help_loads_no_subcommand() -> None:
     code = "import sys, hookproof\ntry: hookproof.main()\nexcept SystemExit: print(sorted(sys.modules))"
     command = [sys.executable, "-c", code, "--help"]
