@@ -5,7 +5,7 @@ fault that the check is known to kill.
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -64,16 +64,6 @@ def first_killers(kills: Kills) -> tuple[Expected, ...]:
         chosen.append(Expected(fault=fault, dialect=dialect, checks=trials[fault, dialect] & left))
         left -= trials[fault, dialect]
     return tuple(chosen)
-
-
-def killing(kills: Kills, checks: Collection[str], *, besides: Collection[tuple[str, str]]) -> Kills:
-    """What is recorded of these checks in other trials than `besides`, each a fault and a dialect."""
-    found: dict[str, dict[str, dict[str, Sequence[str]]]] = {}
-    for fault, dialect, by in _trials(kills):
-        kept = {check: requirements for check, requirements in by.items() if check in checks}
-        if kept and (fault, dialect) not in besides:
-            found.setdefault(fault, {})[dialect] = kept
-    return found
 
 
 def _trials(kills: Kills) -> Iterator[tuple[str, str, Mapping[str, Sequence[str]]]]:

@@ -1,5 +1,6 @@
 """Fan-out: whom a broadcast reaches, how often, and in whose way others stand (sections 1, 3, 4.1, 4.8 and 6)."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from ipaddress import ip_address
@@ -97,20 +98,22 @@ class EnabledByHandDisabled(EndpointHandlers):
 
 @fault("1-2", "1-1", "4.8-13", "3-5", "2.8-6", "3-6", seen="one failing endpoint stops the rest", shows_in=FAN_OUT)
 class FailureStopsTheRest(Courier):
-    """Once an endpoint has failed, no other one of the service gets anything."""
+    """Deliveries go out one at a time, and once an endpoint has failed no other one of the service gets anything."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._failed: set[str] = set()
+        self._turn = asyncio.Lock()
+        self._failed = ""
 
     async def carry(self, delivery: PendingDelivery, endpoint: EndpointSettings, *further: Any) -> Answer:
-        """Not even tried."""
-        if self._failed - {endpoint.uid}:
-            return Answer(failure=Failure.INTERNAL, detail="another endpoint has failed")
-        answer = await super().carry(delivery, endpoint, *further)
-        if answer.status is None or answer.status >= 500:
-            self._failed.add(endpoint.uid)
-        return answer
+        """When what began before is over, and then maybe not even tried."""
+        async with self._turn:
+            if self._failed not in ("", endpoint.uid):
+                return Answer(failure=Failure.INTERNAL, detail="another endpoint has failed")
+            answer = await super().carry(delivery, endpoint, *further)
+            if answer.status is None or answer.status >= 500:
+                self._failed = endpoint.uid
+            return answer
 
 
 @fault("4.1-16", shows_in=FAN_OUT)

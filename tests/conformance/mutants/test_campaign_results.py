@@ -8,7 +8,7 @@ from conformance.checks.registry import all_checks
 from conformance.experiments.bench import all_experiments
 from conformance.mutants.catalogue import Fault
 from conformance.mutants.choice import mattering
-from conformance.mutants.record import first_killers, killing, kills_of
+from conformance.mutants.record import first_killers, kills_of
 from conformance.mutants.report_html import page
 from conformance.mutants.report_json import report
 from conformance.mutants.report_text import summary, told
@@ -125,16 +125,6 @@ def test_the_first_killers_are_few_and_leave_no_check_out() -> None:
     chosen = first_killers(kills)
     assert {(one.fault, one.dialect) for one in chosen} == {("one", "reference"), ("two", "contrary")}
     assert {check for one in chosen for check in one.checks} == {"a", "b", "c"}
-
-
-def test_a_check_that_missed_its_first_fault_has_its_others() -> None:
-    kills = {
-        "one": {"reference": {"a": ["1-1"], "b": ["1-2"]}, "contrary": {"b": ["1-2"]}},
-        "two": {"reference": {"b": ["1-2"]}, "contrary": {"c": ["1-3"]}},
-    }
-    left = killing(kills, {"b"}, besides={("one", "reference")})
-    assert left == {"one": {"contrary": {"b": ["1-2"]}}, "two": {"reference": {"b": ["1-2"]}}}
-    assert killing(left, (), besides=()) == {}
     assert first_killers({}) == ()
 
 
