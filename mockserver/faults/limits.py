@@ -20,6 +20,8 @@ from spec.vocabulary import Excess, ZeroLimit
 RATE: Final = ("rate_limit",)
 TIMEOUT: Final = ("timeout",)
 
+_RATE_LIMIT: Final = "SELECT json_extract(document, '$.rate_limit') FROM endpoints WHERE uid = ?"
+
 
 def excess_waits(dialect: Dialect) -> bool:
     """Whether what is above a limit comes in the end, so that it can be counted."""
@@ -126,11 +128,12 @@ _SHARED: Final[dict[int, SlidingWindow]] = {}
 
 @fault("8-3", seen="a default limit for everybody", shows_in=RATE)
 class EverybodyLimited(OtherSettings):
-    """An endpoint without a rate_limit is limited to five requests in two seconds."""
+    """An endpoint without a rate_limit, which one of 0 is not, is limited to five requests in two seconds."""
 
     def changed(self, endpoint: EndpointSettings) -> EndpointSettings:
         """A limit for those without."""
-        return endpoint if endpoint.rate_limit else msgspec.structs.replace(endpoint, rate_limit=5, rate_window_s=2.0)
+        (given,) = self._database.read(_RATE_LIMIT, (endpoint.uid,)).fetchone()
+        return endpoint if given is not None else msgspec.structs.replace(endpoint, rate_limit=5, rate_window_s=2.0)
 
 
 @fault("8-4", shows_in=RATE)
@@ -146,14 +149,10 @@ class ExcessMistaken(Dispatcher):
 class ZeroMeansNothing(OtherSettings):
     """A rate_limit of 0 lets nothing through."""
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self._zero = "SELECT json_extract(document, '$.rate_limit') = 0 FROM endpoints WHERE uid = ?"
-
     def changed(self, endpoint: EndpointSettings) -> EndpointSettings:
         """Nothing goes out."""
-        (zero,) = self._database.read(self._zero, (endpoint.uid,)).fetchone()
-        return msgspec.structs.replace(endpoint, receives=False) if zero else endpoint
+        (given,) = self._database.read(_RATE_LIMIT, (endpoint.uid,)).fetchone()
+        return msgspec.structs.replace(endpoint, receives=False) if given == 0 else endpoint
 
 
 @fault(
