@@ -1,8 +1,12 @@
 """When a dialect's further attempts are due (section 1, which leaves retries open)."""
 
 from dataclasses import dataclass
+from typing import Final
 
-from spec.dialect import Retry
+from spec.dialect import Retry, Undecided
+
+MOST: Final = 1000
+"""More attempts at one delivery than any service makes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,3 +22,17 @@ def wait_before(retry: Retry, attempt: int) -> Wait:
     grown = retry.initial_s.value * retry.factor.value ** (attempt - 2)
     shortest = min(grown, retry.maximum_s.value)
     return Wait(shortest_s=shortest, longest_s=shortest * (1 + retry.jitter))
+
+
+def may_be_due(retry: Retry, attempt: int, *, since: int, waited_s: float) -> bool:
+    """Whether an attempt may be due so long after an earlier one, those in between included: not all of them arrive.
+
+    Attempts count from 1; `since` is 0 for the acceptance of the event. An undecided schedule may be of any speed.
+    """
+    if not since < attempt <= MOST:
+        return False
+    try:
+        waits = [wait_before(retry, one).shortest_s for one in range(max(since, 1) + 1, attempt + 1)]
+    except Undecided:
+        return True
+    return sum(waits) <= waited_s

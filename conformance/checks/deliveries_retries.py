@@ -1,5 +1,6 @@
 """What follows a failed attempt (section 1, which leaves retries open, and section 6)."""
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
@@ -8,7 +9,7 @@ from conformance.checks.registry import Yardstick, check
 from conformance.dispatch import deliveries_of, destinations, ended, events
 from conformance.evidence import Case
 from conformance.json_value import exact, same
-from conformance.schedule import wait_before
+from conformance.schedule import may_be_due, wait_before
 from conformance.tolerance import EARLY_S, LATE_S
 from conformance.verdict import Judgement, holds, not_applicable, violated
 from receiver.delivery import ReceivedDelivery
@@ -22,6 +23,7 @@ FAILING_FIRST: Final = ("fails once", "fails twice", "refuses once")
 """The destinations whose first answers no dialect takes for success."""
 
 NO_CONTENT: Final = "accepts without content"
+NUMBER: Final = re.compile("0|[1-9][0-9]{0,8}")
 
 
 def attempts(case: Case, yardstick: Yardstick, *names: str) -> Iterator[tuple[str, Attempts]]:
@@ -152,24 +154,17 @@ def retry_after_is_treated_as_the_dialect_says(case: Case, yardstick: Yardstick)
             )
 
 
-@check("1-20", "1-21", "1-22", experiments=RETRIES)
+@check("1-20", "1-21", experiments=RETRIES)
 def all_attempts_are_the_same_delivery(case: Case, yardstick: Yardstick) -> Iterator[Judgement]:
-    """They carry one event identifier and one body, and count on from the dialect's first number."""
-    rules = yardstick.dialect.delivery
-    if rules.attempt_header is None:
-        yield not_applicable("1-22", "The dialect does not number the attempts.")
+    """They carry one event identifier and one body."""
+    header = yardstick.dialect.delivery.event_id_header
     for name, arrived in attempts(case, yardstick):
-        for place, delivery in enumerate(arrived):
+        for delivery in arrived[1:]:
             told = {
-                "1-20": (delivery.header(rules.event_id_header), arrived[0].header(rules.event_id_header)),
+                "1-20": (delivery.header(header), arrived[0].header(header)),
                 "1-21": (same(exact(delivery.body), exact(arrived[0].body)), True),
             }
-            if rules.attempt_header is not None and rules.first_attempt.decided:
-                number = str(rules.first_attempt.value + place)
-                told["1-22"] = (delivery.header(rules.attempt_header), number)
             for requirement, (actual, expected) in told.items():
-                if place == 0 and requirement != "1-22":
-                    continue
                 if actual == expected:
                     yield holds(requirement)
                 else:
@@ -186,8 +181,51 @@ def all_attempts_are_the_same_delivery(case: Case, yardstick: Yardstick) -> Iter
 SAME: Final = {
     "1-20": "Attempts of one delivery carry different event identifiers",
     "1-21": "Attempts of one delivery carry different bodies",
-    "1-22": "Attempts of one delivery are not numbered one by one",
 }
+
+
+@check("1-22", experiments=RETRIES)
+def attempts_are_numbered_one_by_one(case: Case, yardstick: Yardstick) -> Iterator[Judgement]:
+    """They count on from the dialect's first number; a number is left out only if its attempt may have got lost.
+
+    One whose time is over before a connection stands never arrives, and was made all the same.
+    """
+    rules = yardstick.dialect.delivery
+    if rules.attempt_header is None:
+        yield not_applicable("1-22", "The dialect does not number the attempts.")
+        return
+    for name, arrived in attempts(case, yardstick):
+        last = 0
+        for delivery, waited_s in zip(arrived, waits_before(case, arrived), strict=True):
+            told = delivery.header(rules.attempt_header)
+            attempt = numbered(told) - rules.first_attempt.value + 1
+            may_be = may_be_due(yardstick.dialect.retry, attempt, since=last, waited_s=waited_s + EARLY_S)
+            right = attempt == last + 1 or may_be
+            last = attempt if right else last + 1
+            if right:
+                yield holds("1-22")
+            else:
+                yield violated(
+                    "1-22",
+                    "Attempts of one delivery are not numbered one by one",
+                    expected=str(rules.first_attempt.value + last - 1),
+                    actual=told,
+                    exchanges=[case.exchange(name)],
+                    deliveries=[arrived[0], delivery],
+                )
+
+
+def waits_before(case: Case, arrived: Attempts) -> Iterator[float]:
+    """The seconds before each arrival, since the event was sent or the attempt that arrived before it ended."""
+    sent = case.exchange("event")
+    yield arrived[0].arrived_at - sent.sent_at if sent is not None else 0.0
+    for earlier, later in pairwise(arrived):
+        yield later.arrived_monotonic - (ended(earlier) or earlier.arrived_monotonic)
+
+
+def numbered(told: str | None) -> int:
+    """The number in a header, -1 for anything else: dialects count from 0 or more."""
+    return int(told) if told is not None and NUMBER.fullmatch(told) else -1
 
 
 def no_content_succeeds(dialect: Dialect) -> bool:

@@ -1,5 +1,7 @@
 from collections.abc import Sequence
+from dataclasses import replace
 
+import pytest
 from delivered import ATTEMPT, EVENT_ID, destination, ending, event, scene, sent
 
 from conformance.checks.deliveries_retries import (
@@ -9,13 +11,14 @@ from conformance.checks.deliveries_retries import (
     a_redirect_is_not_followed,
     all_attempts_are_the_same_delivery,
     an_attempt_without_answer_is_followed_by_another,
+    attempts_are_numbered_one_by_one,
     retry_after_is_treated_as_the_dialect_says,
     the_waits_between_attempts_lie_within_the_schedule,
 )
 from conformance.evidence import Case
 from conformance.verdict import Verdict
 from receiver.delivery import ReceivedDelivery
-from tests.conformance.canned import NOW, delivery, verdicts
+from tests.conformance.canned import NOW, delivery, verdicts, yardstick
 
 PASS, FAIL = Verdict.PASS, Verdict.FAIL
 
@@ -98,7 +101,7 @@ def test_retry_after_is_judged_by_the_dialect() -> None:
 
 def test_attempts_of_one_delivery_pass() -> None:
     found = verdicts(all_attempts_are_the_same_delivery, tried("fails once", 1.1))
-    assert found == {"1-20": PASS, "1-21": PASS, "1-22": PASS}
+    assert found == {"1-20": PASS, "1-21": PASS}
 
 
 def second(*headers: tuple[str, str], body: bytes | None = None) -> dict[str, Verdict]:
@@ -110,4 +113,48 @@ def second(*headers: tuple[str, str], body: bytes | None = None) -> dict[str, Ve
 def test_attempts_that_differ_fail() -> None:
     assert second((EVENT_ID, "another"))["1-20"] is FAIL
     assert second(body=b'{"marker":"marker-event-","more":1}')["1-21"] is FAIL
-    assert second((ATTEMPT, "1"))["1-22"] is FAIL
+
+
+def numbered(*arrivals: tuple[float, str]) -> dict[str, Verdict]:
+    """What is said of attempts with these numbers, so many seconds after the broadcast."""
+    where = destination("fails once")
+    arrived = [
+        ending(sent(event(), where, at=NOW + at, attempt=place, headers=[(ATTEMPT, told)]), completed=0.0)
+        for place, (at, told) in enumerate(arrivals)
+    ]
+    return verdicts(attempts_are_numbered_one_by_one, scene(where, *arrived))
+
+
+def test_attempts_that_are_numbered_one_by_one_pass() -> None:
+    assert numbered((0.1, "1"), (1.2, "2"), (3.4, "3")) == {"1-22": PASS}
+
+
+def test_a_number_may_be_left_out_if_there_was_time_for_an_attempt_that_got_lost() -> None:
+    assert numbered((0.1, "1"), (3.3, "3")) == {"1-22": PASS}
+    assert numbered((0.1, "1"), (3.3, "3"), (7.4, "4")) == {"1-22": PASS}
+    assert numbered((1.1, "2"), (3.2, "3")) == {"1-22": PASS}
+
+
+@pytest.mark.parametrize(
+    "arrivals",
+    [
+        [(0.1, "1"), (1.2, "1")],
+        [(0.1, "0"), (1.2, "1")],
+        [(0.1, "1"), (1.2, "3")],
+        [(0.1, "2"), (1.2, "3")],
+        [(0.1, "1"), (3.3, "3"), (7.4, "3")],
+        [(0.1, "1"), (1.2, "two")],
+        [(0.1, "1"), (1.2, "02")],
+        [(0.1, "1"), (900.0, "999999999")],
+    ],
+    ids=str,
+)
+def test_other_numbers_fail(arrivals: list[tuple[float, str]]) -> None:
+    assert numbered(*arrivals) == {"1-22": FAIL}
+
+
+def test_attempts_are_not_judged_by_numbers_that_the_dialect_does_not_give() -> None:
+    usual = yardstick().dialect
+    unnumbered = replace(usual, delivery=replace(usual.delivery, attempt_header=None))
+    said = attempts_are_numbered_one_by_one(tried("fails once"), replace(yardstick(), dialect=unnumbered))
+    assert [one.verdict for one in said] == [Verdict.NOT_APPLICABLE]
