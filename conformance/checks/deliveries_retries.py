@@ -199,8 +199,9 @@ def attempts_are_numbered_one_by_one(case: Case, yardstick: Yardstick) -> Iterat
         for delivery, waited_s in zip(arrived, waits_before(case, arrived), strict=True):
             told = delivery.header(rules.attempt_header)
             attempt = numbered(told) - rules.first_attempt.value + 1
-            may_be = may_be_due(yardstick.dialect.retry, attempt, since=last, waited_s=waited_s + EARLY_S)
-            right = attempt == last + 1 or may_be
+            right = attempt == last + 1 or may_be_due(
+                yardstick.dialect.retry, attempt, since=last, waited_s=waited_s + EARLY_S
+            )
             last = attempt if right else last + 1
             if right:
                 yield holds("1-22")

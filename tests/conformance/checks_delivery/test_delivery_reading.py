@@ -9,7 +9,7 @@ from conformance.evidence import NOT_JSON, Case
 from conformance.json_value import exact, same
 from conformance.moment import unix_seconds
 from conformance.reach import reaches
-from conformance.schedule import Wait, wait_before
+from conformance.schedule import MOST, Wait, may_be_due, wait_before
 from conformance.signed import signers
 from conformance.windows import asked_window, shown_window, skew_s
 from spec.dialect import Answer, Undecided
@@ -132,6 +132,22 @@ def test_waits_grow_up_to_the_longest() -> None:
     assert wait_before(retry, 2) == Wait(shortest_s=1.0, longest_s=1.2)
     assert wait_before(retry, 3) == Wait(shortest_s=2.0, longest_s=2.4)
     assert wait_before(retry, 5).shortest_s == 3.0
+
+
+def test_an_attempt_is_due_once_there_was_time_for_those_before_it() -> None:
+    assert [may_be_due(REFERENCE.retry, 3, since=1, waited_s=waited) for waited in (2.9, 3.0)] == [False, True]
+    assert [may_be_due(REFERENCE.retry, 2, since=0, waited_s=waited) for waited in (0.9, 1.0)] == [False, True]
+    assert not may_be_due(REFERENCE.retry, 1, since=1, waited_s=9.0)
+
+
+def test_no_number_is_too_large_for_a_schedule_that_grows_fast() -> None:
+    retry = replace(REFERENCE.retry, factor=Answer((1e4,)))
+    assert not any(may_be_due(retry, attempt, since=1, waited_s=60.0) for attempt in (MOST, MOST + 1, 10**9))
+
+
+def test_any_speed_may_be_that_of_an_undecided_schedule() -> None:
+    retry = replace(REFERENCE.retry, initial_s=Answer((), reason="nobody asked"))
+    assert may_be_due(retry, 3, since=1, waited_s=0.0)
 
 
 def test_nobody_signs_a_delivery_without_signature() -> None:
