@@ -20,25 +20,39 @@ def test_requests_of_the_time_before_do_not_count() -> None:
     assert Courtesy(lambda: 500).attempts(5.0) == inf
 
 
-def test_there_is_one_attempt_for_four_requests_and_at_least_one() -> None:
-    answered = iter([0, 100, 103, 104])
+def test_there_is_one_attempt_for_four_requests_however_few_come_at_a_time() -> None:
+    answered = iter([0, 100, 103, *range(104, 112)])
     courtesy = Courtesy(lambda: next(answered))
-    assert [courtesy.attempts(5.0) for _ in range(3)] == [25, 1, 1]
+    assert [courtesy.attempts(5.0) for _ in range(10)] == [25, 0, 1, 0, 0, 0, 1, 0, 0, 0]
 
 
-def test_while_requests_may_be_in_progress_the_engine_takes_the_smallest_steps() -> None:
+def test_while_requests_may_be_in_progress_no_attempt_is_given_away() -> None:
     answered = iter([0, 64, *[64] * IN_PROGRESS, 128, 128])
     courtesy = Courtesy(lambda: next(answered))
-    assert [courtesy.attempts(5.0) for _ in range(IN_PROGRESS)] == [16, *[1] * (IN_PROGRESS - 1)]
+    assert [courtesy.attempts(5.0) for _ in range(IN_PROGRESS)] == [16, *[0] * (IN_PROGRESS - 1)]
     assert courtesy.attempts(5.0) == STEP
-    assert [courtesy.attempts(5.0) for _ in range(2)] == [16, 1]
+    assert [courtesy.attempts(5.0) for _ in range(2)] == [16, 0]
 
 
 def test_when_no_request_is_expected_any_more_any_number_of_attempts_may_start() -> None:
-    answered = iter([0, 64, 64])
-    courtesy = Courtesy(lambda: next(answered))
-    assert courtesy.attempts(5.0) == 16
+    courtesy = _asked_once()
+    assert [courtesy.attempts(5.0) for _ in range(IN_PROGRESS)] == [*[0] * (IN_PROGRESS - 1), STEP]
     assert courtesy.attempts(5.0 + LINGERS_S) == inf
+
+
+def test_a_loop_that_was_too_busy_to_see_a_request_does_not_take_that_for_a_pause() -> None:
+    courtesy = _asked_once()
+    busy_s = 10 * LINGERS_S
+    rounds = [courtesy.attempts(5.0 + number * busy_s) for number in range(1, IN_PROGRESS + 1)]
+    assert rounds == [*[0] * (IN_PROGRESS - 1), STEP]
+
+
+def _asked_once() -> Courtesy:
+    """Courtesy at 5.0 seconds, when requests were answered and none will be any more."""
+    answered = iter([0])
+    courtesy = Courtesy(lambda: next(answered, 64))
+    assert courtesy.attempts(5.0) == 16
+    return courtesy
 
 
 def test_every_delivery_goes_out_while_requests_never_end_and_each_round_starts_few(authority: Authority) -> None:
