@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from conformance.checks.registry import Check
+from conformance.mutants.campaign import CLEAN
 from conformance.mutants.catalogue import Fault
 from conformance.mutants.report_text import summary
 from conformance.mutants.results import Campaign
@@ -65,7 +66,9 @@ def _innocents(campaign: Campaign) -> Iterator[str]:
     for one in campaign.acquittals:
         word = "accused" if one.result.convictions else "acquitted"
         name = escape(f"{one.name} ({one.dialect})")
-        yield f"<li class={word}><b>{name}</b> {escape(one.difference)} <i>{word}</i></li>\n"
+        stock = (campaign.stock or {}).get(one.name)
+        besides = f"; plain schemathesis accuses it of {'; '.join(stock)}" if stock and one.name != CLEAN else ""
+        yield f"<li class={word}><b>{name}</b> {escape(one.difference)} <i>{word}{escape(besides)}</i></li>\n"
     yield "</ul></details>\n"
 
 

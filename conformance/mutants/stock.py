@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.mutants.campaign import CLEAN, Docket
-from conformance.mutants.catalogue import Spoken
+from conformance.mutants.catalogue import Fault, Spoken, innocent_dialects
 from conformance.refusal import ExitCode, Refusal
 from receiver.child import child, signalled
 
@@ -36,7 +36,10 @@ Stock = Mapping[str, Sequence[str]]
 
 
 def compare(asked: Docket, told: Told) -> None:
-    """Run schemathesis against every fault and variant of the first dialect; raises Refusal if it cannot be run."""
+    """Run schemathesis against every fault and innocent; raises Refusal if it cannot be run.
+
+    Each fault and variant is tried under the first dialect in which it is one, the innocent dialects without variants.
+    """
     asyncio.run(_compare(asked, told))
 
 
@@ -55,18 +58,39 @@ def record_stock(stock: Stock, path: Path = RECORDED) -> None:
 
 
 async def _compare(asked: Docket, told: Told) -> None:
-    speaking, places = asked.speaking[0], asyncio.Semaphore(asked.settings.jobs)
-    clean = await _findings(speaking, (), asked.settings.seed)
-    told(CLEAN, sorted(clean))
+    seed, places = asked.settings.seed, asyncio.Semaphore(asked.settings.jobs)
 
-    async def one(name: str, *, innocent: bool) -> None:
+    async def clean(name: str, speaking: Spoken) -> frozenset[str]:
+        reported = await _findings(speaking, (), seed)
+        told(name, sorted(reported))
+        return frozenset(reported)
+
+    async def one(name: str, speaking: Spoken, deviations: Sequence[str], known: frozenset[str]) -> None:
         async with places:
-            deviation = "--variant" if innocent else "--fault"
-            reported = await _findings(speaking, (deviation, name), asked.settings.seed)
-            told(name, sorted(reported - clean))
+            told(name, sorted(await _findings(speaking, deviations, seed) - known))
 
-    on_trial = [fault for fault in asked.faults[speaking.name] if fault.applies and asked.named(fault.name)]
-    await asyncio.gather(*(one(fault.name, innocent=fault.innocent) for fault in on_trial))
+    first, *others = asked.speaking
+    usual = await clean(CLEAN, first)
+    await asyncio.gather(
+        *(one(fault.name, first, _deviation(fault), usual) for fault in _tried_first(asked, first)),
+        *(one(speaking.name, speaking, (), usual) for speaking in innocent_dialects() if asked.named(speaking.name)),
+    )
+    for speaking in others:
+        if on_trial := _tried_first(asked, speaking):
+            known = await clean(f"{CLEAN} under {speaking.name}", speaking)
+            await asyncio.gather(*(one(fault.name, speaking, _deviation(fault), known) for fault in on_trial))
+
+
+def _tried_first(asked: Docket, speaking: Spoken) -> list[Fault]:
+    """The faults and variants that are not such under an earlier dialect."""
+    earlier = asked.speaking[: asked.speaking.index(speaking)]
+    tried = {fault.name for one in earlier for fault in asked.faults[one.name] if fault.applies}
+    told = asked.faults[speaking.name]
+    return [fault for fault in told if fault.applies and fault.name not in tried and asked.named(fault.name)]
+
+
+def _deviation(fault: Fault) -> tuple[str, str]:
+    return ("--variant" if fault.innocent else "--fault", fault.name)
 
 
 async def _findings(speaking: Spoken, deviations: Sequence[str], seed: int) -> set[str]:

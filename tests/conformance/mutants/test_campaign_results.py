@@ -153,3 +153,12 @@ def test_the_reports_tell_the_same_and_need_nothing_from_elsewhere(stock: dict[s
     assert ("stock" in html) is (stock is not None)
     assert data["false_accusations"][0]["requirement"] == "2.3-1"
     assert [one["kills"] for one in data["checks"] if one["name"] == STOPS] == [[FAULT.name]]
+
+
+def test_the_page_says_of_what_plain_schemathesis_accuses_the_innocent() -> None:
+    names = ("clean", "chunked_answers", "further_headers")
+    acquitted = tuple(Acquittal(name=one, dialect="reference", difference="", result=result()) for one in names)
+    stock = {"clean": ["what it finds in all"], "chunked_answers": ["Rejected <valid>: GET /x"], "further_headers": []}
+    html = page(replace(campaign(outcome(*BOTH), acquittals=acquitted), stock=stock), all_checks())
+    assert html.count("plain schemathesis accuses it of") == 1
+    assert "acquitted; plain schemathesis accuses it of Rejected &lt;valid&gt;: GET /x</i>" in html

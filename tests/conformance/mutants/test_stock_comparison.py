@@ -1,11 +1,13 @@
 """Plain schemathesis beside the suites: it is really run, and what it finds is kept as it comes."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from conformance.mutants import stock
 from conformance.mutants.campaign import Settings, docket
+from conformance.mutants.catalogue import Spoken
 from conformance.mutants.stock import compare, record_stock, recorded_stock
 from conformance.refusal import Refusal
 
@@ -33,3 +35,22 @@ def test_a_run_that_does_not_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     asked = docket(Settings(patterns=("created_is_ok",), dialects=("reference",), jobs=1))
     with pytest.raises(Refusal, match="did not end within"):
         compare(asked, lambda _name, _found: None)
+
+
+def test_each_server_is_held_against_the_clean_one_of_its_dialect(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def findings(speaking: Spoken, deviations: Sequence[str], _seed: int) -> set[str]:
+        usual = speaking.name if speaking.name == "contrary" else "reference"
+        return {f"usual under {usual}", *(["found"] if deviations else [])}
+
+    monkeypatch.setattr(stock, "_findings", findings)
+    told: dict[str, Sequence[str]] = {}
+    names = ("created_is_ok", "event_type_in_capitals", "further_members", "dropping")
+    compare(docket(Settings(patterns=names)), told.__setitem__)
+    assert told == {
+        "clean": ["usual under reference"],
+        "created_is_ok": ["found"],
+        "further_members": ["found"],
+        "dropping": [],
+        "clean under contrary": ["usual under contrary"],
+        "event_type_in_capitals": ["found"],
+    }
