@@ -1,7 +1,7 @@
 """`make bench`: what the delivery engine sends, against a bare aiohttp client loop, both to the same sink.
 
 The sender has one core and the sink the other; deliveries go over HTTPS on kept connections, at most 64 at once. The
-works take turns over several rounds, and each ratio is the median of the ratios of its rounds. Everything is measured
+works take turns over several rounds, and each figure is the median of those of its rounds. Everything is measured
 at the sink, by a clock that all processes share. The table is printed and written as JSON.
 """
 
@@ -153,15 +153,15 @@ def measured(sink: Sink, rounds: int, count: int, folder: str) -> Iterator[Figur
     yield ratio("one endpoint with a rate limit, 64 in flight", one, bare, 1.0)
     yield ratio(f"one event to {FAN_OUT:,} endpoints with rate limits", fan, bare, 1.0)
     yield ratio("one endpoint with a rate limit, --db", filed, bare, 0.5)
-    yield promptness(sink, statistics.median(one) / 2, count)
+    yield promptness(sink, rounds, statistics.median(one) / 2, count)
     yield pace(sink)
     yield acceptance(sink)
 
 
-def promptness(sink: Sink, deliveries_per_s: float, count: int) -> Figure:
-    """From acceptance to arrival."""
-    late = latencies(sink, deliveries_per_s, count)
-    p50, p99 = late[len(late) // 2], late[int(len(late) * 0.99)]
+def promptness(sink: Sink, rounds: int, deliveries_per_s: float, count: int) -> Figure:
+    """From acceptance to arrival, the medians of the rounds."""
+    late = [latencies(sink, deliveries_per_s, count) for _ in range(rounds)]
+    p50, p99 = (statistics.median(one[int(len(one) * share)] for one in late) for share in (0.5, 0.99))
     return Figure(
         work=f"acceptance to arrival at {deliveries_per_s:,.0f}/s",
         shown=f"p50 {p50 * 1e3:.1f} ms, p99 {p99 * 1e3:.1f} ms",
