@@ -66,7 +66,7 @@ mutants-quick: setup ## The same for the first fault that each check kills
 	$(BIN)/hookproof mutants --quick --jobs 4
 
 .PHONY: mutants-stock
-mutants-stock: setup ## Run plain schemathesis against the same servers (takes hours)
+mutants-stock: setup ## Run plain schemathesis against the same servers (takes about an hour)
 	$(BIN)/hookproof mutants --stock
 
 .PHONY: bench
