@@ -1,6 +1,6 @@
 """What a campaign tells on the terminal: one line for each trial, and at the end whoever survived or was accused."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from conformance.mutants.results import Acquittal, Campaign, Outcome
 from conformance.mutants.trial import Conviction
@@ -32,10 +32,21 @@ def summary(campaign: Campaign) -> Iterator[str]:
 
 def _outcome(one: Outcome) -> str:
     word = "broke" if one.result.problems else "FALSE" if one.falsely else "SURVIVED" if one.survived else "killed"
-    checks = list(dict.fromkeys(conviction.check for conviction in one.rightly))
+    return f"{word:9}{one.fault.name} ({one.dialect}, {one.result.duration_s:.1f} s){_by(one)}"
+
+
+def _by(one: Outcome) -> str:
+    """Who convicted it: of what it does not do, if anybody did, or else of what it does."""
+    if one.falsely:
+        requirements = dict.fromkeys(conviction.requirement for conviction in one.falsely)
+        return f" convicted of {', '.join(requirements)}{_checks(one.falsely)}"
+    return _checks(one.rightly)
+
+
+def _checks(convictions: Sequence[Conviction]) -> str:
+    checks = list(dict.fromkeys(conviction.check for conviction in convictions))
     more = f" and {len(checks) - 1} more" if len(checks) > 1 else ""
-    by = f" by {checks[0]}{more}" if checks else ""
-    return f"{word:9}{one.fault.name} ({one.dialect}, {one.result.duration_s:.1f} s){by}"
+    return f" by {checks[0]}{more}" if checks else ""
 
 
 def _acquittal(one: Acquittal) -> str:

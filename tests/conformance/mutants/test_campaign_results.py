@@ -100,7 +100,12 @@ def test_a_conviction_of_anything_else_is_a_false_accusation() -> None:
     accused = campaign(outcome(*BOTH, conviction(UID, "2.3-1")))
     assert [(name, one.requirement) for name, _, one in accused.false_accusations()] == [(FAULT.name, "2.3-1")]
     assert not accused.flawless
-    assert told(accused.outcomes[0]).startswith("FALSE")
+    line = told(accused.outcomes[0])
+    assert line == f"FALSE    {FAULT.name} (reference, 1.0 s) convicted of 2.3-1 by {UID}"
+
+
+def test_a_kill_names_the_checks_that_killed() -> None:
+    assert told(outcome(*BOTH)) == f"killed   {FAULT.name} (reference, 1.0 s) by {ONLY_NEW} and 1 more"
 
 
 def test_an_innocent_that_is_convicted_is_a_false_accusation() -> None:
