@@ -16,8 +16,10 @@ UNREADABLE: Final = {"listPortalLinks": "4.4-16", "listSources": "4.7-15"}
 def without_per_page_the_size_is_the_default(case: Case, yardstick: Yardstick) -> Iterator[Judgement]:
     """As the page reports it."""
     tried, default = case.exchange("tried"), yardstick.dialect.paging.default_per_page
-    if case.facts.get("about") == "default size" and tried is not None and tried.succeeded and default.decided:
-        actual = pagination(tried).get("per_page")
+    if case.facts.get("about") != "default size" or tried is None or not tried.succeeded:
+        return
+    actual = pagination(tried).get("per_page")
+    if actual is not None and default.decided:
         message = "Without perPage a page has another size than the dialect's default"
         expected = " or ".join(map(str, default.allowed))
         yield judged_on(default.allows(actual), "8-12", message, expected=expected, actual=actual, exchanges=[tried])
@@ -31,7 +33,7 @@ def per_page_above_the_maximum_is_cut_or_refused(case: Case, yardstick: Yardstic
         return
     size = pagination(tried).get("per_page")
     outcomes = {
-        AboveMaximum.CLAMP: tried.succeeded and paging.maximum_per_page.allows(size),
+        AboveMaximum.CLAMP: tried.succeeded and (size is None or paging.maximum_per_page.allows(size)),
         AboveMaximum.REFUSE: refused(tried) and yardstick.dialect.errors.invalid_value.allows(tried.status),
     }
     yield judged_on(

@@ -120,6 +120,9 @@ def the_new_secret_does_not_expire(case: Case, _yardstick: Yardstick) -> Iterato
     before = case.exchange("fetch before")
     known = set(uids(before)) if before is not None else set()
     for roll, _ in _rolls(case):
+        if not known:  # the secrets before could not be read, so that none can be told to be new
+            known = set(uids(roll))
+            continue
         new = [one for one in _secrets(roll) if str(one.get("uid")) not in known]
         known |= set(uids(roll))
         expiring = [one.get("expires_at") for one in new if has_value(one.get("expires_at"))]

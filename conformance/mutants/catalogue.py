@@ -21,11 +21,15 @@ DIALECTS: Final = ("reference", "contrary", "hurried")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """A fault or, with nothing violated, a variant; `applies` says whether it is one under the dialect asked about."""
+    """A fault or, with nothing violated, a variant; `applies` says whether it is one under the dialect asked about.
+
+    `also` is what breaks with it, seen only where every experiment is made: it may be convicted of that.
+    """
 
     name: str
     broken: str
     violates: tuple[str, ...]
+    also: tuple[str, ...]
     seen: str
     area: str
     replaces: str
@@ -36,7 +40,11 @@ class Fault:
     @classmethod
     def from_json(cls, told: dict[str, Any]) -> "Fault":
         """A fault from a member of the list."""
-        return cls(**{**told, "violates": tuple(told["violates"]), "shows_in": tuple(told["shows_in"])})
+        return cls(**{**told, **{name: tuple(told[name]) for name in ("violates", "also", "shows_in")}})
+
+    def breaks(self, requirement: str) -> bool:
+        """Whether a conviction of this requirement is right."""
+        return requirement in self.violates or requirement in self.also
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

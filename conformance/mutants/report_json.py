@@ -27,6 +27,7 @@ def report(campaign: Campaign, checks: Sequence[Check]) -> dict[str, Any]:
                 "name": fault.name,
                 "broken": fault.broken,
                 "violates": list(fault.violates),
+                "also": list(fault.also),
                 "seen": fault.seen,
                 "area": fault.area,
                 "trials": [_trial(one) for one in campaign.outcomes if one.fault.name == fault.name],

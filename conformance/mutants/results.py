@@ -46,18 +46,18 @@ class Outcome:
 
     @property
     def rightly(self) -> tuple[Conviction, ...]:
-        """The convictions of what the fault violates."""
-        return tuple(one for one in self.result.convictions if one.requirement in self.fault.violates)
+        """The convictions of what the fault breaks."""
+        return tuple(one for one in self.result.convictions if self.fault.breaks(one.requirement))
 
     @property
     def falsely(self) -> tuple[Conviction, ...]:
         """The convictions of anything else."""
-        return tuple(one for one in self.result.convictions if one.requirement not in self.fault.violates)
+        return tuple(one for one in self.result.convictions if not self.fault.breaks(one.requirement))
 
     @property
     def survived(self) -> bool:
         """Whether nothing that the fault violates was convicted, although it could have been."""
-        return bool(self.claims) and not self.rightly
+        return bool(self.claims) and not self.result.convicted.intersection(self.fault.violates)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,9 @@ To add a fault, subclass the collaborator that would be wrong, override one meth
 
 Its name is `expired_secrets_sign`. Name every requirement that it violates, those that follow included: one that is
 named and not convicted has survived, one that is convicted and not named was accused falsely. `where` says under which
-dialects it is a fault at all, `shows_in` narrows the experiments of the quick pass. Then try it:
+dialects it is a fault at all, `shows_in` narrows the experiments that are made. `also` names what breaks with it where
+all are made (`--full`): it may be convicted of that and need not be. Then try it:
 
     hookproof mutants --fault expired_secrets_sign
+    hookproof mutants --fault expired_secrets_sign --full
 """

@@ -115,7 +115,7 @@ class AnsweredAs(Api):
         return Reply(status=self._contract.operations[other].success.value, body=reply.body)
 
 
-@fault("4.1-2", "4.8-2", shows_in=["round_trip", "broadcast_answers"])
+@fault("4.1-2", "4.8-2", also=["4.8-8"], shows_in=["round_trip", "broadcast_answers"])
 class CreatedIsOk(AnsweredAs):
     """What was created is answered with the status of a fetch."""
 
@@ -243,7 +243,7 @@ class UpdatedBeforeCreated(SpoiltAnswers):
         return {**resource, "updated_at": epoch.replace("0000-00-00", "1970-01-01")}
 
 
-@fault("2.9-13", seen="an upsert that stamps created_at again", shows_in=["portal_links"])
+@fault("2.9-13", also=["4.4-15"], seen="an upsert that stamps created_at again", shows_in=["portal_links"])
 class CreatedAgain(PortalLinkHandlers):
     """An update sets created_at anew."""
 

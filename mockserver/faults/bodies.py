@@ -107,10 +107,9 @@ class OtherHeaders(Courier):
         """The headers that are sent instead."""
         return headers
 
-    def without_custom(self, delivery: PendingDelivery, headers: Headers) -> Headers:
-        """All but the custom ones."""
-        custom = {name.lower() for name in delivery.custom_headers}
-        return tuple((name, value) for name, value in headers if name.lower() not in custom)
+    def custom(self, delivery: PendingDelivery, headers: Headers) -> Headers:
+        """The custom ones among them."""
+        return tuple(header for header in delivery.custom_headers.items() if header in headers)
 
 
 @fault("6-4", shows_in=BROADCAST)
@@ -118,8 +117,9 @@ class CustomHeadersDropped(OtherHeaders):
     """Deliveries carry no custom header."""
 
     def altered(self, delivery: PendingDelivery, headers: Headers) -> Headers:
-        """None."""
-        return self.without_custom(delivery, headers)
+        """The service's own."""
+        custom = self.custom(delivery, headers)
+        return tuple(header for header in headers if header not in custom)
 
 
 @fault("6-4", "6-5", seen="headers in a variable that is shared", shows_in=BROADCAST)
@@ -130,12 +130,13 @@ class CustomHeadersOfTheEventBefore(OtherHeaders):
 
     def altered(self, delivery: PendingDelivery, headers: Headers) -> Headers:
         """The other one."""
-        if not delivery.custom_headers:
+        custom = self.custom(delivery, headers)
+        if not custom:
             return headers
-        *kept, last = delivery.custom_headers.items()
+        last = custom[-1]
         before = self.before.get(delivery.endpoint_uid, last)
         self.before[delivery.endpoint_uid] = last
-        return (*self.without_custom(delivery, headers), *kept, before)
+        return (*(header for header in headers if header != last), before)
 
 
 @fault("4.8-16", "1-20", seen="a new delivery id per attempt", shows_in=["broadcast", "retries"])
@@ -182,9 +183,10 @@ class CustomHeadersFirst(OtherHeaders):
         self._reserved = delivery_headers.FRAMING_HEADERS
 
     def altered(self, delivery: PendingDelivery, headers: Headers) -> Headers:
-        """The custom ones, and what they leave over."""
+        """What the custom ones leave over, and they."""
         custom = addable(delivery.custom_headers, self._reserved)
-        return (*self.without_custom(delivery, headers), *custom)
+        taken = {name.lower() for name in delivery.custom_headers}
+        return (*(header for header in headers if header[0].lower() not in taken), *custom)
 
 
 @fault("6-13", shows_in=CUSTOM)

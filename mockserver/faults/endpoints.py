@@ -50,7 +50,7 @@ class UrlNormalised(SentOtherwise):
         return {**body, "url": urlunsplit(parts._replace(path=path if path.endswith("/") else f"{path}/"))}
 
 
-@fault("2.3-4", "4.1-7", seen="a unique index on a column that groups", shows_in=SHOWN)
+@fault("2.3-4", "4.1-7", also=["2.6-2", "2.6-4"], seen="a unique index on a column that groups", shows_in=SHOWN)
 class OwnerTakenOnce(EndpointHandlers):
     """A second endpoint with the same owner_id gets none."""
 
@@ -66,7 +66,7 @@ class OwnerTakenOnce(EndpointHandlers):
         return owner
 
 
-@fault("4.1-7", "2.3-4", "9-3", shows_in=SHOWN)
+@fault("4.1-7", "2.3-4", "9-3", also=["2.6-2", "2.6-4", "4.6-10"], shows_in=SHOWN)
 class OwnerCut(EndpointHandlers):
     """The owner_id of an endpoint loses its first character."""
 
@@ -93,7 +93,7 @@ class OtherDefaultContentType(SentOtherwise):
         return {"content_type": "text/plain", **body}
 
 
-@fault("2.3-8", "2.3-9", "6-6", "6-8", shows_in=["round_trip", "signing"])
+@fault("2.3-8", "2.3-9", "6-6", "6-8", also=["6-9"], shows_in=["round_trip", "signing"])
 class AdvancedByDefault(SentOtherwise):
     """An endpoint created without advanced_signatures gets the advanced format."""
 
@@ -113,7 +113,7 @@ class AdvancedNotShown(SpoiltAnswers):
         return {**resource, "advanced_signatures": False}
 
 
-@fault("4.1-10", "4.1-12", seen="seconds against milliseconds", shows_in=SHOWN)
+@fault("4.1-10", "4.1-12", also=["8-6"], seen="seconds against milliseconds", shows_in=SHOWN)
 class DurationsInAnotherUnit(SpoiltAnswers):
     """The http_timeout and the rate_limit_duration of an endpoint are shown a thousand times as large."""
 
@@ -146,7 +146,7 @@ class ContactsSwapped(SentOtherwise):
         return {others.get(name, name): value for name, value in body.items()}
 
 
-@fault("2.3-1", "2.9-1", shows_in=SHOWN)
+@fault("2.3-1", "2.9-1", also=["2.6-4", "4.6-10"], shows_in=SHOWN)
 class UidForgotten(SpoiltAnswers):
     """The answer to the creation of an endpoint with a description has an empty uid."""
 
@@ -157,7 +157,7 @@ class UidForgotten(SpoiltAnswers):
         return {**resource, "uid": ""} if given(call.body, "description") else resource
 
 
-@fault("2.3-2", "2.4-4", "2.9-13", "4.2-5", "4.2-6", shows_in=SHOWN)
+@fault("2.3-2", "2.4-4", "2.9-13", "4.2-5", "4.2-6", also=["1-10", "2.8-6", "4.3-11", "4.3-14"], shows_in=SHOWN)
 class UidOfTheOwner(SpoiltAnswers):
     """Endpoints of one owner are all answered with the uid of the first of them."""
 
@@ -170,7 +170,7 @@ class UidOfTheOwner(SpoiltAnswers):
         return {**resource, "uid": self.first.setdefault(owner, resource["uid"])} if owner else resource
 
 
-@fault("2.3-3", "4.2-5", shows_in=SHOWN)
+@fault("2.3-3", "4.2-5", also=["2.6-6", "4.3-11"], shows_in=SHOWN)
 class UrlShownAsHttp(SpoiltAnswers):
     """A fetched endpoint shows its URL with the scheme http."""
 
@@ -212,7 +212,7 @@ class ExplicitFalseRefused(EndpointHandlers):
         return super().create(call)
 
 
-@fault("4.2-4", shows_in=SHOWN)
+@fault("4.2-4", also=["4.3-10"], shows_in=SHOWN)
 class LatestFetched(Endpoints):
     """Fetching an endpoint answers with the latest one of its owner."""
 
@@ -224,7 +224,7 @@ class LatestFetched(Endpoints):
         return self.owned(project, [found.owner_id])[-1]
 
 
-@fault("2.9-3", "4.2-5", shows_in=SHOWN)
+@fault("2.9-3", "4.2-5", also=["4.3-11"], shows_in=SHOWN)
 class DescriptionNotStored(SpoiltAnswers):
     """A fetched endpoint has no description."""
 
@@ -264,6 +264,7 @@ class AppIdMistaken(EndpointHandlers):
 
 @fault(
     "2.9-10",
+    also=["2.9-2", "4.6-3", "4.8-3"],
     shows_in=["refusals"],
     where=lambda dialect: dialect.requests.service_assigned_input.value is OnInput.IGNORED,
 )

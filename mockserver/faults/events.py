@@ -31,7 +31,7 @@ class SpoiltEvents(SpoiltAnswers):
     operations = (BROADCAST,)
 
 
-@fault("2.8-1", "2.9-1", shows_in=SHOWN)
+@fault("2.8-1", "2.9-1", also=["2.8-2", "4.8-10", "4.8-12", "4.8-16"], shows_in=SHOWN)
 class EventWithoutUid(SpoiltEvents):
     """An event has an empty uid."""
 
@@ -121,7 +121,7 @@ class TypeAndKeyInCapitals(SpoiltEvents):
         return {**resource, **{name: resource[name].upper() for name in names}}
 
 
-@fault("4.8-6", "4.8-1", shows_in=SHOWN)
+@fault("4.8-6", "4.8-1", also=["4.8-7"], shows_in=SHOWN)
 class AcknowledgedAtRefused(EventHandlers):
     """A broadcast with acknowledged_at is refused."""
 
@@ -161,7 +161,7 @@ class StatusOfAnEndpoint(SpoiltEvents):
         return {**resource, "status": f"{resource['status']}ed"}
 
 
-@fault("6-2", "2.8-9", "4.8-3", "4.8-8", shows_in=[*SHOWN, *KEYS])
+@fault("6-2", "2.8-9", "4.8-3", "4.8-8", also=["5-15"], shows_in=[*SHOWN, *KEYS])
 class FlagInWords(SpoiltEvents):
     """is_duplicate_event is a text."""
 
@@ -183,7 +183,7 @@ class KeylessFlagged(SpoiltEvents):
         return resource if resource.get("idempotency_key") else {**resource, "is_duplicate_event": True}
 
 
-@fault("2.8-9", "4.8-8", "4.8-10", "4.8-12", shows_in=[*SHOWN, *KEYS])
+@fault("2.8-9", "4.8-8", "4.8-10", "4.8-12", also=["5-15"], shows_in=[*SHOWN, *KEYS])
 class KeyedFlagged(SpoiltEvents):
     """Every event with an idempotency_key is flagged as a duplicate."""
 
@@ -192,7 +192,7 @@ class KeyedFlagged(SpoiltEvents):
         return {**resource, "is_duplicate_event": True} if resource.get("idempotency_key") else resource
 
 
-@fault("2.8-2", "2.9-1", "4.8-10", shows_in=KEYS)
+@fault("2.8-2", "2.9-1", "4.8-10", also=["2.9-13", "4.8-16"], shows_in=KEYS)
 class UidOfTheProject(SpoiltEvents):
     """All events of a project have the same uid."""
 
@@ -237,7 +237,7 @@ class DuplicateAnsweredOtherwise(EventHandlers):
         super().__init__(replace(service, dialect=mistaken(service.dialect, "idempotency.duplicate", wrong)))
 
 
-@fault("4.8-10", "4.8-12", "2.8-8", seen="deduplication by content", shows_in=KEYS)
+@fault("4.8-10", "4.8-12", "2.8-8", also=["2.8-9"], seen="deduplication by content", shows_in=KEYS)
 class AlikeIsDuplicate(SpoiltEvents):
     """An event whose data were sent before is flagged as a duplicate whatever its key is."""
 

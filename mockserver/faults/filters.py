@@ -84,7 +84,7 @@ class OwnersMatchedByPart(Listing):
         super().__init__(*arguments, matches=changed, **further)
 
 
-@fault("2.7-1", "2.9-1", shows_in=SOURCES)
+@fault("2.7-1", "2.9-1", also=["2.2-14", "2.2-17", "4.7-4"], shows_in=SOURCES)
 class SourceWithoutUid(SpoiltAnswers):
     """Sources with a pub_sub have an empty uid."""
 
@@ -107,7 +107,7 @@ class NestedWordsInCapitals(SpoiltAnswers):
         return {**resource, **{name: {**one, "type": one["type"].upper()} for name, one in members.items()}}
 
 
-@fault("2.9-5", "2.9-6", shows_in=SOURCES)
+@fault("2.9-5", "2.9-6", also=["4.7-9", "4.7-11", "4.7-13"], shows_in=SOURCES)
 class WordsInCapitals(SpoiltAnswers):
     """The types and the providers of sources are shown in capitals."""
 

@@ -49,7 +49,14 @@ class PortalLinksFoundAnywhere(PortalLinks):
         return super().find(row[0] if row else project, uid)
 
 
-@fault("1-8", "1-9", "1-3", seen="one project reads another's sources", shows_in=ACROSS)
+@fault(
+    "1-8",
+    "1-9",
+    "1-3",
+    also=["2.2-10", "2.2-12", "2.9-10", "2.9-11", "4.5-1", "4.6-1", "4.9-6", "9-2"],
+    seen="one project reads another's sources",
+    shows_in=ACROSS,
+)
 class ListsOfTheFirstProject(Listing):
     """The lists of every project hold what the first project holds."""
 
@@ -70,7 +77,12 @@ class OwnersOfEveryProject(Endpoints):
         return [row for (one,) in projects for row in super(OwnersOfEveryProject, self).owned(one, wanted)]
 
 
-@fault("1-11", seen="a fan-out by owner alone", shows_in=["fan_out"])
+@fault(
+    "1-11",
+    also=["1-1", "1-2", "1-16", "1-17", "1-18", "2.3-17", "2.5-3", "2.5-9", "2.5-10", "2.8-6", "6-16", "8-4"],
+    seen="a fan-out by owner alone",
+    shows_in=["fan_out"],
+)
 class BroadcastsToEveryProject(Endpoints):
     """A broadcast reaches the endpoints of every project."""
 
@@ -134,7 +146,14 @@ class PortalLinksRetrievedAnywhere(PortalLinkHandlers):
         return Reply(status=found.status, body=here)
 
 
-@fault("1-3", "1-8", "1-9", seen="a cursor without its project", shows_in=ACROSS)
+@fault(
+    "1-3",
+    "1-8",
+    "1-9",
+    also=["2.2-14", "4.4-4", "4.4-15", "4.7-4", "4.7-14"],
+    seen="a cursor without its project",
+    shows_in=ACROSS,
+)
 class SecondPageOfTheFirstProject(Listing):
     """From the second page on a list is that of the first project."""
 
@@ -146,7 +165,7 @@ class SecondPageOfTheFirstProject(Listing):
         return super().rows(msgspec.structs.replace(span, project=first[0], start=None))
 
 
-@fault("1-10", shows_in=ACROSS)
+@fault("1-10", also=["9-4"], shows_in=ACROSS)
 class OwnersSharedWhenRetrieved(PortalLinkHandlers):
     """A retrieved portal link takes up endpoints of other projects with the same owner_id; a listed one does not."""
 

@@ -126,7 +126,7 @@ class OneWindowForAll(Lane):
 _SHARED: Final[dict[int, SlidingWindow]] = {}
 
 
-@fault("8-3", seen="a default limit for everybody", shows_in=RATE)
+@fault("8-3", also=["1-1"], seen="a default limit for everybody", shows_in=RATE)
 class EverybodyLimited(OtherSettings):
     """An endpoint without a rate_limit, which one of 0 is not, is limited to five requests in two seconds."""
 
@@ -188,7 +188,7 @@ class DefaultDurationOffByOne(EndpointHandlers):
         super().__init__(replace(service, dialect=dialect))
 
 
-@fault("8-7", "8-9", "8-19", seen="no time-out", shows_in=TIMEOUT)
+@fault("8-7", "8-9", "8-19", also=["1-17"], seen="no time-out", shows_in=TIMEOUT)
 class NoTimeout(OtherSettings):
     """A delivery is never given up for want of an answer."""
 
@@ -197,7 +197,7 @@ class NoTimeout(OtherSettings):
         return msgspec.structs.replace(endpoint, http_timeout_s=3600.0)
 
 
-@fault("8-8", seen="milliseconds against seconds", shows_in=TIMEOUT)
+@fault("8-8", also=["4.8-15"], seen="milliseconds against seconds", shows_in=TIMEOUT)
 class TimeoutTooShort(OtherSettings):
     """A delivery is given up after half a second, whatever its http_timeout is."""
 

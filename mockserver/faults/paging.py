@@ -79,7 +79,13 @@ class PaginationBesides(SpoiltAnswers):
         return {**envelope, "pagination": data.pop("pagination"), "data": data}
 
 
-@fault("2.2-3", "2.2-4", seen="booleans as numbers, out of a database", shows_in=["isolation"])
+@fault(
+    "2.2-3",
+    "2.2-4",
+    also=["2.2-10", "2.2-11", "2.2-15", "4.7-10", "4.7-12"],
+    seen="booleans as numbers, out of a database",
+    shows_in=["isolation"],
+)
 class FlagsAsNumbers(SpoiltAnswers):
     """has_next_page and has_prev_page are 0 or 1."""
 

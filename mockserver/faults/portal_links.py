@@ -25,7 +25,14 @@ from spec.vocabulary import PortalEndpointsMeaning
 SHOWN: Final = ("portal_links",)
 
 
-@fault("2.6-1", "2.6-7", "2.9-13", "4.6-12", shows_in=SHOWN)
+@fault(
+    "2.6-1",
+    "2.6-7",
+    "2.9-13",
+    "4.6-12",
+    also=["1-3", "2.2-10", "2.2-14", "2.2-15", "2.9-3", "4.4-9", "4.4-10", "4.4-11", "4.4-12"],
+    shows_in=SHOWN,
+)
 class PortalLinksWithOneUid(SpoiltAnswers):
     """The last portal link of a page has the uid of the first."""
 
@@ -37,7 +44,7 @@ class PortalLinksWithOneUid(SpoiltAnswers):
         return {**data, "content": [*others, {**last, "uid": others[0]["uid"]} if others else last]}
 
 
-@fault("2.6-2", "2.6-4", seen="a join that keeps one row", shows_in=SHOWN)
+@fault("2.6-2", "2.6-4", also=["4.6-10"], seen="a join that keeps one row", shows_in=SHOWN)
 class OneEndpointPerOwner(Endpoints):
     """A portal link has only the first endpoint of its owner."""
 
@@ -58,7 +65,7 @@ class EndpointsOfAnybody(Endpoints):
         return [row._replace(owner_id=owner) for owner in list(owners) for row in rows]
 
 
-@fault("2.6-4", seen="a cache that is filled once", shows_in=SHOWN)
+@fault("2.6-4", also=["4.6-10"], seen="a cache that is filled once", shows_in=SHOWN)
 class EndpointsOfTheFirstLook(PortalLinkHandlers):
     """A portal link goes on to show the endpoints that it had when it was first asked for."""
 
@@ -129,7 +136,7 @@ class AuthTypeInCapitals(SpoiltAnswers):
         return {**resource, "auth_type": resource["auth_type"].upper()}
 
 
-@fault("4.4-14", seen="an index that is built at the start", shows_in=SHOWN)
+@fault("4.4-14", also=["2.2-9", "4.4-4"], seen="an index that is built at the start", shows_in=SHOWN)
 class OwnedNotListed(SpoiltAnswers):
     """A portal link whose owner has endpoints is missing in the list."""
 
@@ -198,7 +205,7 @@ class AuthTypeNotUpdated(UnderstoodOtherwise):
         return {name: value for name, value in body.items() if name != "auth_type"}
 
 
-@fault("4.6-4", "4.4-14", shows_in=SHOWN)
+@fault("4.6-4", "4.4-14", also=["2.6-7", "4.6-12"], shows_in=SHOWN)
 class AnswerOfAnother(SpoiltAnswers):
     """The answer to an update has the identifier of its token as uid."""
 
@@ -209,7 +216,7 @@ class AnswerOfAnother(SpoiltAnswers):
         return {**resource, "uid": resource["token"]}
 
 
-@fault("4.6-5", "4.6-9", seen="a read from a replica that lags behind", shows_in=SHOWN)
+@fault("4.6-5", "4.6-9", also=["2.6-7", "4.6-12"], seen="a read from a replica that lags behind", shows_in=SHOWN)
 class UpdateNotStored(PortalLinkHandlers):
     """The answer to an update shows the new name, and it is not stored."""
 
@@ -239,7 +246,7 @@ class LaterUpdatesNotStored(UpdateNotStored):
         return PortalLinkHandlers.update(self, call)
 
 
-@fault("4.6-12", seen="an UPDATE whose WHERE is too wide", shows_in=SHOWN)
+@fault("4.6-12", also=["2.6-7"], seen="an UPDATE whose WHERE is too wide", shows_in=SHOWN)
 class NeighboursUpdated(PortalLinks):
     """An update of one portal link changes the names of all in its project."""
 

@@ -96,7 +96,17 @@ class EnabledByHandDisabled(EndpointHandlers):
         return reply
 
 
-@fault("1-2", "1-1", "4.8-13", "3-5", "2.8-6", "3-6", seen="one failing endpoint stops the rest", shows_in=FAN_OUT)
+@fault(
+    "1-2",
+    "1-1",
+    "4.8-13",
+    "3-5",
+    "2.8-6",
+    "3-6",
+    also=["4.8-11", "8-3", "8-4", "8-5"],
+    seen="one failing endpoint stops the rest",
+    shows_in=FAN_OUT,
+)
 class FailureStopsTheRest(Courier):
     """Deliveries go out one at a time, and once an endpoint has failed no other one of the service gets anything."""
 
@@ -126,7 +136,13 @@ class VisitedOtherwise(EndpointHandlers):
         )
 
 
-@fault("4.1-17", "1-1", seen="an endpoint that is in no cache yet", shows_in=["signing"])
+@fault(
+    "4.1-17",
+    "1-1",
+    also=["1-2", "2.3-17", "2.8-6", "3-5", "4.8-13", "8-3", "8-4", "8-5"],
+    seen="an endpoint that is in no cache yet",
+    shows_in=["signing"],
+)
 class FirstBroadcastMissed(Events):
     """The first broadcast after the creation of an endpoint does not reach it."""
 

@@ -54,6 +54,7 @@ class NothingRequired(Validating):
     "4.8-7",
     "4.6-13",
     "2.3-4",
+    also=["4.3-1", "4.6-1", "8-15"],
     shows_in=[*MISTAKES, "round_trip", "broadcast_answers"],
 )
 class MoreRequired(Validating):
@@ -87,7 +88,13 @@ class OtherSchemesTaken(Validating):
         return [one for one in problems if plain or one.pointer != "/url"]
 
 
-@fault("8-17", "8-5", seen="bounds that nobody checks", shows_in=MISTAKES)
+@fault(
+    "8-17",
+    "8-5",
+    also=["2.9-4", "4.6-3", "4.8-1", "4.8-3", "6-13", "7-8"],
+    seen="bounds that nobody checks",
+    shows_in=MISTAKES,
+)
 class BoundsIgnored(Validating):
     """Numbers beyond the dialect's bounds are taken."""
 
@@ -304,7 +311,7 @@ class UpdatedNotRetrieved(PortalLinkHandlers):
         return super().get(call)
 
 
-@fault("4.3-1", shows_in=["roll_answers"])
+@fault("4.3-1", also=["8-16"], shows_in=["roll_answers"])
 class LongExpirationRefused(EndpointHandlers):
     """A roll with an expiration within the dialect's bounds is refused if it is long."""
 

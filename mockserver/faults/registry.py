@@ -23,12 +23,14 @@ _Part = TypeVar("_Part", bound=type)
 class Fault:
     """One deviation. `part` replaces the collaborator named `replaces`; a variant violates nothing.
 
+    `violates` is what it is held to, `also` what breaks with it and shows only where one looks at everything.
     `seen` says where a service or a client was seen to do this; `shows_in` names experiments that are enough to see it.
     """
 
     name: str
     broken: str
     violates: tuple[str, ...]
+    also: tuple[str, ...]
     seen: str
     area: str
     part: type
@@ -55,6 +57,7 @@ class Fault:
             "name": self.name,
             "broken": self.broken,
             "violates": list(self.violates),
+            "also": list(self.also),
             "seen": self.seen,
             "area": self.area,
             "replaces": self.replaces,
@@ -73,12 +76,12 @@ def everywhere(_dialect: Dialect) -> bool:
 
 
 def fault(
-    *violates: str, seen: str = "", where: Where = everywhere, shows_in: Sequence[str] = ()
+    *violates: str, also: Sequence[str] = (), seen: str = "", where: Where = everywhere, shows_in: Sequence[str] = ()
 ) -> Callable[[_Part], _Part]:
     """Register a class as the fault of its name; its docstring says what is broken."""
 
     def register(part: _Part) -> _Part:
-        _register(part, tuple(violates), seen=seen, where=where, shows_in=tuple(shows_in))
+        _register(part, tuple(violates), also=tuple(also), seen=seen, where=where, shows_in=tuple(shows_in))
         return part
 
     return register
@@ -114,7 +117,9 @@ def _with(record: _Record, one: Fault) -> _Record:
     return replace(record, **changed)
 
 
-def _register(part: type, violates: tuple[str, ...], *, seen: str, where: Where, shows_in: tuple[str, ...]) -> None:
+def _register(
+    part: type, violates: tuple[str, ...], *, also: tuple[str, ...], seen: str, where: Where, shows_in: tuple[str, ...]
+) -> None:
     name = _NEW_WORD.sub("_", part.__name__).lower()
     if name in _registered:
         raise ValueError(f"two faults are named {name}")
@@ -123,6 +128,7 @@ def _register(part: type, violates: tuple[str, ...], *, seen: str, where: Where,
         name=name,
         broken=" ".join((part.__doc__ or "").split()),
         violates=violates,
+        also=also,
         seen=seen,
         area=part.__module__.rpartition(".")[2],
         part=part,

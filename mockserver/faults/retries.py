@@ -117,7 +117,7 @@ class RetryAfterIgnored(Misruled):
         return otherwise(retry, "retry_after", RetryAfter.IGNORED)
 
 
-@fault("1-18", "6-17", seen="redirects followed", shows_in=RETRIES)
+@fault("1-18", "6-17", also=["2.5-14"], seen="redirects followed", shows_in=RETRIES)
 class RedirectsFollowed(Transport):
     """A redirect that an endpoint answers with is followed."""
 

@@ -154,7 +154,12 @@ class RollNotFetched(SpoiltAnswers):
         return {**resource, "secrets": resource["secrets"][:1]}
 
 
-@fault("4.3-14", seen="an UPDATE whose WHERE is too wide", shows_in=SHOWN)
+@fault(
+    "4.3-14",
+    also=["2.3-9", "2.4-5", "4.2-6", "4.3-2", "4.3-3", "4.3-5", "4.3-6", "4.3-7", "4.3-16", "6-6", "6-8", "6-10"],
+    seen="an UPDATE whose WHERE is too wide",
+    shows_in=SHOWN,
+)
 class EverybodyRolled(Endpoints):
     """A roll changes the secrets of the endpoint that was created next too."""
 

@@ -21,6 +21,7 @@ FAULT = Fault(
     name="old_secret_signs",
     broken="An old secret <signs>.",
     violates=("4.3-4", "4.3-16"),
+    also=(),
     seen="",
     area="rolling",
     replaces="signer",
@@ -106,6 +107,14 @@ def test_a_conviction_of_anything_else_is_a_false_accusation() -> None:
 
 def test_a_kill_names_the_checks_that_killed() -> None:
     assert told(outcome(*BOTH)) == f"killed   {FAULT.name} (reference, 1.0 s) by {ONLY_NEW} and 1 more"
+
+
+def test_what_breaks_with_a_fault_is_no_false_accusation_and_no_kill_either() -> None:
+    also = replace(FAULT, also=("2.3-1",))
+    only_that = outcome(conviction(UID, "2.3-1"), fault=also)
+    assert not only_that.falsely
+    assert only_that.survived
+    assert not outcome(*BOTH, fault=also).survived
 
 
 def test_an_innocent_that_is_convicted_is_a_false_accusation() -> None:

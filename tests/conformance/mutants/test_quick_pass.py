@@ -23,6 +23,7 @@ def fault(name: str) -> Fault:
         name=name,
         broken="b",
         violates=("1-1",),
+        also=(),
         seen="",
         area="a",
         replaces="r",
