@@ -68,7 +68,7 @@ def a_roll_shows_when_the_endpoint_is_fetched(case: Case, yardstick: Yardstick) 
 def a_roll_leaves_the_secrets_of_others_alone(case: Case, _yardstick: Yardstick) -> Iterator[Judgement]:
     """Another endpoint of the project, created before."""
     created, fetched = case.exchange("create other"), case.exchange("fetch other")
-    if created is not None and fetched is not None and shown(created) and shown(fetched):
+    if created is not None and fetched is not None and uids(created) and shown(fetched):
         expiring = [one for one in _secrets(fetched) if has_value(one.get("expires_at"))]
         message = "A roll changes the secrets of another endpoint"
         yield judged_on(

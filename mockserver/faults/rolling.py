@@ -91,7 +91,7 @@ class ExpirationInAnotherUnit(EndpointHandlers):
         return super().expire_secret(msgspec.structs.replace(call, body={**call.body, "expiration": length / 1000}))
 
 
-@fault("4.3-10", "2.9-13", shows_in=SHOWN)
+@fault("4.3-10", "2.9-13", also=["4.3-14"], shows_in=SHOWN)
 class RollAnswersWithoutUid(SpoiltAnswers):
     """The answer to a roll has the uid of the new secret as its own."""
 

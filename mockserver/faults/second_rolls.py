@@ -15,7 +15,7 @@ from mockserver.store.endpoints import Endpoints, StoredSecret
 SHOWN: Final = ("roll_answers",)
 
 
-@fault("4.3-1", shows_in=SHOWN)
+@fault("4.3-1", also=["2.9-11", "8-16"], shows_in=SHOWN)
 class SecondRollRefused(EndpointHandlers):
     """A secret cannot be rolled while an older one still lives."""
 
@@ -44,7 +44,7 @@ class FailureRateAsText(SpoiltAnswers):
         return {**resource, "failure_rate": f"{resource['failure_rate']} %"}
 
 
-@fault("4.3-10", shows_in=SHOWN)
+@fault("4.3-10", also=["4.3-14"], shows_in=SHOWN)
 class RollAnswersOtherUid(SpoiltAnswers):
     """The answer to a roll has a uid with another last character."""
 
@@ -69,7 +69,12 @@ class RollTakesTheUrl(Endpoints):
         )
 
 
-@fault("4.3-14", seen="a key of the project in place of the endpoint's", shows_in=SHOWN)
+@fault(
+    "4.3-14",
+    also=["4.3-2", "4.3-3", "4.3-5", "4.3-6", "4.3-7", "6-10"],
+    seen="a key of the project in place of the endpoint's",
+    shows_in=SHOWN,
+)
 class ProjectRolled(Endpoints):
     """A roll replaces the secrets of every endpoint of the project."""
 

@@ -29,8 +29,8 @@ class CertificateInOneLine(SpoiltAnswers):
 
     def spoilt_resource(self, call: Call, resource: Object) -> Object:
         """One line."""
-        shown = resource.get("mtls_client_cert")
-        if not shown:
+        shown = resource.get("mtls_client_cert") or {}
+        if not shown.get("client_cert"):
             return resource
         return {**resource, "mtls_client_cert": {**shown, "client_cert": shown["client_cert"].replace("\n", "")}}
 
@@ -46,7 +46,13 @@ class SecretsNotShownAtCreation(SpoiltAnswers):
         return {**resource, "secrets": []}
 
 
-@fault("2.3-11", "2.4-4", "4.3-12", shows_in=["round_trip", "roll_answers"])
+@fault(
+    "2.3-11",
+    "2.4-4",
+    "4.3-12",
+    also=["2.3-9", "4.3-2", "4.3-3", "4.3-5", "4.3-6", "4.3-7", "6-6", "6-7", "6-8", "6-9", "6-10"],
+    shows_in=["round_trip", "roll_answers"],
+)
 class GivenSecretReplaced(SigningSecrets):
     """A secret is made by the service although one was given."""
 
@@ -100,7 +106,7 @@ class SecretsWithOneUid(SpoiltAnswers):
         return {**resource, "secrets": [{**one, "uid": newest} for one in resource["secrets"]]}
 
 
-@fault("2.4-4", "4.2-6", shows_in=SHOWN)
+@fault("2.4-4", "4.2-6", also=["4.3-13"], shows_in=SHOWN)
 class SecretsShownElsewhere(Wire):
     """Secret values are masked where the dialect shows them, and shown where it masks them."""
 
@@ -110,7 +116,7 @@ class SecretsShownElsewhere(Wire):
         super().__init__(contract, mistaken(dialect, "representation.secrets_shown", wrong))
 
 
-@fault("2.4-5", shows_in=SHOWN)
+@fault("2.4-5", also=["4.3-14"], shows_in=SHOWN)
 class FreshSecretExpires(EndpointHandlers):
     """The secret of a new endpoint shows an expires_at."""
 
@@ -121,7 +127,7 @@ class FreshSecretExpires(EndpointHandlers):
         return new._replace(secrets=msgspec.json.encode([shown]))
 
 
-@fault("2.5-1", "4.2-5", shows_in=SHOWN)
+@fault("2.5-1", "4.2-5", also=["2.5-9", "2.5-10", "4.3-11"], shows_in=SHOWN)
 class AuthenticationTypeForgotten(SpoiltAnswers):
     """A created endpoint shows its authentication without the type."""
 
@@ -133,7 +139,13 @@ class AuthenticationTypeForgotten(SpoiltAnswers):
         return {**resource, "authentication": {**shown, "type": None}} if shown else resource
 
 
-@fault("2.5-2", "2.5-11", seen="nested objects that are stored to one depth", shows_in=SHOWN)
+@fault(
+    "2.5-2",
+    "2.5-11",
+    also=["2.5-3", "2.5-6", "2.5-7", "2.5-9"],
+    seen="nested objects that are stored to one depth",
+    shows_in=SHOWN,
+)
 class MembersForgotten(SentOtherwise):
     """The last member of an authentication mechanism is not stored."""
 
@@ -173,7 +185,7 @@ class CredentialsShown(Wire):
         return document
 
 
-@fault("4.2-6", shows_in=SHOWN)
+@fault("4.2-6", also=["2.4-2", "2.9-13", "4.3-13", "4.3-14", "4.3-17"], shows_in=SHOWN)
 class SecretsFetchedWithNewUids(SpoiltAnswers):
     """The secrets of a fetched endpoint have other uids than its creation showed."""
 

@@ -19,7 +19,12 @@ EVERY_SIGNATURE: Final = ("6-6", "6-7", "6-8", "6-10", "2.3-9", "2.4-3")
 """What a signature that nobody can check violates."""
 
 
-@fault(*EVERY_SIGNATURE, seen="body re-serialised after signing", shows_in=SIGNED)
+@fault(
+    *EVERY_SIGNATURE,
+    also=["1-1", "4.3-2", "4.3-3", "4.3-5", "4.3-6", "4.3-7", "4.3-16", "6-9"],
+    seen="body re-serialised after signing",
+    shows_in=SIGNED,
+)
 class BodyReserialised(Signer):
     """Signatures are made over the body as it is after reading and writing it again."""
 
@@ -28,7 +33,15 @@ class BodyReserialised(Signer):
         return super().headers(delivery, endpoint, now, msgspec.json.format(body, indent=1))
 
 
-@fault("6-7", "6-8", "6-10", "2.4-3", seen="timestamp left out of the advanced payload", shows_in=SIGNED)
+@fault(
+    "6-7",
+    "6-8",
+    "6-10",
+    "2.4-3",
+    also=["4.3-2", "4.3-3", "4.3-5", "4.3-6", "4.3-16", "6-9"],
+    seen="timestamp left out of the advanced payload",
+    shows_in=SIGNED,
+)
 class TimestampNotSigned(Signer):
     """The advanced format shows one time and signs another one."""
 
@@ -54,7 +67,13 @@ def waits_a_second(dialect: Dialect) -> bool:
     return dialect.retry.initial_s.value >= 1
 
 
-@fault(*EVERY_SIGNATURE, "6-11", seen="seconds against milliseconds", shows_in=SIGNED)
+@fault(
+    *EVERY_SIGNATURE,
+    "6-11",
+    also=["4.3-2", "4.3-3", "4.3-5", "4.3-6", "4.3-16", "6-9"],
+    seen="seconds against milliseconds",
+    shows_in=SIGNED,
+)
 class TimeInAnotherUnit(Signer):
     """The time in a signature is counted in a unit that is a thousand times as long."""
 
@@ -76,7 +95,7 @@ class StaleTimeOnRetries(Signer):
         return super().headers(delivery, endpoint, self._first.setdefault(delivery.id, now), body)
 
 
-@fault("6-9", seen="a body that was read to its end", shows_in=["retries"])
+@fault("6-9", also=["6-8"], seen="a body that was read to its end", shows_in=["retries"])
 class RetriesSignNothing(Signer):
     """A repeated attempt is signed as if its body were empty."""
 
@@ -85,7 +104,7 @@ class RetriesSignNothing(Signer):
         return super().headers(delivery, endpoint, now, b"" if delivery.attempts else body)
 
 
-@fault("6-9", seen="retries unsigned", shows_in=["retries"])
+@fault("6-9", also=["6-8"], seen="retries unsigned", shows_in=["retries"])
 class RetriesUnsigned(Signer):
     """A repeated attempt carries no signature."""
 
@@ -94,7 +113,17 @@ class RetriesUnsigned(Signer):
         return () if delivery.attempts else super().headers(delivery, endpoint, now, body)
 
 
-@fault("6-8", "6-6", "6-7", "2.3-9", "6-10", "2.4-3", seen="a secret in a variable that is shared", shows_in=SIGNED)
+@fault(
+    "6-8",
+    "6-6",
+    "6-7",
+    "2.3-9",
+    "6-10",
+    "2.4-3",
+    also=["4.3-2", "4.3-3", "4.3-5", "4.3-6", "4.3-7", "4.3-16", "6-9"],
+    seen="a secret in a variable that is shared",
+    shows_in=SIGNED,
+)
 class SecretOfTheNeighbour(Signer):
     """A delivery is signed with the secret of the endpoint that was served before."""
 
@@ -109,7 +138,7 @@ class SecretOfTheNeighbour(Signer):
         return before
 
 
-@fault("6-6", "6-8", "2.3-9", "2.4-3", shows_in=SIGNED)
+@fault("6-6", "6-8", "2.3-9", "2.4-3", also=["4.3-7", "6-9"], shows_in=SIGNED)
 class SimpleSignedAsAdvanced(Signer):
     """Endpoints in the simple format get the advanced one."""
 
@@ -118,7 +147,7 @@ class SimpleSignedAsAdvanced(Signer):
         return super().headers(delivery, msgspec.structs.replace(endpoint, advanced_signatures=True), now, body)
 
 
-@fault("6-7", "6-8", "6-10", "2.4-3", shows_in=SIGNED)
+@fault("6-7", "6-8", "6-10", "2.4-3", also=["4.3-3", "4.3-5", "6-9"], shows_in=SIGNED)
 class SignatureCutShort(Courier):
     """The header of the advanced format lacks its last four characters."""
 
@@ -164,6 +193,7 @@ def _doubled(value: str, separator: str) -> str:
     "6-10",
     "2.3-9",
     "2.4-3",
+    also=["4.3-2", "4.3-3", "4.3-5", "4.3-6", "4.3-7", "4.3-16", "6-9"],
     seen="hexadecimal in capitals",
     shows_in=SIGNED,
     where=lambda dialect: dialect.signatures.simple.encoding is Encoding.HEX,

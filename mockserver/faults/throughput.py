@@ -43,7 +43,12 @@ class EverySeventh(Courier):
         return await super().carry(delivery, endpoint, sent)
 
 
-@fault("1-1", seen="taken from the queue before the worker died", shows_in=FLOOD)
+@fault(
+    "1-1",
+    also=["1-2", "1-16", "2.5-10", "2.8-6", "3-5", "4.1-17", "4.8-13", "8-3", "8-4"],
+    seen="taken from the queue before the worker died",
+    shows_in=FLOOD,
+)
 class EverySeventhLost(EverySeventh):
     """Every seventh delivery counts as delivered and is never sent."""
 
@@ -52,7 +57,12 @@ class EverySeventhLost(EverySeventh):
         return Answer(status=HTTPStatus.OK)
 
 
-@fault("4.8-15", seen="an acknowledgement that came too late for the queue", shows_in=FLOOD)
+@fault(
+    "4.8-15",
+    also=["1-14", "1-15", "1-22", "8-2"],
+    seen="an acknowledgement that came too late for the queue",
+    shows_in=FLOOD,
+)
 class EverySeventhDoubled(EverySeventh):
     """Every seventh delivery is sent twice."""
 
@@ -74,7 +84,12 @@ class EverySeventhAltered(EverySeventh):
         return await super().wrongly(msgspec.structs.replace(delivery, body=msgspec.json.encode(data)), endpoint, sent)
 
 
-@fault("6-6", seen="one worker that was started without its secrets", shows_in=FLOOD)
+@fault(
+    "6-6",
+    also=["2.4-3", "4.3-2", "4.3-3", "4.3-6", "4.3-16", "6-7", "6-8", "6-9", "6-10"],
+    seen="one worker that was started without its secrets",
+    shows_in=FLOOD,
+)
 class EverySeventhUnsigned(Courier):
     """Every seventh delivery comes without its signature."""
 

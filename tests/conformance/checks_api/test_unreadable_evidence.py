@@ -6,7 +6,7 @@ from conformance.checks.list_parameters import (
     per_page_above_the_maximum_is_cut_or_refused,
     without_per_page_the_size_is_the_default,
 )
-from conformance.checks.roll_shown import the_new_secret_does_not_expire
+from conformance.checks.roll_shown import a_roll_leaves_the_secrets_of_others_alone, the_new_secret_does_not_expire
 from conformance.evidence import Case
 from conformance.verdict import Verdict
 from tests.conformance.canned import case, exchange, verdicts
@@ -22,10 +22,20 @@ def roll_after(*read: str) -> Case:
     return case(*before, after, facts={"about": "rolled", "given": ["given"], "other": "o", "rolls": [BODY]})
 
 
+def another_endpoint() -> Case:
+    """One that was created in an answer without secrets, and fetched with one."""
+    return case(
+        with_secrets("create other", "createEndpoint"),
+        with_secrets("fetch other", "getEndpoint", secret(NEW)),
+        facts={"about": "rolled", "given": [], "other": "o", "rolls": []},
+    )
+
+
 @pytest.mark.parametrize(
     ("check", "evidence", "dialect"),
     [
         (the_new_secret_does_not_expire, roll_after(), "reference"),
+        (a_roll_leaves_the_secrets_of_others_alone, another_endpoint(), "reference"),
         (
             without_per_page_the_size_is_the_default,
             tried("default size", exchange("tried", LINKS, data=[])),
