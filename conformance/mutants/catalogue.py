@@ -43,7 +43,7 @@ class Fault:
         return cls(**{**told, **{name: tuple(told[name]) for name in ("violates", "also", "shows_in")}})
 
     def breaks(self, requirement: str) -> bool:
-        """Whether a conviction of this requirement is right."""
+        """Whether a conviction of this requirement is no false accusation."""
         return requirement in self.violates or requirement in self.also
 
 

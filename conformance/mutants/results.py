@@ -46,18 +46,18 @@ class Outcome:
 
     @property
     def rightly(self) -> tuple[Conviction, ...]:
-        """The convictions of what the fault breaks."""
-        return tuple(one for one in self.result.convictions if self.fault.breaks(one.requirement))
+        """The convictions of what the fault violates."""
+        return tuple(one for one in self.result.convictions if one.requirement in self.fault.violates)
 
     @property
     def falsely(self) -> tuple[Conviction, ...]:
-        """The convictions of anything else."""
+        """The convictions of what neither it violates nor breaks with it."""
         return tuple(one for one in self.result.convictions if not self.fault.breaks(one.requirement))
 
     @property
     def survived(self) -> bool:
         """Whether nothing that the fault violates was convicted, although it could have been."""
-        return bool(self.claims) and not self.result.convicted.intersection(self.fault.violates)
+        return bool(self.claims) and not self.rightly
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

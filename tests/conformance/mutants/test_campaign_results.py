@@ -114,6 +114,7 @@ def test_what_breaks_with_a_fault_is_no_false_accusation_and_no_kill_either() ->
     only_that = outcome(conviction(UID, "2.3-1"), fault=also)
     assert not only_that.falsely
     assert only_that.survived
+    assert not campaign(only_that).kills[UID]
     assert not outcome(*BOTH, fault=also).survived
 
 
