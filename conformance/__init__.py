@@ -1,1 +1,3 @@
-"""The suites that judge a server: experiments gather evidence, checks judge it, a ledger keeps the verdicts."""
+"""The suites that judge a server: experiments gather evidence, checks judge it, a ledger keeps the
+verdicts.
+"""

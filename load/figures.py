@@ -41,35 +41,62 @@ class Figure:
 def _quantiles(prefix: str, what: str) -> dict[str, Figure]:
     names = {"p50": "median", "p95": "95th percentile", "p99": "99th percentile", "max": "longest"}
     return {
-        f"{prefix}_{short}": Figure(unit=Unit.SECONDS, meaning=f"{what}, {words}") for short, words in names.items()
+        f"{prefix}_{short}": Figure(unit=Unit.SECONDS, meaning=f"{what}, {words}")
+        for short, words in names.items()
     }
 
 
 FIGURES: Final[dict[str, Figure]] = {
     "sent": Figure(unit=Unit.COUNT, meaning="broadcasts sent", more_is_better=None),
-    "accepted": Figure(unit=Unit.COUNT, meaning="broadcasts that the target accepted", more_is_better=None),
+    "accepted": Figure(
+        unit=Unit.COUNT, meaning="broadcasts that the target accepted", more_is_better=None
+    ),
     "refused": Figure(unit=Unit.COUNT, meaning="broadcasts that it refused or left unanswered"),
     "errors": Figure(unit=Unit.COUNT, meaning="other requests that failed"),
-    "ingest_rps": Figure(unit=Unit.PER_SECOND, meaning="broadcasts accepted a second", more_is_better=True),
-    "requests_rps": Figure(unit=Unit.PER_SECOND, meaning="requests of all operations a second", more_is_better=True),
+    "ingest_rps": Figure(
+        unit=Unit.PER_SECOND, meaning="broadcasts accepted a second", more_is_better=True
+    ),
+    "requests_rps": Figure(
+        unit=Unit.PER_SECOND, meaning="requests of all operations a second", more_is_better=True
+    ),
     **_quantiles("ingest", "from a broadcast's intended send time to its answer"),
     "expected": Figure(
-        unit=Unit.COUNT, meaning="deliveries that the accepted broadcasts must cause", more_is_better=None
+        unit=Unit.COUNT,
+        meaning="deliveries that the accepted broadcasts must cause",
+        more_is_better=None,
     ),
     "delivered": Figure(unit=Unit.COUNT, meaning="of them arrived", more_is_better=None),
-    "lost": Figure(unit=Unit.COUNT, meaning="of them neither arrived nor explained when the drain ended"),
-    "explained": Figure(unit=Unit.COUNT, meaning="of them not arrived for a reason that the run itself gave"),
-    "unaccounted": Figure(unit=Unit.COUNT, meaning="of them nobody can tell: a worker that knew of them was lost"),
-    "duplicated": Figure(unit=Unit.COUNT, meaning="arrivals beyond the first that was answered with success"),
-    "out_of_order": Figure(unit=Unit.COUNT, meaning="arrivals after one of a later broadcast", more_is_better=None),
-    "unverifiable": Figure(unit=Unit.COUNT, meaning="arrivals whose signature no known secret explains"),
+    "lost": Figure(
+        unit=Unit.COUNT, meaning="of them neither arrived nor explained when the drain ended"
+    ),
+    "explained": Figure(
+        unit=Unit.COUNT, meaning="of them not arrived for a reason that the run itself gave"
+    ),
+    "unaccounted": Figure(
+        unit=Unit.COUNT, meaning="of them nobody can tell: a worker that knew of them was lost"
+    ),
+    "duplicated": Figure(
+        unit=Unit.COUNT, meaning="arrivals beyond the first that was answered with success"
+    ),
+    "out_of_order": Figure(
+        unit=Unit.COUNT, meaning="arrivals after one of a later broadcast", more_is_better=None
+    ),
+    "unverifiable": Figure(
+        unit=Unit.COUNT, meaning="arrivals whose signature no known secret explains"
+    ),
     "altered": Figure(unit=Unit.COUNT, meaning="arrivals with another body than was broadcast"),
-    "unexpected": Figure(unit=Unit.COUNT, meaning="arrivals of broadcasts that nobody sent, or that were refused"),
+    "unexpected": Figure(
+        unit=Unit.COUNT, meaning="arrivals of broadcasts that nobody sent, or that were refused"
+    ),
     "late": Figure(unit=Unit.COUNT, meaning="arrivals later than the profile's late_after_s"),
-    "delivery_rps": Figure(unit=Unit.PER_SECOND, meaning="deliveries arrived a second", more_is_better=True),
+    "delivery_rps": Figure(
+        unit=Unit.PER_SECOND, meaning="deliveries arrived a second", more_is_better=True
+    ),
     **_quantiles("delivery", "from a broadcast's intended send time to a delivery's arrival"),
     "drain_s": Figure(unit=Unit.SECONDS, meaning="from the last answer to the last arrival"),
-    "overshoot": Figure(unit=Unit.COUNT, meaning="most arrivals in any window above an endpoint's rate limit"),
+    "overshoot": Figure(
+        unit=Unit.COUNT, meaning="most arrivals in any window above an endpoint's rate limit"
+    ),
     "allowance_used": Figure(
         unit=Unit.SHARE,
         meaning="share of what their limits allow that endpoints with a backlog got",
@@ -81,11 +108,17 @@ FIGURES: Final[dict[str, Figure]] = {
         more_is_better=True,
     ),
     **_quantiles("lateness", "how late the generator itself sent"),
-    "waited": Figure(unit=Unit.COUNT, meaning="slots that came when no user was free", more_is_better=None),
+    "waited": Figure(
+        unit=Unit.COUNT, meaning="slots that came when no user was free", more_is_better=None
+    ),
     "generator_cpu": Figure(
-        unit=Unit.SHARE, meaning="of a core that a generator used, the busiest of several", more_is_better=None
+        unit=Unit.SHARE,
+        meaning="of a core that a generator used, the busiest of several",
+        more_is_better=None,
     ),
     "knee": Figure(
-        unit=Unit.PER_SECOND, meaning="highest rate that crossed no threshold, of a search", more_is_better=True
+        unit=Unit.PER_SECOND,
+        meaning="highest rate that crossed no threshold, of a search",
+        more_is_better=True,
     ),
 }

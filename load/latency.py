@@ -1,4 +1,6 @@
-"""Latencies: distributions in bounded memory (HdrHistogram), for a whole run and for each stretch of it."""
+"""Latencies: distributions in bounded memory (HdrHistogram), for a whole run and for each stretch
+of it.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -28,11 +30,15 @@ def quantiles(distribution: Any) -> dict[str, float | None]:
     """Median, 95th and 99th percentile and maximum in seconds; None where nothing was entered."""
     if not distribution.get_total_count():
         return dict.fromkeys(QUANTILES)
-    return {name: distribution.get_value_at_percentile(share) / 1e6 for name, share in QUANTILES.items()}
+    return {
+        name: distribution.get_value_at_percentile(share) / 1e6 for name, share in QUANTILES.items()
+    }
 
 
 def stretch_s(duration_s: float) -> float:
-    """How many seconds of a run are one point of a plot: one, or more in a run of more than five minutes."""
+    """How many seconds of a run are one point of a plot: one, or more in a run of more than five
+    minutes.
+    """
     return max(1.0, duration_s / MOST_STRETCHES)
 
 
@@ -51,7 +57,9 @@ def unpacked(*texts: str, digits: int = DIGITS) -> Any:
 
 
 class Stretch(msgspec.Struct, frozen=True, kw_only=True):
-    """What happened in one stretch of a run, counted from 0; `latencies` are packed, None without any."""
+    """What happened in one stretch of a run, counted from 0; `latencies` are packed, None without
+    any.
+    """
 
     place: int
     count: int
@@ -87,7 +95,11 @@ class OverTime:
         """Every stretch in which anything happened, to be added elsewhere."""
         latencies = self.latencies
         return [
-            Stretch(place=place, count=count, latencies=packed(latencies[place]) if place in latencies else None)
+            Stretch(
+                place=place,
+                count=count,
+                latencies=packed(latencies[place]) if place in latencies else None,
+            )
             for place, count in sorted(self.counts.items())
         ]
 

@@ -1,16 +1,16 @@
 """A plan: everything that a locust process needs to know of its share of one run.
 
-The command arranges the run (endpoints, sidecars) with the project's ordinary clients; locust is in processes of its
-own, since it patches whatever process imports it. A plan reaches them in a file or as a message of Locust's. The
-target's key is in neither: each process has it from its environment.
+The command arranges the run (endpoints, sidecars) with the project's ordinary clients; locust is in
+processes of its own, since it patches whatever process imports it. A plan reaches them in a file or
+as a message of Locust's. The target's key is in neither: each process has it from its environment.
 """
 
 from typing import Any, Final
 
 import msgspec
 
-from load.schedule import Point, Shape
-from receiver.script import Reply
+from hookproof.load.profile.schedule import Point, Shape
+from hookproof.receiver.replies.script import Reply
 
 KEY: Final = "{key}"
 
@@ -18,7 +18,8 @@ KEY: Final = "{key}"
 class Call(msgspec.Struct, frozen=True, kw_only=True):
     """One operation as it is sent; `statuses` are the dialect's successes, none for any of HTTP's.
 
-    `paths` are tried in turn, and so are `bodies`, JSON texts, without which the request has no body.
+    `paths` are tried in turn, and so are `bodies`, JSON texts, without which the request has no
+    body.
     """
 
     method: str
@@ -28,7 +29,9 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Receiving(msgspec.Struct, frozen=True, kw_only=True):
-    """An endpoint whose deliveries come to this worker's sidecar: by which token, and how they are signed."""
+    """An endpoint whose deliveries come to this worker's sidecar: by which token, and how they are
+    signed.
+    """
 
     token: str
     secrets: tuple[str, ...]
@@ -56,7 +59,9 @@ class Rolls(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Spell(msgspec.Struct, frozen=True, kw_only=True):
-    """From one second of the run to another these tokens are answered with a reply, which may count as success."""
+    """From one second of the run to another these tokens are answered with a reply, which may count
+    as success.
+    """
 
     tokens: tuple[str, ...]
     from_s: float
@@ -68,11 +73,12 @@ class Spell(msgspec.Struct, frozen=True, kw_only=True):
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """One worker's share of a run: of `workers` it is number `worker`, counted from 0.
 
-    `points` are the corners of the whole run's rate, as (seconds, slots a second), and `users` those of all workers;
-    `headers` go with each request, with `KEY` where the key belongs. `mix` weighs the `calls` by operationId.
-    `broadcast` holds the members of a broadcast's body beside `data` and `idempotency_key`; `pad` fills its `data`.
-    `endpoints` are those of this worker; `deliveries_each` is how many there are in all. Deliveries may come for
-    `drain_s` seconds after the last answer; with `may_drop` some of them need not come at all.
+    `points` are the corners of the whole run's rate, as (seconds, slots a second), and `users`
+    those of all workers; `headers` go with each request, with `KEY` where the key belongs. `mix`
+    weighs the `calls` by operationId. `broadcast` holds the members of a broadcast's body beside
+    `data` and `idempotency_key`; `pad` fills its `data`. `endpoints` are those of this worker;
+    `deliveries_each` is how many there are in all. Deliveries may come for `drain_s` seconds after
+    the last answer; with `may_drop` some of them need not come at all.
     """
 
     run: str

@@ -1,4 +1,6 @@
-"""The composition root: every part of the server is made and joined here, and started and stopped in order."""
+"""The composition root: every part of the server is made and joined here, and started and stopped
+in order.
+"""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -8,24 +10,24 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from mockserver.api import Limits
-from mockserver.assembly import Assembly, Randomness
-from mockserver.collaborators import Collaborators
-from mockserver.control import Control
-from mockserver.delivery.egress import Network
-from mockserver.delivery.tls import TlsContexts
-from mockserver.dispatch import EngineDispatch
-from mockserver.faults.live import Answering, LiveFaults, Order
-from mockserver.faults.registry import Fault, with_faults
-from mockserver.fixture_file import FixtureLoader, Fixtures
-from mockserver.listener import Listener
-from mockserver.notifications.assembly import notifier_for
-from mockserver.notifications.bounds import Bounds
-from mockserver.notifications.mail import MailServer
-from mockserver.notifications.notifier import Notifier
-from mockserver.store.contacts import Contacts
-from mockserver.store.database import IN_MEMORY, Database
-from spec.dialect import Answer, Dialect
+from hookproof.mockserver.api.listener import Listener
+from hookproof.mockserver.api.request_pipeline import Limits
+from hookproof.mockserver.assembly import Assembly, Randomness
+from hookproof.mockserver.collaborators import Collaborators
+from hookproof.mockserver.control.fixtures import FixtureLoader, Fixtures
+from hookproof.mockserver.control.listener import Control
+from hookproof.mockserver.delivery.engine_dispatch import EngineDispatch
+from hookproof.mockserver.delivery.http_client.egress import Network
+from hookproof.mockserver.delivery.http_client.tls import TlsContexts
+from hookproof.mockserver.faults.live import Answering, LiveFaults, Order
+from hookproof.mockserver.faults.registry import Fault, with_faults
+from hookproof.mockserver.notifications.assembly import notifier_for
+from hookproof.mockserver.notifications.bounds import Bounds
+from hookproof.mockserver.notifications.mail import MailServer
+from hookproof.mockserver.notifications.notifier import Notifier
+from hookproof.mockserver.store.contacts import Contacts
+from hookproof.mockserver.store.database import IN_MEMORY, Database
+from hookproof.spec.dialect.model import Answer, Dialect
 
 REQUEST_S: Final = 5.0
 _SHUTDOWN_S: Final = 5.0
@@ -57,7 +59,9 @@ class App:
         self._notifier = notifier
         self._runners: list[web.BaseRunner] = []
 
-    async def start(self, host: str, port: int, control_host: str, control_port: int) -> tuple[int, int]:
+    async def start(
+        self, host: str, port: int, control_host: str, control_port: int
+    ) -> tuple[int, int]:
         """Listen; returns the ports of the API and of the control listener. Raises OSError."""
         self._listener.watch()
         await self._dispatch.start()
@@ -65,7 +69,9 @@ class App:
         places = (
             (web.ServerRunner(self._listener, shutdown_timeout=_SHUTDOWN_S), host, port),
             (
-                web.AppRunner(self._control.application(), access_log=None, shutdown_timeout=_SHUTDOWN_S),
+                web.AppRunner(
+                    self._control.application(), access_log=None, shutdown_timeout=_SHUTDOWN_S
+                ),
                 control_host,
                 control_port,
             ),
@@ -105,10 +111,11 @@ def create_app(
 ) -> App:
     """Make a server for these projects, given as id and keys; call it in a running event loop.
 
-    `ca_file` and `egress` say whom deliveries trust and where they may go. `request_s` are the seconds in which
-    a request's head must arrive, and then its body. `faults` are what it does wrong, and `orders` which of its answers
-    are spoilt. Without a `mail_server` no e-mail is sent. Raises Unsettled, UnusableDatabase, BadRecord, BadOrder, and
-    OSError or ssl.SSLError for an unusable `ca_file`.
+    `ca_file` and `egress` say whom deliveries trust and where they may go. `request_s` are the
+    seconds in which a request's head must arrive, and then its body. `faults` are what it does
+    wrong, and `orders` which of its answers are spoilt. Without a `mail_server` no e-mail is sent.
+    Raises Unsettled, UnusableDatabase, BadRecord, BadOrder, and OSError or ssl.SSLError for an
+    unusable `ca_file`.
     """
     settle(dialect)
     randomness = Randomness.of(seed)
@@ -142,7 +149,9 @@ def create_app(
         loader.load(fixtures)
 
     async def join_anew(further: Sequence[Fault]) -> Answering:
-        """The API with further faults; what is pending in the store goes on with an engine that has them too."""
+        """The API with further faults; what is pending in the store goes on with an engine that has
+        them too.
+        """
         joined = with_faults(made_of, further)
         await dispatch.replace(assembly.engine(joined), _SHUTDOWN_S)
         return assembly.api(joined, assembly.service(joined, dispatch))
@@ -151,14 +160,23 @@ def create_app(
     for order in orders:
         live.arm_answering(order)
     control = Control(
-        service, loader=loader, fixtures=fixtures, journal=assembly.journal, faults=live, notifier=notifier
+        service,
+        loader=loader,
+        fixtures=fixtures,
+        journal=assembly.journal,
+        faults=live,
+        notifier=notifier,
     )
     listener = Listener(live, service.refusals, limits)
-    return App(listener=listener, control=control, database=database, dispatch=dispatch, notifier=notifier)
+    return App(
+        listener=listener, control=control, database=database, dispatch=dispatch, notifier=notifier
+    )
 
 
 def settle(dialect: Dialect) -> None:
-    """Raise Unsettled if a gap is undecided, other than those that this server answers by keeping silent."""
+    """Raise Unsettled if a gap is undecided, other than those that this server answers by keeping
+    silent.
+    """
     open_answers = [name for name in _undecided(dialect, "") if name not in _MAY_STAY_OPEN]
     if open_answers:
         raise Unsettled(f"the dialect {dialect.name} leaves undecided: {', '.join(open_answers)}")

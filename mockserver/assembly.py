@@ -1,7 +1,7 @@
 """Joins the server's parts, out of whichever classes it is told, around one database that stays.
 
-The parts can be joined anew while the server runs: whatever is to be remembered is in the database, or in what an
-Assembly keeps.
+The parts can be joined anew while the server runs: whatever is to be remembered is in the database,
+or in what an Assembly keeps.
 """
 
 import logging
@@ -14,21 +14,21 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from mockserver.api import Api, Limits
-from mockserver.collaborators import Collaborators
-from mockserver.delivery.egress import Network
-from mockserver.delivery.engine import DeliveryEngine
-from mockserver.delivery.port import OutcomeObserver
-from mockserver.documentation import documentation_pages
-from mockserver.handlers import handlers_for
-from mockserver.identifiers import Entropy, identifiers, timestamp_writer
-from mockserver.journal import Journal
-from mockserver.refusals import Refusals
-from mockserver.service import Dispatch, Service
-from mockserver.store.database import Database
-from mockserver.store.sources import Sources
-from spec.contract import contract_for
-from spec.dialect import Dialect
+from hookproof.mockserver.api.docs import documentation_pages
+from hookproof.mockserver.api.errors import Refusals
+from hookproof.mockserver.api.handlers import handlers_for
+from hookproof.mockserver.api.request_journal import Journal
+from hookproof.mockserver.api.request_pipeline import Api, Limits
+from hookproof.mockserver.api.service import Dispatch, Service
+from hookproof.mockserver.collaborators import Collaborators
+from hookproof.mockserver.delivery.engine import DeliveryEngine
+from hookproof.mockserver.delivery.http_client.egress import Network
+from hookproof.mockserver.delivery.store_port import OutcomeObserver
+from hookproof.mockserver.store.database import Database
+from hookproof.mockserver.store.identifiers import Entropy, identifiers, timestamp_writer
+from hookproof.mockserver.store.sources import Sources
+from hookproof.spec.contract.service_contract import contract_for
+from hookproof.spec.dialect.model import Dialect
 
 _SEEDED_START_NS: Final = 1_700_000_000_000_000_000
 _SEEDED_STEP_NS: Final = 1_000_000
@@ -48,7 +48,9 @@ class Randomness:
         """Seeded, or strong."""
         if seed is None:
             return cls(
-                identifiers=random.Random(secrets.randbits(256)).randbytes,  # unique, not secret, and often wanted
+                identifiers=random.Random(
+                    secrets.randbits(256)
+                ).randbytes,  # unique, not secret, and often wanted
                 time_ns=time.time_ns,
                 secrets=secrets.token_bytes,
                 jitter=random.Random(),
@@ -66,7 +68,8 @@ class Randomness:
 class Assembly:
     """Makes the API and the delivery engine over one database, as often as asked.
 
-    `ca_file` and `egress` say whom deliveries trust and where they may go, `observer` hears of those that are given up.
+    `ca_file` and `egress` say whom deliveries trust and where they may go, `observer` hears of
+    those that are given up.
     """
 
     def __init__(
@@ -109,7 +112,7 @@ class Assembly:
             rng=self._randomness.jitter,
             ca_file=self._ca_file,
             egress=made_of.delivery.egress(self._egress),
-            log=logging.getLogger("mockserver.delivery"),
+            log=logging.getLogger("hookproof.mockserver.delivery"),
             made_of=made_of.delivery,
             observer=self._observer,
             answered=self.journal.counts.total,
@@ -131,7 +134,9 @@ class Assembly:
             now=self._now,
             timestamp=self._timestamp,
             identifier=self._identifier,
-            secrets=made_of.secrets(rules=dialect.signatures.secret, entropy=self._randomness.secrets),
+            secrets=made_of.secrets(
+                rules=dialect.signatures.secret, entropy=self._randomness.secrets
+            ),
             pager=made_of.pager,
             listing=made_of.listing,
             cursor_seal=self._cursor_seal,
@@ -161,7 +166,9 @@ class Assembly:
 
 
 def ever_later(clock: Callable[[], float]) -> Callable[[], float]:
-    """The clock, made to grow by a microsecond at least: the order of creation is also the order of `created_at`."""
+    """The clock, made to grow by a microsecond at least: the order of creation is also the order of
+    `created_at`.
+    """
     latest = 0.0
 
     def now() -> float:

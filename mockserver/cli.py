@@ -16,18 +16,18 @@ from typing import Any, Final
 import click
 import uvloop
 
-from mockserver.app import REQUEST_S, Unsettled, create_app
-from mockserver.delivery.egress import Network
-from mockserver.faults.choice import ChosenFaults, chosen_faults, listed_faults
-from mockserver.faults.live import BadOrder
-from mockserver.fixture_file import DEFAULT_PATH, BadRecord, Fixtures, read_fixtures
-from mockserver.notifications.mail import SENDER, MailServer
-from mockserver.option_types import HostPort, MailboxType, NetworkType, ProjectKey
-from mockserver.project_file import read_projects
-from mockserver.store.database import IN_MEMORY, UnusableDatabase
-from spec.dialect import Dialect
-from spec.dialect_file import load_dialect
-from spec.yaml_file import FileProblems
+from hookproof.mockserver.app import REQUEST_S, Unsettled, create_app
+from hookproof.mockserver.control.fixtures import DEFAULT_PATH, BadRecord, Fixtures, read_fixtures
+from hookproof.mockserver.delivery.http_client.egress import Network
+from hookproof.mockserver.faults.live import BadOrder
+from hookproof.mockserver.faults.selection import ChosenFaults, chosen_faults, listed_faults
+from hookproof.mockserver.notifications.mail import SENDER, MailServer
+from hookproof.mockserver.option_types import HostPort, MailboxType, NetworkType, ProjectKey
+from hookproof.mockserver.project_file import read_projects
+from hookproof.mockserver.store.database import IN_MEMORY, UnusableDatabase
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.reader import load_dialect
+from hookproof.spec.strict_yaml.reader import FileProblems
 
 USAGE: Final = 64
 STDIN: Final = 0
@@ -67,23 +67,63 @@ class Unusable(click.ClickException):
 
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address of the API.")
-@click.option("--port", default=5005, show_default=True, type=click.IntRange(0, 65535), help="Its port; 0: any.")
-@click.option("--dialect", default="reference", show_default=True, help="Name of a shipped dialect, or a file.")
-@click.option("--project", "pairs", multiple=True, type=ProjectKey(), help="A project and its key; may be repeated.")
-@click.option("--projects", "projects_file", type=click.Path(path_type=Path), help="YAML file with projects and keys.")
-@click.option("--control", default="127.0.0.1:0", type=HostPort(), help="Address of the control listener.")
+@click.option(
+    "--port",
+    default=5005,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    help="Its port; 0: any.",
+)
+@click.option(
+    "--dialect",
+    default="reference",
+    show_default=True,
+    help="Name of a shipped dialect, or a file.",
+)
+@click.option(
+    "--project",
+    "pairs",
+    multiple=True,
+    type=ProjectKey(),
+    help="A project and its key; may be repeated.",
+)
+@click.option(
+    "--projects",
+    "projects_file",
+    type=click.Path(path_type=Path),
+    help="YAML file with projects and keys.",
+)
+@click.option(
+    "--control", default="127.0.0.1:0", type=HostPort(), help="Address of the control listener."
+)
 @click.option("--fixtures", default="default", show_default=True, help="default, none, or a file.")
-@click.option("--db", "database", default=IN_MEMORY, help="Database file; without it everything is in memory.")
+@click.option(
+    "--db", "database", default=IN_MEMORY, help="Database file; without it everything is in memory."
+)
 @click.option("--seed", type=int, help="Makes identifiers, secrets and jitter repeatable.")
 @click.option(
-    "--ca", "ca_file", type=click.Path(path_type=Path), help="PEM file of the authority that deliveries trust."
+    "--ca",
+    "ca_file",
+    type=click.Path(path_type=Path),
+    help="PEM file of the authority that deliveries trust.",
 )
 @click.option(
-    "--allow-egress", "egress", multiple=True, type=NetworkType(), help="Network, besides loopback, to deliver to."
+    "--allow-egress",
+    "egress",
+    multiple=True,
+    type=NetworkType(),
+    help="Network, besides loopback, to deliver to.",
 )
-@click.option("--smtp", type=HostPort(), help="Mail server for notifications; without it no e-mail is sent.")
 @click.option(
-    "--smtp-from", "sender", default=SENDER, show_default=True, type=MailboxType(), help="Sender of these e-mails."
+    "--smtp", type=HostPort(), help="Mail server for notifications; without it no e-mail is sent."
+)
+@click.option(
+    "--smtp-from",
+    "sender",
+    default=SENDER,
+    show_default=True,
+    type=MailboxType(),
+    help="Sender of these e-mails.",
 )
 @click.option(
     "--request-timeout",
@@ -100,9 +140,17 @@ class Unusable(click.ClickException):
     metavar="NAME",
     help="Misbehave: a name, or late:delay_s=2,rate=0.1 (repeat).",
 )
-@click.option("--variant", "variants", multiple=True, metavar="NAME", help="Differ so, as the document allows.")
+@click.option(
+    "--variant",
+    "variants",
+    multiple=True,
+    metavar="NAME",
+    help="Differ so, as the document allows.",
+)
 @click.option("--list-faults", is_flag=True, help="List the faults and variants, and do not start.")
-@click.option("--json", "as_json", is_flag=True, help="Print the addresses as a line of JSON when ready.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the addresses as a line of JSON when ready."
+)
 @click.option("--until-stdin-closes", is_flag=True, help="Stop when standard input ends.")
 def serve(
     host: str,
@@ -126,7 +174,9 @@ def serve(
     until_stdin_closes: bool,
 ) -> None:
     """Run the reference server until it is told to stop."""
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    logging.basicConfig(
+        stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
+    )
     try:
         spoken = load_dialect(dialect)
         if list_faults:
@@ -142,7 +192,9 @@ def serve(
             seed=seed,
             ca_file=ca_file,
             egress=egress,
-            mail_server=None if smtp is None else MailServer(host=smtp[0], port=smtp[1], sender=sender),
+            mail_server=None
+            if smtp is None
+            else MailServer(host=smtp[0], port=smtp[1], sender=sender),
             request_s=request_s,
             faults=chosen_faults(faults, variants, spoken),
             as_json=as_json,
@@ -175,21 +227,27 @@ async def _serve(settings: Settings) -> None:
             orders=settings.faults.orders,
         )
     except OSError as problem:  # ssl.SSLError is one too
-        raise Unusable(f"--ca {settings.ca_file} cannot be used: {problem.strerror or problem}") from None
+        raise Unusable(
+            f"--ca {settings.ca_file} cannot be used: {problem.strerror or problem}"
+        ) from None
     _make_room()
     told = _end(settings)
     try:
         ports = await app.start(*settings.api, *settings.control)
     except OSError as problem:
         await app.stop()
-        raise Unusable(f"cannot listen: {problem.strerror or problem}; choose another --port or --control") from None
+        raise Unusable(
+            f"cannot listen: {problem.strerror or problem}; choose another --port or --control"
+        ) from None
     _announce(settings, *ports)
     await told.wait()
     await app.stop()
 
 
 def _make_room() -> None:
-    """Thousands of idle connections need descriptors; what lives for ever need not be collected again and again."""
+    """Thousands of idle connections need descriptors; what lives for ever need not be collected
+    again and again.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

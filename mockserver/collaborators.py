@@ -1,24 +1,26 @@
-"""The classes that the server is made of: what the composition root joins, and what a fault replaces one of."""
+"""The classes that the server is made of: what the composition root joins, and what a fault
+replaces one of.
+"""
 
 from dataclasses import dataclass
 
-from mockserver.api import Api
-from mockserver.delivery.collaborators import CLEAN, DeliveryCollaborators
-from mockserver.handlers.endpoints import EndpointHandlers
-from mockserver.handlers.events import EventHandlers
-from mockserver.handlers.portal_links import PortalLinkHandlers
-from mockserver.handlers.sources import SourceHandlers
-from mockserver.keys import Keys
-from mockserver.paging import Pager
-from mockserver.refusals import Refusals
-from mockserver.routes import Routes
-from mockserver.signing_secrets import SigningSecrets
-from mockserver.store.deliveries import Deliveries
-from mockserver.store.endpoints import Endpoints
-from mockserver.store.events import Events
-from mockserver.store.listings import Listing
-from mockserver.store.portal_links import PortalLinks
-from mockserver.wire import Wire
+from hookproof.mockserver.api.api_keys import Keys
+from hookproof.mockserver.api.errors import Refusals
+from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
+from hookproof.mockserver.api.handlers.events import EventHandlers
+from hookproof.mockserver.api.handlers.portal_links import PortalLinkHandlers
+from hookproof.mockserver.api.handlers.sources import SourceHandlers
+from hookproof.mockserver.api.paging import Pager
+from hookproof.mockserver.api.request_pipeline import Api
+from hookproof.mockserver.api.routes import Routes
+from hookproof.mockserver.api.serialization.envelope import Wire
+from hookproof.mockserver.api.signing_secrets import SigningSecrets
+from hookproof.mockserver.delivery.collaborators import CLEAN, DeliveryCollaborators
+from hookproof.mockserver.store.deliveries import Deliveries
+from hookproof.mockserver.store.endpoints import Endpoints
+from hookproof.mockserver.store.events import Events
+from hookproof.mockserver.store.keyset_paging import Listing
+from hookproof.mockserver.store.portal_links import PortalLinks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

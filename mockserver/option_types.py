@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import click
 
-from mockserver.delivery.egress import Network
-from mockserver.notifications.mail import mailbox
+from hookproof.mockserver.delivery.http_client.egress import Network
+from hookproof.mockserver.notifications.mail import mailbox
 
 _LAST_PORT: Final = 65535
 
@@ -16,7 +16,9 @@ class HostPort(click.ParamType[tuple[str, int]]):
 
     name = "HOST:PORT"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, int]:
         """Host and port."""
         if isinstance(value, tuple):  # click converts a default twice
             return value
@@ -31,7 +33,9 @@ class NetworkType(click.ParamType[Network]):
 
     name = "CIDR"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Network:
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Network:
         """The network."""
         try:
             return ip_network(value)
@@ -58,7 +62,9 @@ class ProjectKey(click.ParamType[tuple[str, str]]):
 
     name = "ID=KEY"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
         """Id and key; the message of a refusal does not repeat a key."""
         if isinstance(value, tuple):
             return value

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from spec.yaml_file import read_yaml
+from hookproof.spec.strict_yaml.reader import read_yaml
 
 _SCHEMA: Final[Mapping[str, Any]] = {
     "type": "object",
@@ -33,9 +33,17 @@ _SCHEMA: Final[Mapping[str, Any]] = {
 }
 
 
-def read_projects(path: Path | None, pairs: Iterable[tuple[str, str]]) -> Mapping[str, Sequence[str]]:
-    """All projects with their keys, one project may have several; raises spec.yaml_file.FileProblems."""
-    listed = [] if path is None else [(one["id"], one["api_key"]) for one in read_yaml(path, _SCHEMA)["projects"]]
+def read_projects(
+    path: Path | None, pairs: Iterable[tuple[str, str]]
+) -> Mapping[str, Sequence[str]]:
+    """All projects with their keys, one project may have several; raises
+    spec.yaml_file.FileProblems.
+    """
+    listed = (
+        []
+        if path is None
+        else [(one["id"], one["api_key"]) for one in read_yaml(path, _SCHEMA)["projects"]]
+    )
     projects: dict[str, list[str]] = {}
     for project, key in (*listed, *pairs):
         projects.setdefault(project, []).append(key)

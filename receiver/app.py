@@ -14,31 +14,31 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
-from receiver.address import Address
-from receiver.api import ControlApi
-from receiver.authority import Authority
-from receiver.clock import Clock
-from receiver.dashboard.feed import Feed
-from receiver.dashboard.of_sessions import OfSessions
-from receiver.dashboard.replay import Replayer
-from receiver.dashboard.replay_target import THIS_MACHINE, Allowance
-from receiver.dashboard.routes import Dashboard
-from receiver.dashboard.same_origin import guard, own_names
-from receiver.delivery import ReceivedDelivery
-from receiver.inbox import Room
-from receiver.listener import Listener
-from receiver.script import Script
-from receiver.script_file import TokenPlan
-from receiver.server import STOP_WITHIN_S, listening
-from receiver.session import Sessions
-from receiver.token_server import TokenServer
-from receiver.watcher import Audience
+from hookproof.receiver.clock import Clock
+from hookproof.receiver.control.api import ControlApi
+from hookproof.receiver.control.same_origin import guard, own_names
+from hookproof.receiver.dashboard.change_feed import Feed
+from hookproof.receiver.dashboard.replay import Replayer
+from hookproof.receiver.dashboard.replay_target import THIS_MACHINE, Allowance
+from hookproof.receiver.dashboard.routes import Dashboard
+from hookproof.receiver.dashboard.session_deliveries import OfSessions
+from hookproof.receiver.http.address import Address
+from hookproof.receiver.http.authority import Authority
+from hookproof.receiver.http.request_handler import Listener
+from hookproof.receiver.http.server import STOP_WITHIN_S, listening
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.receiver.inbox.observer import Audience
+from hookproof.receiver.inbox.store import Room
+from hookproof.receiver.replies.script import Script
+from hookproof.receiver.replies.script_file import TokenPlan
+from hookproof.receiver.replies.token_server import TokenServer
+from hookproof.receiver.session import Sessions
 
 ROOM: Final = Room(deliveries=4096, memory_bytes=64 * 2**20, disk_bytes=4 * 2**30)
 MOST_SESSIONS: Final = 32
 IDLE_SESSION_S: Final = 3600.0
+# That a live page may be behind before it skips deliveries.
 MOST_CHANGES: Final = 8192
-"""That a live page may be behind before it skips deliveries."""
 BODY_WITHIN_S: Final = 60.0
 LOCAL_HOSTS: Final = ("localhost", "127.0.0.1", "::1")
 
@@ -51,10 +51,11 @@ class CannotStart(Exception):
 class Settings:
     """How to run.
 
-    Without `authority_folder` the authority lasts as long as the receiver. `tokens` are what some tokens are from the
-    start. With `tls_faults` there are listeners beside the usual one whose TLS is wrong. `room` bounds each session;
-    `on_done` is as in `Audience`. `replays` says where the live page may replay to, and `control_names` are further
-    host names by which browsers may reach the control listener.
+    Without `authority_folder` the authority lasts as long as the receiver. `tokens` are what some
+    tokens are from the start. With `tls_faults` there are listeners beside the usual one whose TLS
+    is wrong. `room` bounds each session; `on_done` is as in `Audience`. `replays` says where the
+    live page may replay to, and `control_names` are further host names by which browsers may reach
+    the control listener.
     """
 
     bind: Address
@@ -74,8 +75,8 @@ class Settings:
 class Running:
     """Where a receiver is.
 
-    Its public URL, its own address, its control API, the certificate to trust, if any, and the URLs of the listeners
-    whose TLS is wrong, by what is wrong.
+    Its public URL, its own address, its control API, the certificate to trust, if any, and the URLs
+    of the listeners whose TLS is wrong, by what is wrong.
     """
 
     url: str
@@ -109,11 +110,17 @@ async def running(settings: Settings) -> AsyncIterator[Running]:
         url = settings.public_url or own_url
         _arrange(settings.tokens, sessions, url)
         api = ControlApi(
-            sessions=sessions, authority=authority, url=url, tls_faults=faults, new_token=lambda: token_hex(8)
+            sessions=sessions,
+            authority=authority,
+            url=url,
+            tls_faults=faults,
+            new_token=lambda: token_hex(8),
         )
         certificate = authority.certificate_path if authority else None
         application = api.application()
-        application.middlewares.insert(0, guard(own_names(settings.control.host, settings.control_names)))
+        application.middlewares.insert(
+            0, guard(own_names(settings.control.host, settings.control_names))
+        )
         deliveries = OfSessions(sessions)
         Dashboard(
             kept=deliveries,
@@ -125,7 +132,13 @@ async def running(settings: Settings) -> AsyncIterator[Running]:
             ca=certificate,
         ).join(application)
         control = await _control(stack, application, settings.control)
-        yield Running(url=url, listening=own_url, control=control.url("http"), ca=certificate, tls_faults=faults)
+        yield Running(
+            url=url,
+            listening=own_url,
+            control=control.url("http"),
+            ca=certificate,
+            tls_faults=faults,
+        )
 
 
 def _arrange(plans: Mapping[str, TokenPlan], sessions: Sessions, url: str) -> None:
@@ -136,7 +149,9 @@ def _arrange(plans: Mapping[str, TokenPlan], sessions: Sessions, url: str) -> No
         if plan.replies:
             session.play(token, Script(replies=plan.replies))
         if plan.token_server:
-            served = TokenServer(plan.token_server, url=f"{url}/{token}", new_token=lambda: token_hex(16))
+            served = TokenServer(
+                plan.token_server, url=f"{url}/{token}", new_token=lambda: token_hex(16)
+            )
             session.serve_tokens(token, served)
         if plan.secrets:
             session.keyrings.put(token, plan.secrets)
@@ -144,7 +159,9 @@ def _arrange(plans: Mapping[str, TokenPlan], sessions: Sessions, url: str) -> No
 
 def _authority(settings: Settings, stack: AsyncExitStack) -> Authority:
     folder = settings.authority_folder
-    return Authority(folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hookproof-ca-"))))
+    return Authority(
+        folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hookproof-ca-")))
+    )
 
 
 def _tls(settings: Settings, authority: Authority) -> SSLContext:
@@ -169,11 +186,14 @@ async def _tls_faults(
     contexts = authority.faulty_contexts(datetime.now(UTC), *_hosts(settings))
     anywhere = Address(host=settings.bind.host, port=0)
     return {
-        name: (await _receive(stack, listener, anywhere, context)).url("https") for name, context in contexts.items()
+        name: (await _receive(stack, listener, anywhere, context)).url("https")
+        for name, context in contexts.items()
     }
 
 
-async def _receive(stack: AsyncExitStack, listener: Listener, wanted: Address, context: SSLContext | None) -> Address:
+async def _receive(
+    stack: AsyncExitStack, listener: Listener, wanted: Address, context: SSLContext | None
+) -> Address:
     """Take deliveries until the stack unwinds; the address with the port that was taken."""
     taken = listening(listener, wanted, context, clock=Clock(), body_within_s=BODY_WITHIN_S)
     try:

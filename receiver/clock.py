@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 
 class Instant(NamedTuple):
-    """One moment on both clocks, in seconds; `wall` is Unix time. A tuple, since one is made for each read."""
+    """One moment on both clocks, in seconds; `wall` is Unix time. A tuple, since one is made for
+    each read.
+    """
 
     wall: float
     monotonic: float

@@ -1,19 +1,20 @@
-"""Sessions: each has tokens, deliveries, scripts and secrets of its own, so that runs side by side share a receiver.
+"""Sessions: each has tokens, deliveries, scripts and secrets of its own, so that runs side by side
+share a receiver.
 
-The default session has every token that no other session took. What one session does, a reset or a flood among it,
-changes nothing for the others.
+The default session has every token that no other session took. What one session does, a reset or a
+flood among it, changes nothing for the others.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from receiver.arrival import Arrival
-from receiver.inbox import Inbox, Room
-from receiver.keyring import Keyrings
-from receiver.script import DEFAULT_REPLY, Reply, Script, Scripts
-from receiver.token_server import TokenServer
-from receiver.watcher import Audience
+from hookproof.receiver.inbox.arrival import Arrival
+from hookproof.receiver.inbox.observer import Audience
+from hookproof.receiver.inbox.store import Inbox, Room
+from hookproof.receiver.replies.script import DEFAULT_REPLY, Reply, Script, Scripts
+from hookproof.receiver.replies.token_server import TokenServer
+from hookproof.receiver.signatures.token_secrets import Keyrings
 
 DEFAULT: Final = ""
 
@@ -35,7 +36,9 @@ class Cuttable(Protocol):
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Session:
-    """One session; `in_flight` are the connections that wait for an answer, `used_at` is monotonic, in seconds."""
+    """One session; `in_flight` are the connections that wait for an answer, `used_at` is monotonic,
+    in seconds.
+    """
 
     name: str
     inbox: Inbox
@@ -87,8 +90,8 @@ class Session:
 class Sessions:
     """The default session and all others.
 
-    One that nobody has asked anything for `idle_s` seconds is ended when its place is needed. The `audience` follows
-    them all.
+    One that nobody has asked anything for `idle_s` seconds is ended when its place is needed. The
+    `audience` follows them all.
     """
 
     def __init__(
@@ -117,7 +120,9 @@ class Sessions:
             for session in self._idle():
                 self.end(session)
         if len(self._sessions) >= self._most:
-            raise NoRoom(f"there are {self._most} sessions already; end one that is no longer needed")
+            raise NoRoom(
+                f"there are {self._most} sessions already; end one that is no longer needed"
+            )
         session = self._made(self._new_name())
         self._sessions[session.name] = session
         return session
@@ -140,7 +145,9 @@ class Sessions:
     def issue(self, session: Session, token: str) -> None:
         """Give a token to a session; raises TokenTaken."""
         owner = self._owners.get(token)
-        if owner not in (None, session) or (session is not self.default and token in self.default.tokens):
+        if owner not in (None, session) or (
+            session is not self.default and token in self.default.tokens
+        ):
             raise TokenTaken(f"the token {token!r} belongs to another session")
         if session is not self.default:
             self._owners[token] = session

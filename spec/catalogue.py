@@ -1,7 +1,8 @@
 """The catalogue: every requirement of the document, and every gap that a dialect answers.
 
-`requirements.yaml` and `gaps.yaml` hold them and say what each member means. Reading them checks them against each
-other, against the operations of `openapi.yaml` and against the fields of `dialect.py`.
+`requirements.yaml` and `gaps.yaml` hold them and say what each member means. Reading them checks
+them against each other, against the operations of `openapi.yaml` and against the fields of
+`dialect.py`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -13,17 +14,17 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, get_type_hints
 
-from spec.contract import OPERATION_IDS
-from spec.dialect import Dialect
-from spec.file_problem import FileProblems, Location
-from spec.yaml_file import check_yaml, parse_yaml, read_text
+from hookproof.spec.contract.service_contract import OPERATION_IDS
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.strict_yaml.file_problem import FileProblems, Location
+from hookproof.spec.strict_yaml.reader import check_yaml, parse_yaml, read_text
 
 REQUIREMENTS: Final = Path(__file__).parent / "requirements.yaml"
 GAPS: Final = Path(__file__).parent / "gaps.yaml"
 
 ALL_OPERATIONS: Final = "all"
+# Fields of a dialect that tell it from others and answer no gap.
 LABELS: Final = frozenset({"name", "summary"})
-"""Fields of a dialect that tell it from others and answer no gap."""
 
 
 class Level(StrEnum):
@@ -63,14 +64,18 @@ class Gap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Catalogue:
-    """All requirements and gaps by id, and the titles of the document's sections by number, as the document goes."""
+    """All requirements and gaps by id, and the titles of the document's sections by number, as the
+    document goes.
+    """
 
     sections: Mapping[str, str]
     requirements: Mapping[str, Requirement]
     gaps: Mapping[str, Gap]
 
     def select(self, selector: str) -> tuple[Requirement, ...]:
-        """The requirements whose id or section is `selector`, in which `*`, `?` and `[...]` are wild; maybe none."""
+        """The requirements whose id or section is `selector`, in which `*`, `?` and `[...]` are
+        wild; maybe none.
+        """
         return tuple(
             requirement
             for requirement in self.requirements.values()
@@ -80,10 +85,18 @@ class Catalogue:
 
 @cache
 def load_catalogue(requirements: Path = REQUIREMENTS, gaps: Path = GAPS) -> Catalogue:
-    """The catalogue that two files hold; raises FileProblems with all that is wrong in the first bad one."""
-    found_gaps = {found["id"]: _gap(found) for found in _read(gaps, _gaps_schema(), _repeated_in_gaps)}
+    """The catalogue that two files hold; raises FileProblems with all that is wrong in the first
+    bad one.
+    """
+    found_gaps = {
+        found["id"]: _gap(found) for found in _read(gaps, _gaps_schema(), _repeated_in_gaps)
+    }
     sections = _read(requirements, _sections_schema(found_gaps), _wrong_in_sections)
-    read = [_requirement(section["section"], found) for section in sections for found in section["requirements"]]
+    read = [
+        _requirement(section["section"], found)
+        for section in sections
+        for found in section["requirements"]
+    ]
     return Catalogue(
         sections=MappingProxyType({section["section"]: section["title"] for section in sections}),
         requirements=MappingProxyType({requirement.id: requirement for requirement in read}),
@@ -144,7 +157,9 @@ def _read(path: Path, schema: Mapping[str, Any], wrong_in: Callable[[list[Any]],
 def _repeated_in_gaps(gaps: list[Any]) -> _Wrong:
     yield from _repeated(((place, "id"), gap["id"]) for place, gap in enumerate(gaps))
     yield from _repeated(
-        ((place, "dialect", index), name) for place, gap in enumerate(gaps) for index, name in enumerate(gap["dialect"])
+        ((place, "dialect", index), name)
+        for place, gap in enumerate(gaps)
+        for index, name in enumerate(gap["dialect"])
     )
 
 
@@ -154,13 +169,23 @@ def _wrong_in_sections(sections: list[Any]) -> _Wrong:
         for place, section in enumerate(sections)
         for index, requirement in enumerate(section["requirements"])
     ]
-    yield from _repeated(((place, "section"), section["section"]) for place, section in enumerate(sections))
-    yield from _repeated(((*location, "id"), requirement["id"]) for location, _, requirement in requirements)
+    yield from _repeated(
+        ((place, "section"), section["section"]) for place, section in enumerate(sections)
+    )
+    yield from _repeated(
+        ((*location, "id"), requirement["id"]) for location, _, requirement in requirements
+    )
     for location, section, requirement in requirements:
         if requirement["id"].rpartition("-")[0] != section:
-            yield (*location, "id"), f'{requirement["id"]} stands in section {section}, so it begins with "{section}-"'
+            yield (
+                (*location, "id"),
+                f'{requirement["id"]} stands in section {section}, so it begins with "{section}-"',
+            )
         if requirement["level"] == Level.OPEN and not requirement.get("gaps"):
-            yield location, f"{requirement['id']} is open, so it names the gap by whose answer it is judged"
+            yield (
+                location,
+                f"{requirement['id']} is open, so it names the gap by whose answer it is judged",
+            )
 
 
 def _repeated(names: Iterable[tuple[Location, str]]) -> _Wrong:
@@ -172,13 +197,21 @@ def _repeated(names: Iterable[tuple[Location, str]]) -> _Wrong:
 
 
 _SENTENCE: Final = {"type": "string", "minLength": 1}
-_SECTION: Final = {"type": "string", "pattern": r"^[1-9](\.[1-9])?$", "x-expected": 'a section such as "4" or "4.3"'}
+_SECTION: Final = {
+    "type": "string",
+    "pattern": r"^[1-9](\.[1-9])?$",
+    "x-expected": 'a section such as "4" or "4.3"',
+}
 
 
 def _gaps_schema() -> Mapping[str, Any]:
     return _list_of(
         required={
-            "id": {"type": "string", "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$", "x-expected": "words in-kebab-case"},
+            "id": {
+                "type": "string",
+                "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$",
+                "x-expected": "words in-kebab-case",
+            },
             "section": _SECTION,
             "declared": {"type": "boolean"},
             "question": _SENTENCE,
@@ -191,7 +224,11 @@ def _sections_schema(gaps: Iterable[str]) -> Mapping[str, Any]:
     operations = {**_some_of(OPERATION_IDS, "an operationId of openapi.yaml"), "minItems": 1}
     requirements = _list_of(
         required={
-            "id": {"type": "string", "pattern": r"^.+-[1-9]\d*$", "x-expected": 'an id such as "4.3-2"'},
+            "id": {
+                "type": "string",
+                "pattern": r"^.+-[1-9]\d*$",
+                "x-expected": 'an id such as "4.3-2"',
+            },
             "level": {"enum": [level.value for level in Level]},
             "text": _SENTENCE,
         },
@@ -201,14 +238,27 @@ def _sections_schema(gaps: Iterable[str]) -> Mapping[str, Any]:
             "untestable": _SENTENCE,
         },
     )
-    return _list_of(required={"section": _SECTION, "title": _SENTENCE, "requirements": requirements})
+    return _list_of(
+        required={"section": _SECTION, "title": _SENTENCE, "requirements": requirements}
+    )
 
 
-def _list_of(required: Mapping[str, Any], optional: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
+def _list_of(
+    required: Mapping[str, Any], optional: Mapping[str, Any] = MappingProxyType({})
+) -> dict[str, Any]:
     properties = {**required, **optional}
-    item = {"type": "object", "properties": properties, "required": [*required], "additionalProperties": False}
+    item = {
+        "type": "object",
+        "properties": properties,
+        "required": [*required],
+        "additionalProperties": False,
+    }
     return {"type": "array", "items": item, "minItems": 1}
 
 
 def _some_of(words: Iterable[str], what: str) -> dict[str, Any]:
-    return {"type": "array", "items": {"enum": sorted(words), "x-expected": what}, "uniqueItems": True}
+    return {
+        "type": "array",
+        "items": {"enum": sorted(words), "x-expected": what},
+        "uniqueItems": True,
+    }

@@ -1,1 +1,3 @@
-"""What is judged: one module per section of the document, each check a sentence bound to requirement ids."""
+"""What is judged: one module per section of the document, each check a sentence bound to
+requirement ids.
+"""

@@ -7,24 +7,27 @@ from typing import Any
 
 import click
 
-from conformance.doctor.examination import examined
-from conformance.refusal import ExitCode, Refusal
-from conformance.target import Target
-from conformance.target_file import Flags, target_from
-from conformance.target_options import target_options
-from receiver.child import ChildFailed
+from hookproof.conformance.doctor.examination import examined
+from hookproof.conformance.model.exit_codes import ExitCode, Refusal
+from hookproof.conformance.target.command_options import target_options
+from hookproof.conformance.target.definition import Target
+from hookproof.conformance.target.file import Flags, target_from
+from hookproof.receiver.client.child_process import ChildFailed
 
 
 @click.command()
 @target_options
 @click.pass_context
 def doctor(context: click.Context, /, **options: Any) -> None:
-    """Look whether a target can be judged: its answers, its keys, its clock, and its way to the receiver.
+    """Look whether a target can be judged: its answers, its keys, its clock, and its way to the
+    receiver.
 
-    It creates one endpoint and broadcasts one event. Exit codes: 0 all is well; 4 the target cannot be reached; 64
-    something else is to be set right.
+    It creates one endpoint and broadcasts one event. Exit codes: 0 all is well; 4 the target cannot
+    be reached; 64 something else is to be set right.
     """
-    flags = Flags(**{field.name: options[field.name] for field in fields(Flags) if field.name in options})
+    flags = Flags(
+        **{field.name: options[field.name] for field in fields(Flags) if field.name in options}
+    )
     if flags.url is None and flags.file is None:
         raise click.UsageError("give the target's URL, or --target", context)
     try:
@@ -38,7 +41,9 @@ def doctor(context: click.Context, /, **options: Any) -> None:
 async def _examine(target: Target) -> int:
     code = ExitCode.CONFORMS
     async for line in examined(target):
-        click.echo(f"{'ok  ' if line.ok else 'FAIL'}  {line.what}{'' if line.ok else f': {line.advice}'}")
+        click.echo(
+            f"{'ok  ' if line.ok else 'FAIL'}  {line.what}{'' if line.ok else f': {line.advice}'}"
+        )
         if not line.ok and code is ExitCode.CONFORMS:
             code = line.exit_code
     return code

@@ -1,6 +1,7 @@
 """What the doctor looks at, one thing after the other, and what it says of each.
 
-Each line is ok, or fails and says what to do. What would only fail for the same reason again is not looked at.
+Each line is ok, or fails and says what to do. What would only fail for the same reason again is not
+looked at.
 """
 
 import asyncio
@@ -13,30 +14,36 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from conformance.breaker import Breaker
-from conformance.client import ApiClient
-from conformance.doctor.relay import Relay, relay
-from conformance.evidence import Exchange
-from conformance.experiments.request_bodies import RequestBodies
-from conformance.preflight import FIRST_OPERATION, refusal_statuses, with_fresh_projects
-from conformance.provision.hooks import HookFailed
-from conformance.refusal import ExitCode
-from conformance.target import Project, Target
-from conformance.tolerance import SKEW_S
-from conformance.venue import READY_WITHIN_S, copied_ca
-from conformance.windows import skew_s
-from receiver.address import Address
-from receiver.child import child
-from receiver.client import ReceiverClient
-from spec.contract import contract_for
+from hookproof.conformance.doctor.counting_relay import Relay, relay
+from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.exit_codes import ExitCode
+from hookproof.conformance.model.tolerances import SKEW_S
+from hookproof.conformance.observations.secret_windows import skew_s
+from hookproof.conformance.target.circuit_breaker import Breaker
+from hookproof.conformance.target.client import ApiClient
+from hookproof.conformance.target.definition import Project, Target
+from hookproof.conformance.target.environment import READY_WITHIN_S, copied_ca
+from hookproof.conformance.target.hooks.provision import HookFailed
+from hookproof.conformance.target.preflight import (
+    FIRST_OPERATION,
+    refusal_statuses,
+    with_fresh_projects,
+)
+from hookproof.receiver.client.child_process import child
+from hookproof.receiver.client.control_api import ReceiverClient
+from hookproof.receiver.http.address import Address
+from hookproof.spec.contract.service_contract import contract_for
 
+# How long after the end of a connection its request may still be on its way to the inbox.
 CERTAINLY_S: Final = 1.0
-"""How long after the end of a connection its request may still be on its way to the inbox."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One thing that was looked at; `advice` says what is wrong and what to do, and is empty where all is well."""
+    """One thing that was looked at; `advice` says what is wrong and what to do, and is empty where
+    all is well.
+    """
 
     what: str
     advice: str = ""
@@ -52,15 +59,29 @@ async def examined(target: Target) -> AsyncIterator[Line]:
     """Everything that judging the target takes; raises Refusal where not even that can be tried."""
     whole = await with_fresh_projects(target, 0)
     contract, timeout_s = contract_for(target.dialect), target.budgets.request_s
-    async with ApiClient(target.base_url, contract, target.dialect, timeout_s=timeout_s, breaker=Breaker()) as api:
-        exchanges = [await api.call(FIRST_OPERATION, role="doctor", project=project) for project in whole.projects]
+    async with ApiClient(
+        target.base_url, contract, target.dialect, timeout_s=timeout_s, breaker=Breaker()
+    ) as api:
+        exchanges = [
+            await api.call(FIRST_OPERATION, role="doctor", project=project)
+            for project in whole.projects
+        ]
         first = exchanges[0]
         if first.status is None:
             advice = f"{first.problem}; is it running, and is the URL right?"
-            yield Line(what=f"the target answers at {target.base_url}", advice=advice, exit_code=ExitCode.UNREACHABLE)
+            yield Line(
+                what=f"the target answers at {target.base_url}",
+                advice=advice,
+                exit_code=ExitCode.UNREACHABLE,
+            )
             return
-        yield Line(what=f"the target answers at {target.base_url}, in {first.duration_s * 1000:.0f} ms")
-        keys = [_key(whole, project, exchange) for project, exchange in zip(whole.projects, exchanges, strict=True)]
+        yield Line(
+            what=f"the target answers at {target.base_url}, in {first.duration_s * 1000:.0f} ms"
+        )
+        keys = [
+            _key(whole, project, exchange)
+            for project, exchange in zip(whole.projects, exchanges, strict=True)
+        ]
         for line in keys:
             yield line
         yield _clock(first)
@@ -75,7 +96,10 @@ def _key(target: Target, project: Project, exchange: Exchange) -> Line:
         return Line(what=what)
     if exchange.status in refusal_statuses(target.dialect):
         dialect = f"that the dialect {target.dialect.name} is the target's"
-        return Line(what=what, advice=f"refused with {exchange.status}; check the key, the project, and {dialect}")
+        return Line(
+            what=what,
+            advice=f"refused with {exchange.status}; check the key, the project, and {dialect}",
+        )
     advice = f"GET {exchange.url} was answered {exchange.status or exchange.problem} where a 2xx was expected"
     return Line(what=what, advice=advice)
 
@@ -88,7 +112,9 @@ def _clock(exchange: Exchange) -> Line:
     if not skew:
         return Line(what=f"{what} to {SKEW_S:g} s")
     ahead = f"it is {abs(skew):.0f} s {'ahead' if skew > 0 else 'behind'}"
-    return Line(what=what, advice=f"{ahead}: signed times and expiries would be misjudged; set both clocks")
+    return Line(
+        what=what, advice=f"{ahead}: signed times and expiries would be misjudged; set both clocks"
+    )
 
 
 async def _deliveries(target: Target, api: ApiClient) -> AsyncIterator[Line]:
@@ -102,7 +128,15 @@ async def _deliveries(target: Target, api: ApiClient) -> AsyncIterator[Line]:
         async with relay(bind) as counting:
             own = replace(bind, port=counting.port).url("https")
             public = target.receiver.public_url or own
-            arguments = ["receive", "--bind", "127.0.0.1:0", "--ca-dir", str(ca), "--public-url", public]
+            arguments = [
+                "receive",
+                "--bind",
+                "127.0.0.1:0",
+                "--ca-dir",
+                str(ca),
+                "--public-url",
+                public,
+            ]
             async with (
                 child(arguments, deadline_s=READY_WITHIN_S) as ready,
                 ReceiverClient(ready["control"]) as receiver,
@@ -117,11 +151,16 @@ async def _delivered(
 ) -> AsyncIterator[Line]:
     """Create an endpoint, broadcast an event, and see how far the target comes."""
     bodies = RequestBodies(
-        dialect=target.dialect, random=random.Random(), word=lambda stem: f"{stem}-doctor{secrets.token_hex(4)}"
+        dialect=target.dialect,
+        random=random.Random(),
+        word=lambda stem: f"{stem}-doctor{secrets.token_hex(4)}",
     )
     token, project = await receiver.new_token(), target.projects[0]
     created = await api.call(
-        "createEndpoint", role="doctor", project=project, body=bodies.reached_endpoint(url=token.url)
+        "createEndpoint",
+        role="doctor",
+        project=project,
+        body=bodies.reached_endpoint(url=token.url),
     )
     yield _accepted("an endpoint can be created", created)
     if not created.succeeded or not isinstance(created.data, dict):
@@ -132,7 +171,9 @@ async def _delivered(
         yield Line(what="the hook after_endpoint_created works", advice=str(failure))
         return
     await asyncio.sleep(target.dialect.delivery.visible_within_s)
-    sent = await api.call("createBroadcastEvent", role="doctor", project=project, body=bodies.broadcast())
+    sent = await api.call(
+        "createBroadcastEvent", role="doctor", project=project, body=bodies.broadcast()
+    )
     yield _accepted("an event can be broadcast", sent)
     if not sent.succeeded:
         return
@@ -147,12 +188,17 @@ def _accepted(what: str, exchange: Exchange) -> Line:
     if exchange.succeeded:
         return Line(what=what)
     excerpt = exchange.response_body[:200].decode(errors="replace")
-    advice = f"{exchange.operation_id} was answered {exchange.status or exchange.problem}: {excerpt}"
+    advice = (
+        f"{exchange.operation_id} was answered {exchange.status or exchange.problem}: {excerpt}"
+    )
     return Line(what=what, advice=f"{advice}; does the dialect name what the target requires?")
 
 
 def _how_far(connections: int, arrived: bool, public: str, within_s: float) -> list[Line]:
-    reached, trusted = f"the target reaches the receiver at {public}", "the target trusts the receiver's CA"
+    reached, trusted = (
+        f"the target reaches the receiver at {public}",
+        "the target trusts the receiver's CA",
+    )
     if arrived:
         return [Line(what=reached), Line(what=trusted), Line(what="a delivery arrives")]
     if not connections:

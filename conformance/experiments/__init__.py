@@ -1,1 +1,3 @@
-"""What is tried: each experiment talks to the target and yields cases of evidence; none of them judges."""
+"""What is tried: each experiment talks to the target and yields cases of evidence; none of them
+judges.
+"""

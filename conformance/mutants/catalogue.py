@@ -1,4 +1,6 @@
-"""The faults and variants of the reference server, as `hookproof serve --list-faults --json` tells them."""
+"""The faults and variants of the reference server, as `hookproof serve --list-faults --json` tells
+them.
+"""
 
 import asyncio
 import json
@@ -8,22 +10,25 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from conformance.refusal import ExitCode, Refusal
-from receiver.child import HOOKPROOF, signalled
-from spec.dialect import Dialect
-from spec.dialect_file import load_dialect
+from hookproof.conformance.model.exit_codes import ExitCode, Refusal
+from hookproof.receiver.client.child_process import HOOKPROOF, signalled
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.reader import load_dialect
 
 HERE: Final = Path(__file__).parent
 LISTED_WITHIN_S: Final = 60.0
+# Under which faults are tried: the reference, one that answers everything otherwise, and one that
+# waits briefly.
 DIALECTS: Final = ("reference", "contrary", "hurried")
-"""Under which faults are tried: the reference, one that answers everything otherwise, and one that waits briefly."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """A fault or, with nothing violated, a variant; `applies` says whether it is one under the dialect asked about.
+    """A fault or, with nothing violated, a variant; `applies` says whether it is one under the
+    dialect asked about.
 
-    `also` is what breaks with it, seen only where every experiment is made: it may be convicted of that.
+    `also` is what breaks with it, seen only where every experiment is made: it may be convicted of
+    that.
     """
 
     name: str
@@ -40,7 +45,9 @@ class Fault:
     @classmethod
     def from_json(cls, told: dict[str, Any]) -> "Fault":
         """A fault from a member of the list."""
-        return cls(**{**told, **{name: tuple(told[name]) for name in ("violates", "also", "shows_in")}})
+        return cls(
+            **{**told, **{name: tuple(told[name]) for name in ("violates", "also", "shows_in")}}
+        )
 
     def breaks(self, requirement: str) -> bool:
         """Whether a conviction of this requirement is no false accusation."""

@@ -8,44 +8,94 @@ from typing import Any
 
 import click
 
-from conformance.checks.registry import all_checks
-from conformance.mutants.campaign import CLEAN, Docket, Settings, carried_out, docket
-from conformance.mutants.catalogue import DIALECTS
-from conformance.mutants.quick import quick_campaign
-from conformance.mutants.record import RECORDED, kills_of, record, recorded
-from conformance.mutants.report_html import page
-from conformance.mutants.report_json import report_text
-from conformance.mutants.report_text import summary, told
-from conformance.mutants.results import Acquittal, Campaign, Outcome
-from conformance.mutants.stock import compare, record_stock, recorded_stock
-from conformance.refusal import ExitCode, Refusal
-from conformance.target import Profile
-from spec.file_problem import FileProblems
+from hookproof.conformance.model.check_registry import all_checks
+from hookproof.conformance.model.exit_codes import ExitCode, Refusal
+from hookproof.conformance.mutants.campaign import CLEAN, Docket, Settings, carried_out, docket
+from hookproof.conformance.mutants.catalogue import DIALECTS
+from hookproof.conformance.mutants.kill_matrix import RECORDED, kills_of, record, recorded
+from hookproof.conformance.mutants.quick_pass import quick_campaign
+from hookproof.conformance.mutants.reports.html import page
+from hookproof.conformance.mutants.reports.json import report_text
+from hookproof.conformance.mutants.reports.text import summary, told
+from hookproof.conformance.mutants.results import Acquittal, Campaign, Outcome
+from hookproof.conformance.mutants.schemathesis_baseline import (
+    compare,
+    record_stock,
+    recorded_stock,
+)
+from hookproof.conformance.target.definition import Profile
+from hookproof.spec.strict_yaml.file_problem import FileProblems
 
 
 @click.command()
 @click.option(
-    "--fault", "patterns", multiple=True, metavar="PATTERN", help="Only these faults or innocents; * is wild."
+    "--fault",
+    "patterns",
+    multiple=True,
+    metavar="PATTERN",
+    help="Only these faults or innocents; * is wild.",
 )
-@click.option("--dialect", "dialects", multiple=True, metavar="NAME", help="Only under this dialect; repeatable.")
-@click.option("--profile", type=click.Choice([one.key for one in Profile]), default=Profile.STANDARD.key,
-              show_default=True, help="How much is tried.")  # fmt: skip
-@click.option("--jobs", type=click.IntRange(min=1), default=2, show_default=True, help="Trials at a time.")
-@click.option("--full", is_flag=True, help="Start every experiment, not only those that can matter for a fault.")
-@click.option("--without", multiple=True, metavar="CHECK", help="Leave a check out, to see who survives.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="What varies with chance.")
-@click.option("--quick", is_flag=True, help="For every check the first fault that it is recorded to kill.")
-@click.option("--stock", is_flag=True, help="Run plain schemathesis in place of the suites, and record what it finds.")
-@click.option("--record", "recording", is_flag=True, help="Write the kill matrix into the source tree, for the tests.")
-@click.option("--out", type=click.Path(path_type=Path), default=Path("hookproof-mutants"), show_default=True,
-              help="Folder for mutants.json and mutants.html.")  # fmt: skip
+@click.option(
+    "--dialect",
+    "dialects",
+    multiple=True,
+    metavar="NAME",
+    help="Only under this dialect; repeatable.",
+)
+@click.option(
+    "--profile",
+    type=click.Choice([one.key for one in Profile]),
+    default=Profile.STANDARD.key,
+    show_default=True,
+    help="How much is tried.",
+)
+@click.option(
+    "--jobs", type=click.IntRange(min=1), default=2, show_default=True, help="Trials at a time."
+)
+@click.option(
+    "--full",
+    is_flag=True,
+    help="Start every experiment, not only those that can matter for a fault.",
+)
+@click.option(
+    "--without", multiple=True, metavar="CHECK", help="Leave a check out, to see who survives."
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="What varies with chance.",
+)
+@click.option(
+    "--quick", is_flag=True, help="For every check the first fault that it is recorded to kill."
+)
+@click.option(
+    "--stock",
+    is_flag=True,
+    help="Run plain schemathesis in place of the suites, and record what it finds.",
+)
+@click.option(
+    "--record",
+    "recording",
+    is_flag=True,
+    help="Write the kill matrix into the source tree, for the tests.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("hookproof-mutants"),
+    show_default=True,
+    help="Folder for mutants.json and mutants.html.",
+)
 @click.pass_context
 def mutants(context: click.Context, /, **options: Any) -> None:
     """Prove that the suites convict every faulty server of its own fault, and acquit the innocent.
 
-    Each fault of `hookproof serve --list-faults` is started and judged. It is killed when the requirements that it
-    violates are convicted, and no others. The exit code is 0 if every fault is killed and nobody is accused falsely, 1
-    if not, and 3 if the campaign was interrupted before that could be said: what was tried until then is reported.
+    Each fault of `hookproof serve --list-faults` is started and judged. It is killed when the
+    requirements that it violates are convicted, and no others. The exit code is 0 if every fault is
+    killed and nobody is accused falsely, 1 if not, and 3 if the campaign was interrupted before
+    that could be said: what was tried until then is reported.
     """
     try:
         code = _campaign(options)

@@ -1,7 +1,7 @@
 """What a campaign found out: each server that was on trial, and what follows from it.
 
-A *claim* is a requirement that a fault says it violates. It counts under a dialect in which the clean server's
-run exercised it: what is not exercised can convict nobody.
+A *claim* is a requirement that a fault says it violates. It counts under a dialect in which the
+clean server's run exercised it: what is not exercised can convict nobody.
 """
 
 from collections import defaultdict
@@ -10,16 +10,18 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from conformance.mutants.catalogue import Fault
-from conformance.mutants.trial import Conviction, TrialResult
-from conformance.refusal import ExitCode
+from hookproof.conformance.model.exit_codes import ExitCode
+from hookproof.conformance.mutants.catalogue import Fault
+from hookproof.conformance.mutants.mutant_run import Conviction, TrialResult
 
+# The result of a trial that has not begun.
 NOTHING: Final = TrialResult(convictions=(), exercised=frozenset(), problems=(), duration_s=0.0)
-"""The result of a trial that has not begun."""
 
 
 class CampaignVerdict(StrEnum):
-    """What a campaign says of the suites; one that was interrupted knows of no flaw, and has not seen all."""
+    """What a campaign says of the suites; one that was interrupted knows of no flaw, and has not
+    seen all.
+    """
 
     FLAWLESS = "FLAWLESS"
     FLAWED = "FLAWED"
@@ -37,7 +39,9 @@ class CampaignVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """A fault under one dialect, and what the suites said; `claims` are those that could be convicted there."""
+    """A fault under one dialect, and what the suites said; `claims` are those that could be
+    convicted there.
+    """
 
     fault: Fault
     dialect: str
@@ -47,12 +51,16 @@ class Outcome:
     @property
     def rightly(self) -> tuple[Conviction, ...]:
         """The convictions of what the fault violates."""
-        return tuple(one for one in self.result.convictions if one.requirement in self.fault.violates)
+        return tuple(
+            one for one in self.result.convictions if one.requirement in self.fault.violates
+        )
 
     @property
     def falsely(self) -> tuple[Conviction, ...]:
         """The convictions of what neither it violates nor breaks with it."""
-        return tuple(one for one in self.result.convictions if not self.fault.breaks(one.requirement))
+        return tuple(
+            one for one in self.result.convictions if not self.fault.breaks(one.requirement)
+        )
 
     @property
     def survived(self) -> bool:
@@ -74,9 +82,10 @@ class Acquittal:
 class Campaign:
     """All trials. `checks` are the names of the checks that took part.
 
-    `complete` says that every dialect had its turn, so that each fault can be held to all that it violates, and `whole`
-    that every fault was tried, so that each check can be held to kill one. An `interrupted` one is neither.
-    `stock` tells for each fault, and for each innocent, what plain schemathesis found; None if it was not asked.
+    `complete` says that every dialect had its turn, so that each fault can be held to all that it
+    violates, and `whole` that every fault was tried, so that each check can be held to kill one. An
+    `interrupted` one is neither. `stock` tells for each fault, and for each innocent, what plain
+    schemathesis found; None if it was not asked.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -137,7 +146,9 @@ class Campaign:
 
     @property
     def flawless(self) -> bool:
-        """Whether every fault was killed by its own checks, nobody else was accused, and no check was idle."""
+        """Whether every fault was killed by its own checks, nobody else was accused, and no check
+        was idle.
+        """
         return self.verdict is CampaignVerdict.FLAWLESS
 
     @property
@@ -149,7 +160,9 @@ class Campaign:
         return CampaignVerdict.INTERRUPTED if self.interrupted else CampaignVerdict.FLAWLESS
 
     def _missed(self) -> Mapping[str, set[str]]:
-        """The claims that no dialect convicted, by the fault's name; those that no dialect exercised are among them."""
+        """The claims that no dialect convicted, by the fault's name; those that no dialect
+        exercised are among them.
+        """
         missed: dict[str, set[str]] = defaultdict(set)
         for fault in self.faults:
             missed[fault.name] = set(fault.violates)

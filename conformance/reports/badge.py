@@ -3,10 +3,10 @@
 import json
 from typing import Any, Final
 
-from conformance.ledger import RunVerdict
-from conformance.run_file import Run
-from conformance.verdict import Verdict
-from spec.catalogue import Level
+from hookproof.conformance.model.ledger import RunVerdict
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.results.run_file import Run
+from hookproof.spec.catalogue import Level
 
 SHOWN: Final = {
     RunVerdict.CONFORMS: ("conforms", "brightgreen"),
@@ -14,8 +14,9 @@ SHOWN: Final = {
     RunVerdict.INCOMPLETE: ("incomplete", "yellow"),
     RunVerdict.ERROR: ("error", "lightgrey"),
 }
+# What a run shows that passed, but judged a selection only: a badge never says more than the run
+# did.
 PARTIAL: Final = ("partial", "yellow")
-"""What a run shows that passed, but judged a selection only: a badge never says more than the run did."""
 
 
 def badge_text(run: Run) -> str:

@@ -1,4 +1,6 @@
-"""The console report: sections, what failed and how to see it again, what was not exercised, and the verdict line."""
+"""The console report: sections, what failed and how to see it again, what was not exercised, and
+the verdict line.
+"""
 
 import os
 import sys
@@ -10,15 +12,15 @@ from typing import Final, TextIO
 from rich.console import Console
 from rich.text import Text
 
-from conformance.defects import Defect, defects
-from conformance.ledger import Entry, RunVerdict
-from conformance.reports.plain import printable
-from conformance.reports.progress import STYLES
-from conformance.reports.summary import SHOWN_ORDER, notes, title, verdict_line, where
-from conformance.reports.timeline import timeline
-from conformance.reproduction import curl
-from conformance.run_file import Run
-from conformance.verdict import Verdict
+from hookproof.conformance.model.ledger import Entry, RunVerdict
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.reports.printable_text import printable
+from hookproof.conformance.reports.progress import STYLES
+from hookproof.conformance.reports.summary import SHOWN_ORDER, notes, title, verdict_line, where
+from hookproof.conformance.reports.timeline import timeline
+from hookproof.conformance.results.curl_command import curl
+from hookproof.conformance.results.defects import Defect, defects
+from hookproof.conformance.results.run_file import Run
 
 HEADLINE_STYLES: Final = {
     RunVerdict.CONFORMS: "bold green",
@@ -34,14 +36,18 @@ WORDS: Final = {
     Verdict.NOT_APPLICABLE: "not applicable",
 }
 MOST_MOMENTS: Final = 12
+# In columns; a narrower terminal breaks lines by itself.
 NARROWEST: Final = 40
-"""In columns; a narrower terminal breaks lines by itself."""
+# In columns; from here on there is room for the sections' titles.
 WIDE: Final = 100
-"""In columns; from here on there is room for the sections' titles."""
 
 
-def show(run: Run, stream: TextIO = sys.stdout, environment: Mapping[str, str] = os.environ) -> None:
-    """Write the report of a run; in colour and wrapped only where `stream` is a terminal (NO_COLOR is obeyed)."""
+def show(
+    run: Run, stream: TextIO = sys.stdout, environment: Mapping[str, str] = os.environ
+) -> None:
+    """Write the report of a run; in colour and wrapped only where `stream` is a terminal (NO_COLOR
+    is obeyed).
+    """
     console = Console(file=stream, highlight=False, markup=False, emoji=False, _environ=environment)
     width = max(NARROWEST, console.width) if console.is_terminal else None
     for line in lines(run, width=width):
@@ -68,8 +74,12 @@ class _Page:
         self._width = width
         self.is_narrow = width is not None and width < WIDE
 
-    def block(self, text: str, *, first: str = "", indent: str = "", style: str = "", raw: bool = False) -> list[Text]:
-        """A text after `first`, each further line after `indent`; a raw one keeps its lines as they are."""
+    def block(
+        self, text: str, *, first: str = "", indent: str = "", style: str = "", raw: bool = False
+    ) -> list[Text]:
+        """A text after `first`, each further line after `indent`; a raw one keeps its lines as they
+        are.
+        """
         whole = printable(text)
         if self._width is None or raw:
             return [Text(first + whole, style=style)]
@@ -91,7 +101,9 @@ def _sections(run: Run, page: _Page) -> Iterator[Text]:
         ]
         if page.is_narrow:
             told = ", ".join(count for count, _ in counts)
-            yield from page.block(told, first=f"{section:<5}", indent=" " * 5, style=STYLES[max(verdicts)])
+            yield from page.block(
+                told, first=f"{section:<5}", indent=" " * 5, style=STYLES[max(verdicts)]
+            )
         else:
             name = f"{section:<5}{run.header.sections.get(section, ''):<32.32}"
             yield Text.assemble(name, *((f"  {count}", style) for count, style in counts))
@@ -144,8 +156,12 @@ def _not_exercised(run: Run, page: _Page) -> Iterator[Text]:
     yield from _by_reason(idle, "Not exercised:", Verdict.NOT_EXERCISED, page)
 
 
-def _by_reason(entries: Sequence[Entry], heading: str, verdict: Verdict, page: _Page) -> Iterator[Text]:
-    """Requirements under what they have in common, since one cause often keeps many of them from being judged."""
+def _by_reason(
+    entries: Sequence[Entry], heading: str, verdict: Verdict, page: _Page
+) -> Iterator[Text]:
+    """Requirements under what they have in common, since one cause often keeps many of them from
+    being judged.
+    """
     groups: dict[tuple[str, ...], list[Entry]] = {}
     for entry in entries:
         groups.setdefault(entry.reasons, []).append(entry)

@@ -5,18 +5,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from conformance.reports.badge import badge_text
-from conformance.reports.html import html_text
-from conformance.reports.junit import junit_text
-from conformance.reports.markdown import markdown_text
-from conformance.reports.report_json import report_text
-from conformance.reports.sarif import sarif_text
-from conformance.run_file import Run
+from hookproof.conformance.reports.badge import badge_text
+from hookproof.conformance.reports.html import html_text
+from hookproof.conformance.reports.json import report_text
+from hookproof.conformance.reports.junit import junit_text
+from hookproof.conformance.reports.markdown import markdown_text
+from hookproof.conformance.reports.sarif import sarif_text
+from hookproof.conformance.results.run_file import Run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """How a run is rendered, and the file's name; `always` tells whether `hookproof check` writes it."""
+    """How a run is rendered, and the file's name; `always` tells whether `hookproof check` writes
+    it.
+    """
 
     render: Callable[[Run], str]
     file: str
@@ -32,8 +34,8 @@ FORMATS: Final[Mapping[str, Format]] = {
     "json": Format(render=report_text, file="report.json", always=True),
 }
 
+# The files of all formats.
 REPORTS: Final = tuple(one.file for one in FORMATS.values())
-"""The files of all formats."""
 
 
 def write_reports(run: Run, folder: Path) -> None:

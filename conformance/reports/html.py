@@ -1,7 +1,7 @@
 """report.html: one page that needs no network, no script and no other file.
 
-Everything that comes from a target goes through the template's escaping and has its control characters written out, so
-that a hostile answer is read and not obeyed.
+Everything that comes from a target goes through the template's escaping and has its control
+characters written out, so that a hostile answer is read and not obeyed.
 """
 
 from collections import Counter
@@ -14,21 +14,27 @@ from typing import Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from conformance.defects import Defect, defects
-from conformance.evidence import Exchange
-from conformance.ledger import Entry, RunVerdict
-from conformance.reports.plain import delivery_shown, printable_lines, request_shown, response_shown
-from conformance.reports.summary import HEADLINES, SHOWN_ORDER, flaky_words, notes
-from conformance.reports.timeline import timeline
-from conformance.reproduction import curl
-from conformance.run_file import Run
-from conformance.verdict import Verdict
-from receiver.delivery import ReceivedDelivery
-from spec.catalogue import Level
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.ledger import Entry, RunVerdict
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.reports.printable_text import (
+    delivery_shown,
+    printable_lines,
+    request_shown,
+    response_shown,
+)
+from hookproof.conformance.reports.summary import HEADLINES, SHOWN_ORDER, flaky_words, notes
+from hookproof.conformance.reports.timeline import timeline
+from hookproof.conformance.results.curl_command import curl
+from hookproof.conformance.results.defects import Defect, defects
+from hookproof.conformance.results.run_file import Run
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.spec.catalogue import Level
 
 MOST_EXCHANGES: Final = 8
 MOST_DELIVERIES: Final = 8
 MOST_MOMENTS: Final = 40
+# A sign for each verdict, so that nobody has to tell colours apart.
 SIGNS: Final = {
     Verdict.PASS: "✓",
     Verdict.FAIL: "✗",
@@ -36,15 +42,14 @@ SIGNS: Final = {
     Verdict.NOT_EXERCISED: "○",
     Verdict.NOT_APPLICABLE: "·",
 }
-"""A sign for each verdict, so that nobody has to tell colours apart."""
 
+# The verdict whose colour a run's verdict has.
 TONES: Final = {
     RunVerdict.CONFORMS: Verdict.PASS,
     RunVerdict.DOES_NOT_CONFORM: Verdict.FAIL,
     RunVerdict.INCOMPLETE: Verdict.NOT_EXERCISED,
     RunVerdict.ERROR: Verdict.ERROR,
 }
-"""The verdict whose colour a run's verdict has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +69,7 @@ class Section:
 def html_text(run: Run) -> str:
     """The page of a run."""
     page = Environment(
-        loader=PackageLoader("conformance.reports", "page"),
+        loader=PackageLoader("hookproof.conformance.reports", "page"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -76,8 +81,13 @@ def html_text(run: Run) -> str:
         run=run,
         headline=HEADLINES[run.footer.verdict],
         tone=TONES[run.footer.verdict],
-        started=datetime.fromtimestamp(run.header.started_at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC"),
-        levels=[(level, counted(e for e in run.entries if e.requirement.level is level)) for level in Level],
+        started=datetime.fromtimestamp(run.header.started_at, UTC).strftime(
+            "%Y-%m-%d %H:%M:%S UTC"
+        ),
+        levels=[
+            (level, counted(e for e in run.entries if e.requirement.level is level))
+            for level in Level
+        ],
         notes=list(notes(run)),
         defects=found,
         anchors=_anchors(found),
@@ -109,7 +119,10 @@ def _harmless(value: object) -> object:
 def _sections(run: Run) -> list[Section]:
     grouped = groupby(run.entries, key=lambda entry: entry.requirement.section)
     titles = run.header.sections
-    return [Section(number=name, title=titles.get(name, ""), entries=tuple(found)) for name, found in grouped]
+    return [
+        Section(number=name, title=titles.get(name, ""), entries=tuple(found))
+        for name, found in grouped
+    ]
 
 
 def _anchors(found: Sequence[Defect]) -> dict[str, list[int]]:

@@ -1,8 +1,10 @@
-"""junit.xml, in the form that CI systems read: a suite per section of the document, a case per requirement.
+"""junit.xml, in the form that CI systems read: a suite per section of the document, a case per
+requirement.
 
-`failure` is the target's fault, `error` is hookproof's own, and `skipped` is what was not exercised, does not apply, or
-does not count: a failure that the baseline accepts, and one of hygiene without --strict. So a CI system that reads only
-this file comes to the verdict of the exit code. A run that was cut or broke has one more case, which is an error.
+`failure` is the target's fault, `error` is hookproof's own, and `skipped` is what was not
+exercised, does not apply, or does not count: a failure that the baseline accepts, and one of
+hygiene without --strict. So a CI system that reads only this file comes to the verdict of the exit
+code. A run that was cut or broke has one more case, which is an error.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,13 +12,13 @@ from datetime import UTC, datetime
 from itertools import groupby
 from xml.etree import ElementTree as ET
 
-from conformance.ledger import Entry, counts
-from conformance.reports.plain import printable, printable_lines
-from conformance.reports.summary import flaky_words, where
-from conformance.reports.timeline import timeline
-from conformance.reproduction import curl
-from conformance.run_file import Run
-from conformance.verdict import Verdict
+from hookproof.conformance.model.ledger import Entry, counts
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.reports.printable_text import printable, printable_lines
+from hookproof.conformance.reports.summary import flaky_words, where
+from hookproof.conformance.reports.timeline import timeline
+from hookproof.conformance.results.curl_command import curl
+from hookproof.conformance.results.run_file import Run
 
 OUTCOMES = ("failure", "error", "skipped")
 
@@ -46,7 +48,11 @@ def _suite(suites: ET.Element, run: Run, name: str, cases: list[ET.Element]) -> 
     suite.set("hostname", "localhost")
     properties = ET.SubElement(suite, "properties")
     header = run.header
-    for key, value in (("target", header.target), ("dialect", header.dialect), ("profile", header.profile)):
+    for key, value in (
+        ("target", header.target),
+        ("dialect", header.dialect),
+        ("profile", header.profile),
+    ):
         ET.SubElement(properties, "property", name=key, value=printable(value))
     ET.SubElement(properties, "property", name="seed", value=str(header.seed))
     suite.extend(cases)
@@ -63,7 +69,10 @@ def _case(run: Run, entry: Entry) -> ET.Element:
     requirement = entry.requirement
     name = printable(f"{requirement.id} {requirement.text}")
     case = ET.Element(
-        "testcase", name=name, classname=f"hookproof.{requirement.level}.{requirement.section}", time="0.000"
+        "testcase",
+        name=name,
+        classname=f"hookproof.{requirement.level}.{requirement.section}",
+        time="0.000",
     )
     outcome = _outcome(run, entry)
     if outcome:
@@ -115,10 +124,17 @@ def _details(run: Run, entry: Entry) -> Iterator[str]:
 
 
 def _whole(run: Run) -> ET.Element:
-    """A case for what no requirement shows: the run did not come to its end, or the baseline is stale."""
-    case = ET.Element("testcase", name="the run came to its end", classname="hookproof.run", time="0.000")
+    """A case for what no requirement shows: the run did not come to its end, or the baseline is
+    stale.
+    """
+    case = ET.Element(
+        "testcase", name="the run came to its end", classname="hookproof.run", time="0.000"
+    )
     stale = [f"The baseline is stale: {words}." for words in run.footer.stale]
-    broken = [*([f"The run ended early: {run.footer.cut}."] if run.footer.cut else []), *run.footer.faults]
+    broken = [
+        *([f"The run ended early: {run.footer.cut}."] if run.footer.cut else []),
+        *run.footer.faults,
+    ]
     kind = "error" if broken else "failure"
     told = ET.SubElement(case, kind, message=printable(" ".join([*broken, *stale])), type=kind)
     told.text = printable_lines("\n".join([*broken, *stale]))

@@ -4,18 +4,19 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from conformance.defects import Defect, defects
-from conformance.ledger import Entry
-from conformance.reports.plain import printable, printable_lines
-from conformance.reports.summary import SHOWN_ORDER, notes, title, verdict_line, where
-from conformance.reports.timeline import timeline
-from conformance.reproduction import curl
-from conformance.run_file import Run
-from conformance.verdict import Verdict
-from spec.catalogue import Level
+from hookproof.conformance.model.ledger import Entry
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.reports.printable_text import printable, printable_lines
+from hookproof.conformance.reports.summary import SHOWN_ORDER, notes, title, verdict_line, where
+from hookproof.conformance.reports.timeline import timeline
+from hookproof.conformance.results.curl_command import curl
+from hookproof.conformance.results.defects import Defect, defects
+from hookproof.conformance.results.run_file import Run
+from hookproof.spec.catalogue import Level
 
+# A step's summary is cut off at a megabyte; further findings are counted, and are in the other
+# reports.
 MOST_FINDINGS: Final = 25
-"""A step's summary is cut off at a megabyte; further findings are counted, and are in the other reports."""
 
 MOST_MOMENTS: Final = 20
 

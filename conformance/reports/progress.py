@@ -1,7 +1,8 @@
-"""What a run shows on a terminal while it goes on: the sections judged so far as a tree, and the experiments under way.
+"""What a run shows on a terminal while it goes on: the sections judged so far as a tree, and the
+experiments under way.
 
-Failures are written above it as they come, and stay; the report repeats them at the end. Where the standard error is no
-terminal nothing is shown.
+Failures are written above it as they come, and stay; the report repeats them at the end. Where the
+standard error is no terminal nothing is shown.
 """
 
 import json
@@ -18,11 +19,11 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from conformance.ledger import Entry
-from conformance.reports.plain import printable
-from conformance.reports.summary import SHOWN_ORDER
-from conformance.verdict import Verdict
-from spec.catalogue import Requirement
+from hookproof.conformance.model.ledger import Entry
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.reports.printable_text import printable
+from hookproof.conformance.reports.summary import SHOWN_ORDER
+from hookproof.spec.catalogue import Requirement
 
 REFRESHES_PER_SECOND: Final = 4
 MOST_LANES: Final = 6
@@ -35,13 +36,15 @@ STYLES: Final = {
 }
 EXPERIMENT: Final = '{"event":"experiment"'
 
+# Takes in an entry, free of keys, as soon as it is judged.
 Note = Callable[[Entry], None]
-"""Takes in an entry, free of keys, as soon as it is judged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a run is about to do: `sections` are titles of the document, `usual_s` is what experiments took before."""
+    """What a run is about to do: `sections` are titles of the document, `usual_s` is what
+    experiments took before.
+    """
 
     requirements: Sequence[Requirement]
     sections: Mapping[str, str]
@@ -50,7 +53,9 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """The picture of this moment; `under_way` and `clock` (in seconds) may be called from any thread."""
+    """The picture of this moment; `under_way` and `clock` (in seconds) may be called from any
+    thread.
+    """
 
     plan: Plan
     under_way: Callable[[], Sequence[str]]
@@ -67,15 +72,21 @@ class Progress:
         done = [entry.requirement for entry in self.entries]
         current = next((one.section for one in self.plan.requirements[len(done) :]), "")
         for chapter in dict.fromkeys(_chapter(one.section) for one in self.plan.requirements):
-            inner = dict.fromkeys(one.section for one in self.plan.requirements if _chapter(one.section) == chapter)
+            inner = dict.fromkeys(
+                one.section for one in self.plan.requirements if _chapter(one.section) == chapter
+            )
             yield self._branch(chapter, inner, "")
             for section in inner if chapter == _chapter(current) and len(inner) > 1 else ():
                 yield self._branch(section, (section,), "  ")
 
     def _branch(self, name: str, sections: Collection[str], indent: str) -> Text:
         total = sum(one.section in sections for one in self.plan.requirements)
-        counts = Counter(entry.verdict for entry in self.entries if entry.requirement.section in sections)
-        found = [(f"  {counts[one]} {one.words}", STYLES[one]) for one in SHOWN_ORDER if counts[one]]
+        counts = Counter(
+            entry.verdict for entry in self.entries if entry.requirement.section in sections
+        )
+        found = [
+            (f"  {counts[one]} {one.words}", STYLES[one]) for one in SHOWN_ORDER if counts[one]
+        ]
         left = total - sum(counts.values())
         waiting = [(f"  {left} to come", "dim")] if left else []
         title = f"{indent}{name:<{6 - len(indent)}}{self.plan.sections.get(name, ''):<24.24}"
@@ -86,9 +97,17 @@ class Progress:
         passed_s = self.clock() - self.started
         names = self.under_way()
         yield _line(
-            (f"{passed_s:3.0f} s · {len(names)} experiments under way" if names else f"{passed_s:3.0f} s", "bold")
+            (
+                f"{passed_s:3.0f} s · {len(names)} experiments under way"
+                if names
+                else f"{passed_s:3.0f} s",
+                "bold",
+            )
         )
-        left = {name: self.plan.usual_s[name] - passed_s if name in self.plan.usual_s else 0.0 for name in names}
+        left = {
+            name: self.plan.usual_s[name] - passed_s if name in self.plan.usual_s else 0.0
+            for name in names
+        }
         slowest = sorted(names, key=lambda name: -left[name])
         for name in slowest[:MOST_LANES]:
             told = f"about {left[name]:.0f} s left" if left[name] >= 1 else "under way"
@@ -104,7 +123,9 @@ def progress(plan: Plan, under_way: Callable[[], Sequence[str]], stream: TextIO)
     if not console.is_terminal or console.is_dumb_terminal:
         yield lambda _entry: None
         return
-    picture = Progress(plan=plan, under_way=under_way, clock=time.monotonic, started=time.monotonic())
+    picture = Progress(
+        plan=plan, under_way=under_way, clock=time.monotonic, started=time.monotonic()
+    )
 
     def note(entry: Entry) -> None:
         picture.entries.append(entry)
@@ -121,11 +142,16 @@ def told(entry: Entry) -> Iterator[Text]:
         first = entry.findings[0].message if entry.findings else entry.requirement.text
         yield Text(printable(f"FAIL {entry.requirement.id} {first}"), style=STYLES[Verdict.FAIL])
     elif entry.verdict is Verdict.ERROR:
-        yield Text(printable(f"ERROR {entry.requirement.id} {' '.join(entry.reasons)}"), style=STYLES[Verdict.ERROR])
+        yield Text(
+            printable(f"ERROR {entry.requirement.id} {' '.join(entry.reasons)}"),
+            style=STYLES[Verdict.ERROR],
+        )
 
 
 def usual_durations(path: Path) -> dict[str, float]:
-    """How long the experiments of an earlier run took, by name, in seconds; nothing if there is none to be read."""
+    """How long the experiments of an earlier run took, by name, in seconds; nothing if there is
+    none to be read.
+    """
     try:
         with path.open(encoding="utf-8") as stream:
             found = [json.loads(line) for line in stream if line.startswith(EXPERIMENT)]

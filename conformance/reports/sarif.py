@@ -1,22 +1,25 @@
-"""SARIF 2.1.0 (OASIS): a rule per requirement, a result per finding, for the tools that show those of many analysers.
+"""SARIF 2.1.0 (OASIS): a rule per requirement, a result per finding, for the tools that show those
+of many analysers.
 
-SARIF speaks of places in files. A finding is about a running server, so its location is the operation that it was found
-at (a logical location) and the address that was asked for.
+SARIF speaks of places in files. A finding is about a running server, so its location is the
+operation that it was found at (a logical location) and the address that was asked for.
 """
 
 import hashlib
 import json
 from typing import Any, Final
 
-from conformance.defects import Broken, Defect, defects
-from conformance.ledger import Entry, counts
-from conformance.reports.plain import printable
-from conformance.reports.summary import notes
-from conformance.reproduction import curl
-from conformance.run_file import Run
-from spec.catalogue import Level
+from hookproof.conformance.model.ledger import Entry, counts
+from hookproof.conformance.reports.printable_text import printable
+from hookproof.conformance.reports.summary import notes
+from hookproof.conformance.results.curl_command import curl
+from hookproof.conformance.results.defects import Broken, Defect, defects
+from hookproof.conformance.results.run_file import Run
+from hookproof.spec.catalogue import Level
 
-SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+SCHEMA: Final = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
 LEVELS: Final = {Level.STATED: "error", Level.OPEN: "error", Level.HYGIENE: "warning"}
 
 
@@ -41,7 +44,11 @@ def sarif(run: Run) -> dict[str, Any]:
                     }
                 },
                 "invocations": [_invocation(run)],
-                "results": [_result(run, defect, one, places) for defect in defects(run.entries) for one in defect.all],
+                "results": [
+                    _result(run, defect, one, places)
+                    for defect in defects(run.entries)
+                    for one in defect.all
+                ],
                 "columnKind": "unicodeCodePoints",
                 "properties": {
                     "verdict": run.footer.verdict.value,
@@ -60,7 +67,9 @@ def _rule(entry: Entry) -> dict[str, Any]:
     return {
         "id": requirement.id,
         "shortDescription": {"text": requirement.text},
-        "fullDescription": {"text": f"Section {requirement.section} of the API document, {requirement.level}."},
+        "fullDescription": {
+            "text": f"Section {requirement.section} of the API document, {requirement.level}."
+        },
         "defaultConfiguration": {"level": LEVELS[requirement.level]},
         "properties": {"tags": [requirement.level.value, f"section {requirement.section}"]},
     }
@@ -69,7 +78,11 @@ def _rule(entry: Entry) -> dict[str, Any]:
 def _invocation(run: Run) -> dict[str, Any]:
     told = [{"level": "note", "message": {"text": printable(words)}} for words in notes(run)]
     ended_well = not run.footer.faults and run.footer.cut is None
-    return {"executionSuccessful": ended_well, "exitCode": run.footer.exit_code, "toolExecutionNotifications": told}
+    return {
+        "executionSuccessful": ended_well,
+        "exitCode": run.footer.exit_code,
+        "toolExecutionNotifications": told,
+    }
 
 
 def _result(run: Run, defect: Defect, one: Broken, places: dict[str, int]) -> dict[str, Any]:
@@ -80,9 +93,15 @@ def _result(run: Run, defect: Defect, one: Broken, places: dict[str, int]) -> di
         "ruleIndex": places[finding.requirement],
         "kind": "fail",
         "level": LEVELS[entry.requirement.level] if counted or entry.accepted else "note",
-        "message": {"text": printable(f"{finding.message}. Expected: {finding.expected}. Actual: {finding.actual}.")},
+        "message": {
+            "text": printable(
+                f"{finding.message}. Expected: {finding.expected}. Actual: {finding.actual}."
+            )
+        },
         "locations": [_location(run, one)],
-        "partialFingerprints": {"hookproof/v1": _digest(finding.requirement, finding.check, finding.message)},
+        "partialFingerprints": {
+            "hookproof/v1": _digest(finding.requirement, finding.check, finding.message)
+        },
         "properties": {
             "check": finding.check,
             "count": finding.count,
@@ -100,7 +119,9 @@ def _location(run: Run, one: Broken) -> dict[str, Any]:
     asked = one.finding.exchanges[-1] if one.finding.exchanges else None
     name = asked.operation_id if asked and asked.operation_id else "delivery"
     return {
-        "logicalLocations": [{"name": name, "fullyQualifiedName": f"{run.header.target} {name}", "kind": "function"}]
+        "logicalLocations": [
+            {"name": name, "fullyQualifiedName": f"{run.header.target} {name}", "kind": "function"}
+        ]
     }
 
 

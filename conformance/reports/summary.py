@@ -1,12 +1,14 @@
-"""What every report says of a run as a whole: its verdict, the totals, and what a reader must know besides."""
+"""What every report says of a run as a whole: its verdict, the totals, and what a reader must know
+besides.
+"""
 
 from collections.abc import Iterator
 from typing import Final
 
-from conformance.ledger import Entry, Ledger, RunVerdict
-from conformance.run_file import Run
-from conformance.verdict import Verdict
-from spec.catalogue import Level
+from hookproof.conformance.model.ledger import Entry, Ledger, RunVerdict
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.results.run_file import Run
+from hookproof.spec.catalogue import Level
 
 HEADLINES: Final = {
     RunVerdict.CONFORMS: "CONFORMS",
@@ -14,14 +16,22 @@ HEADLINES: Final = {
     RunVerdict.INCOMPLETE: "INCOMPLETE",
     RunVerdict.ERROR: "ERROR",
 }
-SHOWN_ORDER: Final = (Verdict.PASS, Verdict.FAIL, Verdict.ERROR, Verdict.NOT_EXERCISED, Verdict.NOT_APPLICABLE)
+SHOWN_ORDER: Final = (
+    Verdict.PASS,
+    Verdict.FAIL,
+    Verdict.ERROR,
+    Verdict.NOT_EXERCISED,
+    Verdict.NOT_APPLICABLE,
+)
 
 
 def title(run: Run) -> str:
     """What was judged, and how."""
     header = run.header
     target = f"{header.target} (embedded)" if header.embedded else header.target
-    return f"hookproof {header.tool_version} · {target} · dialect {header.dialect} · {header.profile}"
+    return (
+        f"hookproof {header.tool_version} · {target} · dialect {header.dialect} · {header.profile}"
+    )
 
 
 def verdict_line(run: Run) -> str:
@@ -31,7 +41,9 @@ def verdict_line(run: Run) -> str:
 
 
 def tallies(ledger: Ledger) -> list[str]:
-    """How many requirements of each level passed, out of those that apply, and how many were not exercised."""
+    """How many requirements of each level passed, out of those that apply, and how many were not
+    exercised.
+    """
     told = []
     for level in Level:
         counts = ledger.totals[level]
@@ -41,7 +53,9 @@ def tallies(ledger: Ledger) -> list[str]:
     idle = sum(counts[Verdict.NOT_EXERCISED] for counts in ledger.totals.values())
     accepted = sum(entry.accepted is not None for entry in ledger.entries)
     flaky = sum(bool(entry.seen) for entry in ledger.entries)
-    further = [f"{word} {count}" for word, count in (("accepted", accepted), ("flaky", flaky)) if count]
+    further = [
+        f"{word} {count}" for word, count in (("accepted", accepted), ("flaky", flaky)) if count
+    ]
     return [*told, f"not exercised {idle}", *further]
 
 

@@ -3,16 +3,17 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from conformance.evidence import Exchange
-from conformance.ledger import Finding
-from receiver.delivery import ReceivedDelivery
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.ledger import Finding
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
 SHORTEST_S = 0.001
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """An exchange or a delivery; `at_s` is in seconds after the first of them, `lasted_s` how long it took.
+    """An exchange or a delivery; `at_s` is in seconds after the first of them, `lasted_s` how long
+    it took.
 
     `start` and `width` place it on the whole stretch, as percentages.
     """

@@ -1,19 +1,21 @@
-"""The classes that a delivery engine is made of, so that one of them can be replaced by another of its kind."""
+"""The classes that a delivery engine is made of, so that one of them can be replaced by another of
+its kind.
+"""
 
 from dataclasses import dataclass
 from typing import Final
 
-from mockserver.delivery.courier import Courier
-from mockserver.delivery.credentials import Credentials
-from mockserver.delivery.dispatcher import Dispatcher
-from mockserver.delivery.egress import EgressGuard
-from mockserver.delivery.lane import Lane
-from mockserver.delivery.oauth2 import OAuth2Tokens
-from mockserver.delivery.outcomes import Outcomes
-from mockserver.delivery.retry import RetryRules
-from mockserver.delivery.signing import Signer
-from mockserver.delivery.tls import TlsContexts
-from mockserver.delivery.transport import Transport
+from hookproof.mockserver.delivery.attempt.credentials import Credentials
+from hookproof.mockserver.delivery.attempt.oauth2 import OAuth2Tokens
+from hookproof.mockserver.delivery.attempt.sender import Courier
+from hookproof.mockserver.delivery.attempt.signing import Signer
+from hookproof.mockserver.delivery.http_client.egress import EgressGuard
+from hookproof.mockserver.delivery.http_client.tls import TlsContexts
+from hookproof.mockserver.delivery.http_client.transport import Transport
+from hookproof.mockserver.delivery.scheduling.dispatcher import Dispatcher
+from hookproof.mockserver.delivery.scheduling.endpoint_queue import Lane
+from hookproof.mockserver.delivery.scheduling.outcomes import Outcomes
+from hookproof.mockserver.delivery.scheduling.retry import RetryRules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,8 @@
 """Faults in answering: each takes the place of the API for one request.
 
-The names are those of the control listener. A fault either refuses before anything happens, or spoils the answer to a
-request that was carried out: a client that repeats it then meets what it did the first time.
+The names are those of the control listener. A fault either refuses before anything happens, or
+spoils the answer to a request that was carried out: a client that repeats it then meets what it did
+the first time.
 """
 
 import asyncio
@@ -11,7 +12,7 @@ from typing import Final, Protocol
 
 from aiohttp.web_request import BaseRequest
 
-from mockserver.answer import Answer
+from hookproof.mockserver.api.response import Answer
 
 PIECES: Final = 4
 
@@ -86,7 +87,9 @@ class SlowBody:
 
 
 class Dribbled(Answer):
-    """An answer whose bytes leave in `PIECES` pieces, with a pause in seconds before each but the first."""
+    """An answer whose bytes leave in `PIECES` pieces, with a pause in seconds before each but the
+    first.
+    """
 
     def __init__(self, whole: Answer, pause_s: float) -> None:
         super().__init__(whole.status, b"")

@@ -1,8 +1,8 @@
 """Faults that are armed and disarmed while the server runs.
 
-An answering fault is armed for the next so many requests, or for a share of them that a seed decides: the same seed
-spoils the same requests of a sequence again. A fault of the catalogue is there until all are disarmed: the server's
-parts are joined anew with it, around the same database.
+An answering fault is armed for the next so many requests, or for a share of them that a seed
+decides: the same seed spoils the same requests of a sequence again. A fault of the catalogue is
+there until all are disarmed: the server's parts are joined anew with it, around the same database.
 """
 
 import asyncio
@@ -15,10 +15,10 @@ from typing import Any, Protocol
 import msgspec
 from aiohttp.web_request import BaseRequest
 
-from mockserver.answer import Answer
-from mockserver.faults.answering import FAULTS, AnsweringFault
-from mockserver.faults.registry import Fault, catalogue
-from spec.dialect import Dialect
+from hookproof.mockserver.api.response import Answer
+from hookproof.mockserver.faults.answering import FAULTS, AnsweringFault
+from hookproof.mockserver.faults.registry import Fault, catalogue
+from hookproof.spec.dialect.model import Dialect
 
 
 class Answering(Protocol):
@@ -31,8 +31,8 @@ class Answering(Protocol):
 class Order(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """What the control listener is told: a fault by name, its parameters, and when it strikes.
 
-    `next` counts requests, `rate` is a share of them from 0 to 1, decided by `seed`; without either it strikes always.
-    `path` narrows it to requests whose path holds that text.
+    `next` counts requests, `rate` is a share of them from 0 to 1, decided by `seed`; without either
+    it strikes always. `path` narrows it to requests whose path holds that text.
     """
 
     fault: str
@@ -67,8 +67,14 @@ class Armed:
         """Make the fault ready; raises BadOrder."""
         if order.fault not in FAULTS:
             near = get_close_matches(order.fault, [*FAULTS, *catalogue()], n=3)
-            hint = f"did you mean {' or '.join(near)}?" if near else f"{', '.join(FAULTS)} spoil answers"
-            raise BadOrder(f"there is no fault {order.fault!r}; {hint} `hookproof serve --list-faults` names all")
+            hint = (
+                f"did you mean {' or '.join(near)}?"
+                if near
+                else f"{', '.join(FAULTS)} spoil answers"
+            )
+            raise BadOrder(
+                f"there is no fault {order.fault!r}; {hint} `hookproof serve --list-faults` names all"
+            )
         if order.next is not None and order.next < 1:
             raise BadOrder("next is a number of requests from 1 up")
         if order.rate is not None and not 0 <= order.rate <= 1:
@@ -90,12 +96,14 @@ class Armed:
         return True
 
 
+# Joins the server's parts anew with these faults of the catalogue; the API that came of it.
 JoinAnew = Callable[[Sequence[Fault]], Awaitable[Answering]]
-"""Joins the server's parts anew with these faults of the catalogue; the API that came of it."""
 
 
 class LiveFaults:
-    """Stands between the listener and the API; while nothing is armed, requests go straight through."""
+    """Stands between the listener and the API; while nothing is armed, requests go straight
+    through.
+    """
 
     def __init__(self, api: Answering, dialect: Dialect, join_anew: JoinAnew) -> None:
         self._clean = api

@@ -8,12 +8,13 @@ from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
-from mockserver.collaborators import Collaborators
-from mockserver.delivery.collaborators import DeliveryCollaborators
-from spec.dialect import Dialect, Undecided
+from hookproof.mockserver.collaborators import Collaborators
+from hookproof.mockserver.delivery.collaborators import DeliveryCollaborators
+from hookproof.spec.dialect.model import Dialect, Undecided
 
+# Whether a fault is one under this dialect: elsewhere it would change nothing, or be the right
+# thing to do.
 Where = Callable[[Dialect], bool]
-"""Whether a fault is one under this dialect: elsewhere it would change nothing, or be the right thing to do."""
 
 _NEW_WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _Part = TypeVar("_Part", bound=type)
@@ -23,8 +24,9 @@ _Part = TypeVar("_Part", bound=type)
 class Fault:
     """One deviation. `part` replaces the collaborator named `replaces`; a variant violates nothing.
 
-    `violates` is what it is held to, `also` what breaks with it and shows only where one looks at everything.
-    `seen` says where a service or a client was seen to do this; `shows_in` names experiments that are enough to see it.
+    `violates` is what it is held to, `also` what breaks with it and shows only where one looks at
+    everything. `seen` says where a service or a client was seen to do this; `shows_in` names
+    experiments that are enough to see it.
     """
 
     name: str
@@ -45,7 +47,9 @@ class Fault:
         return not self.violates
 
     def applies(self, dialect: Dialect) -> bool:
-        """Whether it is a fault, or a variant, under this dialect; not if that hangs on what it leaves open."""
+        """Whether it is a fault, or a variant, under this dialect; not if that hangs on what it
+        leaves open.
+        """
         try:
             return self.where(dialect)
         except Undecided:
@@ -76,34 +80,53 @@ def everywhere(_dialect: Dialect) -> bool:
 
 
 def fault(
-    *violates: str, also: Sequence[str] = (), seen: str = "", where: Where = everywhere, shows_in: Sequence[str] = ()
+    *violates: str,
+    also: Sequence[str] = (),
+    seen: str = "",
+    where: Where = everywhere,
+    shows_in: Sequence[str] = (),
 ) -> Callable[[_Part], _Part]:
     """Register a class as the fault of its name; its docstring says what is broken."""
 
     def register(part: _Part) -> _Part:
-        _register(part, tuple(violates), also=tuple(also), seen=seen, where=where, shows_in=tuple(shows_in))
+        _register(
+            part,
+            tuple(violates),
+            also=tuple(also),
+            seen=seen,
+            where=where,
+            shows_in=tuple(shows_in),
+        )
         return part
 
     return register
 
 
 def variant(*, where: Where = everywhere) -> Callable[[_Part], _Part]:
-    """Register a class as a clean variant: its docstring says what is different, and the document allows it."""
+    """Register a class as a clean variant: its docstring says what is different, and the document
+    allows it.
+    """
     return fault(where=where)
 
 
 def catalogue() -> Mapping[str, Fault]:
     """Every fault and variant of the modules beside this one, by name."""
-    package = importlib.import_module("mockserver.faults")
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"mockserver.faults.{module.name}")
+    package = importlib.import_module("hookproof.mockserver.faults.catalogue")
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        importlib.import_module(module.name)
     return MappingProxyType(_registered)
 
 
 def with_faults(made_of: Collaborators, faults: Iterable[Fault]) -> Collaborators:
-    """The collaborators with each fault in its place; two at the same place are both there, the later one in front."""
+    """The collaborators with each fault in its place; two at the same place are both there, the
+    later one in front.
+    """
     for one in faults:
-        made_of = replace(made_of, delivery=_with(made_of.delivery, one)) if one.delivers else _with(made_of, one)
+        made_of = (
+            replace(made_of, delivery=_with(made_of.delivery, one))
+            if one.delivers
+            else _with(made_of, one)
+        )
     return made_of
 
 
@@ -112,13 +135,21 @@ _Record = TypeVar("_Record", Collaborators, DeliveryCollaborators)
 
 def _with(record: _Record, one: Fault) -> _Record:
     known: type = getattr(record, one.replaces)
-    part = one.part if issubclass(one.part, known) else type(one.part.__name__, (one.part, known), {})
+    part = (
+        one.part if issubclass(one.part, known) else type(one.part.__name__, (one.part, known), {})
+    )
     changed: dict[str, Any] = {one.replaces: part}
     return replace(record, **changed)
 
 
 def _register(
-    part: type, violates: tuple[str, ...], *, also: tuple[str, ...], seen: str, where: Where, shows_in: tuple[str, ...]
+    part: type,
+    violates: tuple[str, ...],
+    *,
+    also: tuple[str, ...],
+    seen: str,
+    where: Where,
+    shows_in: tuple[str, ...],
 ) -> None:
     name = _NEW_WORD.sub("_", part.__name__).lower()
     if name in _registered:

@@ -1,1 +1,3 @@
-"""Telling an endpoint's contacts, by e-mail and chat, about deliveries given up and changes of state (section 6)."""
+"""Telling an endpoint's contacts, by e-mail and chat, about deliveries given up and changes of
+state (section 6).
+"""

@@ -3,18 +3,18 @@
 import logging
 from collections.abc import Callable, Sequence
 
-from mockserver.delivery.egress import EgressGuard, Network
-from mockserver.delivery.tls import TlsContexts
-from mockserver.delivery.transport import Transport
-from mockserver.notifications.bounds import Bounds
-from mockserver.notifications.chat import ChatChannel
-from mockserver.notifications.journal import NotificationJournal
-from mockserver.notifications.mail import MailChannel, MailServer
-from mockserver.notifications.notice import Contact
-from mockserver.notifications.notifier import Notifier
-from mockserver.notifications.outbox import Outbox
-from mockserver.notifications.wording import Wording
-from spec.dialect import Dialect
+from hookproof.mockserver.delivery.http_client.egress import EgressGuard, Network
+from hookproof.mockserver.delivery.http_client.tls import TlsContexts
+from hookproof.mockserver.delivery.http_client.transport import Transport
+from hookproof.mockserver.notifications.bounds import Bounds
+from hookproof.mockserver.notifications.chat import ChatChannel
+from hookproof.mockserver.notifications.journal import NotificationJournal
+from hookproof.mockserver.notifications.mail import MailChannel, MailServer
+from hookproof.mockserver.notifications.notice import Contact
+from hookproof.mockserver.notifications.notifier import Notifier
+from hookproof.mockserver.notifications.outbox import Outbox
+from hookproof.mockserver.notifications.wording import Wording
+from hookproof.spec.dialect.model import Dialect
 
 
 def notifier_for(
@@ -27,12 +27,13 @@ def notifier_for(
     mail_server: MailServer | None,
     bounds: Bounds,
 ) -> Notifier:
-    """A notifier that looks endpoints up with `contact`; without a `mail_server` it has no e-mail channel.
+    """A notifier that looks endpoints up with `contact`; without a `mail_server` it has no e-mail
+    channel.
 
-    The channels share the rules of deliveries, the guard's and the trust's, and no connection and no look-up thread
-    with them.
+    The channels share the rules of deliveries, the guard's and the trust's, and no connection and
+    no look-up thread with them.
     """
-    log = logging.getLogger("mockserver.notifications")
+    log = logging.getLogger("hookproof.mockserver.notifications")
     journal = NotificationJournal(clock)
     wording = Wording(dialect, bounds.window_s)
     chat = ChatChannel(Transport(EgressGuard(egress), trust), wording, timeout_s=bounds.timeout_s)

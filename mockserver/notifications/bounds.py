@@ -1,4 +1,6 @@
-"""How much the notifications may cost: a server whose endpoints all fail at once must not drown in telling so."""
+"""How much the notifications may cost: a server whose endpoints all fail at once must not drown in
+telling so.
+"""
 
 from dataclasses import dataclass
 
@@ -7,10 +9,10 @@ from dataclasses import dataclass
 class Bounds:
     """Times are in seconds.
 
-    An endpoint gets one notification of each kind in `window_s`. A notification is tried `attempts` times, each for
-    `timeout_s` at most, with `wait_s` after the first try and twice as much after every further one. `unsent` is how
-    many may wait or be under way on a channel; what comes on top is dropped. `windows` is how many may be open at once;
-    beyond them nothing is told.
+    An endpoint gets one notification of each kind in `window_s`. A notification is tried `attempts`
+    times, each for `timeout_s` at most, with `wait_s` after the first try and twice as much after
+    every further one. `unsent` is how many may wait or be under way on a channel; what comes on top
+    is dropped. `windows` is how many may be open at once; beyond them nothing is told.
     """
 
     window_s: float = 60.0

@@ -1,12 +1,15 @@
-"""What every channel of notifications is: something that can carry one notice, or say why it cannot."""
+"""What every channel of notifications is: something that can carry one notice, or say why it
+cannot.
+"""
 
 from typing import Protocol
 
-from mockserver.notifications.notice import Contact, Notice
+from hookproof.mockserver.notifications.notice import Contact, Notice
 
 
 class Undelivered(Exception):
-    """A notice did not get through; the message says why in one line that holds no secret and no address of a person.
+    """A notice did not get through; the message says why in one line that holds no secret and no
+    address of a person.
 
     `final` says that trying again would change nothing.
     """

@@ -1,24 +1,26 @@
 """The chat channel: a POST to the slack_webhook_url of an endpoint (section 2.3).
 
-The URL comes from a stranger just as an endpoint's does, so the POST goes the way of deliveries: the same guard, the
-same trust, no redirect. Slack's incoming webhooks take a JSON object with `text`, and other chats take the same.
+The URL comes from a stranger just as an endpoint's does, so the POST goes the way of deliveries:
+the same guard, the same trust, no redirect. Slack's incoming webhooks take a JSON object with
+`text`, and other chats take the same.
 """
 
 import json
 from http import HTTPStatus
 from typing import Final
 
-from mockserver.delivery.connection import TlsFault
-from mockserver.delivery.egress import EgressRefused
-from mockserver.delivery.headers import CONTENT_TYPE
-from mockserver.delivery.http1 import ConnectionFault, ProtocolFault
-from mockserver.delivery.transport import AddressFault, Transport, parse_url
-from mockserver.notifications.channel import Undelivered
-from mockserver.notifications.notice import Contact, Notice
-from mockserver.notifications.wording import Wording
+from hookproof.mockserver.delivery.attempt.headers import CONTENT_TYPE
+from hookproof.mockserver.delivery.http_client.connection import TlsFault
+from hookproof.mockserver.delivery.http_client.egress import EgressRefused
+from hookproof.mockserver.delivery.http_client.http1 import ConnectionFault, ProtocolFault
+from hookproof.mockserver.delivery.http_client.transport import AddressFault, Transport, parse_url
+from hookproof.mockserver.notifications.channel import Undelivered
+from hookproof.mockserver.notifications.notice import Contact, Notice
+from hookproof.mockserver.notifications.wording import Wording
 
 HEADERS: Final = ((CONTENT_TYPE, "application/json"), ("User-Agent", "hookproof"))
-# Slack's markup: without this a name could mention a whole channel or show a link under false words.
+# Slack's markup: without this a name could mention a whole channel or show a link under false
+# words.
 MARKUP: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 SUCCESSFUL, CLIENT_ERROR = 2, 4  # the classes of statuses, RFC 9110, section 15
 
@@ -46,16 +48,21 @@ class ChatChannel:
             )
         except AddressFault:
             # Its message quotes the URL, which is as good as a password.
-            raise Undelivered("the slack_webhook_url is no http or https URL with a host", final=True) from None
+            raise Undelivered(
+                "the slack_webhook_url is no http or https URL with a host", final=True
+            ) from None
         except EgressRefused as refused:
             raise Undelivered(str(refused), final=True) from None
         except (TlsFault, ConnectionFault, ProtocolFault) as fault:
             raise Undelivered(str(fault)) from None
         if response.status // 100 != SUCCESSFUL:
             refused_for_good = (
-                response.status // 100 == CLIENT_ERROR and response.status != HTTPStatus.TOO_MANY_REQUESTS
+                response.status // 100 == CLIENT_ERROR
+                and response.status != HTTPStatus.TOO_MANY_REQUESTS
             )
-            raise Undelivered(f"the chat webhook answered {response.status}", final=refused_for_good)
+            raise Undelivered(
+                f"the chat webhook answered {response.status}", final=refused_for_good
+            )
 
     async def close(self) -> None:
         """Close kept connections."""

@@ -1,11 +1,13 @@
-"""What became of notifications, for people and tests to look at; it keeps no address and no text of a message."""
+"""What became of notifications, for people and tests to look at; it keeps no address and no text of
+a message.
+"""
 
 from collections import Counter, deque
 from collections.abc import Callable
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
-from mockserver.notifications.notice import Notice
+from hookproof.mockserver.notifications.notice import Notice
 
 _KEPT: Final = 5000
 
@@ -19,7 +21,9 @@ class State(StrEnum):
 
 
 class Entry(NamedTuple):
-    """One notification over one channel; `at` is in unix seconds, `held_back` counts what was kept back before it."""
+    """One notification over one channel; `at` is in unix seconds, `held_back` counts what was kept
+    back before it.
+    """
 
     sequence: int
     at: float
@@ -38,7 +42,9 @@ NOTIFICATION_FIELDS: Final = Entry._fields
 
 
 class NotificationJournal:
-    """The latest notifications, and counts of all by channel and state; `held_back` counts what the rate limit kept."""
+    """The latest notifications, and counts of all by channel and state; `held_back` counts what the
+    rate limit kept.
+    """
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
@@ -47,7 +53,9 @@ class NotificationJournal:
         self.counts: Counter[tuple[str, str]] = Counter()
         self.held_back = 0
 
-    def note(self, notice: Notice, channel: str, state: State, *, attempts: int, detail: str) -> None:
+    def note(
+        self, notice: Notice, channel: str, state: State, *, attempts: int, detail: str
+    ) -> None:
         """Write down how a notification ended."""
         self._sequence += 1
         self.counts[channel, state.value] += 1

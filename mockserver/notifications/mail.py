@@ -1,9 +1,10 @@
 """The e-mail channel: a message to the support_email of an endpoint, over SMTP (section 2.3).
 
-The server's address was given by the operator, so naming it is leave enough to connect there: `--allow-egress` is for
-the addresses of strangers, and to demand it for the mail server would open that server to every endpoint URL. The guard
-still looks the name up once and keeps metadata addresses closed. STARTTLS is used where it is offered, with the trust
-of deliveries; a certificate that is not trusted is a failure and no reason to send in clear.
+The server's address was given by the operator, so naming it is leave enough to connect there:
+`--allow-egress` is for the addresses of strangers, and to demand it for the mail server would open
+that server to every endpoint URL. The guard still looks the name up once and keeps metadata
+addresses closed. STARTTLS is used where it is offered, with the trust of deliveries; a certificate
+that is not trusted is a failure and no reason to send in clear.
 """
 
 import re
@@ -20,18 +21,19 @@ from typing import Final
 
 import aiosmtplib
 
-from mockserver.delivery.egress import EgressGuard, EgressRefused
-from mockserver.delivery.tls import TlsContexts
-from mockserver.notifications.channel import Undelivered
-from mockserver.notifications.notice import Contact, Notice
-from mockserver.notifications.wording import Wording
+from hookproof.mockserver.delivery.http_client.egress import EgressGuard, EgressRefused
+from hookproof.mockserver.delivery.http_client.tls import TlsContexts
+from hookproof.mockserver.notifications.channel import Undelivered
+from hookproof.mockserver.notifications.notice import Contact, Notice
+from hookproof.mockserver.notifications.wording import Wording
 
 ANYWHERE: Final = (ip_network("0.0.0.0/0"), ip_network("::/0"))
 SENDER: Final = "hookproof@localhost"
 SHARE_S: Final = 3.0  # for each address of the server but the last
 FOOTER: Final = "You get this because the endpoint names this address as its support_email."
 LONGEST_MAILBOX: Final = 254  # RFC 5321, section 4.5.3.1, without the angle brackets
-# RFC 5321, section 4.1.2, without quoted names and address literals; RFC 6531 lets names go beyond ASCII.
+# RFC 5321, section 4.1.2, without quoted names and address literals; RFC 6531 lets names go beyond
+# ASCII.
 _LOCAL: Final = re.compile(r"[^\s@\"(),:;<>\[\]\\]{1,64}")
 _DOMAIN: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?")
 _PERMANENT: Final = 500  # RFC 5321, section 4.2.1: replies from here on stay as they are
@@ -47,7 +49,9 @@ class MailServer:
 
 
 def mailbox(text: str) -> Address:
-    """One e-mail address without a display name; nothing in it can end a header or a command. Raises ValueError."""
+    """One e-mail address without a display name; nothing in it can end a header or a command.
+    Raises ValueError.
+    """
     local, at, domain = text.rpartition("@")
     if not at or len(text) > LONGEST_MAILBOX or not _LOCAL.fullmatch(local):
         raise ValueError("it is not of the form NAME@DOMAIN")
@@ -76,7 +80,9 @@ class MailChannel:
         return bool(contact.support_email)
 
     async def send(self, notice: Notice) -> None:
-        """Hand one mail over; raises Undelivered. What the server says is left out: it may repeat addresses."""
+        """Hand one mail over; raises Undelivered. What the server says is left out: it may repeat
+        addresses.
+        """
         try:
             recipient = mailbox(notice.contact.support_email or "")
         except ValueError:
@@ -94,7 +100,9 @@ class MailChannel:
         except ssl.SSLError as error:
             raise Undelivered(f"no TLS with the mail server: {error.reason}") from None
         except (aiosmtplib.SMTPException, OSError) as fault:
-            raise Undelivered(f"the mail server cannot be reached: {type(fault).__name__}") from None
+            raise Undelivered(
+                f"the mail server cannot be reached: {type(fault).__name__}"
+            ) from None
 
     def message(self, notice: Notice, recipient: Address) -> EmailMessage:
         """The mail as it goes out."""
@@ -104,8 +112,12 @@ class MailChannel:
         message["Subject"] = self._wording.subject(notice)
         message["Date"] = format_datetime(datetime.fromtimestamp(notice.at, UTC))
         # The same for every attempt, so that a mail that was taken twice can be told.
-        message["Message-ID"] = f"<{notice.contact.uid}.{notice.kind}.{notice.at * 1e6:.0f}@{self._sender.domain}>"
-        message["Auto-Submitted"] = "auto-generated"  # RFC 3834: nobody's automatic answer is wanted
+        message["Message-ID"] = (
+            f"<{notice.contact.uid}.{notice.kind}.{notice.at * 1e6:.0f}@{self._sender.domain}>"
+        )
+        message["Auto-Submitted"] = (
+            "auto-generated"  # RFC 3834: nobody's automatic answer is wanted
+        )
         message.set_content("\n\n".join([*self._wording.lines(notice), FOOTER]) + "\n")
         return message
 
@@ -117,8 +129,12 @@ class MailChannel:
         try:
             await client.ehlo()
             if client.supports_extension("starttls"):
-                await client.starttls(server_hostname=self._server.host, tls_context=self._tls.context(None))
-            await client.send_message(message, sender=self._sender.addr_spec, recipients=[recipient.addr_spec])
+                await client.starttls(
+                    server_hostname=self._server.host, tls_context=self._tls.context(None)
+                )
+            await client.send_message(
+                message, sender=self._sender.addr_spec, recipients=[recipient.addr_spec]
+            )
             await client.quit()
         finally:
             client.close()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from mockserver.delivery.port import AttemptOutcome
+from hookproof.mockserver.delivery.store_port import AttemptOutcome
 
 
 class Kind(StrEnum):
@@ -15,9 +15,11 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contact:
-    """An endpoint as a message names it, with the addresses of those who care for it (section 2.3), as they were given.
+    """An endpoint as a message names it, with the addresses of those who care for it (section 2.3),
+    as they were given.
 
-    `name` is None for an endpoint without one. The chat URL lets whoever knows it post, so it is a secret.
+    `name` is None for an endpoint without one. The chat URL lets whoever knows it post, so it is a
+    secret.
     """
 
     uid: str
@@ -29,10 +31,11 @@ class Contact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice:
-    """One thing to tell: at `at`, in unix seconds, a delivery was given up, and maybe its endpoint disabled with it.
+    """One thing to tell: at `at`, in unix seconds, a delivery was given up, and maybe its endpoint
+    disabled with it.
 
-    `outcome` is how the last of the attempts ended. `held_back` counts the notices of this kind that the rate limit
-    kept back since `held_since`, this one not among them.
+    `outcome` is how the last of the attempts ended. `held_back` counts the notices of this kind
+    that the rate limit kept back since `held_since`, this one not among them.
     """
 
     kind: Kind

@@ -1,13 +1,15 @@
-"""An outbox: the notices of one channel on their way, each as a task, none waited for by anybody else."""
+"""An outbox: the notices of one channel on their way, each as a task, none waited for by anybody
+else.
+"""
 
 import asyncio
 import logging
 from typing import Final
 
-from mockserver.notifications.bounds import Bounds
-from mockserver.notifications.channel import Channel, Undelivered
-from mockserver.notifications.journal import NotificationJournal, State
-from mockserver.notifications.notice import Contact, Notice
+from hookproof.mockserver.notifications.bounds import Bounds
+from hookproof.mockserver.notifications.channel import Channel, Undelivered
+from hookproof.mockserver.notifications.journal import NotificationJournal, State
+from hookproof.mockserver.notifications.notice import Contact, Notice
 
 FULL: Final = "too many notifications are unsent"
 
@@ -16,7 +18,13 @@ class Outbox:
     """Sends notices over a channel, `at_once` of them at a time, each a bounded number of times."""
 
     def __init__(
-        self, channel: Channel, journal: NotificationJournal, bounds: Bounds, *, at_once: int, log: logging.Logger
+        self,
+        channel: Channel,
+        journal: NotificationJournal,
+        bounds: Bounds,
+        *,
+        at_once: int,
+        log: logging.Logger,
     ) -> None:
         self._channel = channel
         self._journal = journal
@@ -49,7 +57,9 @@ class Outbox:
             await asyncio.wait(self._tasks, timeout=grace_s)
         if self._tasks:
             self._log.warning(
-                "the server stops with %d notifications by %s unsent", len(self._tasks), self._channel.name
+                "the server stops with %d notifications by %s unsent",
+                len(self._tasks),
+                self._channel.name,
             )
         self.forget()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -80,7 +90,9 @@ class Outbox:
                 raise
             except Exception as fault:  # noqa: BLE001  a fault of ours costs this notice alone
                 # Only its kind is told: the text of an unforeseen fault may quote a URL.
-                raise Undelivered(f"a fault of this server: {type(fault).__name__}", final=True) from None
+                raise Undelivered(
+                    f"a fault of this server: {type(fault).__name__}", final=True
+                ) from None
 
     def _note(self, notice: Notice, state: State, *, attempts: int, detail: str = "") -> None:
         self._journal.note(notice, self._channel.name, state, attempts=attempts, detail=detail)

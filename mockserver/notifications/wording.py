@@ -1,7 +1,8 @@
 """The words of a notification: what happened, in lines of plain text.
 
-They hold no secret: neither keys nor payloads, and no URL, since even an endpoint's URL may carry a token. Names and
-event types come from strangers, so nothing of them can end a line or hide what follows.
+They hold no secret: neither keys nor payloads, and no URL, since even an endpoint's URL may carry a
+token. Names and event types come from strangers, so nothing of them can end a line or hide what
+follows.
 """
 
 import unicodedata
@@ -9,9 +10,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final
 
-from mockserver.delivery.port import AttemptOutcome, Failure
-from mockserver.notifications.notice import Kind, Notice
-from spec.dialect import Dialect
+from hookproof.mockserver.delivery.store_port import AttemptOutcome, Failure
+from hookproof.mockserver.notifications.notice import Kind, Notice
+from hookproof.spec.dialect.model import Dialect
 
 LONGEST_TEXT: Final = 120
 ELLIPSIS: Final = "…"
@@ -65,7 +66,9 @@ class Wording:
         if not notice.held_back:
             return []
         more = _count(notice.held_back, "like it was", "like it were")
-        return [f"{more} held back since {moment(notice.held_since)}: one in {self._window_s:g} s is sent."]
+        return [
+            f"{more} held back since {moment(notice.held_since)}: one in {self._window_s:g} s is sent."
+        ]
 
 
 def reason(outcome: AttemptOutcome) -> str:
@@ -77,7 +80,9 @@ def reason(outcome: AttemptOutcome) -> str:
 
 def one_line(text: str) -> str:
     """A text from a stranger as a short line of visible characters."""
-    seen = "".join(" " if unicodedata.category(char) in _UNSEEN else char for char in text[: LONGEST_TEXT * 4])
+    seen = "".join(
+        " " if unicodedata.category(char) in _UNSEEN else char for char in text[: LONGEST_TEXT * 4]
+    )
     line = " ".join(seen.split())
     return line if len(line) <= LONGEST_TEXT else line[: LONGEST_TEXT - 1] + ELLIPSIS
 

@@ -1,1 +1,3 @@
-"""Everything the server remembers, in one SQLite database: in memory, or in a file that survives the process."""
+"""Everything the server remembers, in one SQLite database: in memory, or in a file that survives
+the process.
+"""

@@ -4,9 +4,9 @@ from typing import Final
 
 import msgspec
 
-from mockserver.notifications.notice import Contact
-from mockserver.store.database import Database
-from mockserver.store.deliveries import Credentials
+from hookproof.mockserver.notifications.notice import Contact
+from hookproof.mockserver.store.database import Database
+from hookproof.mockserver.store.deliveries import Credentials
 
 _ONE: Final = "SELECT project, document, credentials FROM endpoints WHERE uid = ?"
 
@@ -22,7 +22,9 @@ _decode_credentials: Final = msgspec.json.Decoder(Credentials).decode
 
 
 class Contacts:
-    """Looks contacts up; they are kept beside the credentials, since a dialect may mask what responses show."""
+    """Looks contacts up; they are kept beside the credentials, since a dialect may mask what
+    responses show.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -1,8 +1,9 @@
 """The SQLite connection: its schema, and group commit.
 
-All writes of one turn of the event loop form one transaction. Whoever wrote waits for `pending` before it answers, so
-that nothing is acknowledged that a killed process could lose. Reads see what was written at once; they wait for
-`pending` too, so that nobody is shown what may yet be lost. All methods belong to the loop's thread.
+All writes of one turn of the event loop form one transaction. Whoever wrote waits for `pending`
+before it answers, so that nothing is acknowledged that a killed process could lose. Reads see what
+was written at once; they wait for `pending` too, so that nobody is shown what may yet be lost. All
+methods belong to the loop's thread.
 """
 
 import asyncio
@@ -11,14 +12,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
-from mockserver.store.schema import DIALECT_KEY, SCHEMA, SEAL_KEY, TABLES, VERSION
+from hookproof.mockserver.store.schema import DIALECT_KEY, SCHEMA, SEAL_KEY, TABLES, VERSION
 
 IN_MEMORY: Final = ":memory:"
 _PAGE_BYTES: Final = 16384
 _BUSY_S: Final = 0.2
 _SEAL_BYTES: Final = 32
 # Of this connection alone: it is not stored in the file.
-_NOTICE: Final = "CREATE TEMP TRIGGER notice AFTER UPDATE ON main.endpoints BEGIN SELECT endpoint_changed(); END"
+_NOTICE: Final = (
+    "CREATE TEMP TRIGGER notice AFTER UPDATE ON main.endpoints BEGIN SELECT endpoint_changed(); END"
+)
 
 Parameters = Sequence[Any] | dict[str, Any]
 
@@ -42,7 +45,9 @@ class Database:
         self.pending: asyncio.Future[None] | None = None
         self.endpoint_changes = 0
         try:
-            self._connection = sqlite3.connect(path, isolation_level=None, cached_statements=256, timeout=_BUSY_S)
+            self._connection = sqlite3.connect(
+                path, isolation_level=None, cached_statements=256, timeout=_BUSY_S
+            )
         except sqlite3.Error as problem:
             raise UnusableDatabase(f"{path} cannot be used as a database: {problem}") from None
         try:
@@ -70,7 +75,8 @@ class Database:
     def commit(self) -> None:
         """Commit what is pending now rather than at the end of the turn.
 
-        Raises sqlite3.Error if that fails: then everything that was pending is undone, and all who wait for it know.
+        Raises sqlite3.Error if that fails: then everything that was pending is undone, and all who
+        wait for it know.
         """
         pending, self.pending = self.pending, None
         if pending is None:
@@ -84,7 +90,9 @@ class Database:
 
     @contextmanager
     def at_once(self) -> Iterator["Database"]:
-        """Commit what is written inside, together with what was pending before, or else undo all of it and raise."""
+        """Commit what is written inside, together with what was pending before, or else undo all of
+        it and raise.
+        """
         try:
             yield self
             self.commit()
@@ -108,7 +116,9 @@ class Database:
 
     def holds_resources(self) -> bool:
         """Whether anything was ever stored."""
-        return any(self.read(f"SELECT EXISTS (SELECT 1 FROM {table})").fetchone()[0] for table in TABLES)
+        return any(
+            self.read(f"SELECT EXISTS (SELECT 1 FROM {table})").fetchone()[0] for table in TABLES
+        )
 
     def clear(self) -> None:
         """Delete every resource, with what hangs on it."""
@@ -166,6 +176,10 @@ class Database:
 
     def _refuse_other_dialect(self, dialect: str) -> None:
         """Stored texts hold a dialect's forms of identifiers, times and words."""
-        (made_for,) = self._connection.execute("SELECT value FROM facts WHERE name = ?", (DIALECT_KEY,)).fetchone()
+        (made_for,) = self._connection.execute(
+            "SELECT value FROM facts WHERE name = ?", (DIALECT_KEY,)
+        ).fetchone()
         if made_for != dialect:
-            raise UnusableDatabase(f"it was made for the dialect {made_for}, not {dialect}; use a new file")
+            raise UnusableDatabase(
+                f"it was made for the dialect {made_for}, not {dialect}; use a new file"
+            )

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from mockserver.delivery.port import (
+from hookproof.mockserver.delivery.store_port import (
     ClientCertificate,
     Clock,
     DeliveryState,
@@ -16,10 +16,10 @@ from mockserver.delivery.port import (
     SigningSecret,
     Start,
 )
-from mockserver.identifiers import timestamp_writer
-from mockserver.store.database import Database
-from mockserver.store.endpoints import decoded_secrets
-from spec.dialect import Dialect
+from hookproof.mockserver.store.database import Database
+from hookproof.mockserver.store.endpoints import decoded_secrets
+from hookproof.mockserver.store.identifiers import timestamp_writer
+from hookproof.spec.dialect.model import Dialect
 
 _WAITING: Final = """SELECT DISTINCT endpoints.uid FROM deliveries JOIN endpoints ON endpoints.seq = deliveries.endpoint
     WHERE deliveries.due_at IS NOT NULL"""
@@ -43,8 +43,12 @@ _DELIVERED: Final = """UPDATE tallies SET delivered = delivered + ?, failed_in_a
     WHERE endpoint = (SELECT endpoint FROM deliveries WHERE id = ?)"""
 _EXHAUSTED: Final = """UPDATE tallies SET failed = failed + ?1, failed_in_a_row = failed_in_a_row + ?1
     WHERE endpoint = (SELECT endpoint FROM deliveries WHERE id = ?2)"""
-_IN_A_ROW: Final = "SELECT failed_in_a_row FROM tallies WHERE endpoint = (SELECT seq FROM endpoints WHERE uid = ?)"
-_DEACTIVATE: Final = "UPDATE endpoints SET active = 0, receives = ?, updated_at = ? WHERE uid = ? AND active"
+_IN_A_ROW: Final = (
+    "SELECT failed_in_a_row FROM tallies WHERE endpoint = (SELECT seq FROM endpoints WHERE uid = ?)"
+)
+_DEACTIVATE: Final = (
+    "UPDATE endpoints SET active = 0, receives = ?, updated_at = ? WHERE uid = ? AND active"
+)
 
 _COUNTS: Final = {DeliveryState.DELIVERED: _DELIVERED, DeliveryState.EXHAUSTED: _EXHAUSTED}
 _PARSED: Final = 16384  # as many as one broadcast may reach
@@ -63,7 +67,9 @@ class _Document(msgspec.Struct):
 
 
 class Credentials(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """What deliveries present to the destination, and who is notified, all of it unmasked (sections 2.3 and 2.5)."""
+    """What deliveries present to the destination, and who is notified, all of it unmasked (sections
+    2.3 and 2.5).
+    """
 
     authentication: dict[str, Any] | None = None
     mtls_client_cert: dict[str, Any] | None = None
@@ -79,7 +85,9 @@ class Credentials(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class _Parsed(msgspec.Struct, gc=False):
-    """Settings, all that they are made from, and how many changes of endpoints that takes account of."""
+    """Settings, all that they are made from, and how many changes of endpoints that takes account
+    of.
+    """
 
     changes: int
     row: tuple[Any, ...]
@@ -141,10 +149,17 @@ class Deliveries:
         return settings
 
     def _settings(
-        self, uid: str, stored_document: bytes, stored_credentials: bytes | None, secrets: bytes, receives: int
+        self,
+        uid: str,
+        stored_document: bytes,
+        stored_credentials: bytes | None,
+        secrets: bytes,
+        receives: int,
     ) -> EndpointSettings:
         document = _decode_document(stored_document)
-        credentials = Credentials() if stored_credentials is None else _decode_credentials(stored_credentials)
+        credentials = (
+            Credentials() if stored_credentials is None else _decode_credentials(stored_credentials)
+        )
         rules = self._rules
         window = document.rate_limit_duration or rules.default_rate_limit_duration.value
         return EndpointSettings(
@@ -155,7 +170,10 @@ class Deliveries:
             http_timeout_s=document.http_timeout or rules.default_timeout_s.value,
             rate_limit=document.rate_limit or None,
             rate_window_s=window * rules.rate_limit_unit.in_seconds,
-            secrets=tuple(SigningSecret(value=one.value, expires_at=one.ends) for one in decoded_secrets(secrets)),
+            secrets=tuple(
+                SigningSecret(value=one.value, expires_at=one.ends)
+                for one in decoded_secrets(secrets)
+            ),
             authentication=credentials.authentication,
             client_certificate=credentials.client_certificate,
             receives=bool(receives),
@@ -170,7 +188,9 @@ class Deliveries:
         return [started_at for (started_at,) in self._database.read(_STARTS, (endpoint_uid, since))]
 
     def record_starts(self, starts: Sequence[Start]) -> None:
-        """Remember starts; committed before this returns, since the limit holds across restarts (section 8)."""
+        """Remember starts; committed before this returns, since the limit holds across restarts
+        (section 8).
+        """
         rows = [(start.at, start.counts_until, start.delivery.id) for start in starts]
         with self._database.at_once() as database:
             database.write_many(_START, rows)
@@ -179,7 +199,9 @@ class Deliveries:
                 self._forget_starts()
 
     def record(self, records: Sequence[Record]) -> None:
-        """Write down what became of deliveries, all or nothing. What a reset has deleted meanwhile stays deleted."""
+        """Write down what became of deliveries, all or nothing. What a reset has deleted meanwhile
+        stays deleted.
+        """
         states, attempts = [], []
         counts: dict[DeliveryState, Counter[str]] = {state: Counter() for state in _COUNTS}
         any_of: dict[str, int] = {}
@@ -187,7 +209,9 @@ class Deliveries:
             states.append((state.value, due_at, outcome.number is not None, delivery.id))
             failure = None if outcome.failure is None else outcome.failure.value
             times = (outcome.started_at, outcome.finished_at)
-            attempts.append((outcome.number, *times, outcome.status, failure, outcome.detail, delivery.id))
+            attempts.append(
+                (outcome.number, *times, outcome.status, failure, outcome.detail, delivery.id)
+            )
             if state in _COUNTS:
                 counts[state][delivery.endpoint_uid] += 1
                 any_of[delivery.endpoint_uid] = delivery.id
@@ -195,7 +219,9 @@ class Deliveries:
             database.write_many(_ATTEMPT, attempts)  # first: it reads how many there were before
             database.write_many(_STATE, states)
             for state, of_endpoints in counts.items():
-                database.write_many(_COUNTS[state], [(count, any_of[uid]) for uid, count in of_endpoints.items()])
+                database.write_many(
+                    _COUNTS[state], [(count, any_of[uid]) for uid, count in of_endpoints.items()]
+                )
 
     def _forget_starts(self) -> None:
         """Delete the starts that count no more, as often as it costs each start little."""

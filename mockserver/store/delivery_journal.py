@@ -3,7 +3,7 @@
 from collections import defaultdict
 from typing import Any, Final
 
-from mockserver.store.database import Database
+from hookproof.mockserver.store.database import Database
 
 _COLUMNS: Final = {
     "id": "deliveries.id",
@@ -31,7 +31,9 @@ class DeliveryJournal:
         self._database = database
 
     def entries(self, wanted: dict[str, str]) -> list[dict[str, Any]]:
-        """The latest deliveries whose fields have the wanted texts, in order of acceptance, with their attempts."""
+        """The latest deliveries whose fields have the wanted texts, in order of acceptance, with
+        their attempts.
+        """
         terms = " AND ".join(f"CAST({_COLUMNS[name]} AS TEXT) = ?" for name in wanted) or "TRUE"
         statement = f"{_DELIVERIES} WHERE {terms} ORDER BY deliveries.id DESC LIMIT {_MOST}"
         rows = self._database.read(statement, tuple(wanted.values())).fetchall()[::-1]
@@ -40,7 +42,9 @@ class DeliveryJournal:
         attempts = defaultdict(list)
         for delivery, *values in self._database.read(_ATTEMPTS, (rows[0][0], rows[-1][0])):
             attempts[delivery].append(dict(zip(_ATTEMPT_FIELDS, values, strict=True)))
-        return [{**dict(zip(_COLUMNS, row, strict=True)), "attempts": attempts[row[0]]} for row in rows]
+        return [
+            {**dict(zip(_COLUMNS, row, strict=True)), "attempts": attempts[row[0]]} for row in rows
+        ]
 
     def counts(self) -> dict[str, int]:
         """How many deliveries are in each state."""

@@ -5,11 +5,13 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from mockserver.store.database import Database
+from hookproof.mockserver.store.database import Database
 
 
 class StoredSecret(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A secret as it is kept: times in the dialect's form, and `ends`, the unix second at which it stops signing."""
+    """A secret as it is kept: times in the dialect's form, and `ends`, the unix second at which it
+    stops signing.
+    """
 
     uid: str
     value: str
@@ -20,7 +22,9 @@ class StoredSecret(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
 
 class NewEndpoint(NamedTuple):
-    """An endpoint about to be stored; `document` and `credentials` are JSON objects, the second one unmasked."""
+    """An endpoint about to be stored; `document` and `credentials` are JSON objects, the second one
+    unmasked.
+    """
 
     uid: str
     project: str
@@ -49,7 +53,9 @@ class EndpointRow(NamedTuple):
     failed: int
 
 
-_COLUMNS: Final = "seq, uid, owner_id, active, document, secrets, updated_at, events, delivered, failed"
+_COLUMNS: Final = (
+    "seq, uid, owner_id, active, document, secrets, updated_at, events, delivered, failed"
+)
 _INSERT: Final = f"INSERT INTO endpoints ({', '.join(NewEndpoint._fields)}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _TALLIED: Final = "JOIN tallies ON tallies.endpoint = endpoints.seq"
 _TALLY: Final = "INSERT INTO tallies (endpoint) VALUES (?)"

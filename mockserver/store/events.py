@@ -1,20 +1,22 @@
-"""Events and, in the same transaction, one delivery for each endpoint that an event reaches (sections 2.8 and 4.8)."""
+"""Events and, in the same transaction, one delivery for each endpoint that an event reaches
+(sections 2.8 and 4.8).
+"""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import msgspec
 
-from mockserver.delivery.port import DeliveryState
-from mockserver.store.database import Database
-from mockserver.store.endpoints import EndpointRow
+from hookproof.mockserver.delivery.store_port import DeliveryState
+from hookproof.mockserver.store.database import Database
+from hookproof.mockserver.store.endpoints import EndpointRow
 
 
 class NewEvent(NamedTuple):
     """An event about to be stored.
 
-    `original_key` is the idempotency key of an event that is no duplicate; `payload` the JSON text of `data` as it
-    came; `headers` and `document` are JSON objects.
+    `original_key` is the idempotency key of an event that is no duplicate; `payload` the JSON text
+    of `data` as it came; `headers` and `document` are JSON objects.
     """
 
     uid: str
@@ -37,7 +39,9 @@ _INSERT: Final = f"INSERT INTO events ({', '.join(NewEvent._fields)}) VALUES (?,
 _ORIGINAL: Final = "SELECT payload, document FROM events WHERE project = ? AND original_key = ?"
 _DELIVER: Final = """INSERT INTO deliveries (event, endpoint, state, due_at)
     SELECT ?, value, ?, ? FROM json_each(?) ORDER BY key"""
-_COUNT: Final = "UPDATE tallies SET events = events + 1 WHERE endpoint IN (SELECT value FROM json_each(?))"
+_COUNT: Final = (
+    "UPDATE tallies SET events = events + 1 WHERE endpoint IN (SELECT value FROM json_each(?))"
+)
 
 
 class Events:
@@ -52,7 +56,9 @@ class Events:
         return None if row is None else EventRow._make(row)
 
     def add(self, event: NewEvent, *, reached: Sequence[EndpointRow], now: float) -> None:
-        """Store an event, a pending delivery for each endpoint that it reaches, and their counts of events."""
+        """Store an event, a pending delivery for each endpoint that it reaches, and their counts of
+        events.
+        """
         seq = self._database.write(_INSERT, event).lastrowid
         if reached:
             endpoints = msgspec.json.encode([endpoint.seq for endpoint in reached]).decode()

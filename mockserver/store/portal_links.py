@@ -1,16 +1,23 @@
-"""Portal links (section 2.6). `listed` holds the uids that the deprecated `endpoints` gave (section 9)."""
+"""Portal links (section 2.6). `listed` holds the uids that the deprecated `endpoints` gave (section
+9).
+"""
 
 from typing import Final, NamedTuple
 
-from mockserver.store.database import Database
+from hookproof.mockserver.store.database import Database
 
-# An owner without endpoints is listed as none: most of the owners on a page then need no look-up of their own.
-_OWNER_OF_ENDPOINTS: Final = "iif((project, owner_id) IN (SELECT project, owner_id FROM endpoints), owner_id, NULL)"
+# An owner without endpoints is listed as none: most of the owners on a page then need no look-up of
+# their own.
+_OWNER_OF_ENDPOINTS: Final = (
+    "iif((project, owner_id) IN (SELECT project, owner_id FROM endpoints), owner_id, NULL)"
+)
 LISTED_COLUMNS: Final = (_OWNER_OF_ENDPOINTS, "listed", "document")
 
 
 class PortalLinkRow(NamedTuple):
-    """A stored portal link; `listed` is a JSON array of uids, `document` a JSON object without endpoint members."""
+    """A stored portal link; `listed` is a JSON array of uids, `document` a JSON object without
+    endpoint members.
+    """
 
     seq: int
     owner_id: str | None
@@ -20,8 +27,12 @@ class PortalLinkRow(NamedTuple):
 
 _INSERT: Final = """INSERT INTO portal_links (uid, project, name, owner_id, listed, document)
     VALUES (?, ?, ?, ?, ?, ?)"""
-_ONE: Final = f"SELECT {', '.join(PortalLinkRow._fields)} FROM portal_links WHERE uid = ? AND project = ?"
-_UPDATE: Final = "UPDATE portal_links SET name = ?, owner_id = ?, listed = ?, document = ? WHERE seq = ?"
+_ONE: Final = (
+    f"SELECT {', '.join(PortalLinkRow._fields)} FROM portal_links WHERE uid = ? AND project = ?"
+)
+_UPDATE: Final = (
+    "UPDATE portal_links SET name = ?, owner_id = ?, listed = ?, document = ? WHERE seq = ?"
+)
 
 
 class PortalLinks:
@@ -31,7 +42,14 @@ class PortalLinks:
         self._database = database
 
     def add(
-        self, project: str, uid: str, *, name: str, owner_id: str | None, listed: bytes | None, document: bytes
+        self,
+        project: str,
+        uid: str,
+        *,
+        name: str,
+        owner_id: str | None,
+        listed: bytes | None,
+        document: bytes,
     ) -> PortalLinkRow:
         """Store a portal link."""
         cursor = self._database.write(_INSERT, (uid, project, name, owner_id, listed, document))

@@ -1,8 +1,10 @@
-"""The tables. A resource is kept as the JSON that the API shows, beside the columns that queries need.
+"""The tables. A resource is kept as the JSON that the API shows, beside the columns that queries
+need.
 
-What never changes is stored in its final form: `endpoints.document` is an endpoint as responses show it, credentials
-masked, without the members that live in columns of their own. `credentials` keeps the unmasked originals. What every
-delivery changes stands in narrow tables, so that it moves few bytes.
+What never changes is stored in its final form: `endpoints.document` is an endpoint as responses
+show it, credentials masked, without the members that live in columns of their own. `credentials`
+keeps the unmasked originals. What every delivery changes stands in narrow tables, so that it moves
+few bytes.
 """
 
 from typing import Final
@@ -11,7 +13,16 @@ VERSION: Final = 4
 DIALECT_KEY: Final = "dialect"
 SEAL_KEY: Final = "cursor seal"
 
-TABLES: Final = ("attempts", "starts", "deliveries", "events", "tallies", "endpoints", "portal_links", "sources")
+TABLES: Final = (
+    "attempts",
+    "starts",
+    "deliveries",
+    "events",
+    "tallies",
+    "endpoints",
+    "portal_links",
+    "sources",
+)
 
 SCHEMA: Final = (
     "CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -35,7 +46,8 @@ SCHEMA: Final = (
         failed INTEGER NOT NULL DEFAULT 0,
         failed_in_a_row INTEGER NOT NULL DEFAULT 0
     )""",
-    # Without a condition, since SQLite looks into no partial index for `(project, owner_id) IN (SELECT ...)`.
+    # Without a condition, since SQLite looks into no partial index for `(project, owner_id) IN
+    # (SELECT ...)`.
     "CREATE INDEX endpoints_of_owner ON endpoints (project, owner_id)",
     "CREATE INDEX endpoints_that_receive ON endpoints (project) WHERE receives",
     """CREATE TABLE portal_links (

@@ -2,12 +2,14 @@
 
 from typing import Final
 
-from mockserver.store.database import Database
+from hookproof.mockserver.store.database import Database
 
 COLUMNS: Final = ("document",)
 
 
-_INSERT: Final = "INSERT INTO sources (uid, project, name, type, provider, document) VALUES (?, ?, ?, ?, ?, ?)"
+_INSERT: Final = (
+    "INSERT INTO sources (uid, project, name, type, provider, document) VALUES (?, ?, ?, ?, ?, ?)"
+)
 
 
 class Sources:
@@ -17,7 +19,14 @@ class Sources:
         self._database = database
 
     def add(
-        self, project: str, uid: str, *, name: str, type_: str | None, provider: str | None, document: bytes
+        self,
+        project: str,
+        uid: str,
+        *,
+        name: str,
+        type_: str | None,
+        provider: str | None,
+        document: bytes,
     ) -> None:
         """Store a source; `document` is the JSON object that responses show."""
         self._database.write(_INSERT, (uid, project, name, type_, provider, document))

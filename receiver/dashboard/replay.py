@@ -1,7 +1,8 @@
 """Sending a delivery again, to another URL: the same method, headers and body, byte for byte.
 
-The request is written to the socket as it came, since a client library would sort, add and rename. Only what belongs to
-the connection is made anew: `Host`, the framing of the body, and that the connection ends. Redirects are not followed.
+The request is written to the socket as it came, since a client library would sort, add and rename.
+Only what belongs to the connection is made anew: `Host`, the framing of the body, and that the
+connection ends. Redirects are not followed.
 """
 
 import asyncio
@@ -11,9 +12,17 @@ from typing import Final
 
 import httptools
 
-from receiver.clock import Clock
-from receiver.dashboard.replay_target import LOOPBACK, Address, Allowance, ReplayRefused, Resolve, Target, look_up
-from receiver.delivery import ReceivedDelivery
+from hookproof.receiver.clock import Clock
+from hookproof.receiver.dashboard.replay_target import (
+    LOOPBACK,
+    Address,
+    Allowance,
+    ReplayRefused,
+    Resolve,
+    Target,
+    look_up,
+)
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
 WITHIN_S: Final = 10.0
 MOST_ANSWER_BYTES: Final = 2**20
@@ -56,7 +65,9 @@ class Replayer:
     within_s: float = WITHIN_S
 
     async def replay(self, delivery: ReceivedDelivery, url: str) -> Replayed:
-        """Send the delivery to the URL and read the answer; raises ReplayRefused with one line for every failure."""
+        """Send the delivery to the URL and read the answer; raises ReplayRefused with one line for
+        every failure.
+        """
         target = Target.parse(url)
         sent = request_bytes(delivery, target)
         try:
@@ -64,15 +75,21 @@ class Replayer:
                 addresses = await self.allowance.addresses(target, self.resolve)
                 return await self._exchange(delivery.method, target, addresses, sent)
         except TimeoutError:
-            raise ReplayRefused(f"{target.authority} did not answer within {self.within_s:g} s") from None
+            raise ReplayRefused(
+                f"{target.authority} did not answer within {self.within_s:g} s"
+            ) from None
         except ssl.SSLCertVerificationError as error:
             raise ReplayRefused(
                 f"the certificate of {target.authority} is not trusted: {error.verify_message}"
             ) from None
         except OSError as error:
-            raise ReplayRefused(f"{target.authority} cannot be reached: {error.strerror or error}") from None
+            raise ReplayRefused(
+                f"{target.authority} cannot be reached: {error.strerror or error}"
+            ) from None
 
-    async def _exchange(self, method: str, target: Target, addresses: tuple[Address, ...], sent: bytes) -> Replayed:
+    async def _exchange(
+        self, method: str, target: Target, addresses: tuple[Address, ...], sent: bytes
+    ) -> Replayed:
         began = self.clock.monotonic()
         address, reader, writer = await _connect(target, addresses)
         answer = _Answer(head_only=method == "HEAD")
@@ -112,14 +129,17 @@ async def _connect(
 def _tls(address: Address) -> ssl.SSLContext:
     context = ssl.create_default_context()
     if any(address in network for network in LOOPBACK):
-        # A certificate proves who answers; on this machine that is known, and certificates are rarely right.
+        # A certificate proves who answers; on this machine that is known, and certificates are
+        # rarely right.
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     return context
 
 
 def request_bytes(delivery: ReceivedDelivery, target: Target) -> bytes:
-    """The request for another host: headers in their order and case, `Host` and the framing made anew."""
+    """The request for another host: headers in their order and case, `Host` and the framing made
+    anew.
+    """
     if delivery.method == "CONNECT":
         raise ReplayRefused("a CONNECT asks for a tunnel and cannot be replayed")
     headers = [
@@ -129,9 +149,14 @@ def request_bytes(delivery: ReceivedDelivery, target: Target) -> bytes:
     ]
     if all(name.lower() != "host" for name, _ in headers):
         headers.insert(0, ("Host", target.authority))
-    if delivery.body or any(name.lower() in {"content-length", "transfer-encoding"} for name, _ in delivery.headers):
+    if delivery.body or any(
+        name.lower() in {"content-length", "transfer-encoding"} for name, _ in delivery.headers
+    ):
         headers.append(("Content-Length", str(len(delivery.body))))
-    lines = [f"{delivery.method} {target.path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers)]
+    lines = [
+        f"{delivery.method} {target.path} HTTP/1.1",
+        *(f"{name}: {value}" for name, value in headers),
+    ]
     head = "\r\n".join([*lines, "Connection: close", "", ""])
     if any(character in line for line in lines for character in "\r\n\0"):
         raise ReplayRefused("a header holds a line break, so the delivery cannot be replayed")

@@ -1,7 +1,8 @@
-"""Where a delivery may be replayed to: this machine, and what the user opened with `--allow-replay`.
+"""Where a delivery may be replayed to: this machine, and what the user opened with
+`--allow-replay`.
 
-A name is looked up once, every address found is checked, and the connection goes to a checked address: a name that
-leads elsewhere, or changes in between, gains nothing.
+A name is looked up once, every address found is checked, and the connection goes to a checked
+address: a name that leads elsewhere, or changes in between, gains nothing.
 """
 
 import asyncio
@@ -15,8 +16,8 @@ from urllib.parse import urlsplit
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
+# Looks a host name up: its addresses as text, the preferred one first; raises OSError.
 Resolve = Callable[[str], Awaitable[Sequence[str]]]
-"""Looks a host name up: its addresses as text, the preferred one first; raises OSError."""
 
 LOOPBACK: Final[tuple[Network, ...]] = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
 PRINTABLE: Final = re.compile(r"[!-~]{1,2000}")
@@ -46,8 +47,15 @@ class Target:
             host, port = parts.hostname, parts.port
         except ValueError:
             host = port = None
-        if not PRINTABLE.fullmatch(url) or not host or parts.scheme not in PORTS or parts.username is not None:
-            raise ReplayRefused(f"{url[:80]!r} is no URL to replay to; give one like http://127.0.0.1:8000/hooks")
+        if (
+            not PRINTABLE.fullmatch(url)
+            or not host
+            or parts.scheme not in PORTS
+            or parts.username is not None
+        ):
+            raise ReplayRefused(
+                f"{url[:80]!r} is no URL to replay to; give one like http://127.0.0.1:8000/hooks"
+            )
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         return cls(
             tls=parts.scheme == "https",
@@ -67,14 +75,18 @@ class Allowance:
 
     @classmethod
     def parse(cls, texts: Sequence[str]) -> "Allowance":
-        """Read networks (CIDR or an address) and host names; raises ValueError with what is expected."""
+        """Read networks (CIDR or an address) and host names; raises ValueError with what is
+        expected.
+        """
         networks, names = [], set()
         for text in texts:
             try:
                 networks.append(ip_network(text))
             except ValueError:
                 if not HOST_NAME.fullmatch(text) or text.replace(".", "").isdigit():
-                    raise ValueError(f"{text!r} is neither a network like 10.0.0.0/8 nor a host name") from None
+                    raise ValueError(
+                        f"{text!r} is neither a network like 10.0.0.0/8 nor a host name"
+                    ) from None
                 names.add(text.lower().rstrip("."))
         return cls(networks=tuple(networks), names=frozenset(names))
 
@@ -91,13 +103,16 @@ class Allowance:
         address = ip_address(text)
         if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
             address = address.ipv4_mapped
-        # Link-local addresses hold the metadata services of clouds; the others name no single machine.
+        # Link-local addresses hold the metadata services of clouds; the others name no single
+        # machine.
         never = address.is_link_local or address.is_multicast or address.is_unspecified
         opened = by_name or any(address in network for network in (*LOOPBACK, *self.networks))
         if never or not opened:
             leads = host if host == text else f"{host} leads to {text}, which"
             hint = "no option opens it" if never else "--allow-replay opens a network or a host"
-            raise ReplayRefused(f"{leads} is closed to replays, which go to this machine alone; {hint}")
+            raise ReplayRefused(
+                f"{leads} is closed to replays, which go to this machine alone; {hint}"
+            )
         return address
 
 

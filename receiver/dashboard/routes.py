@@ -1,4 +1,6 @@
-"""The live page's routes on the control listener: the page at `/`, and all that it asks for under `/live/`."""
+"""The live page's routes on the control listener: the page at `/`, and all that it asks for under
+`/live/`.
+"""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -11,21 +13,27 @@ import msgspec
 import orjson
 from aiohttp import web
 
-from receiver.clock import Clock
-from receiver.dashboard.curl import Addresses
-from receiver.dashboard.feed import Feed
-from receiver.dashboard.files import FIRST_PAGE, SECURITY_HEADERS, file_response, page_files
-from receiver.dashboard.replay import Replayer
-from receiver.dashboard.replay_target import ReplayRefused
-from receiver.dashboard.rows import lost_row, opened, row
-from receiver.dashboard.standing import Standings, Verdict
-from receiver.dashboard.stream import Stream
-from receiver.delivery import ReceivedDelivery
+from hookproof.receiver.clock import Clock
+from hookproof.receiver.dashboard.change_feed import Feed
+from hookproof.receiver.dashboard.curl_command import Addresses
+from hookproof.receiver.dashboard.delivery_rows import lost_row, opened, row
+from hookproof.receiver.dashboard.event_stream import Stream
+from hookproof.receiver.dashboard.page_files import (
+    FIRST_PAGE,
+    SECURITY_HEADERS,
+    file_response,
+    page_files,
+)
+from hookproof.receiver.dashboard.replay import Replayer
+from hookproof.receiver.dashboard.replay_target import ReplayRefused
+from hookproof.receiver.dashboard.signature_status import Standings, Verdict
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
+# Asked for with a replay: no other page can send it without the browser asking first, and it gets
+# no answer.
 REPLAY_HEADER: Final = "X-Hookproof-Page"
-"""Asked for with a replay: no other page can send it without the browser asking first, and it gets no answer."""
+# Rows in one answer.
 MOST_ROWS: Final = 1000
-"""Rows in one answer."""
 
 
 class Kept(Protocol):
@@ -70,7 +78,9 @@ class Dashboard:
     ca: Path | None
 
     def join(self, application: web.Application) -> None:
-        """Add the page to the control listener's application, whose middleware tells every error that is raised."""
+        """Add the page to the control listener's application, whose middleware tells every error
+        that is raised.
+        """
         application.add_routes(self._routes())
         application.on_shutdown.append(self._end_streams)
 
@@ -130,7 +140,9 @@ class Dashboard:
     async def replay(self, request: web.Request) -> web.Response:
         """Send a delivery again to another URL, and what was answered."""
         if REPLAY_HEADER not in request.headers or request.content_type != "application/json":
-            raise web.HTTPForbidden(text=f"a replay is asked for as application/json with the header {REPLAY_HEADER}")
+            raise web.HTTPForbidden(
+                text=f"a replay is asked for as application/json with the header {REPLAY_HEADER}"
+            )
         wanted = msgspec.json.decode(await request.read(), type=ReplayRequest)
         try:
             answer = await self.replayer.replay(self._kept(wanted), wanted.url)
@@ -143,7 +155,11 @@ class Dashboard:
 
     def _row(self, token: str, sequence: int, *, new: bool) -> dict[str, object]:
         found = self.kept.find(token, sequence)
-        return row(found, self.standings.standing(found), new=new) if found else lost_row(token, sequence, new=new)
+        return (
+            row(found, self.standings.standing(found), new=new)
+            if found
+            else lost_row(token, sequence, new=new)
+        )
 
     def _asked_for(self, request: web.Request) -> ReceivedDelivery:
         return self._kept(msgspec.convert(dict(request.query), Place, strict=False))
@@ -169,4 +185,6 @@ def _download(content: bytes, name: str) -> web.Response:
 
 def _json(value: object) -> web.Response:
     body = orjson.dumps(value)
-    return web.Response(status=HTTPStatus.OK, body=body, content_type="application/json", headers=SECURITY_HEADERS)
+    return web.Response(
+        status=HTTPStatus.OK, body=body, content_type="application/json", headers=SECURITY_HEADERS
+    )

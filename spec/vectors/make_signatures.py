@@ -1,11 +1,12 @@
 """Makes signatures.json, the vectors that signer and verifier are held to (section 6, item 3).
 
-Each vector is what a service of the named dialect sends: the secrets, oldest first, and the request that is made of
-them. The HMACs and their encodings come from the openssl command line, and the headers are written out by hand below,
-one function for each format. Nothing here reads a dialect file, so a wrong template or a wrong reading of one shows up
-as a difference from the vectors.
+Each vector is what a service of the named dialect sends: the secrets, oldest first, and the request
+that is made of them. The HMACs and their encodings come from the openssl command line, and the
+headers are written out by hand below, one function for each format. Nothing here reads a dialect
+file, so a wrong template or a wrong reading of one shows up as a difference from the vectors.
 
-Run `python spec/vectors/make_signatures.py` to write the file anew; it needs openssl 1.1.1 or later.
+Run `python spec/vectors/make_signatures.py` to write the file anew; it needs openssl 1.1.1 or
+later.
 """
 
 import base64
@@ -25,8 +26,8 @@ ABOUT: Final = (
     " scheme, where present: answers that replace those of the dialect's format, which `advanced` chooses."
 )
 
+# Signs a message: key and message in, the signature as it stands in a header out.
 Sign = Callable[[bytes, bytes], str]
-"""Signs a message: key and message in, the signature as it stands in a header out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +49,10 @@ class Case:
 
 def reference_simple(case: Case, sign: Sign) -> dict[str, str]:
     """The body alone, by the newest secret."""
-    return {"X-Webhook-Event-Id": case.event_id, "X-Webhook-Signature": sign(case.keys[-1], case.body)}
+    return {
+        "X-Webhook-Event-Id": case.event_id,
+        "X-Webhook-Signature": sign(case.keys[-1], case.body),
+    }
 
 
 def reference_advanced(case: Case, sign: Sign) -> dict[str, str]:
@@ -65,11 +69,17 @@ def contrary_simple(case: Case, sign: Sign) -> dict[str, str]:
     """Time and body, by the oldest living secret; the time stands in a header of its own."""
     milliseconds = str(int(case.timestamp * 1000))
     signature = sign(case.keys[0], milliseconds.encode() + b":" + case.body)
-    return {"Hook-Event": case.event_id, "Hook-Sent-At": milliseconds, "Hook-Signature": "signed s1:" + signature}
+    return {
+        "Hook-Event": case.event_id,
+        "Hook-Sent-At": milliseconds,
+        "Hook-Signature": "signed s1:" + signature,
+    }
 
 
 def contrary_advanced(case: Case, sign: Sign) -> dict[str, str]:
-    """Identifier, time and body, by every living secret, newest first, of which only the first is called v1."""
+    """Identifier, time and body, by every living secret, newest first, of which only the first is
+    called v1.
+    """
     milliseconds = str(int(case.timestamp * 1000))
     message = case.event_id.encode() + b"|" + milliseconds.encode() + b"|" + case.body
     value = "signed"
@@ -93,6 +103,7 @@ def standard_webhooks_advanced(case: Case, sign: Sign) -> dict[str, str]:
     return {"webhook-id": case.event_id, "webhook-timestamp": seconds, "webhook-signature": value}
 
 
+# How the headers of each format are written: dialect and advanced_signatures to function.
 FORMATS: Final = {
     ("reference", False): reference_simple,
     ("reference", True): reference_advanced,
@@ -101,20 +112,19 @@ FORMATS: Final = {
     ("standard-webhooks", False): standard_webhooks_simple,
     ("standard-webhooks", True): standard_webhooks_advanced,
 }
-"""How the headers of each format are written: dialect and advanced_signatures to function."""
 
+# Hash and encoding of each dialect; both formats of a dialect agree in them.
 ALGORITHMS: Final = {
     "reference": ("sha256", "hex"),
     "contrary": ("sha512", "base64"),
     "standard-webhooks": ("sha256", "base64"),
 }
-"""Hash and encoding of each dialect; both formats of a dialect agree in them."""
 
+# Hash and encoding of the vectors that override their dialect's scheme.
 OTHER_ALGORITHMS: Final = {
     "reference": (("sha256", "base64"), ("sha512", "hex"), ("sha512", "base64")),
     "contrary": (("sha256", "hex"), ("sha256", "base64"), ("sha512", "hex")),
 }
-"""Hash and encoding of the vectors that override their dialect's scheme."""
 
 BODIES: Final = {
     "a small object": b'{"order":1}',
@@ -135,35 +145,57 @@ def cases() -> Iterator[Case]:
         for name, body in BODIES.items():
             yield replace(plain, name=f"{kind}: {name}", body=body)
         for secrets in (2, 3):
-            yield replace(with_keys(dialect, secrets, advanced=advanced), name=f"{kind}: {secrets} living secrets")
+            yield replace(
+                with_keys(dialect, secrets, advanced=advanced),
+                name=f"{kind}: {secrets} living secrets",
+            )
         yield replace(plain, name=f"{kind}: a fraction of a second", timestamp=1735689600.875)
         yield replace(
-            with_keys(dialect, 1, advanced=advanced, size=200), name=f"{kind}: a key longer than the hash's block"
+            with_keys(dialect, 1, advanced=advanced, size=200),
+            name=f"{kind}: a key longer than the hash's block",
         )
         if advanced:
             long = b'{"text":"' + b"0123456789abcdef" * 4096 + b'"}'
-            yield replace(with_keys(dialect, 2, advanced=advanced), name=f"{kind}: 64 kB", body=long)
+            yield replace(
+                with_keys(dialect, 2, advanced=advanced), name=f"{kind}: 64 kB", body=long
+            )
         for hash_name, encoding in OTHER_ALGORITHMS.get(dialect, ()):
             name = f"{kind}: {hash_name} in {encoding}"
             yield replace(plain, name=name, hash=hash_name, encoding=encoding, overrides=True)
     for advanced in (False, True):
         text = "cl\u00e9 \u9375 \U0001f511 with spaces"
         name = f"reference, {'advanced' if advanced else 'simple'}: a secret beyond ASCII"
-        yield replace(with_keys("reference", 1, advanced=advanced), name=name, secrets=(text,), keys=(text.encode(),))
+        yield replace(
+            with_keys("reference", 1, advanced=advanced),
+            name=name,
+            secrets=(text,),
+            keys=(text.encode(),),
+        )
 
 
 def with_keys(dialect: str, count: int, *, advanced: bool, size: int = 32) -> Case:
     """A case with this many secrets, each with a key of `size` bytes, in the form of the dialect."""
     if dialect == "reference":
-        texts = tuple(f"living secret number {place} ".ljust(size, "*") for place in range(1, count + 1))
+        texts = tuple(
+            f"living secret number {place} ".ljust(size, "*") for place in range(1, count + 1)
+        )
         keys = tuple(text.encode() for text in texts)
     else:
-        keys = tuple(bytes((place * 37 + at * 11) % 256 for at in range(size)) for place in range(1, count + 1))
+        keys = tuple(
+            bytes((place * 37 + at * 11) % 256 for at in range(size))
+            for place in range(1, count + 1)
+        )
         prefix = {"contrary": "hs_", "standard-webhooks": "whsec_"}[dialect]
         texts = tuple(prefix + base64.b64encode(key).decode() for key in keys)
     hash_name, encoding = ALGORITHMS[dialect]
     return Case(
-        name="", dialect=dialect, advanced=advanced, secrets=texts, keys=keys, hash=hash_name, encoding=encoding
+        name="",
+        dialect=dialect,
+        advanced=advanced,
+        secrets=texts,
+        keys=keys,
+        hash=hash_name,
+        encoding=encoding,
     )
 
 
@@ -200,7 +232,9 @@ def openssl(*arguments: str, given: bytes) -> bytes:
     program = shutil.which("openssl")
     if program is None:
         sys.exit("make_signatures: openssl is not installed; the vectors are made with it")
-    return subprocess.run([program, *arguments], input=given, capture_output=True, check=True, timeout=30).stdout
+    return subprocess.run(
+        [program, *arguments], input=given, capture_output=True, check=True, timeout=30
+    ).stdout
 
 
 def main() -> None:

@@ -1,4 +1,6 @@
-"""How far a fan-out slows down the accepting of events: the reference server, driven by wrk beside its deliveries."""
+"""How far a fan-out slows down the accepting of events: the reference server, driven by wrk beside
+its deliveries.
+"""
 
 import json
 import time
@@ -20,12 +22,13 @@ DRAIN_S: Final = 120.0
 POLL_S: Final = 0.2
 FAN: Final = "fan"
 QUIET: Final = "quiet"
+# Broadcasts in a row, so that their deliveries outlast the measurement.
 FANS: Final = 3
-"""Broadcasts in a row, so that their deliveries outlast the measurement."""
 
 
 def slowdown(url: str, ca: str, endpoints: int) -> Iterator[tuple[float, float]]:
-    """Events a second that a project without endpoints accepts: before, and while another one's broadcasts go out.
+    """Events a second that a project without endpoints accepts: before, and while another one's
+    broadcasts go out.
 
     One pair for each round, since the speed of a shared machine varies between them.
     """
@@ -33,7 +36,9 @@ def slowdown(url: str, ca: str, endpoints: int) -> Iterator[tuple[float, float]]
     with mock_server(*projects, "--ca", ca) as (ready, _):
         api, control = ready["api"], ready["control"]
         fill(api, FAN, url, endpoints, rate_limit=1000, rate_limit_duration=1)
-        quiet = Request(url=f"{api}{path(QUIET, 'events/broadcast')}", headers=HEADERS, body=BROADCAST)
+        quiet = Request(
+            url=f"{api}{path(QUIET, 'events/broadcast')}", headers=HEADERS, body=BROADCAST
+        )
         event = b'{"event_type":"order.paid","data":%b}' % numbered(0)
         fan_out = Request(url=f"{api}{path(FAN, 'events/broadcast')}", headers=HEADERS, body=event)
         rate(quiet, seconds=1)
@@ -59,12 +64,16 @@ def drain(control: str) -> None:
 
 def fill(api: str, project: str, url: str, endpoints: int, **limits: int) -> None:
     """Create the endpoints of a project, over one kept connection."""
-    bodies = ({"name": "an endpoint", "url": f"{url}/{number}", **limits} for number in range(endpoints))
+    bodies = (
+        {"name": "an endpoint", "url": f"{url}/{number}", **limits} for number in range(endpoints)
+    )
     post(api, path(project, "endpoints"), (json.dumps(body).encode() for body in bodies))
 
 
 def post(api: str, target: str, bodies: Iterable[bytes]) -> None:
-    """Post one body after the other over one kept connection; each has to be answered with 201 Created."""
+    """Post one body after the other over one kept connection; each has to be answered with 201
+    Created.
+    """
     with closing(HTTPConnection(urlsplit(api).netloc, timeout=ANSWER_S)) as connection:
         for body in bodies:
             connection.request("POST", target, body, HEADERS)
@@ -77,5 +86,9 @@ def post(api: str, target: str, bodies: Iterable[bytes]) -> None:
 def pending(control: str) -> int:
     """How many deliveries are pending."""
     text = call(Request(url=f"{control}/metrics", headers={})).decode()
-    lines = [line for line in text.splitlines() if line.startswith('hookproof_deliveries{state="pending"}')]
+    lines = [
+        line
+        for line in text.splitlines()
+        if line.startswith('hookproof_deliveries{state="pending"}')
+    ]
     return int(float(lines[0].split()[-1])) if lines else 0

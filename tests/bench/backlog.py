@@ -1,10 +1,12 @@
-"""`make backlog`: a million pending deliveries in a file, and what they cost in memory: `backlog.py [DELIVERIES]`.
+"""`make backlog`: a million pending deliveries in a file, and what they cost in memory: `backlog.py
+[DELIVERIES]`.
 
-The reference server accepts events that reach 10,000 endpoints each, through its API, while every endpoint hangs. It is
-stopped, the endpoints recover, and a new server takes the file over. While that drains the backlog, another project's
-events go to an endpoint of their own, on a sink of its own: each has to arrive promptly. Printed are how long the
-backlog took to come about, the resident memory, how fast it drains, and the time from acceptance to arrival for the
-others. It ends with 1 if the memory grows by more than GROWTH_MB over that of an idle server or if an event is late.
+The reference server accepts events that reach 10,000 endpoints each, through its API, while every
+endpoint hangs. It is stopped, the endpoints recover, and a new server takes the file over. While
+that drains the backlog, another project's events go to an endpoint of their own, on a sink of its
+own: each has to arrive promptly. Printed are how long the backlog took to come about, the resident
+memory, how fast it drains, and the time from acceptance to arrival for the others. It ends with 1
+if the memory grows by more than GROWTH_MB over that of an idle server or if an event is late.
 """
 
 import sys
@@ -22,8 +24,9 @@ from tests.bench.machine import mock_server, peak_mb, resident_mb
 from tests.bench.sink import numbered
 
 EACH: Final = 100
+# The http_timeout of the endpoints: an attempt at one that hangs lasts about as long as the
+# filling.
 HANGS_S: Final = 60
-"""The http_timeout of the endpoints: an attempt at one that hangs lasts about as long as the filling."""
 
 GROWTH_MB: Final = 150.0
 LATE_S: Final = 0.5
@@ -78,7 +81,9 @@ def idle_mb(started: Sequence[str]) -> float:
 
 @contextmanager
 def two_sinks(folder: Path) -> Iterator[tuple[Sink, Sink, Path]]:
-    """A sink for the crowd, one for the others, and a file with the certificate authorities of both."""
+    """A sink for the crowd, one for the others, and a file with the certificate authorities of
+    both.
+    """
     places = [folder / name for name in (CROWD, OTHER)]
     for place in places:
         place.mkdir()
@@ -95,7 +100,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, two_sinks(Path(folder)) as (crowd, other, ca):
         durable = [*options(ca), "--db", f"{folder}/backlog.db"]
         accepting_s = stock(durable, crowd, endpoints)
-        print(f"{EACH} events for {endpoints:,} endpoints that hang, accepted in {accepting_s:.0f} s", flush=True)
+        print(
+            f"{EACH} events for {endpoints:,} endpoints that hang, accepted in {accepting_s:.0f} s",
+            flush=True,
+        )
         idle = idle_mb(options(ca))
         with mock_server(*durable) as (ready, pid):
             at_first, first, began = resident_mb(pid), pending(ready["control"]), time.monotonic()
@@ -103,9 +111,13 @@ def main() -> int:
             left, took = pending(ready["control"]), time.monotonic() - began
             highest = peak_mb(pid)
     print(f"{first:,} deliveries pending")
-    print(f"resident: idle server {idle:.0f} MB, at the start {at_first:.0f} MB, at most {highest:.0f} MB")
+    print(
+        f"resident: idle server {idle:.0f} MB, at the start {at_first:.0f} MB, at most {highest:.0f} MB"
+    )
     print(f"drained meanwhile: {(first - left) / took:,.0f}/s")
-    print(f"others, acceptance to arrival: p50 {late[len(late) // 2] * 1e3:.0f} ms, slowest {late[-1] * 1e3:.0f} ms")
+    print(
+        f"others, acceptance to arrival: p50 {late[len(late) // 2] * 1e3:.0f} ms, slowest {late[-1] * 1e3:.0f} ms"
+    )
     return FAILED if highest > idle + GROWTH_MB or late[-1] > LATE_S else 0
 
 

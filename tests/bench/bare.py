@@ -1,8 +1,9 @@
 """The yardsticks of the benchmarks: an aiohttp application on uvloop that answers a constant 200.
 
-A GET of `/` is answered with a small JSON body; a POST is read to its end and answered with nothing.
-`python tests/bench/bare.py` prints its address as one JSON line and serves until its standard input closes; with
-`--ca-dir DIR` it serves TLS with a certificate of that folder's authority.
+A GET of `/` is answered with a small JSON body; a POST is read to its end and answered with
+nothing. `python tests/bench/bare.py` prints its address as one JSON line and serves until its
+standard input closes; with `--ca-dir DIR` it serves TLS with a certificate of that folder's
+authority.
 """
 
 import argparse
@@ -45,7 +46,7 @@ async def main(context: SSLContext | None) -> None:
 def secured(folder: Path | None) -> SSLContext | None:
     if folder is None:
         return None
-    from receiver.authority import Authority
+    from hookproof.receiver.http.authority import Authority
 
     return Authority(folder).server_context("localhost", "127.0.0.1")
 

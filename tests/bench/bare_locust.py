@@ -1,7 +1,7 @@
 """The yardstick of the load generator: a bare FastHttpUser that posts the same bytes over and over.
 
-`python -m tests.bench.bare_locust URL USERS REQUESTS BODY_FILE BEGIN_AT` begins at that moment, in Unix seconds, or at
-once if it has passed, and prints how many seconds it took.
+`python -m tests.bench.bare_locust URL USERS REQUESTS BODY_FILE BEGIN_AT` begins at that moment, in
+Unix seconds, or at once if it has passed, and prints how many seconds it took.
 """
 
 import locust  # first: it patches what the other imports bring in
@@ -29,12 +29,19 @@ class Poster(FastHttpUser):
         if Poster.left == 0:
             raise StopUser
         Poster.left -= 1
-        self.client.post("/", data=self.body, headers={"Content-Type": "application/json"}, name="post")
+        self.client.post(
+            "/", data=self.body, headers={"Content-Type": "application/json"}, name="post"
+        )
         Poster.done += 1
 
 
 def main() -> None:
-    url, users, requests, body = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]).read_bytes()
+    url, users, requests, body = (
+        sys.argv[1],
+        int(sys.argv[2]),
+        int(sys.argv[3]),
+        Path(sys.argv[4]).read_bytes(),
+    )
     Poster.left, Poster.body = requests, body
     environment = Environment(user_classes=[Poster], host=url, events=locust.events)
     runner = environment.create_local_runner()

@@ -1,7 +1,8 @@
-"""`make bench-bisect`, part of `make bench`: how long the bisection of a signature takes that nothing explains.
+"""`make bench-bisect`, part of `make bench`: how long the bisection of a signature takes that
+nothing explains.
 
-That is its worst case, the whole search spent: bodies of 4 kB in JSON, under each format of each shipped dialect. Times
-are those of the processor, in milliseconds; the median of the rounds counts.
+That is its worst case, the whole search spent: bodies of 4 kB in JSON, under each format of each
+shipped dialect. Times are those of the processor, in milliseconds; the median of the rounds counts.
 """
 
 import json
@@ -11,9 +12,9 @@ import time
 from dataclasses import replace
 from typing import Final
 
-from receiver.bisection import bisect
-from receiver.vectors import Vector, good_vectors
-from spec.dialect_file import load_dialect
+from hookproof.receiver.signatures.diagnosis import bisect
+from hookproof.receiver.vectors.corpus import Vector, good_vectors
+from hookproof.spec.dialect.reader import load_dialect
 
 ROUNDS: Final = 15
 MOST_MS: Final = 50.0
@@ -24,7 +25,9 @@ def body() -> bytes:
     """A document of 4 kB with everything that can be written in another way."""
     items: list[dict[str, object]] = []
     while len(json.dumps({"items": items}, ensure_ascii=False).encode()) < SIZE:
-        items.append({"id": len(items), "name": f"Zo\u00eb <{len(items)}> a/b", "price": len(items) * 1.5})
+        items.append(
+            {"id": len(items), "name": f"Zo\u00eb <{len(items)}> a/b", "price": len(items) * 1.5}
+        )
     return json.dumps({"items": items}, ensure_ascii=False).encode()[: SIZE + 64]
 
 
@@ -34,8 +37,15 @@ def milliseconds(vector: Vector) -> float:
     times = []
     for _ in range(ROUNDS):
         begun = time.process_time()
-        found = bisect(vector.scheme, dialect.signatures.secret, vector.secrets, vector.headers,
-                       vector.event_id_header, vector.body, vector.now)  # fmt: skip
+        found = bisect(
+            vector.scheme,
+            dialect.signatures.secret,
+            vector.secrets,
+            vector.headers,
+            vector.event_id_header,
+            vector.body,
+            vector.now,
+        )
         times.append((time.process_time() - begun) * 1000)
         assert found is not None
         assert not found.explained
@@ -45,7 +55,9 @@ def milliseconds(vector: Vector) -> float:
 def main() -> None:
     """Print the table."""
     random.seed(0)
-    altered = [replace(one, body=body()) for one in good_vectors() if one.name.endswith("a small object")]
+    altered = [
+        replace(one, body=body()) for one in good_vectors() if one.name.endswith("a small object")
+    ]
     rows = {vector.name.partition(":")[0]: milliseconds(vector) for vector in altered}
     for name, taken in rows.items():
         verdict = "ok" if taken < MOST_MS else "OVER"

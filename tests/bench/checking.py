@@ -1,10 +1,12 @@
-"""Measures the suites: `python -m tests.bench.checking [quick] [standard] [late] [stock]`, or `make bench`.
+"""Measures the suites: `python -m tests.bench.checking [quick] [standard] [late] [stock]`, or `make
+bench`.
 
-How long `hookproof check` takes against the embedded server in the quick and the standard profile, and in the standard
-one against a server that is 20 ms late with every answer; beside it plain `schemathesis run` on the same server's own
-document. For each: seconds (the median of ROUNDS runs), requests, the share of them that were answered with success,
-and how many faults of the catalogue it catches, where that is recorded (`make mutants`, `make mutants-stock`). Where
-the server is in no way late, a run may also take no more than its sweep and one and a half times what it has to wait
+How long `hookproof check` takes against the embedded server in the quick and the standard profile,
+and in the standard one against a server that is 20 ms late with every answer; beside it plain
+`schemathesis run` on the same server's own document. For each: seconds (the median of ROUNDS runs),
+requests, the share of them that were answered with success, and how many faults of the catalogue it
+catches, where that is recorded (`make mutants`, `make mutants-stock`). Where the server is in no
+way late, a run may also take no more than its sweep and one and a half times what it has to wait
 for. Printed and written as JSON.
 """
 
@@ -22,14 +24,14 @@ from typing import Final
 
 import yaml
 
-from conformance.allotment import projects_needed
-from conformance.experiments import rate_limit
-from conformance.experiments.bench import all_experiments
-from conformance.mutants.record import RECORDED, recorded
-from conformance.mutants.stock import EXAMPLES, recorded_stock
-from conformance.run_file import NAME, read_run
-from conformance.stored_evidence import read_evidence
-from spec.dialect_file import load_dialect
+from hookproof.conformance.experiments.context import all_experiments
+from hookproof.conformance.experiments.deliveries.attempts import rate_limit
+from hookproof.conformance.mutants.kill_matrix import RECORDED, recorded
+from hookproof.conformance.mutants.schemathesis_baseline import EXAMPLES, recorded_stock
+from hookproof.conformance.results.run_file import NAME, read_run
+from hookproof.conformance.results.stored_evidence import read_evidence
+from hookproof.conformance.target.project_assignment import projects_needed
+from hookproof.spec.dialect.reader import load_dialect
 from tests.conformance.reference_server import reference_server
 
 SUCCESS: Final = range(200, 300)
@@ -39,11 +41,14 @@ SOURCES: Final = Path(__file__).parents[2]
 STOCK: Final = "schemathesis run"
 ROUNDS: Final = 3
 SWEEP: Final = "sweep"
-WAIT_S: Final = rate_limit.DURATION_S * (rate_limit.BURST_AT + (rate_limit.BURST + 1) // rate_limit.LIMIT)
-"""The longest wait of a run: a burst comes late in a window, and what it has above the limit goes out windows later."""
+# The longest wait of a run: a burst comes late in a window, and what it has above the limit goes
+# out windows later.
+WAIT_S: Final = rate_limit.DURATION_S * (
+    rate_limit.BURST_AT + (rate_limit.BURST + 1) // rate_limit.LIMIT
+)
 
+# The row whose profile the faults were tried with.
 TRIED: Final = "standard"
-"""The row whose profile the faults were tried with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +72,9 @@ BOUNDS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One tool in one setting. `kills` is None where no matrix is recorded, `sweep_s` where nothing sweeps."""
+    """One tool in one setting. `kills` is None where no matrix is recorded, `sweep_s` where nothing
+    sweeps.
+    """
 
     name: str
     seconds: float
@@ -92,9 +99,7 @@ class Row:
 
     def __str__(self) -> str:
         kills = "-" if self.kills is None else self.kills
-        return (
-            f"{self.name:<22}{self.seconds:8.1f} s{self.requests:10,}{self.successful:8.0%}{kills:>8}  {self.verdict}"
-        )
+        return f"{self.name:<22}{self.seconds:8.1f} s{self.requests:10,}{self.successful:8.0%}{kills:>8}  {self.verdict}"
 
 
 def judged(name: str, folder: Path, *words: str) -> Row:
@@ -102,10 +107,14 @@ def judged(name: str, folder: Path, *words: str) -> Row:
     out = folder / name.replace(" ", "-")
     started = time.monotonic()
     command = [*HOOKPROOF, "check", "--out", str(out), *words]
-    done = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=folder, env=environment(), capture_output=True, text=True, check=False
+    )
     seconds = time.monotonic() - started
     if done.returncode:
-        raise SystemExit(f"{name}: hookproof check ended with {done.returncode}\n{done.stdout[-2000:]}{done.stderr}")
+        raise SystemExit(
+            f"{name}: hookproof check ended with {done.returncode}\n{done.stdout[-2000:]}{done.stderr}"
+        )
     (evidence,) = read_evidence(out / NAME)
     cases = [case for gathered in evidence.gathered.values() for case in gathered.cases]
     statuses = [exchange.status for case in cases for exchange in case.exchanges]
@@ -129,7 +138,14 @@ def stock(folder: Path) -> Row:
         subprocess.run(
             [
                 *(sys.executable, "-m", "schemathesis.cli", "run", f"{ready['api']}/openapi.yaml"),
-                *("-H", f"Authorization: {key}", "--seed", "0", "--continue-on-failure", "--no-color"),
+                *(
+                    "-H",
+                    f"Authorization: {key}",
+                    "--seed",
+                    "0",
+                    "--continue-on-failure",
+                    "--no-color",
+                ),
                 *("--max-examples", str(EXAMPLES)),
                 *("--report", "har", "--report-har-path", "report.har"),
             ],
@@ -141,7 +157,13 @@ def stock(folder: Path) -> Row:
         seconds = time.monotonic() - started
     entries = json.loads((folder / "report.har").read_text())["log"]["entries"]
     statuses = [entry["response"]["status"] for entry in entries]
-    return Row(name=STOCK, seconds=seconds, requests=len(statuses), successful=share(statuses), kills=stock_kills())
+    return Row(
+        name=STOCK,
+        seconds=seconds,
+        requests=len(statuses),
+        successful=share(statuses),
+        kills=stock_kills(),
+    )
 
 
 def late(folder: Path) -> Row:
@@ -149,9 +171,14 @@ def late(folder: Path) -> Row:
     count = projects_needed(len(all_experiments()))
     projects = [f"p{number}" for number in range(1, count + 1)]
     late = ("--fault", LATE)
-    with reference_server(folder, SOURCES, *projects, options=late, stderr=subprocess.DEVNULL) as ready:
+    with reference_server(
+        folder, SOURCES, *projects, options=late, stderr=subprocess.DEVNULL
+    ) as ready:
         control = ready["control"]
-        making = {"create_portal_link": ("portal-links", "portal_link"), "create_source": ("sources", "source")}
+        making = {
+            "create_portal_link": ("portal-links", "portal_link"),
+            "create_source": ("sources", "source"),
+        }
         target = {
             "base_url": ready["api"],
             "projects": [{"id": name, "api_key": f"key-{name}"} for name in projects],
@@ -177,11 +204,16 @@ def share(statuses: Sequence[int | None]) -> float:
 
 def our_kills() -> int | None:
     """How many faults the suites are recorded to convict."""
-    return sum(any(dialects.values()) for dialects in recorded().values()) if RECORDED.is_file() else None
+    return (
+        sum(any(dialects.values()) for dialects in recorded().values())
+        if RECORDED.is_file()
+        else None
+    )
 
 
 def stock_kills() -> int | None:
-    """In how many of these faults plain schemathesis is recorded to find what it does not find in the clean server.
+    """In how many of these faults plain schemathesis is recorded to find what it does not find in
+    the clean server.
 
     None until it was tried with every one of them.
     """
@@ -212,7 +244,10 @@ def median_of(measure: Callable[[Path], Row]) -> Row:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "rows", nargs="*", metavar="ROW", help=f"which of {', '.join(MEASURES)}; all of them if none is named"
+        "rows",
+        nargs="*",
+        metavar="ROW",
+        help=f"which of {', '.join(MEASURES)}; all of them if none is named",
     )
     parser.add_argument("--out", type=Path, default=Path("hookproof-bench-checking.json"))
     options = parser.parse_args()

@@ -1,8 +1,9 @@
-"""HTTP clients side by side: deliveries a second of each, 64 at once over HTTPS on kept connections, to the same sink.
+"""HTTP clients side by side: deliveries a second of each, 64 at once over HTTPS on kept
+connections, to the same sink.
 
-`python -m tests.bench.clients` runs each client in a process of its own, pinned to one core, the sink on the other; the
-clients take turns over several rounds. A client that is not installed is shown as such: the Rust ones come with `pip
-install pyreqwest primp`.
+`python -m tests.bench.clients` runs each client in a process of its own, pinned to one core, the
+sink on the other; the clients take turns over several rounds. A client that is not installed is
+shown as such: the Rust ones come with `pip install pyreqwest primp`.
 """
 
 import argparse
@@ -22,9 +23,9 @@ from typing import Any, Final
 import aiohttp
 import uvloop
 
-from mockserver.delivery.egress import EgressGuard
-from mockserver.delivery.tls import TlsContexts
-from mockserver.delivery.transport import Transport, parse_url
+from hookproof.mockserver.delivery.http_client.egress import EgressGuard
+from hookproof.mockserver.delivery.http_client.tls import TlsContexts
+from hookproof.mockserver.delivery.http_client.transport import Transport, parse_url
 from tests.bench.deliveries import sinking
 from tests.bench.machine import SERVER_CORE
 from tests.bench.sender import IN_FLIGHT
@@ -52,7 +53,11 @@ async def aiohttp_client(stack: AsyncExitStack, url: str, ca: str) -> Post:
 
 
 async def engine_protocol(stack: AsyncExitStack, url: str, ca: str) -> Post:
-    transport, address, headers = Transport(EgressGuard(), TlsContexts(ca)), parse_url(url), tuple(HEADERS.items())
+    transport, address, headers = (
+        Transport(EgressGuard(), TlsContexts(ca)),
+        parse_url(url),
+        tuple(HEADERS.items()),
+    )
     stack.push_async_callback(transport.close)
     return lambda: transport.exchange("POST", address, headers, BODY, timeout_s=10.0)
 
@@ -116,12 +121,25 @@ async def drive(name: str, url: str, ca: str, count: int) -> None:
 
 def compared(rounds: int, count: int) -> dict[str, float]:
     """Deliveries a second of each client that is installed, the median of the rounds."""
-    installed = [name for name, (module, _) in CLIENTS.items() if importlib.util.find_spec(module) is not None]
+    installed = [
+        name
+        for name, (module, _) in CLIENTS.items()
+        if importlib.util.find_spec(module) is not None
+    ]
     rates: dict[str, list[float]] = {name: [] for name in installed}
     with tempfile.TemporaryDirectory() as folder, sinking(folder) as sink:
         for _ in range(rounds):
             for name in installed:
-                command = ["taskset", "-c", SERVER_CORE, sys.executable, "-m", "tests.bench.clients", "--client", name]
+                command = [
+                    "taskset",
+                    "-c",
+                    SERVER_CORE,
+                    sys.executable,
+                    "-m",
+                    "tests.bench.clients",
+                    "--client",
+                    name,
+                ]
                 subprocess.run([*command, "--count", str(count), *sink.options], check=True)
                 arrivals = sink.arrivals()
                 times = [at for at, _ in arrivals[int(len(arrivals) * WARM_UP) :]]
@@ -143,7 +161,11 @@ def main() -> None:
         return
     rates = compared(options.rounds, options.count)
     for name in CLIENTS:
-        shown = f"{rates[name]:>8,.0f}/s {rates[name] / rates['aiohttp']:>6.2f}" if name in rates else "not installed"
+        shown = (
+            f"{rates[name]:>8,.0f}/s {rates[name] / rates['aiohttp']:>6.2f}"
+            if name in rates
+            else "not installed"
+        )
         print(f"{name:24} {shown}")
 
 

@@ -1,8 +1,10 @@
-"""`make bench`: what the delivery engine sends, against a bare aiohttp client loop, both to the same sink.
+"""`make bench`: what the delivery engine sends, against a bare aiohttp client loop, both to the
+same sink.
 
-The sender has one core and the sink the other; deliveries go over HTTPS on kept connections, at most 64 at once. The
-works take turns over several rounds, and each figure is the median of those of its rounds. Everything is measured
-at the sink, by a clock that all processes share. The table is printed and written as JSON.
+The sender has one core and the sink the other; deliveries go over HTTPS on kept connections, at
+most 64 at once. The works take turns over several rounds, and each figure is the median of those of
+its rounds. Everything is measured at the sink, by a clock that all processes share. The table is
+printed and written as JSON.
 """
 
 import argparse
@@ -21,8 +23,8 @@ from tests.bench.accepting import slowdown
 from tests.bench.machine import CLIENT_CORE, SERVER_CORE
 from tests.bench.sink import GO, HOLD
 
+# The share of a run that is left out: connections are made, and the engine widens the lane.
 WARM_UP: Final = 0.2
-"""The share of a run that is left out: connections are made, and the engine widens the lane."""
 
 FAN_OUT: Final = 10_000
 LATENCY_S: Final = 0.020
@@ -68,7 +70,9 @@ class Sink:
 def sinking(folder: str) -> Iterator[Sink]:
     """A sink on its own core."""
     command = ["taskset", "-c", CLIENT_CORE, sys.executable, "-m", "tests.bench.sink", folder]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         try:
             yield Sink(process)
         finally:
@@ -78,7 +82,17 @@ def sinking(folder: str) -> Iterator[Sink]:
 
 def sent(sink: Sink, work: str, *options: str) -> tuple[dict[str, Any], list[tuple[float, int]]]:
     """Run a sender on its core to its end: what it says, and what arrived."""
-    command = ["taskset", "-c", SERVER_CORE, sys.executable, "-m", "tests.bench.sender", work, *sink.options, *options]
+    command = [
+        "taskset",
+        "-c",
+        SERVER_CORE,
+        sys.executable,
+        "-m",
+        "tests.bench.sender",
+        work,
+        *sink.options,
+        *options,
+    ]
     said = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
     return said, sink.arrivals()
 
@@ -99,15 +113,21 @@ def fan_out_rate(sink: Sink) -> float:
 
 def latencies(sink: Sink, deliveries_per_s: float, count: int) -> list[float]:
     """Seconds from acceptance to arrival at a steady rate, sorted, without those of the warm-up."""
-    said, arrivals = sent(sink, "steady", "--rate", f"{deliveries_per_s:.0f}", "--count", str(count))
+    said, arrivals = sent(
+        sink, "steady", "--rate", f"{deliveries_per_s:.0f}", "--count", str(count)
+    )
     accepted, first = said["accepted"], int(count * WARM_UP)
     return sorted(at - accepted[number] for at, number in arrivals if number >= first)
 
 
 def paced(sink: Sink) -> tuple[float, int]:
-    """Arrivals a second of an endpoint with a rate limit and a backlog, and the most in any sliding second."""
+    """Arrivals a second of an endpoint with a rate limit and a backlog, and the most in any sliding
+    second.
+    """
     seconds = PACED_S + 2
-    _, arrivals = sent(sink, "paced", "--count", str(int(LIMIT * seconds)), "--seconds", str(seconds))
+    _, arrivals = sent(
+        sink, "paced", "--count", str(int(LIMIT * seconds)), "--seconds", str(seconds)
+    )
     times = [at for at, _ in arrivals]
     within = [at for at in times if at < times[0] + PACED_S]
     first = most = 0
@@ -149,7 +169,9 @@ def measured(sink: Sink, rounds: int, count: int, folder: str) -> Iterator[Figur
         fan.append(fan_out_rate(sink))
         filed.append(rate(sink, "one", "--count", str(count), "--db", f"{folder}/{number}.db"))
     shown = f"{statistics.median(bare):,.0f}/s"
-    yield Figure(work="bare aiohttp client loop, 64 in flight", shown=shown, wanted="-", value=1, holds=True)
+    yield Figure(
+        work="bare aiohttp client loop, 64 in flight", shown=shown, wanted="-", value=1, holds=True
+    )
     yield ratio("one endpoint with a rate limit, 64 in flight", one, bare, 1.0)
     yield ratio(f"one event to {FAN_OUT:,} endpoints with rate limits", fan, bare, 1.0)
     yield ratio("one endpoint with a rate limit, --db", filed, bare, 0.5)
@@ -161,7 +183,9 @@ def measured(sink: Sink, rounds: int, count: int, folder: str) -> Iterator[Figur
 def promptness(sink: Sink, rounds: int, deliveries_per_s: float, count: int) -> Figure:
     """From acceptance to arrival, the medians of the rounds."""
     late = [latencies(sink, deliveries_per_s, count) for _ in range(rounds)]
-    p50, p99 = (statistics.median(one[int(len(one) * share)] for one in late) for share in (0.5, 0.99))
+    p50, p99 = (
+        statistics.median(one[int(len(one) * share)] for one in late) for share in (0.5, 0.99)
+    )
     return Figure(
         work=f"acceptance to arrival at {deliveries_per_s:,.0f}/s",
         shown=f"p50 {p50 * 1e3:.1f} ms, p99 {p99 * 1e3:.1f} ms",

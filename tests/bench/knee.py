@@ -1,8 +1,9 @@
 """Confirms the knee that `ramp` finds: `python -m tests.bench.knee`, or `make knee`.
 
-`hookproof load ramp` searches the embedded server's; then runs at fixed rates say whether it is one. A tenth below it
-they must pass, and a ninth above it they must fail, so that the true knee is within a tenth of what was found. Of three
-runs at a rate the majority counts, since a machine has its moments.
+`hookproof load ramp` searches the embedded server's; then runs at fixed rates say whether it is
+one. A tenth below it they must pass, and a ninth above it they must fail, so that the true knee is
+within a tenth of what was found. Of three runs at a rate the majority counts, since a machine has
+its moments.
 """
 
 import argparse
@@ -51,10 +52,15 @@ def main() -> None:
         took, knee = time.monotonic() - began, found["figures"]["knee"]
         for trial in found["trials"]:
             print(f"  trial {trial['rate']:,.0f}/s: {'; '.join(trial['complaints']) or 'passes'}")
-        print(f"knee {knee:,.0f}/s, limited by {found['knee_limited_by']}, found in {took:.0f} s", flush=True)
+        print(
+            f"knee {knee:,.0f}/s, limited by {found['knee_limited_by']}, found in {took:.0f} s",
+            flush=True,
+        )
         below, above = passes(folder, BELOW * knee), passes(folder, ABOVE * knee)
     good = below and not above and took < MOST_S
-    print(f"a tenth below {'passes' if below else 'FAILS'}, a ninth above {'PASSES' if above else 'fails'}")
+    print(
+        f"a tenth below {'passes' if below else 'FAILS'}, a ninth above {'PASSES' if above else 'fails'}"
+    )
     sys.exit(not good)
 
 

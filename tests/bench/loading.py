@@ -1,10 +1,11 @@
 """Measures the load generator: `python -m tests.bench.loading`, or `make bench`.
 
-Broadcasts sent a second by one generator process, pinned to a core, against a sink on the other, beside a bare
-FastHttpUser that posts the same bytes there. The generator has its marks, its schedule, its histograms and its sidecar
-to look after meanwhile; every slot is due at once, so that it sends as fast as it can. Then two of each, on both cores
-beside the sink: ours are a master's workers, the bare ones begin at one moment. Both take turns; a ratio is the median
-of the ratios of the rounds. They are printed and written as JSON.
+Broadcasts sent a second by one generator process, pinned to a core, against a sink on the other,
+beside a bare FastHttpUser that posts the same bytes there. The generator has its marks, its
+schedule, its histograms and its sidecar to look after meanwhile; every slot is due at once, so that
+it sends as fast as it can. Then two of each, on both cores beside the sink: ours are a master's
+workers, the bare ones begin at one moment. Both take turns; a ratio is the median of the ratios of
+the rounds. They are printed and written as JSON.
 """
 
 import argparse
@@ -23,25 +24,25 @@ from typing import Any, Final
 
 import msgspec
 
-from load.crew import Spread, crew
-from load.marker import marked_data
-from load.plan import Call, Plan
-from load.profile import BROADCAST
-from load.share import Gathered
-from load.site import Flags, Site, site_from
-from load.solo import MODULE, Interrupts
+from hookproof.load.broadcast_mark import marked_data
+from hookproof.load.distributed.workers import Spread, crew
+from hookproof.load.ledger.share import Gathered
+from hookproof.load.plan import Call, Plan
+from hookproof.load.profile.load_profile import BROADCAST
+from hookproof.load.single_process import MODULE, Interrupts
+from hookproof.load.target.settings import Flags, Site, site_from
 from tests.bench.machine import CLIENT_CORE, announced
 
 USERS: Final = 64
 PAD: Final = "x" * 290
 DUE_WITHIN_S: Final = 0.05
+# By how many processes send.
 LEAST_RATIOS: Final = {1: 0.85, 2: 0.95}
-"""By how many processes send."""
 
 PINNED: Final = ("taskset", "-c", CLIENT_CORE)
 EVENT: Final[Mapping[str, Any]] = {"event_type": "hookproof.load"}
+# Time for two bare processes to start; they begin together after it.
 TOGETHER_AFTER_S: Final = 5.0
-"""Time for two bare processes to start; they begin together after it."""
 
 
 def plans(sink: str, requests: int, workers: int) -> list[Plan]:
@@ -75,15 +76,27 @@ def alone(folder: Path, sink: str, control: str, requests: int) -> float:
     """Broadcasts a second of one generator on its core."""
     plan, result = folder / "plan.json", folder / "result"
     plan.write_bytes(msgspec.json.encode(plans(sink, requests, 1)[0]))
-    command = [*PINNED, *MODULE, "load.runner", str(plan), str(result), "--control", control]
+    command = [
+        *PINNED,
+        *MODULE,
+        "hookproof.load.locust_worker.runner",
+        str(plan),
+        str(result),
+        "--control",
+        control,
+    ]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return rate_of(msgspec.msgpack.decode(result.read_bytes(), type=Gathered), requests)
 
 
-async def together(site: Site, folder: Path, requests: int, rounds: int, beside: Any) -> list[tuple[float, float]]:
+async def together(
+    site: Site, folder: Path, requests: int, rounds: int, beside: Any
+) -> list[tuple[float, float]]:
     """Broadcasts a second of two workers, after those of two bare processes; a pair for each round."""
     spread, found = Spread(workers=2, local=True, bind="127.0.0.1:0", within_s=60.0), []
-    async with crew(site, spread, ca_dir=folder / "ca", web=None, interrupts=Interrupts()) as workers:
+    async with crew(
+        site, spread, ca_dir=folder / "ca", web=None, interrupts=Interrupts()
+    ) as workers:
         for _ in range(rounds):
             theirs = await asyncio.to_thread(beside)
             gathered = await workers.run(plans(site.base_url or "", requests, 2))
@@ -95,7 +108,9 @@ def rate_of(gathered: Gathered, requests: int) -> float:
     """Broadcasts a second, of which the sink must have taken each."""
     accepted = sum(share.sent.counts.get("accepted", 0) for share in gathered.shares)
     if accepted != requests:
-        raise SystemExit(f"the sink took {accepted} of {requests}: {[share.sent.samples for share in gathered.shares]}")
+        raise SystemExit(
+            f"the sink took {accepted} of {requests}: {[share.sent.samples for share in gathered.shares]}"
+        )
     return requests / max(share.sent.sending_s for share in gathered.shares)
 
 
@@ -107,7 +122,9 @@ def bare(folder: Path, sink: str, requests: int, *, processes: int, pinned: Sequ
     begin_at = time.time() + (TOGETHER_AFTER_S if processes > 1 else 0.0)
     words = [sink, str(USERS), str(requests // processes), str(folder / "body.json"), str(begin_at)]
     command = [*pinned, sys.executable, "-m", "tests.bench.bare_locust", *words]
-    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(processes)]
+    running = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(processes)
+    ]
     took = [float(one.communicate()[0]) for one in running]
     return requests / max(took)
 
@@ -120,7 +137,13 @@ def main() -> None:
     options = parser.parse_args()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        sidecar = ["load.sidecar", "--ca-dir", str(folder / "ca"), "--dialect", "reference"]
+        sidecar = [
+            "hookproof.load.sidecar.process",
+            "--ca-dir",
+            str(folder / "ca"),
+            "--dialect",
+            "reference",
+        ]
         witness, _ = stack.enter_context(announced([sys.executable, "-m", *sidecar]))
         sink, _ = stack.enter_context(announced([sys.executable, "tests/bench/bare.py"]))
         url, requests = sink["api"], options.requests
@@ -148,11 +171,17 @@ def main() -> None:
 
 def told(processes: int, rounds: Sequence[tuple[float, float]]) -> dict[str, float]:
     """A row, printed and for the file."""
-    ratio, least = statistics.median(ours / theirs for theirs, ours in rounds), LEAST_RATIOS[processes]
+    ratio, least = (
+        statistics.median(ours / theirs for theirs, ours in rounds),
+        LEAST_RATIOS[processes],
+    )
     theirs, ours = (statistics.median(column) for column in zip(*rounds, strict=True))
     verdict = "ok" if ratio >= least else "BELOW"
     what = f"broadcasts sent, {processes} process{'es' if processes > 1 else ''}"
-    print(f"{what} {ours:.0f}/s {ratio:.2f} of bare {theirs:.0f}/s  wanted {least:g} {verdict}", flush=True)
+    print(
+        f"{what} {ours:.0f}/s {ratio:.2f} of bare {theirs:.0f}/s  wanted {least:g} {verdict}",
+        flush=True,
+    )
     return {"processes": processes, "rate": ours, "of_rate": theirs, "ratio": ratio, "least": least}
 
 

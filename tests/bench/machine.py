@@ -31,9 +31,14 @@ class Request:
 
 @contextmanager
 def announced(command: Sequence[str]) -> Iterator[tuple[dict[str, Any], int]]:
-    """A pinned server that prints a JSON line when it is ready; yields that line and the process id."""
+    """A pinned server that prints a JSON line when it is ready; yields that line and the process
+    id.
+    """
     process = subprocess.Popen(
-        ["taskset", "-c", SERVER_CORE, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ["taskset", "-c", SERVER_CORE, *command],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert process.stdout is not None
     assert process.stdin is not None
@@ -48,7 +53,16 @@ def announced(command: Sequence[str]) -> Iterator[tuple[dict[str, Any], int]]:
 @contextmanager
 def mock_server(*options: str) -> Iterator[tuple[dict[str, Any], int]]:
     """The project's reference server, pinned."""
-    serve = [sys.executable, "-m", "hookproof", "serve", "--port", "0", "--json", "--until-stdin-closes"]
+    serve = [
+        sys.executable,
+        "-m",
+        "hookproof",
+        "serve",
+        "--port",
+        "0",
+        "--json",
+        "--until-stdin-closes",
+    ]
     with announced([*serve, *options]) as server:
         yield server
 
@@ -118,7 +132,10 @@ def rate(request: Request, *, seconds: int = 4, connections: int = 64) -> float:
 
 def lua(request: Request) -> str:
     """The wrk script of a request."""
-    lines = [f"wrk.headers[{json.dumps(name)}] = {json.dumps(value)}" for name, value in request.headers.items()]
+    lines = [
+        f"wrk.headers[{json.dumps(name)}] = {json.dumps(value)}"
+        for name, value in request.headers.items()
+    ]
     if request.body is not None:
         lines += ['wrk.method = "POST"', f"wrk.body = [==[{request.body.decode()}]==]"]
     return "\n".join(lines)

@@ -1,8 +1,10 @@
-"""A million deliveries, and the memory of who sends and who receives them: `python -m tests.bench.million`.
+"""A million deliveries, and the memory of who sends and who receives them: `python -m
+tests.bench.million`.
 
-Runs `hookproof load` with `million.yaml` and prints every ten seconds how many deliveries have arrived and how much
-memory the generator, its receiver and the embedded server have. It fails if the run does, and if the generator or the
-receiver grew by more than a quarter after a tenth of the deliveries: what they keep is allotted at the beginning.
+Runs `hookproof load` with `million.yaml` and prints every ten seconds how many deliveries have
+arrived and how much memory the generator, its receiver and the embedded server have. It fails if
+the run does, and if the generator or the receiver grew by more than a quarter after a tenth of the
+deliveries: what they keep is allotted at the beginning.
 """
 
 import argparse
@@ -17,13 +19,17 @@ import psutil
 
 PROFILE: Final = Path(__file__).with_name("million.yaml")
 ARRIVED: Final = re.compile(r"arrived ([\d,]+)")
-ROLES: Final = {"generator": "load.runner", "receiver": "load.sidecar", "server": "serve"}
+ROLES: Final = {
+    "generator": "hookproof.load.locust_worker.runner",
+    "receiver": "hookproof.load.sidecar.process",
+    "server": "serve",
+}
 WATCHED: Final = ("generator", "receiver")
 EVERY_S: Final = 10.0
 SETTLED_SHARE: Final = 0.1
 MOST_GROWTH: Final = 1.25
+# Of the profile, for each second of sending.
 DELIVERIES_A_SECOND: Final = 2_500
-"""Of the profile, for each second of sending."""
 
 
 def memory(command: int) -> dict[str, float]:
@@ -52,11 +58,20 @@ def grown(seen: list[tuple[int, dict[str, float]]], deliveries: int) -> list[str
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("hookproof-load-million"))
-    parser.add_argument("--duration", type=int, default=400, help="seconds of sending; 2,500 deliveries each")
+    parser.add_argument(
+        "--duration", type=int, default=400, help="seconds of sending; 2,500 deliveries each"
+    )
     options = parser.parse_args()
     deliveries = options.duration * DELIVERIES_A_SECOND
     load = [sys.executable, "-m", "hookproof", "load", str(PROFILE), "--out", str(options.out)]
-    load += ["--duration", str(options.duration), "--fail-if", f"delivered != {deliveries}", "--keep-up", "60"]
+    load += [
+        "--duration",
+        str(options.duration),
+        "--fail-if",
+        f"delivered != {deliveries}",
+        "--keep-up",
+        "60",
+    ]
     seen: list[tuple[int, dict[str, float]]] = []
     began = told = time.monotonic()
     with subprocess.Popen(load, stdout=subprocess.PIPE, text=True) as command:

@@ -1,10 +1,11 @@
 """Measures the receiver: `python -m tests.bench.receiving` (needs wrk), or `make bench`.
 
-The yardstick is an aiohttp application on uvloop that reads the body of a POST and answers an empty 200. Both are
-pinned to one core, and wrk, on the other, sends each the same signed 400 bytes; the receiver verifies them with the
-token's secret, and keeps them. Over HTTPS both have a certificate of one authority. The rows take turns over several
-rounds, and each ratio is the median of the ratios of its rounds. Afterwards the receiver holds a million deliveries,
-and a token's are asked for. The tables are printed and written as JSON.
+The yardstick is an aiohttp application on uvloop that reads the body of a POST and answers an empty
+200. Both are pinned to one core, and wrk, on the other, sends each the same signed 400 bytes; the
+receiver verifies them with the token's secret, and keeps them. Over HTTPS both have a certificate
+of one authority. The rows take turns over several rounds, and each ratio is the median of the
+ratios of its rounds. Afterwards the receiver holds a million deliveries, and a token's are asked
+for. The tables are printed and written as JSON.
 """
 
 import argparse
@@ -22,7 +23,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from spec.dialect_file import load_dialect
+from hookproof.spec.dialect.reader import load_dialect
 from tests.bench.machine import Request, announced, call, rate, resident_mb
 
 SECRET: Final = "a-secret-of-the-benchmark"
@@ -36,7 +37,9 @@ ASKED: Final = 25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One line of the table: requests a second of the receiver and of the yardstick, medians, and their ratio."""
+    """One line of the table: requests a second of the receiver and of the yardstick, medians, and
+    their ratio.
+    """
 
     work: str
     rate: float
@@ -47,13 +50,17 @@ class Row:
     def line(self) -> str:
         """The line as it is printed."""
         verdict = "ok" if self.ratio >= self.least else "BELOW"
-        left = f"{self.work:34} {self.rate:>8.0f}/s {self.ratio:>6.2f} of bare {self.of_rate:>8.0f}/s"
+        left = (
+            f"{self.work:34} {self.rate:>8.0f}/s {self.ratio:>6.2f} of bare {self.of_rate:>8.0f}/s"
+        )
         return f"{left}  wanted {self.least:g} {verdict}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
-    """What it takes to hold a million deliveries, and to find those of a token among them, in milliseconds."""
+    """What it takes to hold a million deliveries, and to find those of a token among them, in
+    milliseconds.
+    """
 
     deliveries: int
     filled_at_rate: float
@@ -78,7 +85,9 @@ def signed() -> dict[str, str]:
     now = str(int(time.time() / scheme.timestamp_unit.in_seconds))
     known = {"timestamp": now, "id": "event", "version": scheme.versions[0]}
     mac = hmac.digest(
-        SECRET.encode(), filled(scheme.signed, known).encode().replace(b"{body}", BODY), scheme.hash.value
+        SECRET.encode(),
+        filled(scheme.signed, known).encode().replace(b"{body}", BODY),
+        scheme.hash.value,
     )
     item = filled(scheme.item, {**known, "signature": mac.hex()})
     headers = {
@@ -115,15 +124,22 @@ def receiver(stack: ExitStack, *options: str) -> tuple[dict[str, Any], int]:
 def keyed_token(ready: Mapping[str, Any]) -> str:
     """The URL of a token whose deliveries are verified."""
     token = put(f"{ready['control']}/tokens", {}, "POST")
-    put(f"{ready['control']}/tokens/{token['token']}/secrets", {"secrets": [SECRET], "scheme": "advanced"})
+    put(
+        f"{ready['control']}/tokens/{token['token']}/secrets",
+        {"secrets": [SECRET], "scheme": "advanced"},
+    )
     return str(token["url"])
 
 
-def measured_pair(name: str, rounds: int, seconds: int, options: list[str], bare_options: list[str]) -> Row:
+def measured_pair(
+    name: str, rounds: int, seconds: int, options: list[str], bare_options: list[str]
+) -> Row:
     """The receiver and the yardstick in turns."""
     with ExitStack() as stack:
         ready, _ = receiver(stack, *options)
-        bare, _ = stack.enter_context(announced([sys.executable, "tests/bench/bare.py", *bare_options]))
+        bare, _ = stack.enter_context(
+            announced([sys.executable, "tests/bench/bare.py", *bare_options])
+        )
         url, headers = keyed_token(ready), signed()
         works = {
             "bare": Request(url=bare["api"], headers=headers, body=BODY),
@@ -131,7 +147,10 @@ def measured_pair(name: str, rounds: int, seconds: int, options: list[str], bare
         }
         for work in works.values():
             rate(work, seconds=1)
-        figures = [{which: rate(work, seconds=seconds) for which, work in works.items()} for _ in range(rounds)]
+        figures = [
+            {which: rate(work, seconds=seconds) for which, work in works.items()}
+            for _ in range(rounds)
+        ]
         token = url.rsplit("/", 1)[1]
         tally = json.loads(call(Request(url=f"{ready['control']}/tokens/{token}", headers={})))
     if tally["unverified"] or tally["verified"] != tally["arrived"]:
@@ -146,7 +165,9 @@ def measured_pair(name: str, rounds: int, seconds: int, options: list[str], bare
 
 
 def recalled() -> Recall:
-    """Fill a receiver with a million deliveries to a thousand tokens, in turns, and ask for those of some."""
+    """Fill a receiver with a million deliveries to a thousand tokens, in turns, and ask for those
+    of some.
+    """
     with ExitStack() as stack:
         ready, pid = receiver(stack, "--http")
         began = time.monotonic()
@@ -191,14 +212,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=3)
-    parser.add_argument("--without-recall", action="store_true", help="leave out the million deliveries")
+    parser.add_argument(
+        "--without-recall", action="store_true", help="leave out the million deliveries"
+    )
     parser.add_argument("--out", type=Path, default=Path("hookproof-bench-receiving.json"))
     options = parser.parse_args()
     if shutil.which("wrk") is None:
         raise SystemExit("the benchmark drives the servers with wrk, which is not installed")
     with tempfile.TemporaryDirectory() as ca:
         rows = [
-            measured_pair("HTTP, verify and record 400 B", options.rounds, options.seconds, ["--http"], []),
+            measured_pair(
+                "HTTP, verify and record 400 B", options.rounds, options.seconds, ["--http"], []
+            ),
             measured_pair(
                 "HTTPS, verify and record 400 B",
                 options.rounds,

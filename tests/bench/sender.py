@@ -1,9 +1,10 @@
-"""The senders of the delivery benchmark, one run each: `python -m tests.bench.sender WORK --url URL --ca FILE`.
+"""The senders of the delivery benchmark, one run each: `python -m tests.bench.sender WORK --url URL
+--ca FILE`.
 
-`bare` is the yardstick: aiohttp's client in a loop, 64 at a time, with ready bytes and ready headers. The others drive
-the whole engine on the store of the reference server. Each prints a JSON line at its end: `began`, the monotonic second
-of its first acceptance, `cpu_s`, the processor seconds that it used since, and for `steady` the seconds at which each
-numbered event was accepted.
+`bare` is the yardstick: aiohttp's client in a loop, 64 at a time, with ready bytes and ready
+headers. The others drive the whole engine on the store of the reference server. Each prints a JSON
+line at its end: `began`, the monotonic second of its first acceptance, `cpu_s`, the processor
+seconds that it used since, and for `steady` the seconds at which each numbered event was accepted.
 """
 
 import argparse
@@ -24,14 +25,19 @@ import aiohttp
 import msgspec
 import uvloop
 
-from mockserver.delivery.egress import EgressGuard
-from mockserver.delivery.engine import DeliveryEngine
-from mockserver.delivery.gate import Bounds
-from mockserver.store.database import IN_MEMORY, Database
-from mockserver.store.deliveries import Deliveries
-from mockserver.store.endpoints import Endpoints, NewEndpoint, StoredSecret, encoded_secrets
-from mockserver.store.events import Events, NewEvent
-from spec.dialect_file import load_dialect
+from hookproof.mockserver.delivery.engine import DeliveryEngine
+from hookproof.mockserver.delivery.http_client.egress import EgressGuard
+from hookproof.mockserver.delivery.scheduling.concurrency_limit import Bounds
+from hookproof.mockserver.store.database import IN_MEMORY, Database
+from hookproof.mockserver.store.deliveries import Deliveries
+from hookproof.mockserver.store.endpoints import (
+    Endpoints,
+    NewEndpoint,
+    StoredSecret,
+    encoded_secrets,
+)
+from hookproof.mockserver.store.events import Events, NewEvent
+from hookproof.spec.dialect.reader import load_dialect
 from tests.bench.sink import numbered
 
 IN_FLIGHT: Final = 64
@@ -39,11 +45,11 @@ PROJECT: Final = "p"
 CREATED: Final = "2027-01-15T08:00:00Z"
 POLL_S: Final = 0.02
 PENDING: Final = "SELECT EXISTS (SELECT 1 FROM deliveries WHERE due_at IS NOT NULL)"
+# A rate limit that is kept in mind and never reached.
 FREE: Final = 1_000_000
-"""A rate limit that is kept in mind and never reached."""
 
 
-class Bench:
+class ExperimentContext:
     """An engine and its store, with endpoints and events as the API would have put them there."""
 
     def __init__(self, options: argparse.Namespace) -> None:
@@ -70,14 +76,17 @@ class Bench:
             "uid": uid,
             "project_id": PROJECT,
             "name": "an endpoint",
-            "description": "Receives what happens to orders, and is described at some length here. " * 14,
+            "description": "Receives what happens to orders, and is described at some length here. "
+            * 14,
             "url": f"{self._url}/{number}",
             "content_type": "application/json",
             "advanced_signatures": True,
             "http_timeout": 10,
             **limits,
         }
-        secret = StoredSecret(uid="s", value="whsec_the-secret-of-an-endpoint", created_at=CREATED, updated_at=CREATED)
+        secret = StoredSecret(
+            uid="s", value="whsec_the-secret-of-an-endpoint", created_at=CREATED, updated_at=CREATED
+        )
         self._endpoints.add(
             NewEndpoint(
                 uid=uid,
@@ -94,7 +103,9 @@ class Bench:
         )
 
     def accept(self, number: int) -> list[str]:
-        """Store an event; the uids of the endpoints that it reaches, which the caller lets the engine know."""
+        """Store an event; the uids of the endpoints that it reaches, which the caller lets the
+        engine know.
+        """
         now = time.time()
         reached = self._endpoints.reached(PROJECT, now=now, without_owner=True)
         event = NewEvent(
@@ -124,9 +135,11 @@ class Bench:
 
 
 @asynccontextmanager
-async def bench_of(options: argparse.Namespace, endpoints: int, **limits: int) -> AsyncIterator[Bench]:
+async def bench_of(
+    options: argparse.Namespace, endpoints: int, **limits: int
+) -> AsyncIterator[ExperimentContext]:
     """A bench with its endpoints, for as long as it is needed."""
-    bench = Bench(options)
+    bench = ExperimentContext(options)
     for number in range(endpoints):
         bench.add_endpoint(number, **limits)
     try:
@@ -155,7 +168,9 @@ async def bare(options: argparse.Namespace) -> dict[str, Any]:
     }
     body, jobs = numbered(1), iter(repeat(None, options.count))
     settle()
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=IN_FLIGHT, ssl=context)) as session:
+    async with aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=IN_FLIGHT, ssl=context)
+    ) as session:
 
         async def post() -> None:
             for _ in jobs:

@@ -1,9 +1,11 @@
-"""The sink of the delivery benchmark: an HTTPS server that answers 200 without looking, so that it is not the limit.
+"""The sink of the delivery benchmark: an HTTPS server that answers 200 without looking, so that it
+is not the limit.
 
-`python tests/bench/sink.py FOLDER` writes its CA to FOLDER/ca.pem, prints its address as one JSON line and serves until
-its standard input closes. An empty line on standard input is answered with a JSON line: all requests since the last
-one, each as the monotonic second of its arrival and the number that its body ends with. The line `hold` makes it hang
-over every request, the line `go` answers those and all that follow.
+`python tests/bench/sink.py FOLDER` writes its CA to FOLDER/ca.pem, prints its address as one JSON
+line and serves until its standard input closes. An empty line on standard input is answered with a
+JSON line: all requests since the last one, each as the monotonic second of its arrival and the
+number that its body ends with. The line `hold` makes it hang over every request, the line `go`
+answers those and all that follow.
 """
 
 import asyncio
@@ -31,11 +33,18 @@ Arrivals = list[tuple[float, bytes]]
 
 def numbered(number: int, size: int = 400) -> bytes:
     """A body of about `size` bytes that ends with its number."""
-    return b'{"order":"paid","lines":"%b",%b%0*d}' % (b"x" * (size - 50), NUMBER, DIGITS, 10**8 + number)
+    return b'{"order":"paid","lines":"%b",%b%0*d}' % (
+        b"x" * (size - 50),
+        NUMBER,
+        DIGITS,
+        10**8 + number,
+    )
 
 
 class Tap:
-    """Whether requests are answered. `held` are those who wait for an answer, None while nobody has to."""
+    """Whether requests are answered. `held` are those who wait for an answer, None while nobody has
+    to.
+    """
 
     def __init__(self) -> None:
         self.held: list[asyncio.Transport] | None = None
@@ -52,7 +61,9 @@ class Tap:
 
 
 class Sink(asyncio.Protocol):
-    """One connection. Clients wait for each answer, so what ends like a numbered body is the end of a request."""
+    """One connection. Clients wait for each answer, so what ends like a numbered body is the end of
+    a request.
+    """
 
     def __init__(self, arrivals: Arrivals, tap: Tap) -> None:
         self._arrived = arrivals.append
@@ -81,7 +92,9 @@ async def main(folder: Path) -> None:
     arrivals: Arrivals = []
     tap = Tap()
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(lambda: Sink(arrivals, tap), HOST, 0, ssl=context, backlog=4096)
+    server = await loop.create_server(
+        lambda: Sink(arrivals, tap), HOST, 0, ssl=context, backlog=4096
+    )
     ended = asyncio.Event()
 
     def told() -> None:
@@ -96,7 +109,12 @@ async def main(folder: Path) -> None:
             arrivals.clear()
 
     loop.add_reader(sys.stdin.fileno(), told)
-    say({"url": f"https://{HOST}:{server.sockets[0].getsockname()[1]}", "ca": str(folder / "ca.pem")})
+    say(
+        {
+            "url": f"https://{HOST}:{server.sockets[0].getsockname()[1]}",
+            "ca": str(folder / "ca.pem"),
+        }
+    )
     await ended.wait()
     server.close()
 

@@ -1,9 +1,13 @@
 """Measures the witness of a load run: `python -m tests.bench.witnessing`, or `make bench`.
 
-- What looking at the sidecar costs the generator: its CPU time a broadcast, with the usual two looks a second and with
-  none, while the reference server delivers every broadcast to the sidecar. The two take turns; the median is told.
-- The error of delivery latencies themselves: a bare sender over TLS marks each delivery with the time just before it
-  writes to its socket. On one machine the receiver's socket has it when that write returns, so whatever latency the
+- What looking at the sidecar costs the generator: its CPU time a broadcast, with the usual two
+  looks a second and with
+  none, while the reference server delivers every broadcast to the sidecar. The two take turns; the
+  median is told.
+- The error of delivery latencies themselves: a bare sender over TLS marks each delivery with the
+  time just before it
+  writes to its socket. On one machine the receiver's socket has it when that write returns, so
+  whatever latency the
   sidecar tells is its own lateness.
 """
 
@@ -29,20 +33,22 @@ from typing import Any, Final
 
 import msgspec
 
-from load.arrivals import NewRun
-from load.latency import quantiles, unpacked
-from load.marker import marked_data
-from load.plan import Receiving
-from load.profile import load_profile
-from load.share import Gathered
-from load.sidecar_api import Arrived
-from load.site import KEY_VARIABLE, Flags, site_from
-from load.stage import set_up
-from spec.dialect_file import load_dialect
+from hookproof.load.broadcast_mark import marked_data
+from hookproof.load.latency import quantiles, unpacked
+from hookproof.load.ledger.share import Gathered
+from hookproof.load.plan import Receiving
+from hookproof.load.profile.load_profile import load_profile
+from hookproof.load.sidecar.api import Arrived
+from hookproof.load.sidecar.arrivals import NewRun
+from hookproof.load.target.preparation import set_up
+from hookproof.load.target.settings import KEY_VARIABLE, Flags, site_from
+from hookproof.spec.dialect.reader import load_dialect
 from tests.bench.machine import CLIENT_CORE, announced, mock_server
 
 PINNED: Final = ("taskset", "-c", CLIENT_CORE, sys.executable, "-c")
-LOOKING: Final = "import load.runner, load.sidecar_link; load.sidecar_link.POLL_S = {every}; load.runner.main()"
+LOOKING: Final = (
+    "import load.runner, load.sidecar_link; load.sidecar_link.POLL_S = {every}; load.runner.main()"
+)
 NEVER_S: Final = 3600.0
 USUAL_S: Final = 0.5
 MOST_SHARE: Final = 0.10
@@ -51,11 +57,18 @@ SECRET: Final = "s3cret"
 
 
 def cpu_of_a_broadcast(folder: Path, plan: Any, control: str, key: str, every_s: float) -> float:
-    """Seconds of the generator's CPU time for a broadcast, with a look at the sidecar every so many seconds."""
+    """Seconds of the generator's CPU time for a broadcast, with a look at the sidecar every so many
+    seconds.
+    """
     written, result = folder / "plan.json", folder / "result"
     written.write_bytes(msgspec.json.encode(plan))
     words = [LOOKING.format(every=every_s), str(written), str(result), "--control", control]
-    subprocess.run([*PINNED, *words], check=True, stdout=subprocess.DEVNULL, env={**environment(), KEY_VARIABLE: key})
+    subprocess.run(
+        [*PINNED, *words],
+        check=True,
+        stdout=subprocess.DEVNULL,
+        env={**environment(), KEY_VARIABLE: key},
+    )
     [share] = msgspec.msgpack.decode(result.read_bytes(), type=Gathered).shares
     return share.sent.cpu_share * share.sent.sending_s / share.sent.counts["accepted"]
 
@@ -72,7 +85,9 @@ def witness_share(folder: Path, rounds: int, rate: float, duration_s: float) -> 
         server, _ = stack.enter_context(mock_server("--project", "p=k", "--ca", sidecar["ca"]))
         flags = dict.fromkeys(("file", "dialect", "receiver_bind", "receiver_url", "ca_dir"))
         site = site_from(Flags(url=server["api"], api_key="k", project="p", **flags))
-        profile = replace(load_profile("ingest").overridden(rate=rate, duration_s=duration_s), drain_s=0.0)
+        profile = replace(
+            load_profile("ingest").overridden(rate=rate, duration_s=duration_s), drain_s=0.0
+        )
         stage = asyncio.run(set_up(site, profile, [sidecar["url"]]))
 
         def measured(every_s: float) -> float:
@@ -89,7 +104,9 @@ def latency_error_s(folder: Path, deliveries: int, rate: float) -> float:
     with announced(sidecar_command(folder)) as (sidecar, _):
         receiving = Receiving(token="t", secrets=(SECRET,), advanced=False, limited=False)
         tell(f"{sidecar['control']}/endpoints", {"endpoints": [receiving]})
-        new = NewRun(run=run, broadcasts=deliveries, started_at=time.time(), stretch_s=60.0, late_after_s=1.0)
+        new = NewRun(
+            run=run, broadcasts=deliveries, started_at=time.time(), stretch_s=60.0, late_after_s=1.0
+        )
         tell(f"{sidecar['control']}/runs", new)
         host, port = sidecar["url"].removeprefix("https://").rsplit(":", 1)
         context = ssl.create_default_context(cafile=sidecar["ca"])
@@ -99,7 +116,10 @@ def latency_error_s(folder: Path, deliveries: int, rate: float) -> float:
             time.sleep(max(0.0, began + number / rate - time.time()))
             body = marked_data(run, number, time.time(), "x" * 290)
             signature = hmac.digest(SECRET.encode(), body, hashlib.sha256).hex()
-            headers = {dialect.signatures.simple.header: signature, "Content-Type": "application/json"}
+            headers = {
+                dialect.signatures.simple.header: signature,
+                "Content-Type": "application/json",
+            }
             connection.request("POST", "/t", body=body, headers=headers)
             connection.getresponse().read()
         connection.close()
@@ -112,12 +132,22 @@ def latency_error_s(folder: Path, deliveries: int, rate: float) -> float:
 
 def sidecar_command(folder: Path) -> list[str]:
     """The receiver of a load run."""
-    return [sys.executable, "-m", "load.sidecar", "--ca-dir", str(folder / "ca"), "--dialect", "reference"]
+    return [
+        sys.executable,
+        "-m",
+        "hookproof.load.sidecar.process",
+        "--ca-dir",
+        str(folder / "ca"),
+        "--dialect",
+        "reference",
+    ]
 
 
 def tell(url: str, content: object) -> None:
     """Post it as JSON."""
-    with urllib.request.urlopen(urllib.request.Request(url, data=msgspec.json.encode(content)), timeout=10):
+    with urllib.request.urlopen(
+        urllib.request.Request(url, data=msgspec.json.encode(content)), timeout=10
+    ):
         pass
 
 
@@ -135,7 +165,9 @@ def main() -> None:
         share = witness_share(Path(folder), options.rounds, options.rate, options.seconds)
         told = f"{share:.1%}  at most {MOST_SHARE:.0%} {ok(share, MOST_SHARE)}"
         print(f"the witness adds to the generator's CPU time  {told}", flush=True)
-    options.out.write_text(json.dumps({"latency_error_s": error_s, "witness_share": share}, indent=2) + "\n")
+    options.out.write_text(
+        json.dumps({"latency_error_s": error_s, "witness_share": share}, indent=2) + "\n"
+    )
 
 
 def ok(value: float, most: float) -> str:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+# How long a whole run may take on a machine that has no time: a hang is caught, and nothing else.
 PATIENCE_S = 900.0
-"""How long a whole run may take on a machine that has no time: a hang is caught, and nothing else."""
 
 FOREIGN = re.compile("HOOKPROOF_|PYTEST|NO_COLOR|FORCE_COLOR")
 
@@ -40,7 +40,9 @@ def environment(**variables: str) -> dict[str, str]:
     return {**kept, "PYTHONWARNINGS": "error", **variables}
 
 
-def check(folder: Path, *words: str | Path, timeout_s: float = PATIENCE_S, **variables: str) -> Ended:
+def check(
+    folder: Path, *words: str | Path, timeout_s: float = PATIENCE_S, **variables: str
+) -> Ended:
     process = subprocess.run(
         arguments(*words),
         cwd=folder,

@@ -1,9 +1,12 @@
-"""`make flake`: the same run again and again, some of them with every core loaded, must give the same verdicts.
+"""`make flake`: the same run again and again, some of them with every core loaded, must give the
+same verdicts.
 
-    python -m tests.conformance.flake 30 [--profile quick] [--dialect contrary] [--loaded 3] [--burners 2]
+    python -m tests.conformance.flake 30 [--profile quick] [--dialect contrary] [--loaded 3]
+    [--burners 2]
 
-The last runs are the loaded ones. Prints one line per run and, for each that differs from the first, which requirements
-do and why; the last line says whether all were alike, and the exit code is 1 if they were not.
+The last runs are the loaded ones. Prints one line per run and, for each that differs from the
+first, which requirements do and why; the last line says whether all were alike, and the exit code
+is 1 if they were not.
 """
 
 import argparse
@@ -20,21 +23,27 @@ from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any, Final
 
+# For a run on a busy machine: one that is cut short says nothing of its verdicts.
 BUDGET_S: Final = "600"
-"""For a run on a busy machine: one that is cut short says nothing of its verdicts."""
 
+# The requirements of a report by their ids; what keeps a run from having one stands under RUN.
 Judged = Mapping[str, Mapping[str, Any]]
-"""The requirements of a report by their ids; what keeps a run from having one stands under RUN."""
 
 RUN: Final = "the run"
 
 
 def main() -> int:
     """Run, compare, and tell."""
-    wanted = argparse.ArgumentParser(description="Run the suites repeatedly and compare the verdicts.")
+    wanted = argparse.ArgumentParser(
+        description="Run the suites repeatedly and compare the verdicts."
+    )
     wanted.add_argument("runs", type=int)
-    wanted.add_argument("--loaded", type=int, default=3, help="how many of the runs have every core loaded")
-    wanted.add_argument("--burners", type=int, default=os.cpu_count() or 1, help="how many processes make the load")
+    wanted.add_argument(
+        "--loaded", type=int, default=3, help="how many of the runs have every core loaded"
+    )
+    wanted.add_argument(
+        "--burners", type=int, default=os.cpu_count() or 1, help="how many processes make the load"
+    )
     wanted.add_argument("--profile", default="quick")
     wanted.add_argument("--dialect", default="reference")
     options = wanted.parse_args()
@@ -50,9 +59,13 @@ def main() -> int:
         changed = differences(first, found)
         different += bool(changed)
         kind = "loaded" if loaded else "idle"
-        tell(f"{number:3} of {options.runs}  {time.monotonic() - started:6.1f} s  {kind:6}  {summary(found)}")
+        tell(
+            f"{number:3} of {options.runs}  {time.monotonic() - started:6.1f} s  {kind:6}  {summary(found)}"
+        )
         tell(*(f"     {line}" for line in changed))
-    tell(f"{'FLAKY' if different else 'STEADY'}  {different} of {options.runs} runs differ from the first")
+    tell(
+        f"{'FLAKY' if different else 'STEADY'}  {different} of {options.runs} runs differ from the first"
+    )
     return int(different > 0)
 
 
@@ -63,7 +76,9 @@ def judged(words: Sequence[str]) -> Judged:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         report = Path(folder) / "report.json"
         if not report.is_file():
-            return {RUN: {"verdict": f"exit code {done.returncode}", "reasons": [done.stderr.strip()]}}
+            return {
+                RUN: {"verdict": f"exit code {done.returncode}", "reasons": [done.stderr.strip()]}
+            }
         told = json.loads(report.read_text())
     return {RUN: {"verdict": told["verdict"]}} | {one["id"]: one for one in told["requirements"]}
 
@@ -86,7 +101,9 @@ def verdict(found: Judged, name: str) -> str:
 def reason(requirement: Mapping[str, Any]) -> str:
     """Why a requirement was judged as it was, as far as it says so."""
     findings = requirement.get("findings", ())
-    said = [f"{one['message']}: expected {one['expected']}, was {one['actual']}" for one in findings]
+    said = [
+        f"{one['message']}: expected {one['expected']}, was {one['actual']}" for one in findings
+    ]
     return "".join(f"\n       {line}" for line in (*said, *requirement.get("reasons", ())))
 
 
@@ -106,7 +123,9 @@ def tell(*lines: str) -> None:
 def busy(burners: int) -> Iterator[None]:
     """So many processes that do nothing but count, until the block ends."""
     stop = multiprocessing.Event()
-    processes = [multiprocessing.Process(target=_burn, args=(stop,), daemon=True) for _ in range(burners)]
+    processes = [
+        multiprocessing.Process(target=_burn, args=(stop,), daemon=True) for _ in range(burners)
+    ]
     for process in processes:
         process.start()
     try:

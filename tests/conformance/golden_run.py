@@ -1,15 +1,24 @@
-"""A finished run in which everything occurs that a report must show, with content from a hostile target."""
+"""A finished run in which everything occurs that a report must show, with content from a hostile
+target.
+"""
 
 from dataclasses import replace
 from pathlib import Path
 
-from canned import NOW, delivery, exchange
-from made_run import failed, finding, header, idle, made_run, passed, requirement
-
-from conformance.ledger import Entry, Finding
-from conformance.run_file import Run
-from conformance.verdict import Verdict
-from spec.catalogue import Level
+from hookproof.conformance.model.ledger import Entry, Finding
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.results.run_file import Run
+from hookproof.spec.catalogue import Level
+from tests.conformance.canned_evidence import NOW, delivery, exchange
+from tests.conformance.canned_run import (
+    failed,
+    finding,
+    header,
+    idle,
+    made_run,
+    passed,
+    requirement,
+)
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> \x1b[31m\x00\u202e ``` | ]]> & \"'{{ 7*7 }}"
 
@@ -19,7 +28,11 @@ def unsigned(name: str) -> Finding:
     arrived = (
         delivery(arrived_at=NOW + 1.5, headers=[("X-Evil", HOSTILE)], completed_after=0.5),
         delivery(
-            arrived_at=NOW + 0.5, sequence=2, body=b"\xff\x00" + HOSTILE.encode(), status=None, completed_after=None
+            arrived_at=NOW + 0.5,
+            sequence=2,
+            body=b"\xff\x00" + HOSTILE.encode(),
+            status=None,
+            completed_after=None,
         ),
     )
     return replace(
@@ -60,7 +73,10 @@ def golden_run(folder: Path) -> Run:
     entries = (
         passed(),
         replace(failed(), seen=(Verdict.PASS, Verdict.FAIL, Verdict.PASS)),
-        replace(failing("4.1-3"), accepted="Known & tracked (https://tracker.invalid/1), until 2030-01-31"),
+        replace(
+            failing("4.1-3"),
+            accepted="Known & tracked (https://tracker.invalid/1), until 2030-01-31",
+        ),
         failing("4.1-4"),
         failing("4.1-5", Level.HYGIENE),
         idle(),
@@ -68,7 +84,9 @@ def golden_run(folder: Path) -> Run:
         broken,
         replace(passed("4.4-10", Level.OPEN), exercised=1),
     )
-    head = replace(header(everything=False), repetitions=3, target=f"http://target.invalid/{HOSTILE}")
+    head = replace(
+        header(everything=False), repetitions=3, target=f"http://target.invalid/{HOSTILE}"
+    )
     return made_run(
         folder,
         *entries,

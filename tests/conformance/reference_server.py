@@ -1,4 +1,6 @@
-"""The reference server as a process of its own, from these sources or from a copy that a test may break."""
+"""The reference server as a process of its own, from these sources or from a copy that a test may
+break.
+"""
 
 import json
 import os
@@ -10,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from receiver.authority import Authority
+from hookproof.receiver.http.authority import Authority
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("spec", "mockserver", "receiver", "conformance")
@@ -19,22 +21,40 @@ PACKAGES = ("spec", "mockserver", "receiver", "conformance")
 def copied_sources(folder: Path) -> Path:
     """A copy of the sources that the server is made of, in `folder`."""
     for package in PACKAGES:
-        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(
+            ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__")
+        )
     shutil.copy(ROOT / "hookproof.py", folder)
     return folder
 
 
 @contextmanager
 def reference_server(
-    folder: Path, sources: Path, *projects: str, options: tuple[str, ...] = (), stderr: int | None = None
+    folder: Path,
+    sources: Path,
+    *projects: str,
+    options: tuple[str, ...] = (),
+    stderr: int | None = None,
 ) -> Iterator[Any]:
-    """The server from these sources, trusting the CA in `folder`; yields what it says when it is ready.
+    """The server from these sources, trusting the CA in `folder`; yields what it says when it is
+    ready.
 
-    Each project's key is its name after `key-`. `stderr` is where its log goes, in the words of subprocess.
+    Each project's key is its name after `key-`. `stderr` is where its log goes, in the words of
+    subprocess.
     """
     Authority(folder / "ca")
     pairs = [word for project in projects for word in ("--project", f"{project}=key-{project}")]
-    command = [sys.executable, "-P", "-m", "hookproof", "serve", "--port", "0", "--json", "--until-stdin-closes"]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "hookproof",
+        "serve",
+        "--port",
+        "0",
+        "--json",
+        "--until-stdin-closes",
+    ]
     process = subprocess.Popen(
         [*command, "--ca", str(folder / "ca" / "ca.pem"), *pairs, *options],
         env={**os.environ, "PYTHONPATH": str(sources)},

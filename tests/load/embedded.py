@@ -12,19 +12,21 @@ from typing import Any
 import pytest
 
 import hookproof
-from receiver.authority import Authority
+from hookproof.receiver.http.authority import Authority
 
 HOOKPROOF = (sys.executable, "-m", "hookproof")
+# No test is about speed, and a machine may have much else to do.
 ENDS_WITHIN_S = 600
-"""No test is about speed, and a machine may have much else to do."""
 
+# For the same reason: such a machine sends late.
 PATIENT = ("--keep-up", "600")
-"""For the same reason: such a machine sends late."""
 
 
 def hookproof_load(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [*HOOKPROOF, "load", *arguments, *PATIENT, "--out", str(folder)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=ENDS_WITHIN_S, check=False)
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=ENDS_WITHIN_S, check=False
+    )
 
 
 def called(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> object:
@@ -38,7 +40,13 @@ def called(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> object:
 @contextmanager
 def loading(*arguments: str, out: Path | None = None) -> Iterator[subprocess.Popen[str]]:
     """A load command that runs; it is killed if it still does at the end."""
-    command = [*HOOKPROOF, "load", *arguments, *PATIENT, *(["--out", str(out)] if out is not None else [])]
+    command = [
+        *HOOKPROOF,
+        "load",
+        *arguments,
+        *PATIENT,
+        *(["--out", str(out)] if out is not None else []),
+    ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         yield process
@@ -79,7 +87,17 @@ def serving(folder: Path, *arguments: str) -> Iterator[tuple[str, ...]]:
     """A server with these options; the options of a load run against it."""
     ca = folder / "ca"
     Authority(ca)
-    serve = ["serve", "--port", "0", "--json", "--until-stdin-closes", "--project", "p=k", "--ca", str(ca / "ca.pem")]
+    serve = [
+        "serve",
+        "--port",
+        "0",
+        "--json",
+        "--until-stdin-closes",
+        "--project",
+        "p=k",
+        "--ca",
+        str(ca / "ca.pem"),
+    ]
     with subprocess.Popen(
         [*HOOKPROOF, *serve, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as server:

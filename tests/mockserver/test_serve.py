@@ -1,4 +1,6 @@
-"""`hookproof serve` as a process: how it starts, what it says, how it ends, and that a seed repeats everything."""
+"""`hookproof serve` as a process: how it starts, what it says, how it ends, and that a seed repeats
+everything.
+"""
 
 import json
 import os
@@ -72,11 +74,15 @@ def test_a_seed_repeats_identifiers_and_secrets() -> None:
     def run(seed: str) -> list[str]:
         with serving("--seed", seed) as (_, ready):
             made = [
-                ask(ready["api"], "POST", "endpoints", {"name": "n", "url": "https://a.invalid/"})["data"]
+                ask(ready["api"], "POST", "endpoints", {"name": "n", "url": "https://a.invalid/"})[
+                    "data"
+                ]
                 for _ in range(3)
             ]
             links = ask(ready["api"], "GET", "portal-links")["data"]["content"]
-            secrets = [(one["uid"], one["secrets"][0]["uid"], one["secrets"][0]["value"]) for one in made]
+            secrets = [
+                (one["uid"], one["secrets"][0]["uid"], one["secrets"][0]["value"]) for one in made
+            ]
             return [*map(str, secrets), *(link["uid"] for link in links)]
 
     assert run("7") == run("7")
@@ -86,9 +92,17 @@ def test_a_seed_repeats_identifiers_and_secrets() -> None:
 def test_projects_come_from_the_command_line_and_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "projects.yaml"
     path.write_text("projects:\n  - {id: demo, api_key: from-file}\n")
-    with serving("--projects", str(path), "--project", "demo=from-line", "--project", "b=c") as (_, ready):
+    with serving("--projects", str(path), "--project", "demo=from-line", "--project", "b=c") as (
+        _,
+        ready,
+    ):
         assert ready["projects"] == ["demo", "b"]
-        for key, expected in (("from-file", True), ("from-line", True), ("c", False), ("demo-key", False)):
+        for key, expected in (
+            ("from-file", True),
+            ("from-line", True),
+            ("c", False),
+            ("demo-key", False),
+        ):
             assert ask(ready["api"], "GET", "sources", key=key)["status"] is expected
 
 
@@ -103,8 +117,12 @@ def test_projects_come_from_the_command_line_and_from_a_file(tmp_path: Path) -> 
         (["--ca", "nowhere.pem"], "nowhere.pem"),
     ],
 )
-def test_a_setting_that_cannot_be_used_is_told_without_a_traceback(options: list[str], expected: str) -> None:
-    ended = subprocess.run([*COMMAND, "--port", "0", *options], capture_output=True, timeout=READY_S, check=False)
+def test_a_setting_that_cannot_be_used_is_told_without_a_traceback(
+    options: list[str], expected: str
+) -> None:
+    ended = subprocess.run(
+        [*COMMAND, "--port", "0", *options], capture_output=True, timeout=READY_S, check=False
+    )
     assert ended.returncode == USAGE
     assert expected in ended.stderr.decode()
     assert b"Traceback" not in ended.stderr
@@ -120,8 +138,12 @@ def test_a_setting_that_cannot_be_used_is_told_without_a_traceback(options: list
         (["--smtp-from", "hooks@a.invalid\r\nBcc: b@a.invalid"], "no e-mail address"),
     ],
 )
-def test_a_mail_option_that_cannot_be_used_is_told_without_a_traceback(options: list[str], expected: str) -> None:
-    ended = subprocess.run([*COMMAND, "--port", "0", *options], capture_output=True, timeout=READY_S, check=False)
+def test_a_mail_option_that_cannot_be_used_is_told_without_a_traceback(
+    options: list[str], expected: str
+) -> None:
+    ended = subprocess.run(
+        [*COMMAND, "--port", "0", *options], capture_output=True, timeout=READY_S, check=False
+    )
     assert ended.returncode != 0
     assert expected in ended.stderr.decode()
     assert b"Traceback" not in ended.stderr
@@ -130,7 +152,9 @@ def test_a_mail_option_that_cannot_be_used_is_told_without_a_traceback(options: 
 def test_a_port_in_use_is_told_in_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        ended = subprocess.run([*COMMAND, "--port", port], capture_output=True, timeout=READY_S, check=False)
+        ended = subprocess.run(
+            [*COMMAND, "--port", port], capture_output=True, timeout=READY_S, check=False
+        )
     assert ended.returncode == USAGE
     assert ended.stderr.decode().count("\n") == 1
     assert "--port" in ended.stderr.decode()

@@ -30,7 +30,9 @@ def test_every_subcommand_has_help(name: str) -> None:
 @pytest.mark.parametrize("command", ["serve --port 0", "receive --bind 127.0.0.1:0"])
 def test_a_standard_input_that_nobody_holds_open_has_ended(command: str, stdin: str) -> None:
     line = f'exec "$0" -m hookproof {command} --until-stdin-closes {stdin}'
-    done = subprocess.run(["sh", "-c", line, sys.executable], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        ["sh", "-c", line, sys.executable], capture_output=True, text=True, timeout=60, check=False
+    )
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -39,7 +41,9 @@ def test_help_loads_no_subcommand() -> None:
     command = [sys.executable, "-c", code, "--help"]
     shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
     assert "'click'" in shown
-    assert not any(f"'{name}'" in shown for name in ("locust", "schemathesis", "aiohttp", "conformance"))
+    assert not any(
+        f"'{name}'" in shown for name in ("locust", "schemathesis", "aiohttp", "conformance")
+    )
 
 
 def test_no_subcommand_but_load_loads_locust() -> None:

@@ -16,14 +16,18 @@ PACKAGES: Final = ("spec", "mockserver", "receiver", "conformance", "load")
 def tree(tmp_path: Path) -> Path:
     """A copy of the packages and of the contracts."""
     for package in PACKAGES:
-        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(
+            ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__")
+        )
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     return tmp_path
 
 
 def lint_imports(tree: Path) -> subprocess.CompletedProcess[str]:
     command = [str(Path(sys.executable).with_name("lint-imports")), "--no-cache"]
-    return subprocess.run(command, cwd=tree, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(
+        command, cwd=tree, capture_output=True, text=True, timeout=120, check=False
+    )
 
 
 def test_the_layers_hold(tree: Path) -> None:

@@ -1,8 +1,9 @@
 """No Python file answers a gap: what a dialect decides stands in the dialect files alone.
 
-Three kinds of literal are looked for in the packages that take a dialect: the texts of the shipped dialects (header
-names, parameter names, words, templates), the statuses, and the names by which the standard library calls statuses.
-Names that the document itself uses (properties, parameters) and the words of the vocabulary are no answers.
+Three kinds of literal are looked for in the packages that take a dialect: the texts of the shipped
+dialects (header names, parameter names, words, templates), the statuses, and the names by which the
+standard library calls statuses. Names that the document itself uses (properties, parameters) and
+the words of the vocabulary are no answers.
 """
 
 import ast
@@ -20,8 +21,8 @@ import pytest
 import yaml
 from aiohttp import web
 
-from spec.dialect import Answer
-from spec.dialect_file import load_dialect, shipped_dialects
+from hookproof.spec.dialect.model import Answer
+from hookproof.spec.dialect.reader import load_dialect, shipped_dialects
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 PACKAGES: Final = ("mockserver", "receiver", "conformance", "load")
@@ -29,27 +30,35 @@ FILES: Final = sorted(path for package in PACKAGES for path in (ROOT / package).
 
 PLACEHOLDER: Final = re.compile(r"\{\w+\}")
 
+# A text of a dialect that is looked for within longer literals too.
 DISTINCTIVE: Final = re.compile(r"^(?=.{6,})(?=.*[A-Z_-])")
-"""A text of a dialect that is looked for within longer literals too."""
 
+# Texts that mean something else as well: a media type, a scheme, nothing.
 NEUTRAL: Final = frozenset({"application/json", "http", "none"})
-"""Texts that mean something else as well: a media type, a scheme, nothing."""
 
 ANY_STATUS: Final = frozenset(range(100, 600))
 
+# The statuses that http.HTTPStatus and aiohttp.web call by name.
 NAMED_STATUSES: Final = {status.name: status.value for status in HTTPStatus} | {
     kind.__name__: kind.status_code
     for kind in vars(web).values()
     if isinstance(kind, type) and issubclass(kind, web.HTTPException) and kind.status_code > 0
 }
-"""The statuses that http.HTTPStatus and aiohttp.web call by name."""
 
+# Fields that describe a dialect and answer nothing.
 PROSE: Final = ("name", "summary", "policy")
-"""Fields that describe a dialect and answer nothing."""
 
+# What may stand in the modules whose path begins so, although a dialect has the same text or
+# status, and why.
 OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
-    "mockserver/control.py": (ANY_STATUS, "the control listener is no part of the API: its statuses are its own"),
-    "receiver/": (ANY_STATUS, "the control API and the answers of an endpoint are the receiver's own"),
+    "mockserver/control.py": (
+        ANY_STATUS,
+        "the control listener is no part of the API: its statuses are its own",
+    ),
+    "receiver/": (
+        ANY_STATUS,
+        "the control API and the answers of an endpoint are the receiver's own",
+    ),
     "receiver/token_server": (
         frozenset({"Bearer", "basic", "client_assertion", "client_assertion_type"}),
         "RFC 6749, 6750, 7523 and 7617 say how a client proves itself to a token endpoint",
@@ -61,22 +70,29 @@ OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
     ),
     "load/tables.py": (frozenset({403}), "how the web page of a run refuses what it does not do"),
     "conformance/experiments/retries.py": (ANY_STATUS, "what the receiver is made to answer"),
-    "conformance/experiments/access.py": (frozenset({"Bearer"}), "one of the schemes that are wrong in most dialects"),
+    "conformance/experiments/access.py": (
+        frozenset({"Bearer"}),
+        "one of the schemes that are wrong in most dialects",
+    ),
     "conformance/experiments/credentials.py": (frozenset({"Bearer"}), "the token_type of RFC 6750"),
     "conformance/experiments/hostile.py": (frozenset({400}), "a count of digits"),
     "conformance/experiments/flood.py": (frozenset({400}), "a count of broadcasts"),
     "conformance/experiments/planned_walk.py": (frozenset({400}), "a count of pages"),
     "conformance/experiments/sweep.py": (frozenset({400}), "a count of examples"),
     "conformance/checks/answer.py": (frozenset({400}), "where the client errors of HTTP begin"),
-    "conformance/checks/deliveries_credentials.py": (frozenset({"basic", "Bearer"}), "schemes of RFC 7617 and 6750"),
+    "conformance/checks/deliveries_credentials.py": (
+        frozenset({"basic", "Bearer"}),
+        "schemes of RFC 7617 and 6750",
+    ),
     "conformance/checks/endpoint.py": (frozenset({"active"}), "a word of a sentence"),
     "conformance/signed.py": (frozenset({"signed"}), "a word of a sentence"),
 }
-"""What may stand in the modules whose path begins so, although a dialect has the same text or status, and why."""
 
 
 def leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
-    """The single values of a dialect with their dotted paths; enum members are vocabulary and left out."""
+    """The single values of a dialect with their dotted paths; enum members are vocabulary and left
+    out.
+    """
     if isinstance(value, Answer):
         value = value.allowed
     if isinstance(value, Enum) or value is None or path in PROSE:
@@ -96,11 +112,26 @@ def leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
 
 @cache
 def answers() -> tuple[frozenset[str], frozenset[int]]:
-    """The texts and the statuses of all shipped dialects; of a template, the text between its placeholders."""
+    """The texts and the statuses of all shipped dialects; of a template, the text between its
+    placeholders.
+    """
     found = [leaf for name in shipped_dialects() for leaf in leaves(load_dialect(name))]
-    pieces = {piece.strip() for _, value in found if isinstance(value, str) for piece in PLACEHOLDER.split(value)}
-    texts = {piece for piece in pieces if len(piece) > 2 and not set(piece.split(".")) <= document_names()} - NEUTRAL
-    statuses = {value for path, value in found if path.startswith(("errors.", "success.")) or path.endswith("_status")}
+    pieces = {
+        piece.strip()
+        for _, value in found
+        if isinstance(value, str)
+        for piece in PLACEHOLDER.split(value)
+    }
+    texts = {
+        piece
+        for piece in pieces
+        if len(piece) > 2 and not set(piece.split(".")) <= document_names()
+    } - NEUTRAL
+    statuses = {
+        value
+        for path, value in found
+        if path.startswith(("errors.", "success.")) or path.endswith("_status")
+    }
     return frozenset(texts), frozenset(value for value in statuses if type(value) is int) - {200}
 
 
@@ -122,7 +153,9 @@ def _names(value: Any) -> Iterator[str]:
 
 
 def literals(source: str) -> Iterator[tuple[int, object]]:
-    """Every constant of a module that is no docstring, and every status that it names, as a number; with its line."""
+    """Every constant of a module that is no docstring, and every status that it names, as a number;
+    with its line.
+    """
     tree = ast.parse(source)
     prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
@@ -134,8 +167,12 @@ def literals(source: str) -> Iterator[tuple[int, object]]:
 
 def offences(source: str, *, name: str = "") -> list[str]:
     """What stands in a module although it belongs to a dialect."""
-    own = {value for prefix, (values, _) in OWN.items() if name.startswith(prefix) for value in values}
-    return [f"line {line}: {value!r}" for line, value in literals(source) if is_an_answer(value, own)]
+    own = {
+        value for prefix, (values, _) in OWN.items() if name.startswith(prefix) for value in values
+    }
+    return [
+        f"line {line}: {value!r}" for line, value in literals(source) if is_an_answer(value, own)
+    ]
 
 
 def is_an_answer(value: object, own: AbstractSet[object]) -> bool:
@@ -143,7 +180,9 @@ def is_an_answer(value: object, own: AbstractSet[object]) -> bool:
     texts, statuses = answers()
     if isinstance(value, str):
         foreign = texts - own
-        return value.strip() in foreign or any(DISTINCTIVE.search(text) and text in value for text in foreign)
+        return value.strip() in foreign or any(
+            DISTINCTIVE.search(text) and text in value for text in foreign
+        )
     return type(value) is int and value in statuses - own
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlsplit
 
-from receiver.client import ReceiverClient
+from hookproof.receiver.client.control_api import ReceiverClient
 
 T = TypeVar("T")
 
@@ -46,7 +46,9 @@ class Receiver:
         return self.ask(lambda client: client.new_token()).token
 
     @contextlib.contextmanager
-    def connection(self, *, certificate: Path | None = None, name: str | None = None) -> Iterator[socket.socket]:
+    def connection(
+        self, *, certificate: Path | None = None, name: str | None = None
+    ) -> Iterator[socket.socket]:
         """A connection to the listener, with TLS if it has it; it trusts the receiver's CA alone."""
         parts = urlsplit(self.url)
         with socket.create_connection((parts.hostname, parts.port), timeout=DEADLINE_S) as plain:
@@ -89,7 +91,9 @@ def receiver(*arguments: str) -> Iterator[Receiver]:
         line = process.stdout.readline()
         assert line, f"the receiver did not start: {log.get(timeout=DEADLINE_S)}"
         ready = json.loads(line)
-        yield Receiver(process=process, url=ready["url"], control=ready["control"], ca=ready["ca"], log=log)
+        yield Receiver(
+            process=process, url=ready["url"], control=ready["control"], ca=ready["ca"], log=log
+        )
         process.stdin.close()
         assert process.wait(DEADLINE_S) == 0
     finally:

@@ -4,14 +4,14 @@ import asyncio
 from collections.abc import Iterator
 
 import pytest
-from inbox_scene import has_waiter, sessions_of
-from receiver_process import DEADLINE_S, Receiver, read_to_end, receiver
 
-from receiver.client import ReceiverClient, ReceiverFailed
-from receiver.inbox import Found, Room
-from receiver.keyring import Keyring
-from receiver.script import Reply
-from receiver.session import NoRoom, Sessions, TokenTaken
+from hookproof.receiver.client.control_api import ReceiverClient, ReceiverFailed
+from hookproof.receiver.inbox.store import Found, Room
+from hookproof.receiver.replies.script import Reply
+from hookproof.receiver.session import NoRoom, Sessions, TokenTaken
+from hookproof.receiver.signatures.token_secrets import Keyring
+from tests.receiver.inbox.inbox_fixtures import has_waiter, sessions_of
+from tests.receiver.receiver_process import DEADLINE_S, Receiver, read_to_end, receiver
 
 ROOM = Room(deliveries=10, memory_bytes=10**6, disk_bytes=0)
 POST = "POST /{} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
@@ -87,7 +87,9 @@ def test_an_ended_session_is_gone_with_all_it_had(running: Receiver) -> None:
             token = (await ours.new_token()).token
             await ours.script(token, [Reply(status=500)])
             (name,) = (await client._call("GET", "/sessions"))["sessions"]
-            assert (await client._call("GET", f"/sessions/{name}/tokens"))["tokens"][0]["token"] == token
+            assert (await client._call("GET", f"/sessions/{name}/tokens"))["tokens"][0][
+                "token"
+            ] == token
         with pytest.raises(ReceiverFailed, match="there is no session"):
             await client._call("GET", f"/sessions/{name}/tokens")
         assert b" 200 " in await asyncio.to_thread(running.post, f"/{token}")
@@ -109,7 +111,9 @@ def test_waiting_in_a_session_that_ends_comes_to_an_end_by_its_deadline() -> Non
     assert asyncio.run(run()) == Found(deliveries=(), complete=False, dropped=0)
 
 
-def test_a_session_that_was_ended_early_is_missed_at_the_end_of_its_block(running: Receiver) -> None:
+def test_a_session_that_was_ended_early_is_missed_at_the_end_of_its_block(
+    running: Receiver,
+) -> None:
     async def work(client: ReceiverClient) -> None:
         async with client.session() as ours:
             await ours._call("DELETE", "")
@@ -146,11 +150,16 @@ def test_deliveries_can_be_asked_for_by_method_and_header(running: Receiver) -> 
     running.post(f"/{token}", b"1", headers=b"X-Id: a\r\n")
     running.post(f"/{token}", b"2")
     running.exchange(f"PUT /{token} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
-    found = running.ask(lambda client: client.matching_deliveries(token, 1, method="POST", header="x-id: a"))
+    found = running.ask(
+        lambda client: client.matching_deliveries(token, 1, method="POST", header="x-id: a")
+    )
     assert [one.body for one in found] == [b"1"]
     found = running.ask(lambda client: client.matching_deliveries(token, 1, method="put"))
     assert [one.sequence for one in found] == [3]
-    assert running.ask(lambda client: client.matching_deliveries(token, 1, 0.05, method="DELETE")) == ()
+    assert (
+        running.ask(lambda client: client.matching_deliveries(token, 1, 0.05, method="DELETE"))
+        == ()
+    )
 
 
 def test_more_deliveries_than_a_page_holds_all_reach_the_client(running: Receiver) -> None:
@@ -164,7 +173,9 @@ def test_more_deliveries_than_a_page_holds_all_reach_the_client(running: Receive
 
 def sessions(clock: list[float], most: int = 2) -> Sessions:
     names = iter("abcdefgh")
-    return Sessions(room=ROOM, most=most, idle_s=60.0, clock=lambda: clock[0], new_name=lambda: next(names))
+    return Sessions(
+        room=ROOM, most=most, idle_s=60.0, clock=lambda: clock[0], new_name=lambda: next(names)
+    )
 
 
 def test_there_are_no_more_sessions_than_there_may_be() -> None:

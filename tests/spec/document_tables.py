@@ -1,9 +1,12 @@
-"""The API document, transcribed: every field table of section 2, every parameter and body list of section 4.
+"""The API document, transcribed: every field table of section 2, every parameter and body list of
+section 4.
 
-Read from the document and not from spec/openapi.yaml, so that a test can hold the one against the other.
+Read from the document and not from spec/openapi.yaml, so that a test can hold the one against the
+other.
 
-A field maps to a type expression: a JSON type (`string`, `boolean`, `integer`, `object`), the name of the schema that
-holds a resource or sub-object (`Endpoint`, `OAuth2`), `array of` either, or `NOT_SHOWN` where the document gives none.
+A field maps to a type expression: a JSON type (`string`, `boolean`, `integer`, `object`), the name
+of the schema that holds a resource or sub-object (`Endpoint`, `OAuth2`), `array of` either, or
+`NOT_SHOWN` where the document gives none.
 """
 
 from dataclasses import dataclass, field
@@ -13,7 +16,9 @@ Fields = dict[str, str]
 NOT_SHOWN = "not shown"
 
 # Every numbered section, so that a citation of any other is a mistake.
-SECTIONS = frozenset(map(str, range(1, 10))) | {f"{chapter}.{number}" for chapter in (2, 4) for number in range(1, 10)}
+SECTIONS = frozenset(map(str, range(1, 10))) | {
+    f"{chapter}.{number}" for chapter in (2, 4) for number in range(1, 10)
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +31,9 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One operation of section 4. `label` is None where the document labels no success; `data` names its payload."""
+    """One operation of section 4. `label` is None where the document labels no success; `data`
+    names its payload.
+    """
 
     section: str
     method: str
@@ -48,7 +55,9 @@ def envelope(data: str) -> Table:
 
 
 def page(content: str) -> Table:
-    return Table(section="2.2", fields={"content": f"array of {content}", "pagination": "Pagination"})
+    return Table(
+        section="2.2", fields={"content": f"array of {content}", "pagination": "Pagination"}
+    )
 
 
 TIMESTAMPS = strings("created_at", "updated_at", "deleted_at")
@@ -99,26 +108,44 @@ TABLES = {
     ),
     "MtlsClientCert": Table(section="2.3", fields=strings("client_cert", "client_key")),
     "Secret": Table(
-        section="2.4", fields=strings("uid", "value", "created_at", "updated_at", "expires_at", "deleted_at")
+        section="2.4",
+        fields=strings("uid", "value", "created_at", "updated_at", "expires_at", "deleted_at"),
     ),
     "EndpointAuthentication": Table(
         section="2.5",
-        fields={"type": "string", "api_key": "ApiKey", "basic_auth": "BasicAuth", "oauth2": "OAuth2"},
+        fields={
+            "type": "string",
+            "api_key": "ApiKey",
+            "basic_auth": "BasicAuth",
+            "oauth2": "OAuth2",
+        },
     ),
-    "CreateEndpointAuthentication": Table(section="2.5", fields={"type": "string", "oauth2": "OAuth2"}),
+    "CreateEndpointAuthentication": Table(
+        section="2.5", fields={"type": "string", "oauth2": "OAuth2"}
+    ),
     "ApiKey": Table(section="2.5", fields=strings("header_name", "header_value")),
     "BasicAuth": Table(section="2.5", fields=strings("username", "password")),
     "OAuth2": Table(
         section="2.5",
         fields={
-            **strings("url", "authentication_type", "client_id", "client_secret", "grant_type", "scope", "audience"),
+            **strings(
+                "url",
+                "authentication_type",
+                "client_id",
+                "client_secret",
+                "grant_type",
+                "scope",
+                "audience",
+            ),
             **strings("issuer", "subject", "expiry_time_unit"),
             "field_mapping": "FieldMapping",
             "signing_algorithm": "string",
             "signing_key": "SigningKey",
         },
     ),
-    "FieldMapping": Table(section="2.5", fields=strings("access_token", "expires_in", "token_type")),
+    "FieldMapping": Table(
+        section="2.5", fields=strings("access_token", "expires_in", "token_type")
+    ),
     "SigningKey": Table(
         section="2.5",
         fields=strings("crv", "d", "dp", "dq", "e", "kid", "kty", "n", "p", "q", "qi", "x", "y"),
@@ -168,7 +195,8 @@ TABLES = {
     "CustomResponse": Table(section="2.7", fields=strings("body", "content_type")),
     # The members of the verifier's api_key and basic_auth are those that section 2.5 types.
     "Verifier": Table(
-        section="2.7", fields={"type": "string", "api_key": "ApiKey", "basic_auth": "BasicAuth", "hmac": "Hmac"}
+        section="2.7",
+        fields={"type": "string", "api_key": "ApiKey", "basic_auth": "BasicAuth", "hmac": "Hmac"},
     ),
     "Hmac": Table(
         section="2.7",
@@ -188,14 +216,27 @@ TABLES = {
     "Amqp": Table(
         section="2.7",
         fields={
-            **strings("host", "port", "schema", "vhost", "queue", "routingKey", "bindedExchange", "deadLetterExchange"),
+            **strings(
+                "host",
+                "port",
+                "schema",
+                "vhost",
+                "queue",
+                "routingKey",
+                "bindedExchange",
+                "deadLetterExchange",
+            ),
             "auth": "AmqpAuth",
         },
     ),
     "AmqpAuth": Table(section="2.7", fields={"user": NOT_SHOWN, "password": NOT_SHOWN}),
     "Google": Table(
         section="2.7",
-        fields={"project_id": "string", "subscription_id": "string", "service_account": "array of integer"},
+        fields={
+            "project_id": "string",
+            "subscription_id": "string",
+            "service_account": "array of integer",
+        },
     ),
     "Kafka": Table(
         section="2.7",
@@ -206,9 +247,12 @@ TABLES = {
             "auth": "KafkaAuth",
         },
     ),
-    "KafkaAuth": Table(section="2.7", fields={**strings("type", "username", "password", "hash"), "tls": "boolean"}),
+    "KafkaAuth": Table(
+        section="2.7", fields={**strings("type", "username", "password", "hash"), "tls": "boolean"}
+    ),
     "Sqs": Table(
-        section="2.7", fields=strings("access_key_id", "secret_key", "default_region", "queue_name", "endpoint")
+        section="2.7",
+        fields=strings("access_key_id", "secret_key", "default_region", "queue_name", "endpoint"),
     ),
     "Event": Table(
         section="2.8",
@@ -316,7 +360,10 @@ OPERATIONS = {
             "perPage": "integer",
             "sort": "string",
         },
-        unnamed_parameters={"portal-owner-filter-name": "string", "portal-name-filter-name": "string"},
+        unnamed_parameters={
+            "portal-owner-filter-name": "string",
+            "portal-name-filter-name": "string",
+        },
         label=None,
         data="PortalLinkPage",
     ),

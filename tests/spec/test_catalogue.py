@@ -1,4 +1,6 @@
-"""Holds the catalogue to the document, to the contract and to the dialect, and its reader to its word."""
+"""Holds the catalogue to the document, to the contract and to the dialect, and its reader to its
+word.
+"""
 
 import re
 from collections import Counter
@@ -6,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from spec.catalogue import GAPS, REQUIREMENTS, Level, dialect_fields, load_catalogue
-from spec.contract import OPERATION_IDS
-from spec.file_problem import FileProblems
+from hookproof.spec.catalogue import GAPS, REQUIREMENTS, Level, dialect_fields, load_catalogue
+from hookproof.spec.contract.service_contract import OPERATION_IDS
+from hookproof.spec.strict_yaml.file_problem import FileProblems
 from tests.spec.document_tables import OPERATIONS, SECTIONS
 
 CATALOGUE = load_catalogue()
 
-# The 16 lines in which the document says that it does not show something, and the gaps that each leaves.
+# The 16 lines in which the document says that it does not show something, and the gaps that each
+# leaves.
 DECLARED = {
     "1, retries and records of attempts": {"delivery-retries", "attempt-numbers"},
     "2.9, forms of timestamps and identifiers": {"timestamp-form", "identifier-form"},
@@ -30,7 +33,11 @@ DECLARED = {
         "event-states",
     },
     "2.9, what only the service sets": {"service-assigned-fields"},
-    "3, states and the ways between them": {"endpoint-states", "event-states", "endpoint-transitions"},
+    "3, states and the ways between them": {
+        "endpoint-states",
+        "event-states",
+        "endpoint-transitions",
+    },
     "4.3, unit of expiration": {"expiration-unit"},
     "4.4, names of two filters": {"portal-owner-filter-name", "portal-name-filter-name"},
     "4.8, reach of a broadcast": {"broadcast-reach"},
@@ -72,7 +79,9 @@ def in_document_order(section: str) -> tuple[int, ...]:
 
 def test_the_gaps_declared_are_those_of_the_documents_16_lines() -> None:
     assert len(DECLARED) == 16
-    assert {gap.id for gap in CATALOGUE.gaps.values() if gap.declared} == set().union(*DECLARED.values())
+    assert {gap.id for gap in CATALOGUE.gaps.values() if gap.declared} == set().union(
+        *DECLARED.values()
+    )
 
 
 @pytest.mark.parametrize("line", DECLARED)
@@ -82,21 +91,34 @@ def test_each_line_has_a_gap_in_its_own_section(line: str) -> None:
 
 
 def test_each_field_of_a_dialect_answers_exactly_one_gap() -> None:
-    assert Counter(name for gap in CATALOGUE.gaps.values() for name in gap.dialect) == Counter(dialect_fields())
+    assert Counter(name for gap in CATALOGUE.gaps.values() for name in gap.dialect) == Counter(
+        dialect_fields()
+    )
 
 
 def test_the_fields_of_a_dialect_are_found_at_every_depth() -> None:
-    assert {"policy", "retry.attempts", "signatures.secret.form", "signatures.advanced.header"} <= dialect_fields()
+    assert {
+        "policy",
+        "retry.attempts",
+        "signatures.secret.form",
+        "signatures.advanced.header",
+    } <= dialect_fields()
     assert not {"name", "summary", "retry", "signatures.advanced"} & dialect_fields()
 
 
 def test_each_gap_matters_to_a_requirement() -> None:
-    assert set(CATALOGUE.gaps) == {gap for found in CATALOGUE.requirements.values() for gap in found.gaps}
+    assert set(CATALOGUE.gaps) == {
+        gap for found in CATALOGUE.requirements.values() for gap in found.gaps
+    }
 
 
 @pytest.mark.parametrize("operation", sorted(OPERATIONS))
 def test_each_operation_succeeds_and_is_refused_without_a_key(operation: str) -> None:
-    stated = [r for r in CATALOGUE.requirements.values() if r.operations == (operation,) and r.level is Level.STATED]
+    stated = [
+        r
+        for r in CATALOGUE.requirements.values()
+        if r.operations == (operation,) and r.level is Level.STATED
+    ]
     sections = {requirement.section for requirement in stated}
     assert {"5", OPERATIONS[operation].section} <= sections
 
@@ -117,19 +139,31 @@ def test_gaps_stand_in_sections_of_the_document() -> None:
 
 def test_the_requirements_of_a_section_are_numbered_without_a_hole() -> None:
     counts = Counter(requirement.section for requirement in CATALOGUE.requirements.values())
-    expected = [f"{section}-{n}" for section in CATALOGUE.sections for n in range(1, counts[section] + 1)]
+    expected = [
+        f"{section}-{n}" for section in CATALOGUE.sections for n in range(1, counts[section] + 1)
+    ]
     assert list(CATALOGUE.requirements) == expected
 
 
 def test_no_two_requirements_say_the_same_of_the_same_operations() -> None:
-    said = Counter((found.text, found.operations, found.level) for found in CATALOGUE.requirements.values())
+    said = Counter(
+        (found.text, found.operations, found.level) for found in CATALOGUE.requirements.values()
+    )
     assert [text for text, times in said.items() if times > 1] == []
 
 
 def test_texts_are_sentences_and_questions_ask() -> None:
-    assert [r.id for r in CATALOGUE.requirements.values() if not re.fullmatch(r"\S.*\.", r.text)] == []
-    assert [r.id for r in CATALOGUE.requirements.values() if r.untestable and not r.untestable.endswith(".")] == []
-    assert [gap.id for gap in CATALOGUE.gaps.values() if not re.fullmatch(r"[A-Z].*\?", gap.question)] == []
+    assert [
+        r.id for r in CATALOGUE.requirements.values() if not re.fullmatch(r"\S.*\.", r.text)
+    ] == []
+    assert [
+        r.id
+        for r in CATALOGUE.requirements.values()
+        if r.untestable and not r.untestable.endswith(".")
+    ] == []
+    assert [
+        gap.id for gap in CATALOGUE.gaps.values() if not re.fullmatch(r"[A-Z].*\?", gap.question)
+    ] == []
 
 
 def test_a_requirement_is_read_with_all_its_members() -> None:
@@ -201,12 +235,16 @@ def broken(source: Path, folder: Path, right: str, wrong: str) -> tuple[Path, in
         ("level: stated", "level: stated\n      level: stated", "given twice"),
     ],
 )
-def test_wrong_requirements_are_refused_with_the_line(tmp_path: Path, right: str, wrong: str, message: str) -> None:
+def test_wrong_requirements_are_refused_with_the_line(
+    tmp_path: Path, right: str, wrong: str, message: str
+) -> None:
     path, line = broken(REQUIREMENTS, tmp_path, right, wrong)
     with pytest.raises(FileProblems) as refusal:
         load_catalogue(requirements=path)
     assert refusal.value.path == str(path)
-    assert [problem.line for problem in refusal.value.problems if message in problem.message] == [line]
+    assert [problem.line for problem in refusal.value.problems if message in problem.message] == [
+        line
+    ]
 
 
 @pytest.mark.parametrize(
@@ -221,12 +259,16 @@ def test_wrong_requirements_are_refused_with_the_line(tmp_path: Path, right: str
         ("declared: true", "declared: yes", "expected true or false"),
     ],
 )
-def test_wrong_gaps_are_refused_with_the_line(tmp_path: Path, right: str, wrong: str, message: str) -> None:
+def test_wrong_gaps_are_refused_with_the_line(
+    tmp_path: Path, right: str, wrong: str, message: str
+) -> None:
     path, line = broken(GAPS, tmp_path, right, wrong)
     with pytest.raises(FileProblems) as refusal:
         load_catalogue(gaps=path)
     assert refusal.value.path == str(path)
-    assert [problem.line for problem in refusal.value.problems if message in problem.message] == [line]
+    assert [problem.line for problem in refusal.value.problems if message in problem.message] == [
+        line
+    ]
 
 
 def test_an_open_requirement_without_a_gap_is_refused(tmp_path: Path) -> None:

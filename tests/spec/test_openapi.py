@@ -1,6 +1,8 @@
-"""Holds spec/openapi.yaml to the API document: every row of its tables is there, and nothing else is.
+"""Holds spec/openapi.yaml to the API document: every row of its tables is there, and nothing else
+is.
 
-Most comparisons are of two equal mappings, so they find what is missing, what is too much and what has another type.
+Most comparisons are of two equal mappings, so they find what is missing, what is too much and what
+has another type.
 """
 
 import re
@@ -16,13 +18,18 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from tests.spec.document_tables import NOT_SHOWN, OPERATIONS, SECTIONS, TABLES, Fields, Operation
 
-CONTRACT: dict[str, Any] = yaml.safe_load((Path(__file__).parents[2] / "spec" / "openapi.yaml").read_text("utf-8"))
+CONTRACT: dict[str, Any] = yaml.safe_load(
+    (Path(__file__).parents[2] / "spec" / "openapi.yaml").read_text("utf-8")
+)
 SCHEMAS: dict[str, Any] = CONTRACT["components"]["schemas"]
 
 CODE_OF_LABEL = {"Created": "201", "Accepted": "202", "OK": "200", None: "200"}
 
-# Keywords that shape or describe a schema. Every other keyword convicts somebody, and needs a line in CONSTRAINTS.
-SHAPE = frozenset({"$ref", "allOf", "default", "deprecated", "description", "items", "properties", "type"})
+# Keywords that shape or describe a schema. Every other keyword convicts somebody, and needs a line
+# in CONSTRAINTS.
+SHAPE = frozenset(
+    {"$ref", "allOf", "default", "deprecated", "description", "items", "properties", "type"}
+)
 CONSTRAINTS = {
     "Envelope.required": ["message", "status", "data"],  # section 2.1
     "PortalLinkPage.required": ["content", "pagination"],  # section 2.2
@@ -38,7 +45,11 @@ DEFAULTS = {
     "CreateEndpoint.advanced_signatures": False,  # section 2.3
     "sort": "DESC",  # sections 4.4 and 4.7
 }
-DEPRECATED = {"CreateEndpoint.appID", "PortalLink.endpoints", "UpdatePortalLink.endpoints"}  # section 9
+DEPRECATED = {
+    "CreateEndpoint.appID",
+    "PortalLink.endpoints",
+    "UpdatePortalLink.endpoints",
+}  # section 9
 
 LINKS = {
     "createEndpoint": {"getEndpoint", "expireEndpointSecret"},
@@ -75,7 +86,9 @@ def expression(schema: dict[str, Any]) -> str:
 
 
 def fields_of(schema: dict[str, Any]) -> Fields:
-    """Type expressions of the properties, those of `allOf` included; a schema's own overrule those it builds on."""
+    """Type expressions of the properties, those of `allOf` included; a schema's own overrule those
+    it builds on.
+    """
     fields: Fields = {}
     for part in schema.get("allOf", []):
         fields |= fields_of(resolved(part))
@@ -117,7 +130,10 @@ def operation_node(operation: Operation) -> dict[str, Any]:
 
 def parameters_of(operation: Operation) -> list[dict[str, Any]]:
     shared = CONTRACT["paths"][operation.path].get("parameters", [])
-    return [resolved(parameter) for parameter in [*shared, *operation_node(operation).get("parameters", [])]]
+    return [
+        resolved(parameter)
+        for parameter in [*shared, *operation_node(operation).get("parameters", [])]
+    ]
 
 
 def success_of(operation: Operation) -> dict[str, Any]:
@@ -144,7 +160,9 @@ def taken_from(source: str, answer: Any) -> Any:
 
 
 def closed_validator(name: str) -> Draft202012Validator:
-    """Validates against a named schema, and refuses the fields that the contract does not know: a typing mistake."""
+    """Validates against a named schema, and refuses the fields that the contract does not know: a
+    typing mistake.
+    """
     components = deepcopy(CONTRACT["components"])
     for schema in components["schemas"].values():
         if "allOf" in schema:
@@ -193,7 +211,11 @@ def test_a_schema_has_the_fields_of_its_table_with_their_types_and_no_others(nam
 @every_schema
 def test_a_schema_is_of_objects(name: str) -> None:
     schema = SCHEMAS[name]
-    kinds = [resolved(part).get("type") for part in schema["allOf"]] if "allOf" in schema else [schema["type"]]
+    kinds = (
+        [resolved(part).get("type") for part in schema["allOf"]]
+        if "allOf" in schema
+        else [schema["type"]]
+    )
     assert kinds[0] == "object"
 
 
@@ -209,12 +231,17 @@ def test_no_schema_demands_more_than_the_document() -> None:
 
 def test_a_url_may_write_its_scheme_in_capitals_but_not_leave_https() -> None:
     validator = closed_validator("CreateEndpoint")
-    verdicts = {url: validator.is_valid({"url": url}) for url in ("https://a.invalid", "HTTPS://a.invalid", "http://a")}
+    verdicts = {
+        url: validator.is_valid({"url": url})
+        for url in ("https://a.invalid", "HTTPS://a.invalid", "http://a")
+    }
     assert verdicts == {"https://a.invalid": True, "HTTPS://a.invalid": True, "http://a": False}
 
 
 def test_the_defaults_are_those_of_the_document() -> None:
-    assert {name: schema["default"] for name, schema in all_schemas() if "default" in schema} == DEFAULTS
+    assert {
+        name: schema["default"] for name, schema in all_schemas() if "default" in schema
+    } == DEFAULTS
 
 
 def test_deprecated_is_what_the_document_deprecates() -> None:
@@ -229,14 +256,20 @@ def test_the_contract_has_the_eight_operations_and_no_others() -> None:
         for method, node in item.items()
         if method != "parameters"
     }
-    assert found == {(operation.path, operation.method): name for name, operation in OPERATIONS.items()}
+    assert found == {
+        (operation.path, operation.method): name for name, operation in OPERATIONS.items()
+    }
 
 
 @every_operation
 def test_an_operation_has_the_parameters_of_its_table_and_no_others(operation: Operation) -> None:
-    found = {(node["in"], node["name"]): expression(node["schema"]) for node in parameters_of(operation)}
+    found = {
+        (node["in"], node["name"]): expression(node["schema"]) for node in parameters_of(operation)
+    }
     in_path = {("path", name): "string" for name in operation.path_parameters}
-    assert found == in_path | {("query", name): kind for name, kind in operation.query_parameters.items()}
+    assert found == in_path | {
+        ("query", name): kind for name, kind in operation.query_parameters.items()
+    }
 
 
 @every_operation
@@ -249,7 +282,9 @@ def test_only_path_parameters_are_required(operation: Operation) -> None:
 @every_operation
 def test_a_parameter_without_a_name_is_listed_apart(operation: Operation) -> None:
     unnamed = operation_node(operation).get("x-unnamed-parameters", [])
-    assert {node["gap"]: expression(node["schema"]) for node in unnamed} == operation.unnamed_parameters
+    assert {
+        node["gap"]: expression(node["schema"]) for node in unnamed
+    } == operation.unnamed_parameters
 
 
 @every_operation
@@ -275,9 +310,15 @@ def test_a_refusal_may_carry_any_json() -> None:
 def test_every_operation_requires_the_authorization_header() -> None:
     (name,) = CONTRACT["components"]["securitySchemes"]
     scheme = CONTRACT["components"]["securitySchemes"][name]
-    assert (scheme["type"], scheme["in"], scheme["name"]) == ("apiKey", "header", "Authorization")  # section 5
+    assert (scheme["type"], scheme["in"], scheme["name"]) == (
+        "apiKey",
+        "header",
+        "Authorization",
+    )  # section 5
     assert CONTRACT["security"] == [{name: []}]
-    assert [name for name, operation in OPERATIONS.items() if "security" in operation_node(operation)] == []
+    assert [
+        name for name, operation in OPERATIONS.items() if "security" in operation_node(operation)
+    ] == []
 
 
 def test_the_target_is_whatever_base_url_says() -> None:
@@ -300,15 +341,24 @@ def test_an_operation_is_described_with_its_section(operation: Operation) -> Non
 @every_schema
 def test_a_schema_is_described_with_its_section_and_so_is_each_field(name: str) -> None:
     schema = SCHEMAS[name]
-    undescribed = [field for field, node in schema.get("properties", {}).items() if not node.get("description")]
+    undescribed = [
+        field for field, node in schema.get("properties", {}).items() if not node.get("description")
+    ]
     assert undescribed == []
-    # An envelope names the operations that answer with it; the shape that envelopes share names its own section.
-    answers = {operation.section for operation in OPERATIONS.values() if name == f"{operation.data}Envelope"}
+    # An envelope names the operations that answer with it; the shape that envelopes share names its
+    # own section.
+    answers = {
+        operation.section
+        for operation in OPERATIONS.values()
+        if name == f"{operation.data}Envelope"
+    }
     assert (answers or {TABLES[name].section}) <= cited_sections(schema["description"])
 
 
 def test_every_cited_section_exists() -> None:
-    assert {section for text in descriptions(CONTRACT) for section in cited_sections(text)} <= SECTIONS
+    assert {
+        section for text in descriptions(CONTRACT) for section in cited_sections(text)
+    } <= SECTIONS
 
 
 @every_operation
@@ -332,7 +382,10 @@ def test_an_operation_links_to_what_its_answer_can_be_used_for(operation: Operat
     resource = answer["data"]["content"][0] if "content" in answer["data"] else answer["data"]
     for name, link in links.items():
         assert link["operationId"] == name
-        taken = {parameter: taken_from(source, answer) for parameter, source in link["parameters"].items()}
+        taken = {
+            parameter: taken_from(source, answer)
+            for parameter, source in link["parameters"].items()
+        }
         project, identifier = OPERATIONS[name].path_parameters
         assert taken == {project: "the project of the request", identifier: resource["uid"]}
 

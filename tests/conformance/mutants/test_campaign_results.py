@@ -4,18 +4,18 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.checks.registry import all_checks
-from conformance.experiments.bench import all_experiments
-from conformance.mutants.catalogue import Fault
-from conformance.mutants.choice import mattering
-from conformance.mutants.record import first_killers, kills_of
-from conformance.mutants.report_html import page
-from conformance.mutants.report_json import report
-from conformance.mutants.report_text import summary, told
-from conformance.mutants.results import Acquittal, Campaign, Outcome
-from conformance.mutants.trial import Conviction, TrialResult
-from conformance.target import Profile
-from spec.catalogue import load_catalogue
+from hookproof.conformance.experiments.context import all_experiments
+from hookproof.conformance.model.check_registry import all_checks
+from hookproof.conformance.mutants.catalogue import Fault
+from hookproof.conformance.mutants.kill_matrix import first_killers, kills_of
+from hookproof.conformance.mutants.mutant_run import Conviction, TrialResult
+from hookproof.conformance.mutants.relevant_experiments import mattering
+from hookproof.conformance.mutants.reports.html import page
+from hookproof.conformance.mutants.reports.json import report
+from hookproof.conformance.mutants.reports.text import summary, told
+from hookproof.conformance.mutants.results import Acquittal, Campaign, Outcome
+from hookproof.conformance.target.definition import Profile
+from hookproof.spec.catalogue import load_catalogue
 
 FAULT = Fault(
     name="old_secret_signs",
@@ -29,24 +29,42 @@ FAULT = Fault(
     applies=True,
     shows_in=(),
 )
-ONLY_NEW, STOPS = "only_the_new_secret_signs_when_the_old_one_has_expired", "an_old_secret_stops_signing_when_it_said"
+ONLY_NEW, STOPS = (
+    "only_the_new_secret_signs_when_the_old_one_has_expired",
+    "an_old_secret_stops_signing_when_it_said",
+)
 UID = "a_created_endpoint_has_a_uid_and_a_secret"
 
 
 def conviction(check: str, requirement: str) -> Conviction:
-    return Conviction(check=check, requirement=requirement, message="m", expected="e", actual="a", experiment="roll")
+    return Conviction(
+        check=check,
+        requirement=requirement,
+        message="m",
+        expected="e",
+        actual="a",
+        experiment="roll",
+    )
 
 
 def result(*convictions: Conviction, problems: tuple[str, ...] = ()) -> TrialResult:
-    return TrialResult(convictions=convictions, exercised=frozenset(), problems=problems, duration_s=1.0)
+    return TrialResult(
+        convictions=convictions, exercised=frozenset(), problems=problems, duration_s=1.0
+    )
 
 
-def outcome(*convictions: Conviction, claims: tuple[str, ...] = FAULT.violates, **changed: object) -> Outcome:
-    made = Outcome(fault=FAULT, dialect="reference", claims=frozenset(claims), result=result(*convictions))
+def outcome(
+    *convictions: Conviction, claims: tuple[str, ...] = FAULT.violates, **changed: object
+) -> Outcome:
+    made = Outcome(
+        fault=FAULT, dialect="reference", claims=frozenset(claims), result=result(*convictions)
+    )
     return replace(made, **changed)  # type: ignore[arg-type]
 
 
-def campaign(*outcomes: Outcome, acquittals: tuple[Acquittal, ...] = (), complete: bool = True) -> Campaign:
+def campaign(
+    *outcomes: Outcome, acquittals: tuple[Acquittal, ...] = (), complete: bool = True
+) -> Campaign:
     return Campaign(
         outcomes=outcomes,
         acquittals=acquittals,
@@ -99,14 +117,18 @@ def test_a_claim_that_the_clean_server_never_exercised_is_nobodys_failure_there(
 
 def test_a_conviction_of_anything_else_is_a_false_accusation() -> None:
     accused = campaign(outcome(*BOTH, conviction(UID, "2.3-1")))
-    assert [(name, one.requirement) for name, _, one in accused.false_accusations()] == [(FAULT.name, "2.3-1")]
+    assert [(name, one.requirement) for name, _, one in accused.false_accusations()] == [
+        (FAULT.name, "2.3-1")
+    ]
     assert not accused.flawless
     line = told(accused.outcomes[0])
     assert line == f"FALSE    {FAULT.name} (reference, 1.0 s) convicted of 2.3-1 by {UID}"
 
 
 def test_a_kill_names_the_checks_that_killed() -> None:
-    assert told(outcome(*BOTH)) == f"killed   {FAULT.name} (reference, 1.0 s) by {ONLY_NEW} and 1 more"
+    assert (
+        told(outcome(*BOTH)) == f"killed   {FAULT.name} (reference, 1.0 s) by {ONLY_NEW} and 1 more"
+    )
 
 
 def test_what_breaks_with_a_fault_is_no_false_accusation_and_no_kill_either() -> None:
@@ -119,7 +141,9 @@ def test_what_breaks_with_a_fault_is_no_false_accusation_and_no_kill_either() ->
 
 
 def test_an_innocent_that_is_convicted_is_a_false_accusation() -> None:
-    innocent = Acquittal(name="slower", dialect="reference", difference="d", result=result(conviction(UID, "2.3-1")))
+    innocent = Acquittal(
+        name="slower", dialect="reference", difference="d", result=result(conviction(UID, "2.3-1"))
+    )
     accused = campaign(outcome(*BOTH), acquittals=(innocent,))
     assert [name for name, _, _ in accused.false_accusations()] == ["slower"]
     assert not accused.flawless
@@ -138,18 +162,25 @@ def test_the_first_killers_are_few_and_leave_no_check_out() -> None:
         "two": {"reference": {"b": ["1-2"]}, "contrary": {"c": ["1-3"]}},
     }
     chosen = first_killers(kills)
-    assert {(one.fault, one.dialect) for one in chosen} == {("one", "reference"), ("two", "contrary")}
+    assert {(one.fault, one.dialect) for one in chosen} == {
+        ("one", "reference"),
+        ("two", "contrary"),
+    }
     assert {check for one in chosen for check in one.checks} == {"a", "b", "c"}
     assert first_killers({}) == ()
 
 
 def test_the_record_holds_who_killed_whom_by_which_requirement() -> None:
-    assert kills_of(campaign(outcome(*BOTH))) == {FAULT.name: {"reference": {ONLY_NEW: ["4.3-4"], STOPS: ["4.3-16"]}}}
+    assert kills_of(campaign(outcome(*BOTH))) == {
+        FAULT.name: {"reference": {ONLY_NEW: ["4.3-4"], STOPS: ["4.3-16"]}}
+    }
 
 
 def test_only_experiments_that_can_matter_are_started() -> None:
     def names(fault: Fault) -> set[str]:
-        found = mattering(fault, load_catalogue(), all_checks(), all_experiments(), Profile.STANDARD)
+        found = mattering(
+            fault, load_catalogue(), all_checks(), all_experiments(), Profile.STANDARD
+        )
         return {one.name for one in found}
 
     assert names(FAULT) == {"roll"}
@@ -158,7 +189,9 @@ def test_only_experiments_that_can_matter_are_started() -> None:
 
 
 @pytest.mark.parametrize("stock", [None, {FAULT.name: ["Undocumented status: GET /x"]}])
-def test_the_reports_tell_the_same_and_need_nothing_from_elsewhere(stock: dict[str, list[str]] | None) -> None:
+def test_the_reports_tell_the_same_and_need_nothing_from_elsewhere(
+    stock: dict[str, list[str]] | None,
+) -> None:
     made = replace(campaign(outcome(*BOTH, conviction(UID, "2.3-1"))), stock=stock)
     html, data = page(made, all_checks()), report(made, all_checks())
     assert "An old secret &lt;signs&gt;." in html
@@ -172,8 +205,14 @@ def test_the_reports_tell_the_same_and_need_nothing_from_elsewhere(stock: dict[s
 
 def test_the_page_says_of_what_plain_schemathesis_accuses_the_innocent() -> None:
     names = ("clean", "chunked_answers", "further_headers")
-    acquitted = tuple(Acquittal(name=one, dialect="reference", difference="", result=result()) for one in names)
-    stock = {"clean": ["what it finds in all"], "chunked_answers": ["Rejected <valid>: GET /x"], "further_headers": []}
+    acquitted = tuple(
+        Acquittal(name=one, dialect="reference", difference="", result=result()) for one in names
+    )
+    stock = {
+        "clean": ["what it finds in all"],
+        "chunked_answers": ["Rejected <valid>: GET /x"],
+        "further_headers": [],
+    }
     html = page(replace(campaign(outcome(*BOTH), acquittals=acquitted), stock=stock), all_checks())
     assert html.count("plain schemathesis accuses it of") == 1
     assert "acquitted; plain schemathesis accuses it of Rejected &lt;valid&gt;: GET /x</i>" in html

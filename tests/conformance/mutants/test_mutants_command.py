@@ -1,4 +1,6 @@
-"""`hookproof mutants` as a user runs it: a fault is killed, and survives by name when its check is left out."""
+"""`hookproof mutants` as a user runs it: a fault is killed, and survives by name when its check is
+left out.
+"""
 
 import json
 import subprocess
@@ -13,7 +15,9 @@ CHECK = "a_success_has_message_status_and_data"
 
 def mutants(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-P", "-m", "hookproof", "mutants", "--jobs", "1", *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    return subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
 
 
 def test_a_fault_is_killed_by_its_check(tmp_path: Path) -> None:
@@ -27,7 +31,9 @@ def test_a_fault_is_killed_by_its_check(tmp_path: Path) -> None:
 
 
 def test_without_its_check_a_fault_survives_by_name(tmp_path: Path) -> None:
-    done = mutants(tmp_path, "--fault", "null_message", "--dialect", "reference", "--without", CHECK)
+    done = mutants(
+        tmp_path, "--fault", "null_message", "--dialect", "reference", "--without", CHECK
+    )
     assert done.returncode == 1, done.stdout + done.stderr
     assert "null_message: nothing convicts it under reference" in done.stdout
 

@@ -1,4 +1,6 @@
-"""Endpoints for tests: a TLS server on raw bytes, so that a test decides about every byte of an answer."""
+"""Endpoints for tests: a TLS server on raw bytes, so that a test decides about every byte of an
+answer.
+"""
 
 import asyncio
 import ssl
@@ -64,7 +66,9 @@ class Authority:
         self.ca.cert_pem.write_to_path(str(self.file))
 
     def context(self, *names: str) -> ssl.SSLContext:
-        """A server's context with a certificate for these names; asks for client certificates of this CA."""
+        """A server's context with a certificate for these names; asks for client certificates of
+        this CA.
+        """
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.ca.issue_cert(*(names or ("127.0.0.1", "localhost"))).configure_cert(context)
         self.ca.configure_trust(context)
@@ -95,7 +99,9 @@ def reply(status: int, *headers: str, body: bytes = b"") -> bytes:
 
 @asynccontextmanager
 async def serving(answer: Answer, context: ssl.SSLContext | None) -> AsyncIterator[Endpoint]:
-    """A server for the time of a test; at its end every connection is closed and every handler over."""
+    """A server for the time of a test; at its end every connection is closed and every handler
+    over.
+    """
     handlers: set[asyncio.Task[None]] = set()
     endpoint = Endpoint(url="")
 
@@ -126,12 +132,18 @@ async def serving(answer: Answer, context: ssl.SSLContext | None) -> AsyncIterat
 
 
 async def _one(
-    endpoint: Endpoint, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, answer: Answer, connection: int
+    endpoint: Endpoint,
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    answer: Answer,
+    connection: int,
 ) -> bool:
     head = await reader.readuntil(b"\r\n\r\n")
     first, *lines = head[:-4].decode("latin-1").split("\r\n")
     method, target, _ = first.split(" ")
-    headers = [(name, value.lstrip(" ")) for name, _, value in (line.partition(":") for line in lines)]
+    headers = [
+        (name, value.lstrip(" ")) for name, _, value in (line.partition(":") for line in lines)
+    ]
     length = next((int(value) for name, value in headers if name.lower() == "content-length"), 0)
     request = Arrived(
         method=method,

@@ -1,4 +1,6 @@
-"""A delivery engine for a test: a dialect with a few answers changed, the real clock, and nothing left behind."""
+"""A delivery engine for a test: a dialect with a few answers changed, the real clock, and nothing
+left behind.
+"""
 
 import asyncio
 import logging
@@ -10,17 +12,17 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
-import mockserver.delivery.engine
-from mockserver.delivery.egress import EgressGuard, Resolve
-from mockserver.delivery.engine import DeliveryEngine
-from mockserver.delivery.gate import Bounds
-from mockserver.delivery.port import Clock
-from spec.dialect import Dialect
-from spec.dialect_file import load_dialect_mapping
+import hookproof.mockserver.delivery.engine
+from hookproof.mockserver.delivery.engine import DeliveryEngine
+from hookproof.mockserver.delivery.http_client.egress import EgressGuard, Resolve
+from hookproof.mockserver.delivery.scheduling.concurrency_limit import Bounds
+from hookproof.mockserver.delivery.store_port import Clock
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.reader import load_dialect_mapping
 from tests.mockserver.delivery.memory_store import MemoryStore
 
+# Retry answers that let a test see several attempts soon.
 PROMPT = {"initial_s": 0.01, "factor": 1, "maximum_s": 0.05, "jitter": 0}
-"""Retry answers that let a test see several attempts soon."""
 
 
 def dialect(extends: str = "reference", **groups: Mapping[str, Any]) -> Dialect:
@@ -32,7 +34,11 @@ def dialect(extends: str = "reference", **groups: Mapping[str, Any]) -> Dialect:
 def of_the_engine(task: "asyncio.Task[Any]") -> bool:
     """Whether a task runs code of the engine."""
     code = getattr(task.get_coro(), "cr_code", None)
-    return code is not None and Path(code.co_filename).parent == Path(mockserver.delivery.engine.__file__).parent
+    return (
+        code is not None
+        and Path(code.co_filename).parent
+        == Path(hookproof.mockserver.delivery.engine.__file__).parent
+    )
 
 
 @asynccontextmanager

@@ -1,11 +1,13 @@
-"""A delivery store in memory: what the engine asks of a store, and a record of all that it was told."""
+"""A delivery store in memory: what the engine asks of a store, and a record of all that it was
+told.
+"""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from mockserver.delivery.port import (
+from hookproof.mockserver.delivery.store_port import (
     AttemptOutcome,
     DeliveryState,
     EndpointSettings,
@@ -38,7 +40,9 @@ def settings(uid: str, url: str, **changes: object) -> EndpointSettings:
 
 
 class MemoryStore:
-    """Satisfies DeliveryStore. `accept` stores a delivery and tells `on_accept`, `until_final` waits for its end."""
+    """Satisfies DeliveryStore. `accept` stores a delivery and tells `on_accept`, `until_final`
+    waits for its end.
+    """
 
     def __init__(self) -> None:
         self.endpoints: dict[str, EndpointSettings] = {}
@@ -81,7 +85,8 @@ class MemoryStore:
     async def until_final(self, *ids: int, timeout_s: float = 60.0) -> None:
         """Wait until these deliveries (all without ids) are pending no more."""
         await self.until(
-            lambda: all(self.states[i] is not DeliveryState.PENDING for i in ids or self.states), timeout_s
+            lambda: all(self.states[i] is not DeliveryState.PENDING for i in ids or self.states),
+            timeout_s,
         )
 
     async def until(self, condition: Callable[[], bool], timeout_s: float = 60.0) -> None:
@@ -95,7 +100,10 @@ class MemoryStore:
         return [uid for uid, deliveries in self.waiting.items() if deliveries]
 
     def pending(self, endpoint_uid: str, limit: int) -> Sequence[PendingDelivery]:
-        found = sorted(self.waiting.get(endpoint_uid, {}).values(), key=lambda delivery: (delivery.due_at, delivery.id))
+        found = sorted(
+            self.waiting.get(endpoint_uid, {}).values(),
+            key=lambda delivery: (delivery.due_at, delivery.id),
+        )
         return found[:limit]
 
     def endpoint(self, uid: str) -> EndpointSettings | None:

@@ -1,4 +1,6 @@
-"""Deliveries over real TLS connections: what arrives, and what is written down (sections 4.8, 6 and 8)."""
+"""Deliveries over real TLS connections: what arrives, and what is written down (sections 4.8, 6 and
+8).
+"""
 
 import asyncio
 import hashlib
@@ -9,9 +11,17 @@ from typing import Any
 
 import pytest
 
-from mockserver.delivery.port import DeliveryState, Failure, SigningSecret
-from spec.dialect import Dialect
-from tests.mockserver.delivery.endpoints import Answer, Authority, Endpoint, always_ok, answering, reply, serving
+from hookproof.mockserver.delivery.store_port import DeliveryState, Failure, SigningSecret
+from hookproof.spec.dialect.model import Dialect
+from tests.mockserver.delivery.endpoints import (
+    Answer,
+    Authority,
+    Endpoint,
+    always_ok,
+    answering,
+    reply,
+    serving,
+)
 from tests.mockserver.delivery.engines import PROMPT, dialect, engine
 from tests.mockserver.delivery.memory_store import SECRET, MemoryStore, settings
 
@@ -25,7 +35,9 @@ def play(
     answers: Dialect | None = None,
     **kwargs: Any,
 ) -> None:
-    """Run a scene with a store, an endpoint `e` at /e that is known to the store, and a running engine."""
+    """Run a scene with a store, an endpoint `e` at /e that is known to the store, and a running
+    engine.
+    """
 
     async def run() -> None:
         store = MemoryStore()
@@ -98,7 +110,9 @@ def test_custom_headers_arrive_and_replace_none_of_the_service_s_own(authority: 
     play(authority, scene)
 
 
-def test_each_attempt_has_the_event_s_id_its_own_number_and_its_own_time(authority: Authority) -> None:
+def test_each_attempt_has_the_event_s_id_its_own_number_and_its_own_time(
+    authority: Authority,
+) -> None:
     now = [1_800_000_000.0]
 
     def clock() -> float:
@@ -110,8 +124,14 @@ def test_each_attempt_has_the_event_s_id_its_own_number_and_its_own_time(authori
         [delivery] = [store.accept("e", event_type="order.paid", event_uid="the-event")]
         await store.until_final()
         assert store.states[delivery] is DeliveryState.DELIVERED
-        assert [request.header("X-Webhook-Event-Id") for request in endpoint.arrived] == ["the-event"] * 3
-        assert [request.header("X-Webhook-Attempt") for request in endpoint.arrived] == ["0", "1", "2"]
+        assert [request.header("X-Webhook-Event-Id") for request in endpoint.arrived] == [
+            "the-event"
+        ] * 3
+        assert [request.header("X-Webhook-Attempt") for request in endpoint.arrived] == [
+            "0",
+            "1",
+            "2",
+        ]
         assert [request.header("X-Type") for request in endpoint.arrived] == ["order.paid"] * 3
         assert len({request.header("X-Webhook-Signature") for request in endpoint.arrived}) == 3
         assert [outcome.status for outcome in store.outcomes[delivery]] == [500, 500, 200]
@@ -132,7 +152,8 @@ def test_an_event_type_that_no_header_can_carry_arrives_encoded(authority: Autho
 
 
 @pytest.mark.parametrize(
-    ("content_type", "custom"), [("a\r\nX-Forged: 1", {}), ("text/plain", {"X-Mine": "a\r\nX-Forged: 1"})]
+    ("content_type", "custom"),
+    [("a\r\nX-Forged: 1", {}), ("text/plain", {"X-Mine": "a\r\nX-Forged: 1"})],
 )
 def test_a_header_that_would_break_the_request_is_never_sent(
     authority: Authority, content_type: str, custom: dict[str, str]
@@ -149,15 +170,23 @@ def test_a_header_that_would_break_the_request_is_never_sent(
 
 def test_both_secrets_sign_until_the_old_one_expires(authority: Authority) -> None:
     now = [1_800_000_000.0]
-    rolled = (SigningSecret(value="old", expires_at=1_800_000_060.0), SigningSecret(value="new", expires_at=None))
+    rolled = (
+        SigningSecret(value="old", expires_at=1_800_000_060.0),
+        SigningSecret(value="new", expires_at=None),
+    )
 
     def expected(secrets: Sequence[str], body: bytes) -> str:
         seconds = int(now[0])
-        digests = [hmac.new(s.encode(), b"%d,%s" % (seconds, body), hashlib.sha256).hexdigest() for s in secrets]
+        digests = [
+            hmac.new(s.encode(), b"%d,%s" % (seconds, body), hashlib.sha256).hexdigest()
+            for s in secrets
+        ]
         return f"t={seconds}," + ",".join(f"v1={digest}" for digest in digests)
 
     async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
-        store.endpoints["e"] = settings("e", f"{endpoint.url}/e", advanced_signatures=True, secrets=rolled)
+        store.endpoints["e"] = settings(
+            "e", f"{endpoint.url}/e", advanced_signatures=True, secrets=rolled
+        )
         for moment, signing in ((59.999, ["old", "new"]), (60.0, ["new"])):
             now[0] = 1_800_000_000.0 + moment
             store.accept("e")
@@ -176,7 +205,10 @@ def test_a_secret_rolled_between_two_attempts_signs_the_second(authority: Author
         seen.append(request)
         if first:
             [endpoint] = store_of[0].endpoints.values()
-            members = {"url": endpoint.url, "secrets": (SigningSecret(value="new", expires_at=None),)}
+            members = {
+                "url": endpoint.url,
+                "secrets": (SigningSecret(value="new", expires_at=None),),
+            }
             store_of[0].endpoints["e"] = settings("e", **members)
         writer.write(reply(500 if first else 200))
 
@@ -197,10 +229,14 @@ def test_a_secret_rolled_between_two_attempts_signs_the_second(authority: Author
 def test_another_dialect_delivers_as_it_says(authority: Authority, name: str) -> None:
     answers = dialect(name)
     secrets = answers.signatures.secret
-    secret = SigningSecret(value=f"{secrets.prefix}c2VjcmV0IG9mIHRoZSBlbmRwb2ludA==", expires_at=None)
+    secret = SigningSecret(
+        value=f"{secrets.prefix}c2VjcmV0IG9mIHRoZSBlbmRwb2ludA==", expires_at=None
+    )
 
     async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
-        store.endpoints["e"] = settings("e", f"{endpoint.url}/e", secrets=(secret,), advanced_signatures=True)
+        store.endpoints["e"] = settings(
+            "e", f"{endpoint.url}/e", secrets=(secret,), advanced_signatures=True
+        )
         store.accept("e", event_uid="the-event")
         await store.until_final()
         [request] = endpoint.arrived
@@ -214,7 +250,9 @@ def test_another_dialect_delivers_as_it_says(authority: Authority, name: str) ->
     play(authority, scene, answers=answers)
 
 
-def test_a_connection_that_breaks_off_or_cannot_be_made_is_tried_again(authority: Authority) -> None:
+def test_a_connection_that_breaks_off_or_cannot_be_made_is_tried_again(
+    authority: Authority,
+) -> None:
     async def break_off_once(request: Any, writer: asyncio.StreamWriter) -> None:
         seen.append(request)
         if len(seen) == 1:
@@ -281,7 +319,12 @@ def test_an_endpoint_is_deactivated_after_as_many_exhausted_deliveries_as_the_di
         assert store.states[late] is DeliveryState.DISCARDED
         assert len(endpoint.arrived) == arrived
 
-    play(authority, scene, answering(reply(500)), dialect(retry={**PROMPT, "attempts": 1, "deactivate_after": 2}))
+    play(
+        authority,
+        scene,
+        answering(reply(500)),
+        dialect(retry={**PROMPT, "attempts": 1, "deactivate_after": 2}),
+    )
 
 
 def test_the_reference_never_deactivates(authority: Authority) -> None:
@@ -323,8 +366,10 @@ def test_what_is_due_later_goes_out_when_it_is_due(authority: Authority) -> None
     play(authority, scene)
 
 
-def test_connections_are_kept_for_the_next_delivery(authority: Authority, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mockserver.delivery.pool.IDLE_S", 300.0)
+def test_connections_are_kept_for_the_next_delivery(
+    authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hookproof.mockserver.delivery.http_client.pool.IDLE_S", 300.0)
 
     async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
         for _ in range(10):

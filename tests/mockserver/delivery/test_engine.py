@@ -1,4 +1,6 @@
-"""The engine as a whole: starting, stopping, visiting, and one thread through the project's own receiver."""
+"""The engine as a whole: starting, stopping, visiting, and one thread through the project's own
+receiver.
+"""
 
 import asyncio
 import contextlib
@@ -12,11 +14,19 @@ from pathlib import Path
 
 import pytest
 
-from mockserver.delivery.port import DeliveryState, SigningSecret
-from receiver.client import ReceiverClient
-from receiver.verification import Verified, verify
-from spec.dialect_file import load_dialect, shipped_dialects
-from tests.mockserver.delivery.endpoints import OK, Arrived, Authority, always_ok, answering, reply, serving
+from hookproof.mockserver.delivery.store_port import DeliveryState, SigningSecret
+from hookproof.receiver.client.control_api import ReceiverClient
+from hookproof.receiver.signatures.verification import Verified, verify
+from hookproof.spec.dialect.reader import load_dialect, shipped_dialects
+from tests.mockserver.delivery.endpoints import (
+    OK,
+    Arrived,
+    Authority,
+    always_ok,
+    answering,
+    reply,
+    serving,
+)
 from tests.mockserver.delivery.engines import dialect, engine
 from tests.mockserver.delivery.memory_store import MemoryStore, settings
 
@@ -56,7 +66,9 @@ def test_a_stop_lets_what_is_under_way_finish(authority: Authority) -> None:
     asyncio.run(run())
 
 
-def test_what_does_not_finish_in_time_stays_stored_and_is_delivered_by_the_next_engine(authority: Authority) -> None:
+def test_what_does_not_finish_in_time_stays_stored_and_is_delivered_by_the_next_engine(
+    authority: Authority,
+) -> None:
     async def run() -> None:
         store = MemoryStore()
         hang = True
@@ -110,7 +122,9 @@ def test_a_stop_during_a_handshake_leaves_nothing_open(authority: Authority) -> 
 def test_a_visit_is_a_bare_request_and_gives_the_status(authority: Authority, method: str) -> None:
     async def run() -> None:
         store = MemoryStore()
-        answer = b"HTTP/1.1 404 None\r\nContent-Length: 5\r\n\r\n" + (b"" if method == "HEAD" else b"12345")
+        answer = b"HTTP/1.1 404 None\r\nContent-Length: 5\r\n\r\n" + (
+            b"" if method == "HEAD" else b"12345"
+        )
         async with (
             serving(answering(answer), authority.context()) as endpoint,
             engine(store, authority.file) as running,
@@ -123,7 +137,9 @@ def test_a_visit_is_a_bare_request_and_gives_the_status(authority: Authority, me
     asyncio.run(run())
 
 
-@pytest.mark.parametrize("url", ["https://10.0.0.1/", "https://a.invalid/", "https://127.0.0.1:1/", "nonsense"])
+@pytest.mark.parametrize(
+    "url", ["https://10.0.0.1/", "https://a.invalid/", "https://127.0.0.1:1/", "nonsense"]
+)
 def test_a_visit_that_gets_no_answer_is_none(authority: Authority, url: str) -> None:
     async def run() -> None:
         async with engine(MemoryStore(), authority.file) as running:
@@ -147,7 +163,9 @@ def test_a_visit_is_bounded_by_the_default_time_out(authority: Authority) -> Non
     asyncio.run(run())
 
 
-def test_a_name_that_changes_its_address_is_connected_to_where_it_was_checked(authority: Authority) -> None:
+def test_a_name_that_changes_its_address_is_connected_to_where_it_was_checked(
+    authority: Authority,
+) -> None:
     """The first look-up gives loopback, every further one an address that is closed."""
     asked: list[str] = []
 
@@ -159,7 +177,9 @@ def test_a_name_that_changes_its_address_is_connected_to_where_it_was_checked(au
         store = MemoryStore()
         answers = dialect(retry={"attempts": 1})
         async with (
-            serving(answering(reply(200, "Connection: close")), authority.context("flips.local")) as endpoint,
+            serving(
+                answering(reply(200, "Connection: close")), authority.context("flips.local")
+            ) as endpoint,
             engine(store, authority.file, answers, resolve=flips) as running,
         ):
             store.on_accept = running.wake
@@ -213,8 +233,14 @@ async def receiving() -> AsyncIterator[tuple[ReceiverClient, Path]]:
 def test_the_receiver_verifies_every_signature_of_a_roll(name: str) -> None:
     answers = load_dialect(name)
     rules = answers.signatures.secret
-    texts = [f"{rules.prefix}c2VjcmV0IG9mIHRoZSBlbmRwb2ludA==", f"{rules.prefix}dGhlIG5ld2VyIHNlY3JldCBvZiBpdA=="]
-    secrets = (SigningSecret(value=texts[0], expires_at=4e9), SigningSecret(value=texts[1], expires_at=None))
+    texts = [
+        f"{rules.prefix}c2VjcmV0IG9mIHRoZSBlbmRwb2ludA==",
+        f"{rules.prefix}dGhlIG5ld2VyIHNlY3JldCBvZiBpdA==",
+    ]
+    secrets = (
+        SigningSecret(value=texts[0], expires_at=4e9),
+        SigningSecret(value=texts[1], expires_at=None),
+    )
 
     async def run() -> None:
         store = MemoryStore()
@@ -223,12 +249,22 @@ def test_the_receiver_verifies_every_signature_of_a_roll(name: str) -> None:
             for advanced in (False, True):
                 token = await client.new_token()
                 uid = str(advanced)
-                store.endpoints[uid] = settings(uid, token.url, secrets=secrets, advanced_signatures=advanced)
+                store.endpoints[uid] = settings(
+                    uid, token.url, secrets=secrets, advanced_signatures=advanced
+                )
                 store.accept(uid, '{"ü": 1.0}'.encode())
                 [arrived] = await client.deliveries(token.token, 1)
                 scheme = answers.signatures.scheme(advanced=advanced)
                 id_header = answers.delivery.event_id_header
-                found = verify(scheme, rules, texts, arrived.headers, id_header, arrived.body, arrived.arrived_at)
+                found = verify(
+                    scheme,
+                    rules,
+                    texts,
+                    arrived.headers,
+                    id_header,
+                    arrived.body,
+                    arrived.arrived_at,
+                )
                 assert isinstance(found, Verified), found
                 assert arrived.body == '{"ü": 1.0}'.encode()
             await store.until_final()

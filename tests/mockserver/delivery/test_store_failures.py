@@ -1,4 +1,6 @@
-"""The engine on the real store when a commit fails: what could not be written down goes out again, and is not lost."""
+"""The engine on the real store when a commit fails: what could not be written down goes out again,
+and is not lost.
+"""
 
 import asyncio
 import logging
@@ -9,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from mockserver.delivery.egress import EgressGuard
-from mockserver.delivery.engine import DeliveryEngine
-from mockserver.store.database import Database
-from mockserver.store.deliveries import Deliveries
+from hookproof.mockserver.delivery.engine import DeliveryEngine
+from hookproof.mockserver.delivery.http_client.egress import EgressGuard
+from hookproof.mockserver.store.database import Database
+from hookproof.mockserver.store.deliveries import Deliveries
 from tests.mockserver.delivery.endpoints import Authority, always_ok, serving
 from tests.mockserver.delivery.engines import PROMPT, dialect
-from tests.mockserver.delivery.file_store import add_endpoint, add_events, drained, opened
+from tests.mockserver.store.file_store import add_endpoint, add_events, drained, opened
 
 
 class Refusing:
@@ -32,7 +34,9 @@ class Refusing:
         return sqlite3.SQLITE_OK
 
 
-@pytest.mark.parametrize("limits", [{}, {"rate_limit": 1000, "rate_limit_duration": 1}], ids=["free", "limited"])
+@pytest.mark.parametrize(
+    "limits", [{}, {"rate_limit": 1000, "rate_limit_duration": 1}], ids=["free", "limited"]
+)
 @pytest.mark.parametrize("refusals", [1, 2, 9])
 def test_a_commit_that_fails_loses_no_delivery_and_needs_no_wake(
     authority: Authority,
@@ -41,11 +45,14 @@ def test_a_commit_that_fails_loses_no_delivery_and_needs_no_wake(
     refusals: int,
     limits: dict[str, int],
 ) -> None:
-    monkeypatch.setattr("mockserver.delivery.dispatcher.STORE_PAUSE_S", 0.05)
+    monkeypatch.setattr("hookproof.mockserver.delivery.scheduling.dispatcher.STORE_PAUSE_S", 0.05)
 
     async def run() -> None:
         answers = dialect(retry=PROMPT)
-        async with serving(always_ok, authority.context()) as endpoint, opened(tmp_path) as database:
+        async with (
+            serving(always_ok, authority.context()) as endpoint,
+            opened(tmp_path) as database,
+        ):
             add_endpoint(database, endpoint.url, **limits)
             add_events(database, 5)
             commits = Refusing(database, refusals)
@@ -62,7 +69,9 @@ def test_a_commit_that_fails_loses_no_delivery_and_needs_no_wake(
             await drained(database)
             await engine.stop(5.0)
             assert commits.left == 0
-            assert {request.body for request in endpoint.arrived} == {b"%d" % number for number in range(5)}
+            assert {request.body for request in endpoint.arrived} == {
+                b"%d" % number for number in range(5)
+            }
             states = database.read("SELECT state, attempts FROM deliveries").fetchall()
             assert states == [("delivered", 1)] * 5
             [(delivered,)] = database.read("SELECT delivered FROM tallies").fetchall()

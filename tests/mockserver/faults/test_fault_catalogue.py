@@ -1,4 +1,6 @@
-"""The catalogue of faults: complete over the requirements, honest in what it names, and each fault can be joined."""
+"""The catalogue of faults: complete over the requirements, honest in what it names, and each fault
+can be joined.
+"""
 
 import asyncio
 import time
@@ -9,32 +11,36 @@ from typing import Any
 import pytest
 import trustme
 
-from mockserver.api import Limits
-from mockserver.assembly import Assembly, Randomness
-from mockserver.collaborators import Collaborators
-from mockserver.delivery.signing import Signer
-from mockserver.dispatch import EngineDispatch
-from mockserver.faults.registry import Fault, catalogue, fault, with_faults
-from mockserver.store.database import IN_MEMORY, Database
-from spec.catalogue import Level, Requirement, load_catalogue
-from spec.dialect_file import load_dialect, load_dialect_mapping
+from hookproof.mockserver.api.request_pipeline import Limits
+from hookproof.mockserver.assembly import Assembly, Randomness
+from hookproof.mockserver.collaborators import Collaborators
+from hookproof.mockserver.delivery.attempt.signing import Signer
+from hookproof.mockserver.delivery.engine_dispatch import EngineDispatch
+from hookproof.mockserver.faults.registry import Fault, catalogue, fault, with_faults
+from hookproof.mockserver.store.database import IN_MEMORY, Database
+from hookproof.spec.catalogue import Level, Requirement, load_catalogue
+from hookproof.spec.dialect.reader import load_dialect, load_dialect_mapping
 
 FAULTS = {name: one for name, one in catalogue().items() if not one.innocent}
 VARIANTS = {name: one for name, one in catalogue().items() if one.innocent}
+# The requirements that take two faults each.
 DELICATE = {
     "signatures": ("6-6", "6-7", "6-8", "6-9", "6-10", "6-11"),
     "rolling": tuple(f"4.3-{number}" for number in range(1, 21)),
     "rate limits": ("8-1", "8-2", "8-3", "8-4", "8-5", "8-6"),
-    "paging": tuple(name for name in load_catalogue().requirements if name.startswith(("2.2-", "4.4-", "4.7-"))),
+    "paging": tuple(
+        name for name in load_catalogue().requirements if name.startswith(("2.2-", "4.4-", "4.7-"))
+    ),
     "idempotency": ("2.8-8", "2.8-9", "4.8-8", "4.8-9", "4.8-10", "4.8-11", "4.8-12"),
     "isolation": tuple(f"1-{number}" for number in range(3, 12)),
 }
-"""The requirements that take two faults each."""
 
 
 def violable() -> list[Requirement]:
     requirements = load_catalogue().requirements.values()
-    return [one for one in requirements if one.untestable is None and one.level is not Level.HYGIENE]
+    return [
+        one for one in requirements if one.untestable is None and one.level is not Level.HYGIENE
+    ]
 
 
 def times_violated() -> Counter[str]:
@@ -63,12 +69,20 @@ def test_a_fault_says_what_is_broken_and_names_requirements_that_can_be_tested(o
     assert one.violates
     named = (*one.violates, *one.also)
     assert len(set(named)) == len(named)
-    assert [name for name in named if name not in requirements or requirements[name].untestable] == []
+    assert [
+        name for name in named if name not in requirements or requirements[name].untestable
+    ] == []
 
 
 def test_a_fault_is_known_by_the_collaborator_whose_place_it_takes() -> None:
-    assert (FAULTS["expired_secrets_sign"].replaces, FAULTS["expired_secrets_sign"].delivers) == ("signer", True)
-    assert (FAULTS["filters_ignored"].replaces, FAULTS["filters_ignored"].delivers) == ("pager", False)
+    assert (FAULTS["expired_secrets_sign"].replaces, FAULTS["expired_secrets_sign"].delivers) == (
+        "signer",
+        True,
+    )
+    assert (FAULTS["filters_ignored"].replaces, FAULTS["filters_ignored"].delivers) == (
+        "pager",
+        False,
+    )
 
 
 def test_what_can_stand_in_for_no_collaborator_is_no_fault() -> None:

@@ -25,7 +25,10 @@ class Mails:
     @property
     def messages(self) -> list[EmailMessage]:
         """The mails, parsed."""
-        found = [message_from_bytes(bytes(one.content or b""), policy=policy.default) for one in self.envelopes]
+        found = [
+            message_from_bytes(bytes(one.content or b""), policy=policy.default)
+            for one in self.envelopes
+        ]
         return [message for message in found if isinstance(message, EmailMessage)]
 
     async def handle_RCPT(  # noqa: N802  aiosmtpd looks for the name
@@ -44,14 +47,18 @@ class Mails:
 
 
 @asynccontextmanager
-async def mail_server(*refusals: str, tls: ssl.SSLContext | None = None, **options: Any) -> AsyncIterator[Mails]:
+async def mail_server(
+    *refusals: str, tls: ssl.SSLContext | None = None, **options: Any
+) -> AsyncIterator[Mails]:
     """A server for the time of a test; it offers STARTTLS when it has a context."""
     mails = Mails(refusals=list(refusals))
     loop = asyncio.get_running_loop()
     connections: list[SMTP] = []
 
     def connection() -> SMTP:
-        connections.append(SMTP(mails, hostname="mail.invalid", loop=loop, tls_context=tls, **options))
+        connections.append(
+            SMTP(mails, hostname="mail.invalid", loop=loop, tls_context=tls, **options)
+        )
         return connections[-1]
 
     server = await loop.create_server(connection, "127.0.0.1", 0)

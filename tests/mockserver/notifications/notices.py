@@ -2,14 +2,16 @@
 
 from typing import Any
 
-from mockserver.delivery.port import AttemptOutcome, Failure
-from mockserver.notifications.notice import Contact, Kind, Notice
+from hookproof.mockserver.delivery.store_port import AttemptOutcome, Failure
+from hookproof.mockserver.notifications.notice import Contact, Kind, Notice
 
+# 2027-01-15 08:00:00 UTC
 AT = 1_800_000_000.0
-"""2027-01-15 08:00:00 UTC"""
 
 
-def outcome(status: int | None = 500, failure: Failure | None = None, number: int = 5) -> AttemptOutcome:
+def outcome(
+    status: int | None = 500, failure: Failure | None = None, number: int = 5
+) -> AttemptOutcome:
     return AttemptOutcome(
         number=number,
         started_at=AT - 1,
@@ -28,5 +30,10 @@ def notice(uid: str = "E1", kind: Kind = Kind.EXHAUSTED, at: float = AT, **chang
         slack_webhook_url="https://chat.invalid/s3cret",
         support_email="dev@receiver.invalid",
     )
-    members: dict[str, Any] = {"event_uid": "V1", "event_type": "order.paid", "outcome": outcome(), **changes}
+    members: dict[str, Any] = {
+        "event_uid": "V1",
+        "event_type": "order.paid",
+        "outcome": outcome(),
+        **changes,
+    }
     return Notice(kind=kind, at=at, contact=contact, **members)

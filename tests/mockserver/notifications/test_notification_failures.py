@@ -1,4 +1,6 @@
-"""Chats and mail servers that fail, hang or must not be reached: only the notification is lost, and the log says so."""
+"""Chats and mail servers that fail, hang or must not be reached: only the notification is lost, and
+the log says so.
+"""
 
 import asyncio
 import logging
@@ -8,13 +10,21 @@ from typing import Any
 
 import pytest
 
-from mockserver.notifications.mail import MailServer
-from tests.mockserver.delivery.endpoints import OK, Answer, Arrived, Authority, answering, reply, serving
+from hookproof.mockserver.notifications.mail import MailServer
+from tests.mockserver.delivery.endpoints import (
+    OK,
+    Answer,
+    Arrived,
+    Authority,
+    answering,
+    reply,
+    serving,
+)
 from tests.mockserver.delivery.engines import dialect
 from tests.mockserver.notifications.mail_server import mail_server, silent_server
-from tests.mockserver.notifications.scene import DATA, ONCE, SOON, Scene, play
-from tests.mockserver.notifications.scene import scene as setting
-from tests.mockserver.running import running
+from tests.mockserver.notifications.scenario import DATA, ONCE, SOON, Scene, play
+from tests.mockserver.notifications.scenario import scene as setting
+from tests.mockserver.running_server import running
 
 HASTY = replace(SOON, timeout_s=0.2)
 
@@ -34,7 +44,12 @@ async def hang_up(request: Arrived, writer: asyncio.StreamWriter) -> None:
         (answering(reply(429), reply(204)), "sent", 2, ""),
         (answering(reply(503)), "failed", 3, "the chat webhook answered 503"),
         (answering(reply(404)), "failed", 1, "the chat webhook answered 404"),
-        (answering(reply(302, "Location: https://127.0.0.1:1/")), "failed", 3, "the chat webhook answered 302"),
+        (
+            answering(reply(302, "Location: https://127.0.0.1:1/")),
+            "failed",
+            3,
+            "the chat webhook answered 302",
+        ),
         (answering(b"SSH-2.0-mine\r\n"), "failed", 3, "not HTTP/1.1"),
         (hang_up, "failed", 3, "closed the connection"),
     ],
@@ -76,7 +91,9 @@ def test_a_mail_is_tried_again_a_few_times_where_that_may_help(
 
 
 def test_a_chat_and_a_mail_server_that_hang_delay_no_delivery(authority: Authority) -> None:
-    """Every delivery is over, those of later events and other endpoints too, while the notifications still hang."""
+    """Every delivery is over, those of later events and other endpoints too, while the
+    notifications still hang.
+    """
 
     async def main() -> None:
         async with silent_server() as port:
@@ -92,7 +109,9 @@ def test_a_chat_and_a_mail_server_that_hang_delay_no_delivery(authority: Authori
                     assert (await scene.server.journal(kind="notifications"))["notifications"] == []
 
             mail = MailServer(host="127.0.0.1", port=port)
-            async with setting(authority, chat=never_answer, mail=mail, bounds=replace(SOON, timeout_s=300.0)) as one:
+            async with setting(
+                authority, chat=never_answer, mail=mail, bounds=replace(SOON, timeout_s=300.0)
+            ) as one:
                 await trial(one)
 
     asyncio.run(main())
@@ -178,7 +197,9 @@ def test_a_chat_whose_certificate_is_not_trusted_is_told_nothing(
 
 
 @pytest.mark.parametrize("host", ["169.254.169.254", "mail.invalid"])
-def test_the_mail_server_s_address_goes_through_the_guard_too(authority: Authority, host: str) -> None:
+def test_the_mail_server_s_address_goes_through_the_guard_too(
+    authority: Authority, host: str
+) -> None:
     async def trial(scene: Scene) -> None:
         await scene.endpoint()
         await scene.broadcast()

@@ -1,4 +1,6 @@
-"""Who is told, of what, and how often (section 6, item 4): the whole server, a real chat and a real mail server."""
+"""Who is told, of what, and how often (section 6, item 4): the whole server, a real chat and a real
+mail server.
+"""
 
 import asyncio
 import json
@@ -10,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.mockserver.delivery.endpoints import Arrived, Authority, answering, reply
-from tests.mockserver.notifications.scene import ONCE, SOON, Scene, play, scene
+from tests.mockserver.notifications.scenario import ONCE, SOON, Scene, play, scene
 
 DISABLES_AT_ONCE: Mapping[str, Mapping[str, Any]] = {"retry": {**ONCE, "deactivate_after": 1}}
 
@@ -49,11 +51,18 @@ def test_a_message_holds_no_secret_no_payload_and_no_url(authority: Authority) -
     async def trial(scene: Scene) -> None:
         await scene.endpoint(
             secret="signing-s3cret",
-            authentication={"type": "basic_auth", "basic_auth": {"username": "user", "password": "passw0rd"}},
+            authentication={
+                "type": "basic_auth",
+                "basic_auth": {"username": "user", "password": "passw0rd"},
+            },
         )
         await scene.broadcast()
         await scene.notifications(2)
-        wholes = [str(scene.mails.messages[0]), scene.chats()[0], str(scene.chat.arrived[0].headers)]
+        wholes = [
+            str(scene.mails.messages[0]),
+            scene.chats()[0],
+            str(scene.chat.arrived[0].headers),
+        ]
         for hidden in ("s3cret", "passw0rd", "4111-payload", "t0ken", "key-one", "https://"):
             assert not any(hidden in whole for whole in wholes), hidden
 
@@ -89,7 +98,9 @@ def test_only_the_contacts_that_an_endpoint_names_are_told(authority: Authority)
     play(authority, trial)
 
 
-def test_an_endpoint_that_is_disabled_has_its_change_of_state_told_once(authority: Authority) -> None:
+def test_an_endpoint_that_is_disabled_has_its_change_of_state_told_once(
+    authority: Authority,
+) -> None:
     async def trial(scene: Scene) -> None:
         endpoint = await scene.endpoint(name="orders")
         await scene.broadcast()
@@ -97,7 +108,10 @@ def test_an_endpoint_that_is_disabled_has_its_change_of_state_told_once(authorit
         await scene.broadcast()
         assert await scene.status(endpoint["uid"]) == "inactive"
         entries = await scene.notifications(4)
-        assert [one["about"] for one in entries if one["channel"] == "chat"] == ["exhausted", "state_change"]
+        assert [one["about"] for one in entries if one["channel"] == "chat"] == [
+            "exhausted",
+            "state_change",
+        ]
         for told in (scene.chats()[1], scene.mails.messages[1].get_content()):
             assert "went from active to inactive" in told
             assert "after 2 failed deliveries in a row" in told
@@ -108,7 +122,9 @@ def test_an_endpoint_that_is_disabled_has_its_change_of_state_told_once(authorit
     play(authority, trial, groups={"retry": {**ONCE, "deactivate_after": 2}})
 
 
-def test_an_endpoint_that_receives_while_disabled_changes_its_state_only_once(authority: Authority) -> None:
+def test_an_endpoint_that_receives_while_disabled_changes_its_state_only_once(
+    authority: Authority,
+) -> None:
     async def trial(scene: Scene) -> None:
         endpoint = await scene.endpoint()
         await scene.broadcast()
@@ -135,7 +151,9 @@ def test_an_endpoint_that_receives_while_disabled_changes_its_state_only_once(au
         ({"undecided": "who knows"}, []),
     ],
 )
-def test_the_dialect_says_of_what_contacts_are_told(authority: Authority, condition: Any, told: list[str]) -> None:
+def test_the_dialect_says_of_what_contacts_are_told(
+    authority: Authority, condition: Any, told: list[str]
+) -> None:
     async def trial(scene: Scene) -> None:
         await scene.endpoint()
         await scene.broadcast()
@@ -177,23 +195,36 @@ def test_two_endpoints_do_not_share_a_rate_limit(authority: Authority) -> None:
     play(authority, trial)
 
 
-def test_the_state_and_the_count_of_failures_outlive_the_server(authority: Authority, tmp_path: Path) -> None:
-    options = {"groups": {"retry": {**ONCE, "deactivate_after": 2}}, "path": str(tmp_path / "hooks.db")}
+def test_the_state_and_the_count_of_failures_outlive_the_server(
+    authority: Authority, tmp_path: Path
+) -> None:
+    options = {
+        "groups": {"retry": {**ONCE, "deactivate_after": 2}},
+        "path": str(tmp_path / "hooks.db"),
+    }
 
     async def main() -> None:
         async with scene(authority, **options) as first:
-            kept_up, kept_down = await first.endpoint(name="first"), await first.endpoint(name="second")
+            kept_up, kept_down = (
+                await first.endpoint(name="first"),
+                await first.endpoint(name="second"),
+            )
             await first.broadcast()
             await first.notifications(4)
-        # The endpoints lead to the port of the first scene, which is closed by now: their deliveries fail for that.
+        # The endpoints lead to the port of the first scene, which is closed by now: their
+        # deliveries fail for that.
         async with scene(authority, **options) as second:
             assert await second.status(kept_up["uid"]) == "active"
             await second.broadcast()
-            assert [await second.status(one["uid"]) for one in (kept_up, kept_down)] == ["inactive"] * 2
+            assert [await second.status(one["uid"]) for one in (kept_up, kept_down)] == [
+                "inactive"
+            ] * 2
             entries = await second.notifications(2, channel="email", state="sent")
             assert {one["about"] for one in entries} == {"state_change"}
         async with scene(authority, **options) as third:
-            assert [await third.status(one["uid"]) for one in (kept_up, kept_down)] == ["inactive"] * 2
+            assert [await third.status(one["uid"]) for one in (kept_up, kept_down)] == [
+                "inactive"
+            ] * 2
             before = len((await third.server.journal(kind="deliveries"))["deliveries"])
             await third.broadcast()
             assert len((await third.server.journal(kind="deliveries"))["deliveries"]) == before
@@ -221,7 +252,11 @@ def test_contacts_that_a_dialect_masks_are_told_all_the_same(authority: Authorit
         await scene.broadcast()
         assert {one["state"] for one in await scene.notifications(2)} == {"sent"}
 
-    play(authority, trial, groups={"representation": {"masked": ["slack_webhook_url", "support_email"]}})
+    play(
+        authority,
+        trial,
+        groups={"representation": {"masked": ["slack_webhook_url", "support_email"]}},
+    )
 
 
 def test_a_reset_forgets_what_is_unsent_and_the_journal(authority: Authority) -> None:
@@ -298,7 +333,9 @@ def test_a_hostile_name_forges_neither_a_header_nor_a_mention(authority: Authori
         "dev",
     ],
 )
-def test_a_hostile_address_gets_no_mail_and_reaches_no_mail_server(authority: Authority, address: str) -> None:
+def test_a_hostile_address_gets_no_mail_and_reaches_no_mail_server(
+    authority: Authority, address: str
+) -> None:
     async def trial(scene: Scene) -> None:
         await scene.endpoint(support_email=address)
         await scene.broadcast()

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mockserver.delivery.port import Failure
-from mockserver.notifications.mail import mailbox
-from mockserver.notifications.notice import Kind
-from mockserver.notifications.wording import LONGEST_TEXT, Wording, one_line, reason
+from hookproof.mockserver.delivery.store_port import Failure
+from hookproof.mockserver.notifications.mail import mailbox
+from hookproof.mockserver.notifications.notice import Kind
+from hookproof.mockserver.notifications.wording import LONGEST_TEXT, Wording, one_line, reason
 from tests.mockserver.delivery.engines import dialect
 from tests.mockserver.notifications.notices import AT, notice, outcome
 
@@ -27,13 +27,18 @@ def test_a_change_of_state_is_told_in_the_dialect_s_words() -> None:
     contrary = Wording(dialect("contrary"), 60.0)
     assert contrary.subject(notice(kind=Kind.STATE_CHANGE)) == "Endpoint orders is now paused"
     [line] = contrary.lines(notice(kind=Kind.STATE_CHANGE, outcome=outcome(number=1)))
-    assert "went from live to paused at 2027-01-15 08:00:00 UTC, after 3 failed deliveries in a row" in line
+    assert (
+        "went from live to paused at 2027-01-15 08:00:00 UTC, after 3 failed deliveries in a row"
+        in line
+    )
     assert "after 1 attempt;" in line
 
 
 def test_what_was_held_back_is_told_in_a_line_of_its_own() -> None:
     lines = WORDING.lines(notice(held_back=2, held_since=AT - 30))
-    assert lines[1] == "2 like it were held back since 2027-01-15 07:59:30 UTC: one in 60 s is sent."
+    assert (
+        lines[1] == "2 like it were held back since 2027-01-15 07:59:30 UTC: one in 60 s is sent."
+    )
 
 
 def test_an_endpoint_without_a_name_is_called_by_its_uid() -> None:
@@ -53,7 +58,9 @@ def test_a_line_is_short_and_holds_only_what_can_be_seen(text: str) -> None:
     line = one_line(text)
     assert len(line) <= LONGEST_TEXT
     assert len(line.splitlines()) <= 1
-    assert not [char for char in line if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp")]
+    assert not [
+        char for char in line if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+    ]
     assert one_line(line) == line
 
 
@@ -68,7 +75,8 @@ def test_what_passes_as_an_address_ends_no_header_and_no_command(local: str, dom
 
 
 @pytest.mark.parametrize(
-    "text", ["dev@receiver.invalid", "first.last+tag@a-b.example", "x@localhost", "größe@bücher.invalid"]
+    "text",
+    ["dev@receiver.invalid", "first.last+tag@a-b.example", "x@localhost", "größe@bücher.invalid"],
 )
 def test_an_ordinary_address_passes(text: str) -> None:
     assert mailbox(text).username == text.partition("@")[0]

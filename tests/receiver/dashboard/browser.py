@@ -45,7 +45,11 @@ class Opened:
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """A browser for several tests; skips them, with the reason, where none can be started."""
-    path = os.environ.get("HOOKPROOF_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    path = (
+        os.environ.get("HOOKPROOF_CHROMIUM")
+        or shutil.which("chromium")
+        or shutil.which("chromium-browser")
+    )
     if path is None:
         pytest.skip("no chromium was found; HOOKPROOF_CHROMIUM can name one")
     with sync_playwright() as playwright:
@@ -69,7 +73,10 @@ def opened(browser: Browser, url: str, *, width: int = 1280, height: int = 800) 
     found = Opened(page=page)
     page.on("dialog", lambda dialog: (found.dialogs.append(dialog.message), dialog.dismiss()))
     page.on("pageerror", lambda error: found.errors.append(str(error)))
-    page.on("console", lambda message: found.errors.append(message.text) if message.type == "error" else None)
+    page.on(
+        "console",
+        lambda message: found.errors.append(message.text) if message.type == "error" else None,
+    )
     page.on("request", lambda request: found.requests.append(request.url))
     try:
         page.goto(url)

@@ -1,6 +1,6 @@
 """Deliveries for tests, made without a receiver."""
 
-from receiver.delivery import ReceivedDelivery
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
 
 def delivery(

@@ -1,4 +1,6 @@
-"""The curl command of a delivery sends the same bytes again, and nothing in a delivery gets out of its quotes."""
+"""The curl command of a delivery sends the same bytes again, and nothing in a delivery gets out of
+its quotes.
+"""
 
 import shutil
 import subprocess
@@ -7,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from receiver.dashboard.curl import LONGEST_ARGUMENT, Addresses, curl_command
-from receiver.delivery import ReceivedDelivery
+from hookproof.receiver.dashboard.curl_command import LONGEST_ARGUMENT, Addresses, curl_command
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.receiver.dashboard.made_delivery import delivery
 from tests.receiver.receiver_process import DEADLINE_S, Receiver, receiver
 
-needs_curl = pytest.mark.skipif(not (shutil.which("curl") and shutil.which("bash")), reason="needs curl and bash")
+needs_curl = pytest.mark.skipif(
+    not (shutil.which("curl") and shutil.which("bash")), reason="needs curl and bash"
+)
 
 HOSTILE = [
     b"",
@@ -46,7 +50,12 @@ def sent_again(running: Receiver, token: str, folder: Path) -> ReceivedDelivery:
     addresses = Addresses(public=running.url, control=running.control, ca=Path(running.ca))
     command = curl_command(last(running, token, 1), addresses)
     done = subprocess.run(
-        ["bash", "-c", command], cwd=folder, capture_output=True, text=True, timeout=DEADLINE_S, check=False
+        ["bash", "-c", command],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert list(folder.iterdir()) == []
@@ -67,13 +76,15 @@ def test_curl_sends_the_same_method_path_and_headers(running: Receiver, tmp_path
     path = f"/{token}/../a/./b?q=[1-3]&x={{a,b}}%20'$HOME"
     headers = b'X-Quote: it\'s "$(touch hacked)"\r\nX-Latin: caf\xe9\r\nX-Empty:\r\nx-twice: 1\r\nX-Twice: 2\r\n'
     running.exchange(
-        b"PATCH %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n%sContent-Length: 2\r\n\r\n{}" % (path.encode(), headers)
+        b"PATCH %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n%sContent-Length: 2\r\n\r\n{}"
+        % (path.encode(), headers)
     )
     first, again = last(running, token, 1), sent_again(running, token, tmp_path)
     assert (again.method, again.path, again.body) == (first.method, first.path, first.body)
     own = {"host", "content-length", "connection"}
     sent, received = (
-        [(name, value) for name, value in one.headers if name.lower() not in own] for one in (first, again)
+        [(name, value) for name, value in one.headers if name.lower() not in own]
+        for one in (first, again)
     )
     assert received == sent
 
@@ -82,5 +93,7 @@ def test_curl_sends_the_same_method_path_and_headers(running: Receiver, tmp_path
 def test_nothing_but_printable_ascii_stands_in_a_command(content: bytes) -> None:
     text = content.decode("latin-1")
     made = delivery(path=f"/a{text}", headers=(("X", text),), body=content)
-    command = curl_command(made, Addresses(public="http://127.0.0.1:1", control="http://127.0.0.1:2", ca=None))
+    command = curl_command(
+        made, Addresses(public="http://127.0.0.1:1", control="http://127.0.0.1:2", ca=None)
+    )
     assert all(" " <= character <= "~" for line in command.split(" \\\n  ") for character in line)

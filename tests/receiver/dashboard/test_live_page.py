@@ -1,4 +1,6 @@
-"""The live page in a browser: deliveries arrive, are found, opened and explained, and nothing in them is ever run."""
+"""The live page in a browser: deliveries arrive, are found, opened and explained, and nothing in
+them is ever run.
+"""
 
 import hmac
 import json
@@ -16,8 +18,8 @@ from playwright.sync_api import Browser, Page, expect
 from tests.receiver.dashboard.browser import DEADLINE_MS, Opened, chromium, opened
 from tests.receiver.receiver_process import Receiver, receiver
 
+# Text that a page which takes it for markup would run.
 HOSTILE = '<script>alert("body")</script><img src=x onerror="alert(1)"><svg onload=alert(2)>'
-"""Text that a page which takes it for markup would run."""
 
 pytestmark = pytest.mark.xdist_group("browser")
 expect.set_options(timeout=DEADLINE_MS)
@@ -56,9 +58,13 @@ def send(running: Receiver, count: int, token: str = "orders", *, begin: int = 0
 
 
 def tell(running: Receiver, method: str, path: str, value: object = None) -> None:
-    """Tell the control API something; its client needs an event loop, of which the browser's has the thread."""
+    """Tell the control API something; its client needs an event loop, of which the browser's has
+    the thread.
+    """
     content = json.dumps(value).encode()
-    with urllib.request.urlopen(urllib.request.Request(running.control + path, method=method, data=content)):
+    with urllib.request.urlopen(
+        urllib.request.Request(running.control + path, method=method, data=content)
+    ):
         pass
 
 
@@ -66,7 +72,9 @@ def rows(page: Page) -> int:
     return page.locator(".row").count()
 
 
-def test_a_thousand_deliveries_arrive_while_the_page_stays_small(live: Opened, running: Receiver) -> None:
+def test_a_thousand_deliveries_arrive_while_the_page_stays_small(
+    live: Opened, running: Receiver
+) -> None:
     send(running, 1000)
     expect(live.page.locator("#shown")).to_have_text("1,000 deliveries")
     assert 0 < rows(live.page) < 100
@@ -78,7 +86,9 @@ def test_a_thousand_deliveries_arrive_while_the_page_stays_small(live: Opened, r
     expect(last).to_have_attribute("aria-setsize", "1000")
 
 
-def test_deliveries_that_came_before_the_page_are_shown(browser: Browser, running: Receiver) -> None:
+def test_deliveries_that_came_before_the_page_are_shown(
+    browser: Browser, running: Receiver
+) -> None:
     send(running, 3)
     with opened(browser, running.control) as page:
         expect(page.page.locator("#shown")).to_have_text("3 deliveries")
@@ -134,7 +144,9 @@ def test_a_signature_that_fails_is_explained_and_so_are_those_before_its_secret_
     tell(running, "PUT", "/tokens/orders/secrets", {"secrets": ["a-secret-of-orders"]})
     expect(row).to_contain_text("no signature matches")
     expect(page.locator(".signature .verdict")).to_have_text("not verified: no signature matches")
-    expect(page.locator(".bisection")).to_have_text("signed the compact form of the body, sent it with spaces")
+    expect(page.locator(".bisection")).to_have_text(
+        "signed the compact form of the body, sent it with spaces"
+    )
     right = hmac.new(b"a-secret-of-orders", body, "sha256").hexdigest()
     running.post("/orders", body, headers=f"X-Webhook-Signature: {right}\r\n".encode())
     expect(page.locator('.row[data-verdict="verified"]')).to_have_count(1)
@@ -178,7 +190,9 @@ def test_hostile_text_stays_text_wherever_it_stands(live: Opened, running: Recei
     assert page.evaluate("({}).polluted") is None
 
 
-def test_the_page_itself_could_not_run_a_strangers_markup(browser: Browser, running: Receiver) -> None:
+def test_the_page_itself_could_not_run_a_strangers_markup(
+    browser: Browser, running: Receiver
+) -> None:
     with opened(browser, running.control) as page:
         outcome = page.page.evaluate("""() => {
             try { document.body.innerHTML = "<b>x</b>"; return "taken"; } catch (error) { return error.name; }
@@ -241,7 +255,9 @@ def test_the_whole_way_goes_by_keyboard(live: Opened, running: Receiver) -> None
     expect(page.locator("#pause")).to_have_text("Resume")
 
 
-def test_a_narrow_window_shows_everything_without_scrolling_sideways(browser: Browser, running: Receiver) -> None:
+def test_a_narrow_window_shows_everything_without_scrolling_sideways(
+    browser: Browser, running: Receiver
+) -> None:
     send(running, 30, token="a-token-with-a-rather-long-name-that-does-not-fit")
     with opened(browser, running.control, width=390, height=844) as narrow:
         page = narrow.page
@@ -335,4 +351,6 @@ def test_a_page_that_lost_its_receiver_says_so(browser: Browser) -> None:
         expect(live.page.locator("#connection")).to_have_text("live")
         assert process.process.stdin is not None
         process.process.stdin.close()
-        expect(live.page.locator("#connection")).to_have_text(re.compile("reconnecting|receiver stopped"))
+        expect(live.page.locator("#connection")).to_have_text(
+            re.compile("reconnecting|receiver stopped")
+        )

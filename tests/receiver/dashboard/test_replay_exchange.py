@@ -7,11 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from receiver.authority import Authority
-from receiver.clock import Clock
-from receiver.dashboard.replay import MOST_ANSWER_BYTES, SHOWN_ANSWER, Replayed, Replayer, request_bytes
-from receiver.dashboard.replay_target import THIS_MACHINE, ReplayRefused, Target
-from receiver.delivery import ReceivedDelivery
+from hookproof.receiver.clock import Clock
+from hookproof.receiver.dashboard.replay import (
+    MOST_ANSWER_BYTES,
+    SHOWN_ANSWER,
+    Replayed,
+    Replayer,
+    request_bytes,
+)
+from hookproof.receiver.dashboard.replay_target import THIS_MACHINE, ReplayRefused, Target
+from hookproof.receiver.http.authority import Authority
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.receiver.dashboard.made_delivery import delivery
 
 Behaviour = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -75,7 +81,11 @@ def test_the_same_method_headers_and_body_arrive_in_the_same_order_and_case() ->
         ("Transfer-Encoding", "chunked"),
         ("Expect", "100-continue"),
     )
-    answer = replayed(delivery(method="PATCH", headers=headers, body=body), behave, url="http://127.0.0.1:{port}/b?c=d")
+    answer = replayed(
+        delivery(method="PATCH", headers=headers, body=body),
+        behave,
+        url="http://127.0.0.1:{port}/b?c=d",
+    )
     head, _, sent = seen.partition(b"\r\n\r\n")
     host = answer.address.replace(" port ", ":").encode()
     assert head.split(b"\r\n") == [
@@ -99,15 +109,22 @@ def test_a_request_without_a_body_gets_none() -> None:
 
 def test_the_answer_is_told() -> None:
     answer = replayed(
-        delivery(), answering(b"HTTP/1.1 418 Teapot\r\nX-A: b\r\nContent-Length: 5\r\n\r\nshort and stout")
+        delivery(),
+        answering(b"HTTP/1.1 418 Teapot\r\nX-A: b\r\nContent-Length: 5\r\n\r\nshort and stout"),
     )
-    assert (answer.status, answer.headers, answer.body) == (418, (("X-A", "b"), ("Content-Length", "5")), b"short")
+    assert (answer.status, answer.headers, answer.body) == (
+        418,
+        (("X-A", "b"), ("Content-Length", "5")),
+        b"short",
+    )
     assert answer.took_ms >= 0
 
 
 def test_interim_answers_are_passed_over() -> None:
     interim = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"
-    answer = replayed(delivery(), answering(interim, b"HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok"))
+    answer = replayed(
+        delivery(), answering(interim, b"HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok")
+    )
     assert (answer.status, answer.headers, answer.body) == (201, (("Content-Length", "2"),), b"ok")
 
 
@@ -117,7 +134,10 @@ def test_a_redirect_is_told_and_not_followed() -> None:
 
 
 def test_the_answer_to_head_has_no_body_to_wait_for() -> None:
-    answer = replayed(delivery(method="HEAD", body=b""), answering(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n"))
+    answer = replayed(
+        delivery(method="HEAD", body=b""),
+        answering(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n"),
+    )
     assert (answer.status, answer.body) == (200, b"")
 
 
@@ -167,7 +187,9 @@ def test_a_port_where_nobody_listens_is_told() -> None:
 
 def test_a_server_on_this_machine_may_have_any_certificate(tmp_path: Path) -> None:
     authority = Authority(tmp_path)
-    answer = replayed(delivery(), answering(OK), url="https://127.0.0.1:{port}/", authority=authority)
+    answer = replayed(
+        delivery(), answering(OK), url="https://127.0.0.1:{port}/", authority=authority
+    )
     assert answer.status == 200
 
 

@@ -1,4 +1,6 @@
-"""A replay goes to this machine alone, unless its user opened more; names are judged by the addresses they lead to."""
+"""A replay goes to this machine alone, unless its user opened more; names are judged by the
+addresses they lead to.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -6,14 +8,23 @@ from ipaddress import ip_address
 
 import pytest
 
-from receiver.dashboard.replay_target import THIS_MACHINE, Allowance, ReplayRefused, Target
+from hookproof.receiver.dashboard.replay_target import (
+    THIS_MACHINE,
+    Allowance,
+    ReplayRefused,
+    Target,
+)
 
 
-def addresses(url: str, allowance: Allowance = THIS_MACHINE, *, found: Sequence[str] = ()) -> list[str]:
+def addresses(
+    url: str, allowance: Allowance = THIS_MACHINE, *, found: Sequence[str] = ()
+) -> list[str]:
     async def resolve(host: str) -> Sequence[str]:
         return found
 
-    return [str(address) for address in asyncio.run(allowance.addresses(Target.parse(url), resolve))]
+    return [
+        str(address) for address in asyncio.run(allowance.addresses(Target.parse(url), resolve))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -47,7 +58,9 @@ def test_this_machine_is_open(url: str, found: Sequence[str]) -> None:
     ],
 )
 def test_everything_else_is_closed_in_one_clear_line(url: str, found: Sequence[str]) -> None:
-    with pytest.raises(ReplayRefused, match=r"is closed to replays, which go to this machine alone; ") as refused:
+    with pytest.raises(
+        ReplayRefused, match=r"is closed to replays, which go to this machine alone; "
+    ) as refused:
         addresses(url, found=found)
     assert "\n" not in str(refused.value)
 
@@ -77,7 +90,9 @@ def test_nothing_opens_the_metadata_services_of_clouds() -> None:
         addresses("http://staging.example/", opened, found=("169.254.169.254",))
 
 
-@pytest.mark.parametrize("text", ["", "10.0.0.0/40", "10.0.0.1/8", "a b", "http://x", "1.2.3", "-x", "x:80"])
+@pytest.mark.parametrize(
+    "text", ["", "10.0.0.0/40", "10.0.0.1/8", "a b", "http://x", "1.2.3", "-x", "x:80"]
+)
 def test_an_allowance_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="neither a network like"):
         Allowance.parse([text])
@@ -123,7 +138,9 @@ def test_a_name_without_an_address_is_told() -> None:
     async def resolve(host: str) -> Sequence[str]:
         raise OSError(-2, "Name or service not known")
 
-    with pytest.raises(ReplayRefused, match=r"gone\.example has no address: Name or service not known"):
+    with pytest.raises(
+        ReplayRefused, match=r"gone\.example has no address: Name or service not known"
+    ):
         asyncio.run(THIS_MACHINE.addresses(Target.parse("http://gone.example/"), resolve))
     with pytest.raises(ReplayRefused, match="has no address"):
         addresses("http://gone.example/", found=())

@@ -1,0 +1,131 @@
+"""Section 5: who may call the API."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from hookproof.conformance.checks.api.access.resource_change import has_changed
+from hookproof.conformance.model.check_registry import CheckContext, check
+from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.verdict import Judgement
+from hookproof.conformance.observations.answer import judged_on, refused, shown
+from hookproof.conformance.target.client import Key
+from hookproof.spec.dialect.vocabulary import KeyScope
+
+WITHOUT_KEY: Final = {
+    "createEndpoint": "5-1",
+    "getEndpoint": "5-2",
+    "expireEndpointSecret": "5-3",
+    "listPortalLinks": "5-4",
+    "getPortalLink": "5-5",
+    "updatePortalLink": "5-6",
+    "listSources": "5-7",
+    "createBroadcastEvent": "5-8",
+}
+
+# Kinds of keys that open nothing, and the requirement that says so.
+REFUSED_KEYS: Final = {
+    Key.WRONG: "5-9",
+    Key.TRUNCATED: "5-9",
+    "format": "5-13",
+    Key.EMPTY: "5-13",
+    "credential": "5-14",
+}
+
+
+@check(*WITHOUT_KEY.values(), experiments=("access",))
+def nothing_works_without_a_key(case: Case, _context: CheckContext) -> Iterator[Judgement]:
+    """All eight operations."""
+    tried = case.exchange("refused")
+    if case.facts.get("kind") == Key.NONE and tried is not None and tried.status is not None:
+        operation_id = case.facts["operation_id"]
+        message = f"{operation_id} works without an Authorization header"
+        yield judged_on(
+            not tried.succeeded,
+            WITHOUT_KEY[operation_id],
+            message,
+            expected="a refusal",
+            actual=tried.status,
+            exchanges=[tried],
+        )
+
+
+@check(*dict.fromkeys(REFUSED_KEYS.values()), experiments=("access",))
+def a_key_that_is_none_is_refused(case: Case, _context: CheckContext) -> Iterator[Judgement]:
+    """Never issued, cut short, empty, in another format, or the credential of an endpoint."""
+    tried, kind = case.exchange("refused"), case.facts.get("kind")
+    if kind in REFUSED_KEYS and tried is not None and tried.status is not None:
+        yield judged_on(
+            not tried.succeeded,
+            REFUSED_KEYS[kind],
+            f"An operation works with a key that is none: {kind}",
+            expected="a refusal",
+            actual=tried.status,
+            exchanges=[tried],
+        )
+
+
+@check("5-10", "5-11", experiments=("access",))
+def a_refused_key_has_the_dialects_status(case: Case, context: CheckContext) -> Iterator[Judgement]:
+    """One for a missing key, one for a wrong key."""
+    rules = context.dialect.authentication
+    expected = {
+        Key.NONE: ("5-10", rules.missing_key_status),
+        Key.WRONG: ("5-11", rules.wrong_key_status),
+        Key.TRUNCATED: ("5-11", rules.wrong_key_status),
+    }
+    tried, kind = case.exchange("refused"), case.facts.get("kind")
+    if kind in expected and tried is not None and refused(tried):
+        requirement, status = expected[kind]
+        if status.decided:
+            yield judged_on(
+                status.allows(tried.status),
+                requirement,
+                f"A request with a key of this kind is answered with another status than the dialect's: {kind}",
+                expected=" or ".join(map(str, status.allowed)),
+                actual=tried.status,
+                exchanges=[tried],
+            )
+
+
+@check("5-12", experiments=("access",))
+def the_key_of_another_project_opens_what_the_dialect_says(
+    case: Case, context: CheckContext
+) -> Iterator[Judgement]:
+    """Either all projects of an account or its own alone."""
+    rules, tried = context.dialect.authentication, case.exchange("refused")
+    if case.facts.get("kind") == "foreign" and tried is not None and rules.key_scope.decided:
+        refusal = refused(tried) and rules.foreign_key_status.allows(tried.status)
+        outcomes = {KeyScope.ACCOUNT: tried.succeeded, KeyScope.PROJECT: refusal}
+        yield judged_on(
+            any(outcomes[scope] for scope in rules.key_scope.allowed),
+            "5-12",
+            "The key of another project is not treated as the dialect says",
+            expected=f"a key opens one {rules.key_scope.value}",
+            actual=tried.status,
+            exchanges=[tried],
+        )
+
+
+@check("5-15", experiments=("access",))
+def what_is_refused_for_its_key_changes_nothing(
+    case: Case, _context: CheckContext
+) -> Iterator[Judgement]:
+    """No roll, no update, no endpoint, no used-up idempotency_key."""
+    all_tried, accepted = case.all_exchanges("refused"), case.exchange("accepted")
+    before, after = case.exchange("before"), case.exchange("after")
+    if not all_tried or not all(map(refused, all_tried)):
+        return
+    if accepted is not None and shown(accepted):
+        unchanged = shown(accepted).get("is_duplicate_event") is False
+    elif before is not None and after is not None and shown(before) and shown(after):
+        unchanged = not has_changed(before, after)
+    else:
+        return
+    yield judged_on(
+        unchanged,
+        "5-15",
+        f"A request that was refused for its key has an effect: {case.facts['operation_id']}",
+        expected="nothing changed",
+        actual="a change",
+        exchanges=[before, *all_tried, after, accepted],
+    )

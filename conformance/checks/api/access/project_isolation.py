@@ -1,0 +1,132 @@
+"""Sections 1 and 4: a resource belongs to one project, and is out of reach for every other."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from hookproof.conformance.checks.api.access.resource_change import has_changed
+from hookproof.conformance.checks.api.resources.portal_link import members
+from hookproof.conformance.model.check_registry import CheckContext, check, oracle
+from hookproof.conformance.model.evidence import Case, Exchange
+from hookproof.conformance.model.verdict import Judgement
+from hookproof.conformance.observations.answer import (
+    Kind,
+    items,
+    judged_on,
+    refused,
+    resources,
+    shown,
+)
+
+ACROSS: Final = {
+    "getEndpoint": "1-4",
+    "expireEndpointSecret": "1-5",
+    "getPortalLink": "1-6",
+    "updatePortalLink": "1-7",
+}
+LISTS: Final = {"listPortalLinks": "1-8", "listSources": "1-9"}
+
+
+@oracle("1-3")
+def a_resource_carries_the_project_of_its_path(
+    exchange: Exchange, _context: CheckContext
+) -> Iterator[Judgement]:
+    """As project_id; parts of a resource need not repeat it."""
+    for resource in resources(exchange):
+        if not resource.nested and resource.kind is not Kind.SECRET:
+            actual = resource.fields.get("project_id", "absent")
+            message = f"The project_id of a {resource.kind} is not the project in the path"
+            yield judged_on(
+                actual == exchange.project,
+                "1-3",
+                message,
+                expected=exchange.project,
+                actual=actual,
+                exchanges=[exchange],
+            )
+
+
+@check(*ACROSS.values(), experiments=("isolation",))
+def nothing_is_reached_through_another_project(
+    case: Case, _context: CheckContext
+) -> Iterator[Judgement]:
+    """With the other project's own key; what was tried changed nothing."""
+    across, about = case.exchange("across"), case.facts.get("about")
+    if across is None or about not in ACROSS:
+        return
+    before, after = case.exchange("before"), case.exchange("after")
+    changed = before is not None and after is not None and has_changed(before, after)
+    yield judged_on(
+        not across.succeeded and not changed,
+        ACROSS[about],
+        f"{about} reaches a resource through the path of another project",
+        expected="a refusal, and nothing changed",
+        actual=f"status {across.status}{', and a change' if changed else ''}",
+        exchanges=[before, across, after],
+    )
+
+
+@check(*LISTS.values(), experiments=("isolation",))
+def a_list_holds_nothing_of_another_project(
+    case: Case, _context: CheckContext
+) -> Iterator[Judgement]:
+    """The lists of two projects have no resource in common."""
+    about, pages = case.facts.get("about"), case.all_exchanges("inventory")
+    if about not in LISTS or not all(page.succeeded for page in pages):
+        return
+    listed = {
+        project: {
+            str(item["uid"])
+            for page in pages
+            if page.project == project
+            for item in items(page)
+            if item.get("uid")
+        }
+        for project in case.facts["projects"]
+    }
+    here, elsewhere = listed.values()
+    if here or elsewhere:
+        message = f"{about} lists a resource in two projects"
+        common = sorted(here & elsewhere)
+        yield judged_on(
+            not common, LISTS[about], message, expected="none", actual=common, exchanges=pages
+        )
+
+
+@check("1-10", experiments=("isolation",))
+def a_portal_link_takes_up_no_endpoint_of_another_project(
+    case: Case, _context: CheckContext
+) -> Iterator[Judgement]:
+    """One endpoint here and one elsewhere have the portal link's owner_id."""
+    link, elsewhere = case.exchange("after"), case.exchange("elsewhere")
+    if (
+        case.facts.get("about") == "same owner"
+        and link is not None
+        and elsewhere is not None
+        and shown(link)
+    ):
+        uid = shown(elsewhere).get("uid")
+        if uid is not None:
+            message = "A portal link takes up an endpoint of another project"
+            yield judged_on(
+                uid not in members(link),
+                "1-10",
+                message,
+                expected=f"without {uid}",
+                actual=members(link),
+                exchanges=[elsewhere, link],
+            )
+
+
+@check("4-1", experiments=("access",))
+def an_unknown_project_is_refused(case: Case, context: CheckContext) -> Iterator[Judgement]:
+    """With a key that opens another one."""
+    tried, status = case.exchange("refused"), context.dialect.errors.unknown_project
+    if case.facts.get("kind") == "unknown project" and tried is not None:
+        yield judged_on(
+            refused(tried) and status.allows(tried.status),
+            "4-1",
+            "A request for a project that does not exist is not refused with the dialect's status",
+            expected=" or ".join(map(str, status.allowed)) or "a refusal",
+            actual=tried.status,
+            exchanges=[tried],
+        )

@@ -1,0 +1,76 @@
+"""Sections 4.4 and 4.7: filters leave exactly what matches, on every page."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from hookproof.conformance.model.check_registry import CheckContext, check
+from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.verdict import Judgement
+from hookproof.conformance.observations.answer import judged_on
+from hookproof.conformance.observations.list_walk import Item, Page, Walk, filter_of, walk_of
+
+FILTER_PAGES: Final = {"listPortalLinks": "4.4-13", "listSources": "4.7-13"}
+# The requirements that nothing else is listed and that nothing is left out, by the field that is
+# filtered.
+FILTERS: Final = {
+    "owner_id": ("4.4-9", "4.4-10"),
+    "name": ("4.4-11", "4.4-12"),
+    "provider": ("4.7-9", "4.7-10"),
+    "type": ("4.7-11", "4.7-12"),
+}
+
+
+@check(
+    *(one for both in FILTERS.values() for one in both),
+    *FILTER_PAGES.values(),
+    experiments=("paging",),
+)
+def a_filter_leaves_exactly_what_matches_on_every_page(
+    case: Case, context: CheckContext
+) -> Iterator[Judgement]:
+    """What is there is judged by what it shows, what is missing against the unfiltered list."""
+    walk = walk_of(case)
+    passes = filter_of(walk, context.dialect) if walk is not None and walk.filter else None
+    if walk is None or passes is None:
+        return
+    nothing_else, nothing_less = FILTERS[_filtered_field(walk, context)]
+    wanted = {str(item["uid"]) for item in walk.listed if passes(item)}
+    further = [
+        page for page in [*walk.pages[1:], *(back for _, back in walk.stepped_back)] if page.items
+    ]
+    yield _only(walk, walk.pages, passes, nothing_else)
+    if further:
+        yield _only(walk, further, passes, FILTER_PAGES[walk.operation_id])
+    if walk.complete:
+        missing = sorted(wanted - set(walk.uids))
+        message = "A filter leaves out a resource that matches"
+        yield judged_on(
+            not missing,
+            nothing_less,
+            message,
+            expected=sorted(wanted),
+            actual=walk.uids,
+            exchanges=walk.exchanges(),
+        )
+
+
+def _only(
+    walk: Walk, pages: Sequence[Page], passes: Callable[[Item], bool], requirement: str
+) -> Judgement:
+    strangers = sorted(
+        {str(item.get("uid")) for page in pages for item in page.items if not passes(item)}
+    )
+    return judged_on(
+        not strangers,
+        requirement,
+        "A filter lets through a resource that does not match",
+        expected=f"only matches of {dict(walk.filter)}",
+        actual=f"also {strangers}",
+        exchanges=[page.exchange for page in pages],
+    )
+
+
+def _filtered_field(walk: Walk, context: CheckContext) -> str:
+    (parameter,) = walk.filter
+    paging = context.dialect.paging
+    return {paging.owner_filter: "owner_id", paging.name_filter: "name"}.get(parameter, parameter)

@@ -1,0 +1,86 @@
+"""Sections 4.4, 4.7 and 8: perPage and the other parameters of lists, one at a time."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from hookproof.conformance.model.check_registry import CheckContext, check
+from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.verdict import Judgement
+from hookproof.conformance.observations.answer import judged_on, pagination, refused
+from hookproof.spec.dialect.vocabulary import AboveMaximum, BadParameter
+
+UNREADABLE: Final = {"listPortalLinks": "4.4-16", "listSources": "4.7-15"}
+
+
+@check("8-12", experiments=("paging",))
+def without_per_page_the_size_is_the_default(
+    case: Case, context: CheckContext
+) -> Iterator[Judgement]:
+    """As the page reports it."""
+    tried, default = case.exchange("tried"), context.dialect.paging.default_per_page
+    if case.facts.get("about") != "default size" or tried is None or not tried.succeeded:
+        return
+    actual = pagination(tried).get("per_page")
+    if actual is not None and default.decided:
+        message = "Without perPage a page has another size than the dialect's default"
+        expected = " or ".join(map(str, default.allowed))
+        yield judged_on(
+            default.allows(actual),
+            "8-12",
+            message,
+            expected=expected,
+            actual=actual,
+            exchanges=[tried],
+        )
+
+
+@check("8-13", experiments=("paging",))
+def per_page_above_the_maximum_is_cut_or_refused(
+    case: Case, context: CheckContext
+) -> Iterator[Judgement]:
+    """As the dialect says."""
+    tried, paging = case.exchange("tried"), context.dialect.paging
+    if (
+        case.facts.get("about") != "size above the maximum"
+        or tried is None
+        or not paging.above_maximum.decided
+    ):
+        return
+    size = pagination(tried).get("per_page")
+    outcomes = {
+        AboveMaximum.CLAMP: tried.succeeded
+        and (size is None or paging.maximum_per_page.allows(size)),
+        AboveMaximum.REFUSE: refused(tried)
+        and context.dialect.errors.invalid_value.allows(tried.status),
+    }
+    yield judged_on(
+        any(outcomes[one] for one in paging.above_maximum.allowed),
+        "8-13",
+        "A perPage above the maximum is not treated as the dialect says",
+        expected=f"{paging.above_maximum.value}, maximum {' or '.join(map(str, paging.maximum_per_page.allowed))}",
+        actual=f"{tried.status}, per_page {size}",
+        exchanges=[tried],
+    )
+
+
+@check(*UNREADABLE.values(), experiments=("paging",))
+def an_unreadable_parameter_is_refused_or_taken_as_absent(
+    case: Case, context: CheckContext
+) -> Iterator[Judgement]:
+    """As the dialect says."""
+    tried, rule = case.exchange("tried"), context.dialect.paging.bad_parameter
+    if case.facts.get("about") != "unreadable parameter" or tried is None or not rule.decided:
+        return
+    outcomes = {
+        BadParameter.DEFAULT: tried.succeeded,
+        BadParameter.REFUSE: refused(tried)
+        and context.dialect.errors.invalid_value.allows(tried.status),
+    }
+    yield judged_on(
+        any(outcomes[one] for one in rule.allowed),
+        UNREADABLE[case.facts["operation_id"]],
+        f"A parameter that cannot be read is not treated as the dialect says: {' '.join(case.facts['query'])}",
+        expected=rule.value.value,
+        actual=tried.status,
+        exchanges=[tried],
+    )

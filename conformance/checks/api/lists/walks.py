@@ -1,0 +1,244 @@
+"""Sections 2.2, 4.4 and 4.7: the laws that hold over the pages of a list.
+
+A requirement of section 2.2 speaks of both lists, the others of one: the tables say which
+requirement a law is for each of them.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from hookproof.conformance.model.check_registry import CheckContext, check
+from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.verdict import Judgement
+from hookproof.conformance.observations.answer import judged_on
+from hookproof.conformance.observations.list_walk import walk_of
+
+PORTAL_LINKS, SOURCES = "listPortalLinks", "listSources"
+
+FORWARD: Final = {PORTAL_LINKS: "4.4-4", SOURCES: "4.7-4"}
+BACKWARD: Final = {PORTAL_LINKS: "4.4-5", SOURCES: "4.7-5"}
+SIZE: Final = {PORTAL_LINKS: "4.4-6", SOURCES: "4.7-6"}
+
+
+@check("2.2-9", *FORWARD.values(), experiments=("paging",))
+def a_page_that_claims_a_next_one_leads_to_it(
+    case: Case, _context: CheckContext
+) -> Iterator[Judgement]:
+    """The cursor leads to resources, and to none that were on an earlier page."""
+    walk = walk_of(case)
+    if walk is None:
+        return
+    for page, following in zip(walk.pages, walk.pages[1:], strict=False):
+        exchanges = [page.exchange, following.exchange]
+        message = "The cursor of a page that claims a next one leads to nothing"
+        yield judged_on(
+            bool(following.items),
+            "2.2-9",
+            message,
+            expected="resources",
+            actual="an empty page",
+            exchanges=exchanges,
+        )
+        repeated = set(following.uids) & set(page.uids)
+        yield judged_on(
+            bool(following.items) and not repeated,
+            FORWARD[walk.operation_id],
+            "Direction next does not lead to the page that follows",
+            expected="resources that were not on the page before",
+            actual=sorted(repeated) or "an empty page",
+            exchanges=exchanges,
+        )
+    last = walk.pages[-1]
+    if last.pagination.get("has_next_page") is True and not last.pagination.get("next_page_cursor"):
+        message = "A page claims a next one but gives no cursor for it"
+        yield judged_on(
+            False,
+            "2.2-9",
+            message,
+            expected="a cursor",
+            actual=dict(last.pagination),
+            exchanges=[last.exchange],
+        )
+
+
+@check("2.2-10", experiments=("paging",))
+def a_page_that_claims_no_next_one_is_the_last(
+    case: Case, _context: CheckContext
+) -> Iterator[Judgement]:
+    """Walks in pages of all sizes end with the same resources met."""
+    walk = walk_of(case)
+    if walk is None or walk.filter or not walk.complete:
+        return
+    listed, met = {str(item["uid"]) for item in walk.listed}, set(walk.uids)
+    yield judged_on(
+        listed == met,
+        "2.2-10",
+        "A walk ends before every resource of the list was on a page",
+        expected=f"{len(listed | met)} resources in walks of every page size",
+        actual=f"{len(met)} in this walk, {len(listed)} in one without perPage",
+        exchanges=walk.exchanges(),
+    )
+
+
+@check("2.2-10", experiments=("paging",))
+def a_page_that_was_stepped_back_to_claims_the_next_one(
+    case: Case, _context: CheckContext
+) -> Iterator[Judgement]:
+    """It is not the last: one came from there."""
+    walk = walk_of(case)
+    for _, back in walk.stepped_back if walk else ():
+        if back.items:
+            claimed = back.pagination.get("has_next_page")
+            message = "A page that one stepped back to claims no next one"
+            yield judged_on(
+                claimed is True,
+                "2.2-10",
+                message,
+                expected=True,
+                actual=claimed,
+                exchanges=[back.exchange],
+            )
+
+
+@check("2.2-11", experiments=("paging",))
+def the_first_page_claims_no_previous_one_when_stepped_back_to(
+    case: Case, _context: CheckContext
+) -> Iterator[Judgement]:
+    """The way on which a page was reached does not make another page before it."""
+    walk = walk_of(case)
+    for page, back in walk.stepped_back if walk else ():
+        if walk is not None and page is walk.pages[0] and page.uids == back.uids:
+            claimed = back.pagination.get("has_prev_page")
+            message = "The first page claims a previous one when it is stepped back to"
+            yield judged_on(
+                claimed is False,
+                "2.2-11",
+                message,
+                expected=False,
+                actual=claimed,
+                exchanges=[page.exchange, back.exchange],
+            )
+
+
+@check("2.2-17", experiments=("paging",))
+def additions_make_a_walk_neither_repeat_nor_lose_anything(
+    case: Case, _context: CheckContext
+) -> Iterator[Judgement]:
+    """Of what was there before the walk; what was added meanwhile may show or not.
+
+    A walk that repeats or loses resources with nothing added is another defect.
+    """
+    walk = walk_of(case, "insert")
+    if walk is None or not walk.complete or not case.facts["made"]:
+        return
+    before = list(case.facts["before"])
+    if sorted(case.facts["still"]) != sorted(before):
+        return
+    repeated = [uid for uid in before if walk.uids.count(uid) > 1]
+    lost = [uid for uid in before if uid not in walk.uids]
+    yield judged_on(
+        not repeated and not lost,
+        "2.2-17",
+        "A walk during which resources are added repeats or loses others",
+        expected=f"each of the {len(before)} resources that were there, once",
+        actual=f"repeated {repeated}, lost {lost}",
+        exchanges=walk.exchanges(),
+    )
+
+
+@check("2.2-11", "2.2-12", experiments=("paging",))
+def a_page_claims_a_previous_one_exactly_if_there_is_one(
+    case: Case, _context: CheckContext
+) -> Iterator[Judgement]:
+    """None before the first page, one before every page that was reached by going forward."""
+    walk = walk_of(case)
+    for position, page in enumerate(walk.pages if walk else ()):
+        claimed = page.pagination.get("has_prev_page")
+        yield judged_on(
+            claimed is (position > 0),
+            "2.2-12" if position else "2.2-11",
+            f"{'A further' if position else 'The first'} page claims {'no' if position else 'a'} previous one",
+            expected=position > 0,
+            actual=claimed,
+            exchanges=[page.exchange],
+        )
+
+
+@check("2.2-13", *BACKWARD.values(), experiments=("paging",))
+def one_page_forward_and_one_back_is_the_page_one_had(
+    case: Case, _context: CheckContext
+) -> Iterator[Judgement]:
+    """The same resources in the same order."""
+    walk = walk_of(case)
+    if walk is None:
+        return
+    for page, back in walk.stepped_back:
+        for requirement in ("2.2-13", BACKWARD[walk.operation_id]):
+            yield judged_on(
+                page.uids == back.uids,
+                requirement,
+                "Stepping back does not lead to the page before",
+                expected=page.uids,
+                actual=back.uids,
+                exchanges=[page.exchange, back.exchange],
+            )
+
+
+@check("2.2-14", experiments=("paging",))
+def going_forward_meets_nothing_twice(case: Case, _context: CheckContext) -> Iterator[Judgement]:
+    """Nothing changes the list meanwhile."""
+    walk = walk_of(case)
+    if walk is not None and walk.uids:
+        repeated = sorted({uid for uid in walk.uids if walk.uids.count(uid) > 1})
+        message = "Going forward meets a resource twice"
+        yield judged_on(
+            not repeated,
+            "2.2-14",
+            message,
+            expected="each once",
+            actual=repeated,
+            exchanges=walk.exchanges(),
+        )
+
+
+@check("2.2-15", experiments=("paging",))
+def pages_of_different_sizes_show_the_same_order(
+    case: Case, _context: CheckContext
+) -> Iterator[Judgement]:
+    """Without sort, so that the order is that of the walk without perPage."""
+    walk = walk_of(case)
+    if (
+        walk is not None
+        and walk.complete
+        and walk.per_page
+        and walk.sort is None
+        and not walk.filter
+    ):
+        listed = tuple(str(item["uid"]) for item in walk.listed)
+        message = "Pages of another size show other resources or another order"
+        yield judged_on(
+            walk.uids == listed,
+            "2.2-15",
+            message,
+            expected=listed,
+            actual=walk.uids,
+            exchanges=walk.exchanges(),
+        )
+
+
+@check(*SIZE.values(), experiments=("paging",))
+def per_page_is_kept_and_reported(case: Case, _context: CheckContext) -> Iterator[Judgement]:
+    """Only sizes within the dialect's bounds are asked for."""
+    walk = walk_of(case)
+    if walk is None or walk.per_page is None:
+        return
+    for page in walk.pages:
+        actual = (len(page.items), page.pagination.get("per_page"))
+        yield judged_on(
+            actual[0] <= walk.per_page and actual[1] == walk.per_page,
+            SIZE[walk.operation_id],
+            "perPage is not the most that a page holds, or not the per_page that it reports",
+            expected=f"at most {walk.per_page} resources, per_page {walk.per_page}",
+            actual=f"{actual[0]} resources, per_page {actual[1]}",
+            exchanges=[page.exchange],
+        )

@@ -1,0 +1,74 @@
+"""Section 9: deprecated fields still work, and do what the dialect says."""
+
+from collections.abc import Iterator
+
+from hookproof.conformance.checks.api.resources.portal_link import members
+from hookproof.conformance.model.check_registry import CheckContext, check
+from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.verdict import Judgement
+from hookproof.conformance.observations.answer import judged_on, sent, shown
+from hookproof.spec.dialect.vocabulary import AppIdMeaning, PortalEndpointsMeaning
+
+
+@check("9-1", "9-3", experiments=("round_trip",))
+def app_id_is_taken_and_means_what_the_dialect_says(
+    case: Case, context: CheckContext
+) -> Iterator[Judgement]:
+    """Another name of owner_id, or nothing."""
+    created = case.exchange("create")
+    if created is None or "appID" not in sent(created):
+        return
+    message = "An endpoint cannot be created with the deprecated appID"
+    yield judged_on(
+        created.succeeded,
+        "9-1",
+        message,
+        expected="a 2xx",
+        actual=created.status,
+        exchanges=[created],
+    )
+    meaning = context.dialect.requests.app_id
+    if (
+        not shown(created)
+        or not meaning.decided
+        or ("owner_id" in sent(created) and _alias(meaning.value))
+    ):
+        return
+    is_owner = shown(created).get("owner_id") == sent(created)["appID"]
+    yield judged_on(
+        any(_alias(one) is is_owner for one in meaning.allowed),
+        "9-3",
+        "The deprecated appID does not do what the dialect says",
+        expected=meaning.value.value,
+        actual=f"owner_id {shown(created).get('owner_id')}",
+        exchanges=[created],
+    )
+
+
+def _alias(meaning: AppIdMeaning) -> bool:
+    return meaning is AppIdMeaning.OWNER_ALIAS
+
+
+@check("9-2", "9-4", experiments=("portal_links",))
+def portal_endpoints_are_taken_and_mean_what_the_dialect_says(
+    case: Case, context: CheckContext
+) -> Iterator[Judgement]:
+    """They are in the portal link besides those of its owner, or the field does nothing."""
+    update, after = case.exchange("update"), case.exchange("after")
+    if case.facts.get("field") != "endpoints" or update is None:
+        return
+    message = "A portal link cannot be updated with the deprecated endpoints"
+    yield judged_on(
+        update.succeeded, "9-2", message, expected="a 2xx", actual=update.status, exchanges=[update]
+    )
+    named, meaning = sent(update)["endpoints"], context.dialect.requests.portal_endpoints
+    if named and update.succeeded and after is not None and shown(after) and meaning.decided:
+        added = set(named) <= set(members(after))
+        yield judged_on(
+            any((one is PortalEndpointsMeaning.ADDED) is added for one in meaning.allowed),
+            "9-4",
+            "The deprecated endpoints of a portal link do not do what the dialect says",
+            expected=meaning.value.value,
+            actual=f"endpoints_metadata {members(after)}",
+            exchanges=[update, after],
+        )

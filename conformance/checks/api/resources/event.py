@@ -1,0 +1,183 @@
+"""Sections 2.8, 3, 4.8 and 6: the event that a broadcast is answered with."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from hookproof.conformance.checks.support.json_equality import exact, same
+from hookproof.conformance.model.check_registry import CheckContext, check, oracle
+from hookproof.conformance.model.evidence import Case, Exchange
+from hookproof.conformance.model.verdict import Judgement
+from hookproof.conformance.observations.answer import has_value, judged_on, sent, shown
+
+BYTES: Final = range(256)
+ECHOED: Final = {"event_type": "4.8-4", "idempotency_key": "4.8-5"}
+
+
+@oracle("2.8-1", "6-1", "6-2")
+def an_event_has_uid_status_and_duplicate_flag(
+    exchange: Exchange, _context: CheckContext
+) -> Iterator[Judgement]:
+    """A text that is not empty, a string and a boolean."""
+    if exchange.operation_id == "createBroadcastEvent" and shown(exchange):
+        uid, status, flag = (
+            shown(exchange).get(name) for name in ("uid", "status", "is_duplicate_event")
+        )
+        for requirement, name, fits, actual in (
+            ("2.8-1", "uid", isinstance(uid, str) and uid != "", uid),
+            ("6-1", "status", isinstance(status, str), status),
+            ("6-2", "is_duplicate_event", isinstance(flag, bool), flag),
+        ):
+            yield judged_on(
+                fits,
+                requirement,
+                f"A created event has no {name} of its type",
+                expected={"is_duplicate_event": "a boolean"}.get(name, "a text"),
+                actual=actual,
+                exchanges=[exchange],
+            )
+
+
+@oracle("3-3")
+def a_created_event_has_the_dialects_status(
+    exchange: Exchange, context: CheckContext
+) -> Iterator[Judgement]:
+    """Duplicates aside: the first event may have gone on meanwhile."""
+    word = context.dialect.words.event_created
+    if exchange.operation_id == "createBroadcastEvent" and shown(exchange) and word.decided:
+        if has_value(sent(exchange).get("idempotency_key")):
+            return
+        actual = shown(exchange).get("status", "absent")
+        message = "The status of a created event is another word than the dialect's"
+        yield judged_on(
+            word.allows(actual),
+            "3-3",
+            message,
+            expected=" or ".join(word.allowed),
+            actual=actual,
+            exchanges=[exchange],
+        )
+
+
+@oracle("2.8-3")
+def the_data_of_an_event_are_bytes(
+    exchange: Exchange, _context: CheckContext
+) -> Iterator[Judgement]:
+    """One integer for each."""
+    data = shown(exchange).get("data")
+    if exchange.operation_id == "createBroadcastEvent" and shown(exchange):
+        message = "The data of an event is no array of bytes"
+        yield judged_on(
+            _bytes(data) is not None,
+            "2.8-3",
+            message,
+            expected="integers from 0 to 255",
+            actual=data,
+            exchanges=[exchange],
+        )
+
+
+@check("2.8-4", experiments=("broadcast_answers", "pairs"))
+def the_bytes_of_an_event_are_the_data_sent(
+    case: Case, _context: CheckContext
+) -> Iterator[Judgement]:
+    """As JSON: white space and the order of members are free."""
+    for created in case.all_exchanges("create"):
+        stored = _bytes(shown(created).get("data"))
+        if stored is None or created.request_body is None:
+            continue
+        wanted = exact(created.request_body).get("data")
+        message = "The bytes in an event's data are not JSON equal to the data sent"
+        yield judged_on(
+            same(exact(stored), wanted),
+            "2.8-4",
+            message,
+            expected=wanted,
+            actual=stored,
+            exchanges=[created],
+        )
+
+
+def _bytes(data: Any) -> bytes | None:
+    if isinstance(data, list) and all(
+        isinstance(one, int) and not isinstance(one, bool) and one in BYTES for one in data
+    ):
+        return bytes(data)
+    return None
+
+
+@check("2.8-5", experiments=("broadcast_answers", "pairs"))
+def the_headers_of_an_event_hold_the_custom_ones(
+    case: Case, _context: CheckContext
+) -> Iterator[Judgement]:
+    """Names in any case, each value alone or in a list; their form is a gap."""
+    for created in case.all_exchanges("create"):
+        given, headers = sent(created).get("custom_headers"), shown(created).get("headers")
+        if isinstance(given, dict) and isinstance(headers, Mapping) and headers:
+            held = {name.lower(): value for name, value in headers.items()}
+            lacking = [
+                name
+                for name, value in given.items()
+                if held.get(name.lower()) not in (value, [value])
+            ]
+            message = "The headers of an event lack a custom header that was sent"
+            yield judged_on(
+                not lacking, "2.8-5", message, expected=given, actual=headers, exchanges=[created]
+            )
+
+
+@oracle("2.8-7")
+def an_event_has_the_records_of_its_endpoints(
+    exchange: Exchange, _context: CheckContext
+) -> Iterator[Judgement]:
+    """Wherever both endpoints and endpoint_metadata have a value."""
+    named, records = (shown(exchange).get(name) for name in ("endpoints", "endpoint_metadata"))
+    if exchange.operation_id == "createBroadcastEvent" and has_value(named) and has_value(records):
+        uids = (
+            [one.get("uid") for one in records if isinstance(one, dict)]
+            if isinstance(records, list)
+            else []
+        )
+        message = "The records in endpoint_metadata are not those of the identifiers in endpoints"
+        yield judged_on(
+            isinstance(named, list) and sorted(map(str, uids)) == sorted(map(str, named)),
+            "2.8-7",
+            message,
+            expected=named,
+            actual=uids,
+            exchanges=[exchange],
+        )
+
+
+@check(*ECHOED.values(), "4.8-6", "4.8-7", experiments=("broadcast_answers", "pairs"))
+def a_broadcast_is_taken_with_every_field(
+    case: Case, _context: CheckContext
+) -> Iterator[Judgement]:
+    """event_type and idempotency_key are shown again; acknowledged_at and any object as data are
+    accepted.
+    """
+    created, about = case.exchange("create"), case.facts.get("about")
+    if created is None:
+        return
+    for field, requirement in ECHOED.items():
+        if field in sent(created) and shown(created):
+            wanted, actual = sent(created)[field], shown(created).get(field, "absent")
+            message = f"The {field} of a created event is not the one sent"
+            yield judged_on(
+                wanted == actual,
+                requirement,
+                message,
+                expected=wanted,
+                actual=actual,
+                exchanges=[created],
+            )
+    accepted = {"acknowledged_at": "4.8-6", "payload": "4.8-7"}
+    if about in accepted:
+        message = f"A broadcast event cannot be created with {about if about != 'payload' else 'any JSON object as data'}"
+        yield judged_on(
+            created.succeeded,
+            accepted[about],
+            message,
+            expected="a 2xx",
+            actual=created.status,
+            exchanges=[created],
+        )

@@ -1,0 +1,257 @@
+"""Sections 1 to 4 over sequences of operations: what a target shows agrees with a model of what was
+done to it.
+
+The model is built from the exchanges of a case, in their order: what the answers to creations and
+updates showed is what must be shown from then on, until something is done to that resource again.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from hookproof.conformance.checks.api.resources.endpoint import CONFIGURATION
+from hookproof.conformance.checks.api.resources.portal_link import (
+    LISTED_AS_RETRIEVED,
+    UPDATED,
+    members,
+    settings,
+)
+from hookproof.conformance.checks.api.resources.secret import uids
+from hookproof.conformance.model.check_registry import CheckContext, check
+from hookproof.conformance.model.evidence import Case, Exchange
+from hookproof.conformance.model.verdict import Judgement
+from hookproof.conformance.observations.answer import items, judged_on, pagination, sent, shown
+
+
+@dataclass(slots=True)
+class _Endpoint:
+    """What is known of an endpoint: its creation, its last roll, and how many rolls of others came
+    since.
+    """
+
+    created: Exchange
+    last: Exchange
+    others_rolled: list[Exchange] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Link:
+    """What is known of a portal link: the last answer about it, whether that was to an update, and
+    updates of others.
+
+    `owners` are the owners that it had, the present one last.
+    """
+
+    last: Exchange
+    updated: bool = False
+    others_updated: list[Exchange] = field(default_factory=list)
+    owners: list[Any] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Model:
+    """The resources of one sequence by their uid."""
+
+    endpoints: dict[str, _Endpoint] = field(default_factory=dict)
+    links: dict[str, _Link] = field(default_factory=dict)
+    pages: list[Exchange] = field(default_factory=list)
+
+
+ENDPOINTS: Final = ("2.6-2", "2.6-3", "2.6-4", "4.6-10", "4.6-11")
+
+
+@check(
+    "4.2-5",
+    "4.2-6",
+    "4.3-11",
+    "4.3-14",
+    *UPDATED.values(),
+    "4.6-9",
+    "4.6-12",
+    *ENDPOINTS,
+    "2.6-7",
+    "4.4-14",
+    experiments=("sequences", "pairs"),
+)
+def a_sequence_agrees_with_its_model(case: Case, _context: CheckContext) -> Iterator[Judgement]:
+    """Whatever was done in between."""
+    model = _Model()
+    for exchange in case.exchanges:
+        if shown(exchange) and exchange.operation_id in _READINGS:
+            yield from _READINGS[exchange.operation_id](model, exchange)
+
+
+def _created(model: _Model, exchange: Exchange) -> Iterator[Judgement]:
+    uid = str(shown(exchange).get("uid"))
+    model.endpoints[uid] = _Endpoint(created=exchange, last=exchange)
+    yield from ()
+
+
+def _rolled(model: _Model, exchange: Exchange) -> Iterator[Judgement]:
+    uid = str(shown(exchange).get("uid"))
+    for other, endpoint in model.endpoints.items():
+        if other != uid:
+            endpoint.others_rolled.append(exchange)
+    known = model.endpoints.get(uid)
+    if known is not None:
+        yield _same_configuration(
+            "4.3-11", "A roll changes the configuration of an endpoint", known, exchange
+        )
+        known.last = exchange
+        known.others_rolled.clear()
+
+
+def _fetched(model: _Model, exchange: Exchange) -> Iterator[Judgement]:
+    known = model.endpoints.get(str(shown(exchange).get("uid")))
+    if known is None:
+        return
+    rolled = known.last is not known.created
+    message = "An endpoint is fetched with another configuration than its creation showed"
+    yield _same_configuration("4.3-11" if rolled else "4.2-5", message, known, exchange)
+    if rolled or not uids(known.created):
+        return  # an old secret may leave the list when it has expired
+    message = (
+        "An endpoint that was not rolled is fetched with other secrets than its creation showed"
+    )
+    yield judged_on(
+        uids(known.created) == uids(exchange),
+        "4.3-14" if known.others_rolled else "4.2-6",
+        message,
+        expected=uids(known.created),
+        actual=uids(exchange),
+        exchanges=[known.created, *known.others_rolled[-1:], exchange],
+    )
+
+
+def _same_configuration(
+    requirement: str, message: str, known: _Endpoint, exchange: Exchange
+) -> Judgement:
+    was, now = shown(known.created), shown(exchange)
+    different = [name for name in CONFIGURATION if was.get(name) != now.get(name)]
+    return judged_on(
+        not different,
+        requirement,
+        message,
+        expected={name: was.get(name) for name in different},
+        actual={name: now.get(name) for name in different},
+        exchanges=[
+            known.created,
+            *([known.last] if known.last is not known.created else []),
+            exchange,
+        ],
+    )
+
+
+def _updated(model: _Model, exchange: Exchange) -> Iterator[Judgement]:
+    uid = str(shown(exchange).get("uid"))
+    for name, value in sent(exchange).items():
+        if name in UPDATED:
+            yield judged_on(
+                shown(exchange).get(name) == value,
+                UPDATED[name],
+                f"The answer to an update does not show the {name} that was sent",
+                expected=value,
+                actual=shown(exchange).get(name, "absent"),
+                exchanges=[exchange],
+            )
+    for other, link in model.links.items():
+        if other != uid:
+            link.others_updated.append(exchange)
+    owners = model.links[uid].owners if uid in model.links else []
+    model.links[uid] = _Link(last=exchange, updated=True, owners=_with_owner(owners, exchange))
+
+
+def _retrieved(model: _Model, exchange: Exchange) -> Iterator[Judgement]:
+    uid = str(shown(exchange).get("uid"))
+    known = model.links.get(uid)
+    if known is not None:
+        requirement = "4.6-12" if known.others_updated else "4.6-9" if known.updated else None
+        if requirement is not None:
+            yield _same_settings(requirement, known, exchange, shown(exchange))
+    known = known or _Link(last=exchange)
+    known.owners = _with_owner(known.owners, exchange)
+    model.links[uid] = known
+    yield from _endpoints_of_owner(model, known, exchange)
+
+
+def _same_settings(
+    requirement: str, known: _Link, exchange: Exchange, now: Mapping[str, Any]
+) -> Judgement:
+    was, is_now = settings(shown(known.last)), settings(now)
+    different = [name for name in LISTED_AS_RETRIEVED if was[name] != is_now[name]]
+    return judged_on(
+        not different,
+        requirement,
+        "A portal link is shown otherwise than the last answer about it showed",
+        expected={name: was[name] for name in different},
+        actual={name: is_now[name] for name in different},
+        exchanges=[known.last, *known.others_updated[-1:], exchange],
+    )
+
+
+def _endpoints_of_owner(model: _Model, link: _Link, exchange: Exchange) -> Iterator[Judgement]:
+    """Every endpoint of the sequence with an owner is in the portal links of that owner, and in no
+    others.
+    """
+    owner = shown(exchange).get("owner_id")
+    if not owner:
+        return
+    for uid, endpoint in model.endpoints.items():
+        of_endpoint = shown(endpoint.created).get("owner_id")
+        if not of_endpoint:
+            continue
+        belongs = of_endpoint == owner
+        if belongs:
+            requirement = "4.6-10" if link.updated else "2.6-2"
+            requirement = "2.6-4" if endpoint.created.sent_at > link.last.sent_at else requirement
+        else:
+            requirement = "4.6-11" if of_endpoint in link.owners[:-1] else "2.6-3"
+        message = (
+            "A portal link lacks an endpoint of its owner"
+            if belongs
+            else "A portal link has a foreign endpoint"
+        )
+        yield judged_on(
+            (uid in members(exchange)) is belongs,
+            requirement,
+            message,
+            expected=f"{'with' if belongs else 'without'} {uid}",
+            actual=members(exchange),
+            exchanges=[endpoint.created, link.last, exchange],
+        )
+
+
+def _listed(model: _Model, exchange: Exchange) -> Iterator[Judgement]:
+    """Judged on the last page of a walk."""
+    model.pages.append(exchange)
+    if pagination(exchange).get("has_next_page") is True:
+        return
+    pages, model.pages = model.pages, []
+    listed = {str(item.get("uid")): item for page in pages for item in items(page)}
+    for uid, link in model.links.items():
+        message = "A portal link that can be retrieved is not in the list"
+        yield judged_on(
+            uid in listed,
+            "4.4-14",
+            message,
+            expected=uid,
+            actual=sorted(listed),
+            exchanges=[link.last, *pages],
+        )
+        if uid in listed:
+            yield _same_settings("2.6-7", link, exchange, listed[uid])
+
+
+def _with_owner(owners: list[Any], exchange: Exchange) -> list[Any]:
+    owner = shown(exchange).get("owner_id")
+    return owners if owners and owners[-1] == owner else [*owners, owner]
+
+
+_READINGS: Final = {
+    "createEndpoint": _created,
+    "expireEndpointSecret": _rolled,
+    "getEndpoint": _fetched,
+    "updatePortalLink": _updated,
+    "getPortalLink": _retrieved,
+    "listPortalLinks": _listed,
+}

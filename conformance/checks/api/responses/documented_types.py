@@ -1,0 +1,159 @@
+"""Sections 2 and 4: documented fields have their documented types, and what fields of one kind have
+in common (2.9).
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from hookproof.conformance.model.check_registry import CheckContext, oracle
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.verdict import Judgement, holds, violated
+from hookproof.conformance.observations.answer import Kind, Resource, judged_on, resources, shown
+from hookproof.conformance.observations.timestamp import unix_seconds
+from hookproof.spec.contract.service_contract import SchemaProblem
+from hookproof.spec.dialect.vocabulary import NoValue
+from hookproof.spec.openapi_document import schema_named
+
+OF_OPERATION: Final = {
+    "createEndpoint": "4.1-3",
+    "getEndpoint": "4.2-3",
+    "expireEndpointSecret": "4.3-9",
+    "listPortalLinks": "4.4-3",
+    "getPortalLink": "4.5-3",
+    "updatePortalLink": "4.6-3",
+    "listSources": "4.7-3",
+    "createBroadcastEvent": "4.8-3",
+}
+
+SECRETS, IDENTIFIERS, TIMESTAMPS, NO_VALUE = "2.4-1", "2.9-1", "2.9-2", "2.9-3"
+
+
+@oracle(*OF_OPERATION.values(), SECRETS, IDENTIFIERS, TIMESTAMPS)
+def documented_fields_have_their_documented_types(
+    exchange: Exchange, context: CheckContext
+) -> Iterator[Judgement]:
+    """One judgement for each requirement that the answer exercises; a null is judged by 2.9-3."""
+    if exchange.operation_id is None or not shown(exchange):
+        return
+    exercised = set(_exercised(exchange, context))
+    for problem in context.contract.response_problems(exchange.operation_id, exchange.json):
+        requirement = _requirement(exchange, problem)
+        if requirement is not None:
+            exercised.discard(requirement)
+            yield violated(
+                requirement,
+                f"A field of {exchange.operation_id} is not as documented: {_without_positions(problem.pointer)}",
+                expected="what the contract says of the field",
+                actual=f"{problem.pointer} = {_at(exchange.json, problem.pointer)!r}: {problem.message}",
+                exchanges=[exchange],
+            )
+    for requirement in sorted(exercised):
+        yield holds(requirement)
+
+
+def _exercised(exchange: Exchange, context: CheckContext) -> Iterator[str]:
+    assert exchange.operation_id is not None
+    yield OF_OPERATION[exchange.operation_id]
+    forms = context.dialect.representation
+    for resource in resources(exchange):
+        if resource.kind is Kind.SECRET:
+            yield SECRETS
+        if forms.identifier.decided and resource.text("uid"):
+            yield IDENTIFIERS
+        if forms.timestamp.decided and resource.text("created_at"):
+            yield TIMESTAMPS
+
+
+def _requirement(exchange: Exchange, problem: SchemaProblem) -> str | None:
+    """The most particular requirement that a problem breaks; None where a check of another section
+    looks closer.
+    """
+    steps = problem.pointer.split("/")[1:]
+    value = _at(exchange.json, problem.pointer)
+    if (
+        value is None
+        or steps[:1] != ["data"]
+        or steps[1:] == ["content"]
+        or "pagination" in steps[1:2]
+    ):
+        return None
+    if isinstance(value, str) and steps[-1] == "uid":
+        return IDENTIFIERS
+    if isinstance(value, str) and steps[-1].endswith("_at"):
+        return TIMESTAMPS
+    if "secrets" in steps:
+        return SECRETS
+    assert exchange.operation_id is not None
+    return OF_OPERATION[exchange.operation_id]
+
+
+def _at(value: Any, pointer: str) -> Any:
+    for step in pointer.split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        try:
+            value = value[int(name)] if isinstance(value, list) else value[name]
+        except (KeyError, IndexError, TypeError, ValueError):
+            return None
+    return value
+
+
+def _without_positions(pointer: str) -> str:
+    return "/".join("*" if step.isdigit() else step for step in pointer.split("/"))
+
+
+@oracle(NO_VALUE)
+def a_field_without_value_is_shown_as_the_dialect_says(
+    exchange: Exchange, context: CheckContext
+) -> Iterator[Judgement]:
+    """Every documented field of each resource that is absent or null; an empty one may have been
+    given as such.
+    """
+    allowed = context.dialect.representation.no_value
+    if not allowed.decided:
+        return
+    for resource in resources(exchange):
+        for name in schema_named(context.contract.document, resource.kind)["properties"]:
+            form = _form_of_no_value(resource.fields, name)
+            if form is not None:
+                yield judged_on(
+                    allowed.allows(form),
+                    NO_VALUE,
+                    f"A field without value is not shown as the dialect says: {resource.kind}.{name}",
+                    expected=" or ".join(allowed.allowed),
+                    actual=form.value,
+                    exchanges=[exchange],
+                )
+
+
+def _form_of_no_value(fields: Mapping[str, Any], name: str) -> NoValue | None:
+    if name not in fields:
+        return NoValue.ABSENT
+    return NoValue.NULL if fields[name] is None else None
+
+
+@oracle("2.9-12")
+def nothing_is_updated_before_it_was_created(
+    exchange: Exchange, context: CheckContext
+) -> Iterator[Judgement]:
+    """created_at is not later than updated_at."""
+    for resource in resources(exchange):
+        created, updated = (
+            _moment(resource, name, context) for name in ("created_at", "updated_at")
+        )
+        if created is not None and updated is not None:
+            yield judged_on(
+                created <= updated,
+                "2.9-12",
+                f"created_at of a resource is later than its updated_at: {resource.kind}",
+                expected="created_at <= updated_at",
+                actual=f"{resource.fields['created_at']} and {resource.fields['updated_at']}",
+                exchanges=[exchange],
+            )
+
+
+def _moment(resource: Resource, name: str, context: CheckContext) -> float | None:
+    forms = context.dialect.representation.timestamp.allowed
+    return next(
+        (at for form in forms if (at := unix_seconds(resource.fields.get(name), form)) is not None),
+        None,
+    )

@@ -1,0 +1,79 @@
+"""Section 2.1: every successful response is an envelope."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from hookproof.conformance.model.check_registry import CheckContext, oracle
+from hookproof.conformance.model.evidence import NOT_JSON, Exchange
+from hookproof.conformance.model.verdict import Judgement
+from hookproof.conformance.observations.answer import judged_on
+
+MEMBERS = {"2.1-2": ("message", str), "2.1-3": ("status", bool), "2.1-5": ("data", dict)}
+JSON_NAMES = {str: "a string", bool: "a boolean", dict: "an object"}
+
+
+@oracle("2.1-1")
+def a_success_is_one_json_object(exchange: Exchange, _context: CheckContext) -> Iterator[Judgement]:
+    """The body parses, and it is an object."""
+    if exchange.operation_id is not None and exchange.succeeded:
+        yield judged_on(
+            isinstance(exchange.json, dict),
+            "2.1-1",
+            "The body of a successful response is no JSON object",
+            expected="one JSON object",
+            actual="no JSON" if exchange.json is NOT_JSON else exchange.json,
+            exchanges=[exchange],
+        )
+
+
+@oracle(*MEMBERS)
+def a_success_has_message_status_and_data(
+    exchange: Exchange, _context: CheckContext
+) -> Iterator[Judgement]:
+    """Each member is there with its type."""
+    for requirement, (member, kind) in MEMBERS.items():
+        for envelope in _envelopes(exchange):
+            yield judged_on(
+                isinstance(envelope.get(member), kind),
+                requirement,
+                f"A successful response has no {member} that is {JSON_NAMES[kind]}",
+                expected=f"{member}: {JSON_NAMES[kind]}",
+                actual=envelope.get(member, "absent"),
+                exchanges=[exchange],
+            )
+
+
+@oracle("2.1-4")
+def the_success_flag_of_a_success_is_true(
+    exchange: Exchange, _context: CheckContext
+) -> Iterator[Judgement]:
+    """A 2xx with `status: false` contradicts itself."""
+    for envelope in _envelopes(exchange):
+        flag = envelope.get("status")
+        if isinstance(flag, bool):
+            message = "A successful response is flagged as unsuccessful"
+            yield judged_on(
+                flag, "2.1-4", message, expected=True, actual=flag, exchanges=[exchange]
+            )
+
+
+@oracle("2.1-6")
+def a_json_body_is_declared_as_json(
+    exchange: Exchange, _context: CheckContext
+) -> Iterator[Judgement]:
+    """Objects and arrays only: other texts may happen to be JSON."""
+    if isinstance(exchange.json, dict | list):
+        declared = exchange.response_header("Content-Type") or "absent"
+        yield judged_on(
+            declared.partition(";")[0].strip().lower().endswith(("/json", "+json")),
+            "2.1-6",
+            "A JSON body is not declared as JSON",
+            expected="application/json, or a media type that ends in +json",
+            actual=declared,
+            exchanges=[exchange],
+        )
+
+
+def _envelopes(exchange: Exchange) -> Iterator[dict[str, Any]]:
+    if exchange.operation_id is not None and exchange.succeeded and isinstance(exchange.json, dict):
+        yield exchange.json

@@ -1,0 +1,142 @@
+"""Sections 4.1 to 4.8: valid requests succeed, with the dialect's status, and answer about the
+resource asked for.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from hookproof.conformance.model.check_registry import CheckContext, check, oracle
+from hookproof.conformance.model.evidence import Case, Exchange
+from hookproof.conformance.model.verdict import Judgement
+from hookproof.conformance.observations.answer import (
+    has_value,
+    judged_on,
+    path_parameters,
+    sent,
+    shown,
+)
+
+SUCCESS: Final = {
+    "createEndpoint": "4.1-1",
+    "getEndpoint": "4.2-1",
+    "expireEndpointSecret": "4.3-1",
+    "listPortalLinks": "4.4-1",
+    "getPortalLink": "4.5-1",
+    "updatePortalLink": "4.6-1",
+    "listSources": "4.7-1",
+    "createBroadcastEvent": "4.8-1",
+}
+
+STATUS: Final = {
+    "createEndpoint": "4.1-2",
+    "getEndpoint": "4.2-2",
+    "expireEndpointSecret": "4.3-8",
+    "listPortalLinks": "4.4-2",
+    "getPortalLink": "4.5-2",
+    "updatePortalLink": "4.6-2",
+    "listSources": "4.7-2",
+    "createBroadcastEvent": "4.8-2",
+}
+
+NAMED_BY_PATH: Final = {
+    "getEndpoint": ("4.2-4", "endpointID"),
+    "expireEndpointSecret": ("4.3-10", "endpointID"),
+    "getPortalLink": ("4.5-4", "portalLinkID"),
+    "updatePortalLink": ("4.6-4", "portalLinkID"),
+}
+
+# The roles of requests that are valid under the dialect, for resources that exist and with the
+# project's own key.
+VALID_ROLES: Final = frozenset(
+    {
+        "create",
+        "fetch",
+        "roll",
+        "page",
+        "inventory",
+        "retrieve",
+        "retrieve later",
+        "retrieve changed",
+        "before",
+        "after",
+        "update",
+        "change owner",
+        "first",
+        "again",
+        "same owner",
+    }
+)
+
+
+@check(
+    *SUCCESS.values(),
+    experiments=(
+        "round_trip",
+        "pairs",
+        "sequences",
+        "roll_answers",
+        "paging",
+        "portal_links",
+        "broadcast_answers",
+        "idempotency",
+    ),
+)
+def a_valid_request_succeeds(case: Case, _context: CheckContext) -> Iterator[Judgement]:
+    """Whatever the dialect allows is accepted."""
+    if case.facts.get("about") in {"another secret form", "fields of responses"}:
+        return
+    for exchange in case.exchanges:
+        if exchange.operation_id is not None and exchange.role in VALID_ROLES:
+            yield judged_on(
+                exchange.succeeded,
+                SUCCESS[exchange.operation_id],
+                "A valid request did not succeed",
+                expected="a 2xx",
+                actual=exchange.status if exchange.status is not None else exchange.problem,
+                exchanges=[exchange],
+            )
+
+
+@oracle(*STATUS.values())
+def a_success_has_the_dialects_status(
+    exchange: Exchange, context: CheckContext
+) -> Iterator[Judgement]:
+    """Section 7: the numbers behind the labels. A duplicate may have a number of its own."""
+    if exchange.operation_id is None or not exchange.succeeded:
+        return
+    success = context.contract.operations[exchange.operation_id].success
+    duplicate = context.dialect.idempotency.duplicate_status
+    may_be_duplicate = exchange.operation_id == "createBroadcastEvent" and has_value(
+        sent(exchange).get("idempotency_key")
+    )
+    if success.decided:
+        yield judged_on(
+            success.allows(exchange.status)
+            or (may_be_duplicate and duplicate.allows(exchange.status)),
+            STATUS[exchange.operation_id],
+            f"{exchange.operation_id} succeeds with another status than the dialect's",
+            expected=" or ".join(map(str, success.allowed)),
+            actual=exchange.status,
+            exchanges=[exchange],
+        )
+
+
+@oracle(*(requirement for requirement, _ in NAMED_BY_PATH.values()))
+def the_answer_is_about_the_resource_in_the_path(
+    exchange: Exchange, context: CheckContext
+) -> Iterator[Judgement]:
+    """Its uid is the identifier that was asked for."""
+    if exchange.operation_id not in NAMED_BY_PATH or not has_value(shown(exchange).get("uid")):
+        return
+    requirement, parameter = NAMED_BY_PATH[exchange.operation_id]
+    asked = path_parameters(exchange, context.contract.operations[exchange.operation_id].path).get(
+        parameter
+    )
+    yield judged_on(
+        shown(exchange)["uid"] == asked,
+        requirement,
+        "The answer is about another resource than the one in the path",
+        expected=asked,
+        actual=shown(exchange)["uid"],
+        exchanges=[exchange],
+    )

@@ -1,0 +1,164 @@
+"""The command `hookproof check`."""
+
+import os
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from hookproof.conformance.cli.version import installed_version
+from hookproof.conformance.model.exit_codes import ExitCode, Refusal
+from hookproof.conformance.reports.console import show
+from hookproof.conformance.results.baseline import baseline_text, read_baseline
+from hookproof.conformance.run.composition_root import Settings, embedded, perform
+from hookproof.conformance.run.selection import Selection
+from hookproof.conformance.target.command_options import target_options
+from hookproof.conformance.target.definition import Profile, Target
+from hookproof.conformance.target.environment import Embedded
+from hookproof.conformance.target.file import (
+    DEFAULT_DIALECT,
+    Flags,
+    budgets_from,
+    named_dialect,
+    receiver_from,
+    target_from,
+)
+from hookproof.spec.catalogue import Level
+
+
+@click.command()
+@target_options
+@click.option(
+    "--budget",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    envvar="HOOKPROOF_BUDGET",
+    help="Time for the whole run; what was tried by then is judged.  [default: 120]",
+)
+@click.option(
+    "--only", multiple=True, metavar="SELECTOR", help="Judge only this: an id, a section, '4.3-*'."
+)
+@click.option("--exclude", multiple=True, metavar="SELECTOR", help="Leave this out.")
+@click.option(
+    "--level",
+    type=click.Choice([level.value for level in Level]),
+    default=Level.HYGIENE.value,
+    show_default=True,
+    help="Judge up to this level: stated, then open, then hygiene.",
+)
+@click.option(
+    "--profile",
+    type=click.Choice([one.key for one in Profile]),
+    default=Profile.STANDARD.key,
+    show_default=True,
+    help="How much is tried.",
+)
+@click.option("--strict", is_flag=True, help="Let hygiene count in the verdict.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="What varies with chance.",
+)
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path),
+    help="File of the verdicts that are known and put up with.",
+)
+@click.option(
+    "--write-baseline",
+    type=click.Path(path_type=Path),
+    help="Write a baseline that puts up with what this run finds.",
+)
+@click.option(
+    "--repeat",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Run so many times; what does not always have the same verdict is told as flaky.",
+)
+@click.option(
+    "--max-fail",
+    type=click.IntRange(min=0),
+    default=0,
+    help="End after so many failures; 0: never.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("hookproof-report"),
+    show_default=True,
+    help="Folder for run.jsonl and the reports.",
+)
+@click.pass_context
+def check(context: click.Context, /, **options: Any) -> None:
+    """Judge a server against the document and its dialect.
+
+    Without URL and --target the embedded reference server is judged. The API key, the project and
+    most other options can come from the environment too: HOOKPROOF_API_KEY, HOOKPROOF_PROJECT,
+    HOOKPROOF_DIALECT, ...
+    """
+    try:
+        settings = _settings(context, options)
+        run = perform(settings)
+    except Refusal as refusal:
+        click.echo(f"hookproof check: {refusal}", err=True)
+        context.exit(refusal.exit_code)
+    show(run)
+    if options["write_baseline"] is not None:
+        _write(context, options["write_baseline"], baseline_text(run.entries, settings.baseline))
+    context.exit(run.footer.exit_code)
+
+
+def _settings(context: click.Context, options: dict[str, Any]) -> Settings:
+    flags = Flags(**{field.name: options[field.name] for field in fields(Flags)})
+    if flags.url is None and flags.file is None:
+        _refuse_target_options(context)
+        dialect = named_dialect(flags.dialect)
+        subject: Target | Embedded = embedded(
+            dialect,
+            flags.dialect or DEFAULT_DIALECT,
+            options["seed"],
+            receiver_from(flags, {}),
+            budgets_from(flags, {}),
+        )
+    else:
+        subject = target_from(flags, os.environ)
+    return Settings(
+        subject=subject,
+        profile=Profile[options["profile"].upper()],
+        seed=options["seed"],
+        strict=options["strict"],
+        max_fail=options["max_fail"],
+        selection=Selection(
+            only=options["only"], exclude=options["exclude"], level=Level(options["level"])
+        ),
+        out=options["out"],
+        tool_version=installed_version(),
+        repetitions=options["repeat"],
+        baseline=() if options["baseline"] is None else read_baseline(options["baseline"]),
+    )
+
+
+def _write(context: click.Context, path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        click.echo(
+            f"hookproof check: {path} cannot be written: {error.strerror or error}", err=True
+        )
+        context.exit(ExitCode.USAGE)
+    click.echo(f"The baseline is in {path}: complete its reasons.", err=True)
+
+
+def _refuse_target_options(context: click.Context) -> None:
+    """The embedded server has keys of its own; a key given for it was meant for another target."""
+    for name in ("api_key", "project"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            option = name.replace("_", "-")
+            raise click.UsageError(
+                f"--{option} is for a target: give its URL, or --target", context
+            )

@@ -1,0 +1,133 @@
+"""What is known of a requirement: how it is tested, what was seen to go wrong, and which faults it
+convicts.
+"""
+
+import importlib
+import inspect
+import json
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from hookproof.conformance.experiments.context import Experiment, all_experiments
+from hookproof.conformance.model.check_registry import Check, all_checks
+from hookproof.receiver.client.child_process import HOOKPROOF
+from hookproof.spec.catalogue import Catalogue, Gap, Requirement
+from hookproof.spec.strict_yaml.reader import read_yaml
+
+PITFALLS: Final = Path(__file__).parent / "common_mistakes.yaml"
+LISTED_WITHIN_S: Final = 90.0
+
+_TEXTS: Final = {"type": "array", "minItems": 1, "items": {"type": "string", "minLength": 1}}
+_SCHEMA: Final = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["requirements", "text"],
+        "properties": {"requirements": _TEXTS, "text": {"type": "string", "minLength": 1}},
+    },
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Test:
+    """A check, what it looks at, in the words of its own docstring, and the experiments that feed
+    it with theirs.
+
+    There are none for a check that looks at every exchange of all experiments.
+    """
+
+    check: Check
+    words: str
+    experiments: tuple[tuple[Experiment, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """A fault of the reference server that breaks the requirement."""
+
+    name: str
+    broken: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """All that is known of a requirement."""
+
+    requirement: Requirement
+    section: str
+    gaps: tuple[Gap, ...]
+    tests: tuple[Test, ...]
+    pitfalls: tuple[str, ...]
+    faults: tuple[Fault, ...]
+
+
+def explained(
+    requirement: Requirement, catalogue: Catalogue, faults: Callable[[], Mapping[str, Any]]
+) -> Explanation:
+    """Put together what is known; `faults` gives, by requirement, the faults that break it."""
+    return Explanation(
+        requirement=requirement,
+        section=catalogue.sections[requirement.section],
+        gaps=tuple(catalogue.gaps[name] for name in requirement.gaps),
+        tests=tuple(_test(check) for check in all_checks() if requirement.id in check.requirements),
+        pitfalls=tuple(text for selectors, text in pitfalls() if _fits(requirement, selectors)),
+        faults=tuple(faults().get(requirement.id, ())),
+    )
+
+
+@cache
+def pitfalls() -> tuple[tuple[tuple[str, ...], str], ...]:
+    """What servers usually get wrong: selectors of requirements, and a text."""
+    return tuple((tuple(one["requirements"]), one["text"]) for one in read_yaml(PITFALLS, _SCHEMA))
+
+
+@cache
+def known_faults() -> Mapping[str, tuple[Fault, ...]]:
+    """The faults of the reference server by the requirements that they break; none if it cannot
+    list them.
+    """
+    command = [*HOOKPROOF, "serve", "--list-faults", "--json"]
+    try:
+        listed = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=LISTED_WITHIN_S,
+            check=True,
+        )
+        told = json.loads(listed.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return {}
+    found: dict[str, list[Fault]] = {}
+    for fault in told:
+        for name in fault["violates"]:
+            found.setdefault(name, []).append(Fault(name=fault["name"], broken=fault["broken"]))
+    return {name: tuple(faults) for name, faults in found.items()}
+
+
+def _test(check: Check) -> Test:
+    experiments = {one.name: one for one in all_experiments()}
+    fed_by = tuple(
+        (experiments[name], _words(experiments[name].gather)) for name in check.experiments
+    )
+    return Test(check=check, words=_words(check.judge), experiments=fed_by)
+
+
+def _words(function: Any) -> str:
+    """The first sentence of a function's docstring, or of its module's if it has none."""
+    module = importlib.import_module(function.__module__)
+    text = inspect.getdoc(function) or inspect.getdoc(module) or ""
+    return " ".join(text.split("\n\n")[0].split())
+
+
+def _fits(requirement: Requirement, selectors: tuple[str, ...]) -> bool:
+    return any(
+        fnmatchcase(requirement.id, one) or fnmatchcase(requirement.section, one)
+        for one in selectors
+    )

@@ -1,0 +1,170 @@
+"""Access: every operation with each kind of key that must not open it, and what was refused changed
+nothing.
+
+Facts of a case: `kind`, what was wrong with the key, and the `operation_id` that was called with
+it.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from hookproof.conformance.experiments.context import ExperimentContext, Trial, experiment
+from hookproof.conformance.experiments.support.existing_resources import NO_PORTAL_LINKS, put_back
+from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.experiments.support.valid_requests import (
+    ValidRequests,
+    turn,
+    valid_requests,
+)
+from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.target.client import Key
+from hookproof.conformance.target.definition import Project
+from hookproof.spec.contract.service_contract import OPERATION_IDS
+
+PLACEHOLDER = "{key}"
+OTHER_SCHEMES: Final = ("Basic ", "Token ", "Bearer ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One way to ask without being allowed to. `authorization` is sent instead of what `key` stands
+    for.
+    """
+
+    kind: str
+    key: Key = Key.OWN
+    authorization: str | None = None
+    project: Project | None = None
+
+    def arguments(self) -> dict[str, Any]:
+        """What the call needs to carry the key."""
+        headers = [] if self.authorization is None else [("Authorization", self.authorization)]
+        key = self.key if self.authorization is None else Key.NONE
+        return {"key": key, "headers": headers, "project": self.project}
+
+
+@experiment("access", busy=True)
+async def access(context: ExperimentContext) -> AsyncIterator[Case]:
+    """One case per operation and kind of key, and the traces that refused requests must not leave."""
+    trial = context.trial("resources to ask for")
+    requests = await valid_requests(context, trial)
+    attempts = tuple(_attempts(context, await _credentials(context, trial)))
+    yield trial.case()
+    if len(context.projects) == 1:
+        yield context.trial("the key of another project").obstacle(
+            "One project has no foreign key; name a second one."
+        )
+    tried = [_refusals(context, requests, operation_id, attempts) for operation_id in OPERATION_IDS]
+    for cases in await asyncio.gather(*tried):
+        for case in cases:
+            yield case
+    yield await _no_endpoint_left(context, requests)
+    yield await _no_event_left(context)
+
+
+def _attempts(context: ExperimentContext, credentials: dict[str, str]) -> Iterator[Attempt]:
+    own, written = context.projects[0], context.dialect.authentication.key_format
+    for key in (Key.NONE, Key.EMPTY, Key.WRONG, Key.TRUNCATED):
+        yield Attempt(kind=key.value, key=key)
+    before = written.partition(PLACEHOLDER)[0]
+    others = [
+        scheme for scheme in OTHER_SCHEMES if scheme.strip().casefold() != before.strip().casefold()
+    ]
+    yield Attempt(kind="format", authorization=others[0] + own.api_key)
+    if before.strip():
+        yield Attempt(kind="format", key=Key.BARE)
+    for credential in credentials.values():
+        yield Attempt(kind="credential", authorization=written.replace(PLACEHOLDER, credential))
+    yield Attempt(
+        kind="unknown project", project=Project(id=context.word("nowhere"), api_key=own.api_key)
+    )
+    if len(context.projects) > 1:
+        yield Attempt(
+            kind="foreign", project=Project(id=own.id, api_key=context.projects[1].api_key)
+        )
+
+
+async def _credentials(context: ExperimentContext, trial: Trial) -> dict[str, str]:
+    """Credentials of an endpoint's outgoing authentication, which open nothing here (section 5,
+    item 4).
+    """
+    bodies = RequestBodies.of(context)
+    authentication = bodies.oauth2()
+    await trial.call(
+        "createEndpoint", role="prepare", body=bodies.quiet_endpoint(authentication=authentication)
+    )
+    return {"client_secret": authentication["oauth2"]["client_secret"]}
+
+
+async def _refusals(
+    context: ExperimentContext,
+    requests: ValidRequests,
+    operation_id: str,
+    attempts: Sequence[Attempt],
+) -> list[Case]:
+    """One after the other, since a key that opens after all changes what the next attempt looks at."""
+    if not requests.can_call(operation_id):
+        return [context.trial(f"{operation_id} without the right key").obstacle(NO_PORTAL_LINKS)]
+    return [await _refusal(context, requests, operation_id, attempt) for attempt in attempts]
+
+
+async def _refusal(
+    context: ExperimentContext, requests: ValidRequests, operation_id: str, attempt: Attempt
+) -> Case:
+    trial = context.trial(f"{operation_id}, key: {attempt.kind}")
+    async with turn(context, operation_id):
+        await _look(trial, requests, operation_id, "before")
+        await trial.call(
+            operation_id,
+            role="refused",
+            path=requests.path(operation_id),
+            body=requests.body(operation_id),
+            **attempt.arguments(),
+        )
+        await _look(trial, requests, operation_id, "after")
+    return trial.case(facts={"kind": attempt.kind, "operation_id": operation_id})
+
+
+async def _look(trial: Trial, requests: ValidRequests, operation_id: str, role: str) -> None:
+    """Fetch what a refused roll or update must leave as it was."""
+    if operation_id == "expireEndpointSecret":
+        await trial.call("getEndpoint", role=role, path=requests.path("getEndpoint"))
+    if operation_id == "updatePortalLink":
+        await trial.call("getPortalLink", role=role, path=requests.path("getPortalLink"))
+
+
+async def _no_endpoint_left(context: ExperimentContext, requests: ValidRequests) -> Case:
+    """A portal link shows the endpoints of its owner: a refused one must not be among them (section
+    2.6).
+    """
+    trial = context.trial("createEndpoint leaves nothing")
+    link = requests.portal_link
+    if link is None:
+        return trial.obstacle(NO_PORTAL_LINKS)
+    owner, place = context.word("owner"), requests.path("getPortalLink")
+    async with context.portal_links:
+        await trial.call(
+            "updatePortalLink",
+            role="prepare",
+            path=place,
+            body=requests.bodies.portal_link(owner_id=owner),
+        )
+        await trial.call("getPortalLink", role="before", path=place)
+        for key in (Key.NONE, Key.WRONG):
+            body = requests.bodies.quiet_endpoint(owner_id=owner)
+            await trial.call("createEndpoint", role="refused", body=body, key=key)
+        await trial.call("getPortalLink", role="after", path=place)
+        await put_back(context, trial, link)
+    return trial.case(facts={"kind": "trace", "operation_id": "createEndpoint"})
+
+
+async def _no_event_left(context: ExperimentContext) -> Case:
+    """An idempotency_key that only refused broadcasts carried is not used up (section 2.8)."""
+    trial = context.trial("createBroadcastEvent leaves nothing")
+    body = RequestBodies.of(context).broadcast(idempotency_key=context.word("key"))
+    for key in (Key.NONE, Key.WRONG):
+        await trial.call("createBroadcastEvent", role="refused", body=body, key=key)
+    await trial.call("createBroadcastEvent", role="accepted", body=body)
+    return trial.case(facts={"kind": "trace", "operation_id": "createBroadcastEvent"})

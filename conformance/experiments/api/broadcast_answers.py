@@ -1,0 +1,48 @@
+"""Broadcast answers: what the event that a broadcast is answered with shows (sections 2.8 and 4.8).
+
+Facts of a case: `about`, "payload" or the field that was sent besides the required ones.
+"""
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any, Final
+
+from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.model.evidence import Case
+
+PAYLOADS: Final[dict[str, Any]] = {
+    "empty object": {},
+    "nested": {"a": {"b": [{"c": None}, [], {}]}},
+    "texts": {
+        "empty": "",
+        "accents": "Grüße",
+        "beyond the basic plane": "😀",
+        "escapes": 'tab\t quote" \\ /',
+    },
+    "numbers": {
+        "zero": 0,
+        "negative": -1,
+        "fraction": 0.1,
+        "beyond a double's integers": 9007199254740993,
+    },
+    "order of keys": {"z": 1, "a": 2, "m": 3},
+    "text of numbers": {"number": "007", "literal": "null"},
+}
+
+
+@experiment("broadcast_answers", busy=True)
+async def broadcast_answers(context: ExperimentContext) -> AsyncIterator[Case]:
+    """One case per field and per payload."""
+    bodies = RequestBodies.of(context)
+    for field in ("event_type", "idempotency_key", "custom_headers", "acknowledged_at"):
+        trial = context.trial(f"broadcast with {field}")
+        body = bodies.broadcast(**{field: bodies.event_value(field)})
+        await trial.call("createBroadcastEvent", role="create", body=body)
+        yield trial.case(facts={"about": field})
+    for name, data in PAYLOADS.items():
+        trial = context.trial(f"broadcast with data: {name}")
+        # Not escaped, so that there are bytes beyond ASCII.
+        raw_body = json.dumps(bodies.broadcast(data=data), ensure_ascii=False).encode()
+        await trial.call("createBroadcastEvent", role="create", raw_body=raw_body)
+        yield trial.case(facts={"about": "payload"})

@@ -1,0 +1,229 @@
+"""Hostile: bodies, media types, sizes, paths and methods that no client of the document would send
+(sections 7 and 8).
+
+Facts of a case: `about`, what is tried, and the `operation_id` or null. The exchange to judge plays
+the role "tried"; "odd" is for the oracles alone.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import quote
+
+from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.support.existing_resources import NO_PORTAL_LINKS
+from hookproof.conformance.experiments.support.valid_requests import (
+    OPERATIONS_WITH_BODY,
+    ValidRequests,
+    turn,
+    valid_requests,
+)
+from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.target.client import Key, encoded
+
+NOT_JSON: Final = {
+    "truncated object": b'{"name":',
+    "truncated text": b'{"name":"half',
+    "words": b"name=half&url=none",
+    "single quotes": b"{'name':'half'}",
+    "trailing words": b'{"name":"whole"} and more',
+    "not UTF-8": b'{"name":"\xff\xfe\xfa"}',
+    "NUL bytes": b"\x00\x00\x00\x00",
+    "markup": b"<name>half</name>",
+}
+
+ODD_JSON: Final = {
+    "nothing": b"",
+    "null": b"null",
+    "an array": b"[]",
+    "a text": b'"text"',
+    "a number": b"1e999",
+    "deep array": b"[" * 10_000 + b"]" * 10_000,
+    "deep object": b'{"data":' * 10_000 + b"1" + b"}" * 10_000,
+    "deep and truncated": b'{"data":' * 10_000,
+    "duplicate fields": b'{"name":"one","name":"two","url":"https://one.invalid/","url":7}',
+    "lone surrogate": b'{"name":"\\ud800","url":"https://one.invalid/","event_type":"\\udfff"}',
+    "NUL in a text": b'{"name":"a\\u0000b","url":"https://one.invalid/\\u0000","event_type":"a\\u0000b"}',
+    "huge integer": b'{"rate_limit":' + b"9" * 400 + b',"expiration":' + b"9" * 400 + b"}",
+    "huge exponent": b'{"rate_limit":1e400,"http_timeout":-1e400,"expiration":1e999}',
+    "not a number": b'{"rate_limit":NaN,"expiration":Infinity}',
+}
+
+MEDIA_TYPES: Final = ("text/plain", "application/x-www-form-urlencoded", "application/xml")
+
+# A method for the path of each operation that destroys nothing, should the target know it after
+# all.
+OTHER_METHODS: Final = {
+    "createEndpoint": "PATCH",
+    "getEndpoint": "PATCH",
+    "expireEndpointSecret": "PATCH",
+    "listPortalLinks": "PATCH",
+    "getPortalLink": "PATCH",
+    "listSources": "PUT",
+    "createBroadcastEvent": "PUT",
+}
+
+# Bodies are not made larger than this, in bytes.
+LARGEST_SIZE: Final = 32 * 1024 * 1024
+
+IN_FLIGHT = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Try:
+    """One request to make; `target` is its path, already percent-encoded."""
+
+    about: str
+    name: str
+    method: str
+    target: str
+    operation_id: str | None = None
+    content: bytes | None = None
+    media_type: str = "application/json"
+    role: str = "tried"
+
+
+@experiment("hostile", busy=True)
+async def hostile(context: ExperimentContext) -> AsyncIterator[Case]:
+    """One case per request."""
+    trial = context.trial("resources to ask for")
+    requests = await valid_requests(context, trial)
+    yield trial.case()
+    if requests.portal_link is None:
+        yield context.trial("requests about portal links").obstacle(NO_PORTAL_LINKS)
+    tries = [
+        *_bodies(context, requests),
+        *_sizes(context, requests),
+        *_methods(requests),
+        *_paths(context),
+    ]
+    gate = asyncio.Semaphore(IN_FLIGHT)
+    for case in await asyncio.gather(*(_tried(context, one, gate) for one in tries)):
+        yield case
+
+
+async def _tried(context: ExperimentContext, one: Try, gate: asyncio.Semaphore) -> Case:
+    trial = context.trial(f"{one.name}, {one.operation_id or one.target[:80]}")
+    further = [("Content-Type", one.media_type)] if one.content is not None else []
+    async with gate, turn(context, one.operation_id or ""):
+        exchange = await context.api.send(
+            operation_id=one.operation_id,
+            role=one.role,
+            project=trial.project,
+            method=one.method,
+            target=one.target,
+            content=one.content,
+            headers=context.api.headers(trial.project, Key.OWN, False, further),
+            key=Key.OWN,
+        )
+    trial.exchanges.append(exchange)
+    return trial.case(facts={"about": one.about, "operation_id": one.operation_id})
+
+
+def _bodies(context: ExperimentContext, requests: ValidRequests) -> Iterator[Try]:
+    """Sections 2.1 and 7: what is no JSON, what is strange JSON, and JSON under another name."""
+    for operation_id in filter(requests.can_call, OPERATIONS_WITH_BODY):
+        method, target = (
+            context.contract.operations[operation_id].method,
+            requests.target(operation_id),
+        )
+        place = {"operation_id": operation_id, "method": method, "target": target}
+        for name, content in NOT_JSON.items():
+            yield Try(about="not JSON", name=name, content=content, **place)
+        for name, content in ODD_JSON.items():
+            yield Try(about="odd JSON", name=name, content=content, role="odd", **place)
+        for media_type in MEDIA_TYPES:
+            content = encoded(requests.body(operation_id))
+            yield Try(
+                about="media type", name=media_type, media_type=media_type, content=content, **place
+            )
+
+
+def _sizes(context: ExperimentContext, requests: ValidRequests) -> Iterator[Try]:
+    """Section 8: one byte above the limit for each operation, and exactly the limit for a
+    broadcast.
+    """
+    limit = context.dialect.requests.size_limit
+    if limit >= LARGEST_SIZE:
+        return
+    for operation_id in filter(requests.can_call, OPERATIONS_WITH_BODY):
+        place = {
+            "operation_id": operation_id,
+            "method": context.contract.operations[operation_id].method,
+        }
+        content = _padded(encoded(requests.body(operation_id)), limit + 1)
+        target = requests.target(operation_id)
+        yield Try(
+            about="above the size limit",
+            name="one byte too many",
+            content=content,
+            target=target,
+            **place,
+        )
+    content = _padded(encoded(requests.body("createBroadcastEvent")), limit)
+    place = {
+        "operation_id": "createBroadcastEvent",
+        "target": requests.target("createBroadcastEvent"),
+    }
+    yield Try(
+        about="within the size limit",
+        name="as large as allowed",
+        method="POST",
+        content=content,
+        **place,
+    )
+
+
+def _padded(body: bytes, size: int) -> bytes:
+    """The same JSON text, with white space up to this size."""
+    return body[:-1] + b" " * max(0, size - len(body)) + body[-1:]
+
+
+def _methods(requests: ValidRequests) -> Iterator[Try]:
+    for operation_id, method in OTHER_METHODS.items():
+        if requests.can_call(operation_id):
+            target = requests.target(operation_id)
+            yield Try(
+                about="another method", name=method, method=method, target=target, content=b"{}"
+            )
+
+
+def _paths(context: ExperimentContext) -> Iterator[Try]:
+    """Section 7: paths outside the eight operations, and identifiers that no service assigns."""
+    project = f"/api/v1/projects/{quote(context.projects[0].id, safe='')}"
+    for target in (
+        f"/{context.word('nowhere')}",
+        f"/api/v1/{context.word('nowhere')}",
+        f"{project}/{context.word('other')}",
+    ):
+        yield Try(about="unknown path", name="path outside", method="GET", target=target)
+    odd = (
+        "%2F",
+        "..%2F..%2Fetc%2Fpasswd",
+        "%00",
+        "%ff%fe",
+        "%F0%9F%98%80",
+        "x" * 4000,
+        "%0d%0aX-Injected:%20yes",
+        "'--",
+    )
+    for identifier in odd:
+        for kind in ("endpoints", "portal-links"):
+            target = f"{project}/{kind}/{identifier}"
+            yield Try(
+                about="odd path", name="odd identifier", method="GET", target=target, role="odd"
+            )
+    for query in (
+        "?perPage=9999999999999999999999",
+        "?sort=%00&direction=%ff",
+        "?next_page_cursor=" + "A" * 4000,
+    ):
+        for kind in ("sources", "portal-links"):
+            yield Try(
+                about="odd query",
+                name="odd query",
+                method="GET",
+                target=f"{project}/{kind}{query}",
+                role="odd",
+            )

@@ -1,0 +1,83 @@
+"""Isolation: what one project holds is out of reach through the path of another (section 1).
+
+Facts of a case: `about`, the operation that was tried across, or what was compared.
+"""
+
+from collections.abc import AsyncIterator
+
+from hookproof.conformance.experiments.context import ExperimentContext, Trial, experiment
+from hookproof.conformance.experiments.support.existing_resources import (
+    NO_PORTAL_LINKS,
+    put_back,
+    stocked,
+)
+from hookproof.conformance.experiments.support.valid_requests import ValidRequests, valid_requests
+from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.target.definition import Project
+
+ONE_PROJECT = "it takes two projects: name a second one with its key in target.yaml"
+
+
+@experiment("isolation", busy=True)
+async def isolation(context: ExperimentContext) -> AsyncIterator[Case]:
+    """Everything of the first project is asked for in the second, with the second one's key."""
+    if len(context.projects) < 2:  # noqa: PLR2004
+        yield context.trial("two projects").obstacle(ONE_PROJECT)
+        return
+    trial = context.trial("resources to ask for")
+    requests, elsewhere = await valid_requests(context, trial), context.projects[1]
+    yield trial.case()
+    for operation_id in (
+        "getEndpoint",
+        "expireEndpointSecret",
+        "getPortalLink",
+        "updatePortalLink",
+    ):
+        yield await _across(context, requests, operation_id, elsewhere)
+    for operation_id in ("listPortalLinks", "listSources"):
+        yield await _lists(context, operation_id, elsewhere)
+    yield await _same_owner(context, requests, elsewhere)
+
+
+async def _across(
+    context: ExperimentContext, requests: ValidRequests, operation_id: str, elsewhere: Project
+) -> Case:
+    trial = context.trial(f"{operation_id} across projects")
+    if not requests.can_call(operation_id):
+        return trial.obstacle(NO_PORTAL_LINKS)
+    fetch = "getPortalLink" if "PortalLink" in operation_id else "getEndpoint"
+    path, body = requests.path(operation_id), requests.body(operation_id)
+    async with context.portal_links:
+        await trial.call(fetch, role="before", path=path)
+        await trial.call(operation_id, role="across", path=path, body=body, project=elsewhere)
+        await trial.call(fetch, role="after", path=path)
+    return trial.case(facts={"about": operation_id})
+
+
+async def _lists(context: ExperimentContext, operation_id: str, elsewhere: Project) -> Case:
+    trial = context.trial(f"{operation_id} in two projects")
+    await stocked(context, trial, operation_id)
+    await stocked(context, trial, operation_id, project=elsewhere)
+    return trial.case(
+        facts={"about": operation_id, "projects": [context.projects[0].id, elsewhere.id]}
+    )
+
+
+async def _same_owner(
+    context: ExperimentContext, requests: ValidRequests, elsewhere: Project
+) -> Case:
+    """An endpoint of another project with the portal link's owner_id (section 2.6)."""
+    trial: Trial = context.trial("one owner_id in two projects")
+    link = requests.portal_link
+    if link is None:
+        return trial.obstacle(NO_PORTAL_LINKS)
+    owner, place = context.word("owner"), requests.path("getPortalLink")
+    async with context.portal_links:
+        body = requests.bodies.portal_link(owner_id=owner)
+        await trial.call("updatePortalLink", role="prepare", path=place, body=body)
+        for role, project in (("here", context.projects[0]), ("elsewhere", elsewhere)):
+            endpoint = requests.bodies.quiet_endpoint(owner_id=owner)
+            await trial.call("createEndpoint", role=role, body=endpoint, project=project)
+        await trial.call("getPortalLink", role="after", path=place)
+        await put_back(context, trial, link)
+    return trial.case(facts={"about": "same owner"})

@@ -1,0 +1,122 @@
+"""Portal links: listed as retrieved, updated field by field, and with the endpoints of their owner
+(2.6, 4.5, 4.6).
+
+Facts of a case: `about`, one of "listed", "updated", "endpoints" and "bystanders"; for "updated"
+also the `field`.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from hookproof.conformance.experiments.context import ExperimentContext, Trial, experiment
+from hookproof.conformance.experiments.support.existing_resources import (
+    NO_PORTAL_LINKS,
+    changeable_links,
+    listed,
+    put_back,
+    uid_of,
+)
+from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.model.evidence import Case, Exchange
+
+RETRIEVED = 5
+Link = Mapping[str, Any]
+
+
+@experiment("portal_links", busy=True)
+async def portal_links(context: ExperimentContext) -> AsyncIterator[Case]:
+    """All of it with the portal links that are there, which are put back at the end."""
+    async with context.portal_links:
+        trial = context.trial("listed and retrieved")
+        links = await changeable_links(context, trial)
+        if not links:
+            yield trial.obstacle(NO_PORTAL_LINKS)
+            return
+        if context.fixtures:
+            await listed(trial, "listPortalLinks")
+        await asyncio.gather(*(_retrieve(trial, link, "retrieve") for link in links[:RETRIEVED]))
+        yield trial.case(facts={"about": "listed"})
+        bodies, link = RequestBodies.of(context), links[0]
+        for field, value in await _changes(bodies, trial, link):
+            yield await _updated(context, bodies, link, field, value)
+        yield await _endpoints(context, bodies, link)
+        if len(links) > 1:
+            yield await _bystanders(context, bodies, link)
+        restored = context.trial("portal link as it was")
+        await put_back(context, restored, link)
+        yield restored.case()
+
+
+async def _changes(bodies: RequestBodies, trial: Trial, link: Link) -> list[tuple[str, Any]]:
+    """Fields of updatePortalLink with values unlike those that the portal link has (section 4.6)."""
+    created = await trial.call("createEndpoint", role="prepare", body=bodies.quiet_endpoint())
+    words = bodies.dialect.words.portal_auth_types
+    return [
+        ("name", bodies.portal_link_value("name")),
+        ("owner_id", bodies.portal_link_value("owner_id")),
+        ("can_manage_endpoint", link.get("can_manage_endpoint") is not True),
+        ("can_manage_endpoint", link.get("can_manage_endpoint") is True),
+        *(("auth_type", word) for word in words),
+        ("endpoints", [uid_of(created) or "nothing"]),
+        ("endpoints", []),
+    ]
+
+
+def _body(bodies: RequestBodies, link: Link, **fields: Any) -> dict[str, Any]:
+    """The fields given, and what the dialect requires besides with the value that the portal link
+    has.
+    """
+    return {
+        name: link.get(name) or value for name, value in bodies.required("updatePortalLink").items()
+    } | fields
+
+
+async def _updated(
+    context: ExperimentContext, bodies: RequestBodies, link: Link, field: str, value: Any
+) -> Case:
+    trial = context.trial(f"update of {field} to {value}")
+    await _retrieve(trial, link, "before")
+    await _update(trial, link, "update", _body(bodies, link, **{field: value}))
+    await _retrieve(trial, link, "after")
+    return trial.case(facts={"about": "updated", "field": field})
+
+
+async def _endpoints(context: ExperimentContext, bodies: RequestBodies, link: Link) -> Case:
+    """The endpoints of one owner, a further one of that owner, and then those of another owner."""
+    trial = context.trial("endpoints of the owner")
+    owner, other = context.word("owner"), context.word("owner")
+
+    async def create(role: str, owner_id: str) -> Exchange:
+        return await trial.call(
+            "createEndpoint", role=role, body=bodies.quiet_endpoint(owner_id=owner_id)
+        )
+
+    await _update(trial, link, "prepare", _body(bodies, link, owner_id=owner))
+    await create("same owner", owner)
+    fetched = await create("same owner", owner)
+    await create("other owner", other)
+    await _retrieve(trial, link, "retrieve")
+    await trial.call("getEndpoint", role="fetch", path={"endpointID": uid_of(fetched) or "nothing"})
+    await create("same owner later", owner)
+    await _retrieve(trial, link, "retrieve later")
+    await _update(trial, link, "change owner", _body(bodies, link, owner_id=other))
+    await _retrieve(trial, link, "retrieve changed")
+    return trial.case(facts={"about": "endpoints"})
+
+
+async def _bystanders(context: ExperimentContext, bodies: RequestBodies, link: Link) -> Case:
+    trial = context.trial("other portal links during an update")
+    before = await listed(trial, "listPortalLinks")
+    await _update(trial, link, "update", _body(bodies, link, name=context.word("portal")))
+    after = await listed(trial, "listPortalLinks")
+    others = [[one for one in seen if one["uid"] != link["uid"]] for seen in (before, after)]
+    return trial.case(facts={"about": "bystanders", "before": others[0], "after": others[1]})
+
+
+async def _retrieve(trial: Trial, link: Link, role: str) -> None:
+    await trial.call("getPortalLink", role=role, path={"portalLinkID": link["uid"]})
+
+
+async def _update(trial: Trial, link: Link, role: str, body: dict[str, Any]) -> None:
+    await trial.call("updatePortalLink", role=role, path={"portalLinkID": link["uid"]}, body=body)

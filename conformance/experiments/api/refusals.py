@@ -1,0 +1,224 @@
+"""Refusals: requests with one thing that the dialect may refuse, and their neighbours that it must
+take.
+
+Facts of a case: `about`, what is tried; `operation_id`; `field`, the field concerned, or empty. The
+exchange to judge plays the role "tried".
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.support.existing_resources import NO_PORTAL_LINKS, put_back
+from hookproof.conformance.experiments.support.valid_requests import (
+    OPERATIONS_WITH_BODY,
+    ValidRequests,
+    turn,
+    valid_requests,
+)
+from hookproof.conformance.model.evidence import Case
+
+# URLs by their scheme (section 8).
+NOT_HTTPS: Final = {
+    "http": "http://{host}.invalid/hook",
+    "HTTP": "HTTP://{host}.invalid/hook",
+    "ftp": "ftp://{host}.invalid/hook",
+    "ws": "ws://{host}.invalid/hook",
+    "wss": "wss://{host}.invalid/hook",
+    "file": "file:///{host}",
+    "httpss": "httpss://{host}.invalid/hook",
+}
+
+# A value of another type for each type of JSON Schema, one that no lenient reader takes for the
+# right one.
+WRONG_TYPES: Final[Mapping[str, Any]] = {
+    "string": {"not": "a text"},
+    "integer": "twelve",
+    "boolean": "perhaps",
+    "array": "not an array",
+    "object": "not an object",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Try:
+    """One request to make."""
+
+    about: str
+    operation_id: str
+    body: Mapping[str, Any] | None = None
+    field: str = ""
+    path: Mapping[str, str] | None = None
+
+
+@experiment("refusals", busy=True)
+async def refusals(context: ExperimentContext) -> AsyncIterator[Case]:
+    """One case per request."""
+    trial = context.trial("resources to ask for")
+    requests = await valid_requests(context, trial)
+    yield trial.case()
+    tries = [
+        *_missing_fields(requests),
+        *_wrong_types(context, requests),
+        *_words(requests),
+        *_set_by_the_service(requests),
+        *_numbers(requests),
+        *_urls(requests),
+        *_unknown_identifiers(requests),
+    ]
+    for case in await asyncio.gather(*(_tried(context, requests, one) for one in tries)):
+        yield case
+    if requests.portal_link is not None:
+        restored = context.trial("portal link as it was")
+        async with context.portal_links:
+            await put_back(context, restored, requests.portal_link)
+        yield restored.case()
+
+
+async def _tried(context: ExperimentContext, requests: ValidRequests, one: Try) -> Case:
+    trial = context.trial(f"{one.operation_id}, {one.about}: {one.field}".removesuffix(": "))
+    path = {**requests.path(one.operation_id), **(one.path or {})}
+    if None in path.values():
+        return trial.obstacle(NO_PORTAL_LINKS)
+    async with turn(context, one.operation_id):
+        await trial.call(one.operation_id, role="tried", path=path, body=one.body)
+    return trial.case(
+        facts={"about": one.about, "operation_id": one.operation_id, "field": one.field}
+    )
+
+
+def _missing_fields(requests: ValidRequests) -> Iterator[Try]:
+    """Section 4.9."""
+    for operation_id in OPERATIONS_WITH_BODY:
+        required = requests.bodies.required(operation_id)
+        yield Try(about="required fields alone", operation_id=operation_id, body=required)
+        for left_out in required:
+            body = {
+                name: value
+                for name, value in (requests.body(operation_id) or {}).items()
+                if name != left_out
+            }
+            yield Try(
+                about="required field left out",
+                operation_id=operation_id,
+                field=left_out,
+                body=body,
+            )
+
+
+def _wrong_types(context: ExperimentContext, requests: ValidRequests) -> Iterator[Try]:
+    """Sections 4.1, 4.3, 4.6, 4.8 and 7: every documented field with a value of another type."""
+    for operation_id in OPERATIONS_WITH_BODY:
+        schema = context.contract.operations[operation_id].body_schema or {}
+        for name, described in schema.get("properties", {}).items():
+            if name in context.dialect.requests.service_assigned:
+                continue
+            body = {
+                **(requests.body(operation_id) or {}),
+                name: WRONG_TYPES[described.get("type", "object")],
+            }
+            yield Try(about="other type", operation_id=operation_id, field=name, body=body)
+
+
+def _words(requests: ValidRequests) -> Iterator[Try]:
+    """Sections 2.9: words and fields that nothing lists."""
+    oauth2 = requests.bodies.oauth2()
+    odd = requests.bodies.word("word")
+    authentications = {
+        "authentication.type": {**oauth2, "type": odd},
+        "authentication.oauth2.authentication_type": {
+            **oauth2,
+            "oauth2": {**oauth2["oauth2"], "authentication_type": odd},
+        },
+        "authentication.oauth2.expiry_time_unit": {
+            **oauth2,
+            "oauth2": {**oauth2["oauth2"], "expiry_time_unit": odd},
+        },
+    }
+    for name, value in authentications.items():
+        body = requests.bodies.quiet_endpoint(authentication=value)
+        yield Try(about="unlisted word", operation_id="createEndpoint", field=name, body=body)
+    body = requests.bodies.portal_link(auth_type=odd)
+    yield Try(about="unlisted word", operation_id="updatePortalLink", field="auth_type", body=body)
+    for operation_id in OPERATIONS_WITH_BODY:
+        body = {**(requests.body(operation_id) or {}), "undocumented_field": odd}
+        yield Try(
+            about="unknown field", operation_id=operation_id, field="undocumented_field", body=body
+        )
+
+
+def _set_by_the_service(requests: ValidRequests) -> Iterator[Try]:
+    """Section 2.9."""
+    for operation_id in ("createEndpoint", "updatePortalLink", "createBroadcastEvent"):
+        for name in requests.bodies.dialect.requests.service_assigned:
+            value = (
+                requests.bodies.timestamp()
+                if name.endswith("_at")
+                else requests.bodies.word("given")
+            )
+            body = {**(requests.body(operation_id) or {}), name: value}
+            yield Try(
+                about="field of the service", operation_id=operation_id, field=name, body=body
+            )
+
+
+def _numbers(requests: ValidRequests) -> Iterator[Try]:
+    """Section 8: the edges of the dialect's bounds, and one step beyond."""
+    rules = requests.bodies.dialect.requests
+    edges = {
+        ("createEndpoint", "http_timeout"): (
+            (rules.http_timeout_minimum, -1),
+            (rules.http_timeout_maximum, 1),
+        ),
+        ("createEndpoint", "rate_limit"): ((rules.rate_limit_maximum, 1),),
+        ("createEndpoint", "rate_limit_duration"): ((rules.rate_limit_duration_maximum, 1),),
+        ("expireEndpointSecret", "expiration"): ((0, -1), (rules.expiration_maximum, 1)),
+    }
+    for (operation_id, name), bounds in edges.items():
+        for edge, step in bounds:
+            body = requests.body(operation_id) or {}
+            yield Try(
+                about="number at the edge",
+                operation_id=operation_id,
+                field=name,
+                body={**body, name: edge},
+            )
+            yield Try(
+                about="number beyond",
+                operation_id=operation_id,
+                field=name,
+                body={**body, name: edge + step},
+            )
+    zero = {**(requests.body("createEndpoint") or {}), "rate_limit": 0}
+    yield Try(
+        about="rate limit of zero", operation_id="createEndpoint", field="rate_limit", body=zero
+    )
+
+
+def _urls(requests: ValidRequests) -> Iterator[Try]:
+    for scheme, url in NOT_HTTPS.items():
+        body = requests.bodies.quiet_endpoint(url=url.format(host=requests.bodies.word("host")))
+        about = "http URL" if scheme.lower() == "http" else "URL of another scheme"
+        yield Try(about=about, operation_id="createEndpoint", field="url", body=body)
+
+
+def _unknown_identifiers(requests: ValidRequests) -> Iterator[Try]:
+    """Identifiers that differ from known ones in the last character (sections 4.2 to 4.6)."""
+    link = requests.portal_link
+    for operation_id, parameter, known in (
+        ("getEndpoint", "endpointID", requests.endpoint_id),
+        ("expireEndpointSecret", "endpointID", requests.endpoint_id),
+        ("getPortalLink", "portalLinkID", link["uid"] if link else requests.endpoint_id),
+        ("updatePortalLink", "portalLinkID", link["uid"] if link else requests.endpoint_id),
+    ):
+        if known is not None:
+            unknown = known[:-1] + ("1" if known.endswith("0") else "0")
+            body = requests.body(operation_id)
+            yield Try(
+                about="unknown identifier",
+                operation_id=operation_id,
+                path={parameter: unknown},
+                body=body,
+            )

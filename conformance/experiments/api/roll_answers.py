@@ -1,0 +1,70 @@
+"""Roll answers: what rolling a secret shows, at once and when the endpoint is fetched again
+(section 4.3).
+
+Facts of a case: `about`; `given`, the rolled endpoint's secrets that came from here, oldest first;
+`other`, the secret of another endpoint; `rolls`, the bodies that were sent.
+"""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from hookproof.conformance.experiments.context import ExperimentContext, Trial, experiment
+from hookproof.conformance.experiments.support.existing_resources import uid_of
+from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.model.evidence import Case
+
+# How long the old secret is asked to live on; nobody waits for it.
+OVERLAP_S = 7200.0
+
+
+@experiment("roll_answers", busy=True)
+async def roll_answers(context: ExperimentContext) -> AsyncIterator[Case]:
+    """Rolls with everything given, a second time, without expiration and without a secret."""
+    bodies, rolling = RequestBodies.of(context), context.dialect.rolling
+    required = context.dialect.requests.expire_endpoint_secret_requires
+    longest = context.dialect.requests.expiration_maximum
+    expiration = min(round(OVERLAP_S / rolling.expiration_unit.in_seconds) or 1, longest)
+    yield await _rolled(
+        context, bodies, "everything given", [{"secret": bodies.secret(), "expiration": expiration}]
+    )
+    twice = [
+        {"secret": bodies.secret(), "expiration": amount}
+        for amount in (expiration, max(1, expiration // 2))
+    ]
+    yield await _rolled(context, bodies, "rolled twice", twice)
+    if "expiration" not in required:
+        yield await _rolled(context, bodies, "without expiration", [{"secret": bodies.secret()}])
+    if "secret" not in required:
+        yield await _rolled(context, bodies, "without secret", [{"expiration": expiration}])
+
+
+async def _rolled(
+    context: ExperimentContext, bodies: RequestBodies, about: str, rolls: list[dict[str, Any]]
+) -> Case:
+    """One endpoint is rolled while another stays as it is."""
+    trial = context.trial(about)
+    first, other = bodies.secret(), bodies.secret()
+    created = await trial.call(
+        "createEndpoint", role="create", body=bodies.quiet_endpoint(secret=first)
+    )
+    bystander = await trial.call(
+        "createEndpoint", role="create other", body=bodies.quiet_endpoint(secret=other)
+    )
+    rolled, bystanding = uid_of(created), uid_of(bystander)
+    if rolled is None or bystanding is None:
+        return trial.obstacle(
+            "no endpoint could be created to roll; see the requirements of section 4.1"
+        )
+    await _fetch(trial, rolled, "fetch before")
+    for fields in rolls:
+        await trial.call(
+            "expireEndpointSecret", role="roll", path={"endpointID": rolled}, body=fields
+        )
+    await _fetch(trial, rolled, "fetch")
+    await _fetch(trial, bystanding, "fetch other")
+    given = [first, *(fields["secret"] for fields in rolls if "secret" in fields)]
+    return trial.case(facts={"about": about, "given": given, "other": other, "rolls": rolls})
+
+
+async def _fetch(trial: Trial, uid: str, role: str) -> None:
+    await trial.call("getEndpoint", role=role, path={"endpointID": uid})

@@ -1,0 +1,171 @@
+"""Round trips: an endpoint is created with one field at a time, then with all of them, and fetched.
+
+Facts of a case: `about` names what is tried; `fields` are those that the request of the exchange
+"create" was made for. `about` is "fields" for what section 4.1 lists, and "fields of responses" for
+what the document shows in answers alone.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, Final
+
+from hookproof.conformance.experiments.context import ExperimentContext, Trial, experiment
+from hookproof.conformance.experiments.support.existing_resources import uid_of
+from hookproof.conformance.experiments.support.json_web_key import elliptic_key, rsa_key
+from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.model.evidence import Case, Exchange
+from hookproof.conformance.target.capabilities import Presence
+
+# The fields of createEndpoint whose value is no object (section 4.1).
+PLAIN_FIELDS: Final = (
+    "advanced_signatures",
+    "appID",
+    "content_type",
+    "description",
+    "http_timeout",
+    "is_disabled",
+    "name",
+    "owner_id",
+    "rate_limit",
+    "rate_limit_duration",
+    "secret",
+    "slack_webhook_url",
+    "support_email",
+    "url",
+)
+
+# Section 2.5: the body of createEndpoint shows only type and oauth2; each with the capability that
+# it is.
+SHOWN_IN_RESPONSES: Final = {
+    "authentication by api_key": "api_key",
+    "authentication by basic_auth": "basic_auth",
+}
+
+
+@experiment("round_trip", busy=True)
+async def round_trip(context: ExperimentContext) -> AsyncIterator[Case]:
+    """Endpoints field by field, with everything, with nothing, in each kind of authentication."""
+    bodies = RequestBodies.of(context)
+    given = await _given(context, bodies)
+    lacked = [
+        name
+        for name, capability in SHOWN_IN_RESPONSES.items()
+        if context.presence(capability) is Presence.NO
+    ]
+    tried = {name: fields for name, fields in given.items() if name not in lacked}
+    for case in await asyncio.gather(
+        *(_there_and_back(context, bodies, name, fields) for name, fields in tried.items())
+    ):
+        yield case
+    yield await _nothing_given(context, bodies)
+    yield await _one_owner(context, bodies)
+    yield await _secret_of_another_form(context, bodies)
+
+
+async def _given(context: ExperimentContext, bodies: RequestBodies) -> dict[str, dict[str, Any]]:
+    certificate = await context.receiver.client_certificate(context.word("client"))
+    mtls = {"client_cert": certificate.client_cert, "client_key": certificate.client_key}
+    plain = {field: bodies.endpoint_value(field) for field in PLAIN_FIELDS}
+    together = {field: value for field, value in plain.items() if field != "appID"}
+    return {
+        **{field: {field: value} for field, value in plain.items()},
+        "advanced_signatures false": {"advanced_signatures": False},
+        "is_disabled false": {"is_disabled": False},
+        "mtls_client_cert": {"mtls_client_cert": mtls},
+        **{
+            f"authentication {kind}": {"authentication": value}
+            for kind, value in _authentications(bodies).items()
+        },
+        "everything": {**together, "mtls_client_cert": mtls, "authentication": bodies.oauth2()},
+    }
+
+
+def _authentications(bodies: RequestBodies) -> dict[str, dict[str, Any]]:
+    words = bodies.dialect.words
+    api_key = {"header_name": "X-Endpoint-Key", "header_value": bodies.word("key")}
+    basic = {"username": bodies.word("user"), "password": bodies.word("password")}
+    return {
+        "by api_key": {"type": words.auth_api_key, "api_key": api_key},
+        "by basic_auth": {"type": words.auth_basic, "basic_auth": basic},
+        "by shared secret": bodies.oauth2(),
+        "by elliptic key": with_assertion(bodies),
+        "by RSA key": _assertion(bodies, rsa_key(bodies.word("kid")), "RS256"),
+    }
+
+
+def with_assertion(bodies: RequestBodies) -> dict[str, Any]:
+    """An authentication object with every member of oauth2 that goes with a signed assertion
+    (section 2.5).
+    """
+    return _assertion(bodies, elliptic_key(bodies.word("kid")), "ES256")
+
+
+def _assertion(
+    bodies: RequestBodies, signing_key: dict[str, str], algorithm: str
+) -> dict[str, Any]:
+    authentication = bodies.oauth2()
+    oauth2 = {
+        name: value for name, value in authentication["oauth2"].items() if name != "client_secret"
+    } | {
+        "authentication_type": bodies.dialect.words.oauth2_assertion,
+        "issuer": bodies.word("issuer"),
+        "subject": bodies.word("subject"),
+        "signing_algorithm": algorithm,
+        "signing_key": signing_key,
+    }
+    return {**authentication, "oauth2": oauth2}
+
+
+async def _there_and_back(
+    context: ExperimentContext, bodies: RequestBodies, name: str, fields: Mapping[str, Any]
+) -> Case:
+    trial = context.trial(name)
+    created = await trial.call(
+        "createEndpoint", role="create", body=bodies.quiet_endpoint(**fields)
+    )
+    await _fetched(trial, created)
+    facts: dict[str, Any] = {"about": "fields", "fields": list(fields)}
+    if capability := SHOWN_IN_RESPONSES.get(name):
+        facts |= {
+            "about": "fields of responses",
+            "promised": context.presence(capability) is Presence.YES,
+        }
+    return trial.case(facts=facts)
+
+
+async def _nothing_given(context: ExperimentContext, bodies: RequestBodies) -> Case:
+    """Two endpoints with the required fields alone; is_disabled stays away unless it is required
+    (section 4.9).
+    """
+    trial = context.trial("only required fields")
+    for _ in range(2):
+        created = await trial.call(
+            "createEndpoint", role="create", body=bodies.required("createEndpoint")
+        )
+        await _fetched(trial, created)
+    return trial.case(facts={"about": "required fields", "fields": []})
+
+
+async def _one_owner(context: ExperimentContext, bodies: RequestBodies) -> Case:
+    trial = context.trial("several endpoints of one owner")
+    owner = context.word("owner")
+    for _ in range(3):
+        created = await trial.call(
+            "createEndpoint", role="create", body=bodies.quiet_endpoint(owner_id=owner)
+        )
+        await _fetched(trial, created)
+    return trial.case(facts={"about": "one owner", "fields": ["owner_id"]})
+
+
+async def _secret_of_another_form(context: ExperimentContext, bodies: RequestBodies) -> Case:
+    """A text without the dialect's prefix and form, where it has either (section 2.3)."""
+    trial = context.trial("a secret of another form")
+    unlike = "no*such*form"
+    await trial.call("createEndpoint", role="create", body=bodies.quiet_endpoint(secret=unlike))
+    return trial.case(facts={"about": "another secret form", "fields": ["secret"]})
+
+
+async def _fetched(trial: Trial, created: Exchange) -> None:
+    uid = uid_of(created)
+    if uid is not None:
+        await trial.call("getEndpoint", role="fetch", path={"endpointID": uid})

@@ -1,0 +1,78 @@
+"""Unfinished: requests whose body stops halfway, or is far too long to be read to its end (sections
+7 and 8).
+
+Facts of a case: `about`; `operation_id`; `promised`, the Content-Length; `sent`, the bytes of the
+body that were sent.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Final
+
+from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.support.valid_requests import (
+    OPERATIONS_WITH_BODY,
+    ValidRequests,
+    valid_requests,
+)
+from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.target.client import Key
+from hookproof.conformance.target.definition import Profile
+from hookproof.conformance.target.raw_request import unfinished_request
+
+HALF = b'{"name":'
+HALFWAY = "stops halfway"
+# What is tried, and the length of the body that the request promises.
+PROMISED_BYTES: Final = {HALFWAY: 100, "far too long": 64 * 1024 * 1024}
+PIECE = b" " * 65_536
+TOO_PATIENT = "the target waits for the rest of a request longer than budgets.request_s; give it more in target.yaml"
+
+
+@experiment("unfinished", profile=Profile.STANDARD)
+async def unfinished(context: ExperimentContext) -> AsyncIterator[Case]:
+    """Both for every operation with a body, all at once."""
+    trial = context.trial("resources to ask for")
+    requests = await valid_requests(context, trial)
+    yield trial.case()
+    limit = context.dialect.requests.size_limit
+    tries = [
+        _tried(context, requests, operation_id, about)
+        for operation_id in filter(requests.can_call, OPERATIONS_WITH_BODY)
+        for about, promised in PROMISED_BYTES.items()
+        if about == HALFWAY or promised > limit
+    ]
+    for case in await asyncio.gather(*tries):
+        yield case
+
+
+async def _tried(
+    context: ExperimentContext, requests: ValidRequests, operation_id: str, about: str
+) -> Case:
+    trial = context.trial(f"{operation_id}, {about}")
+    promised = PROMISED_BYTES[about]
+    exchange, sent = await unfinished_request(
+        context.api.base_url,
+        role="unfinished",
+        operation_id=operation_id,
+        project=trial.project,
+        method=context.contract.operations[operation_id].method,
+        target=requests.target(operation_id),
+        headers=context.api.headers(trial.project, Key.OWN, has_body=True),
+        promised=promised,
+        pieces=_halfway() if about == HALFWAY else _blanks(promised),
+        timeout_s=context.budgets.request_s,
+    )
+    trial.exchanges.append(exchange)
+    if exchange.status is None and about == HALFWAY:
+        return trial.obstacle(TOO_PATIENT)
+    facts = {"about": about, "operation_id": operation_id, "promised": promised, "sent": sent}
+    return trial.case(facts=facts)
+
+
+async def _halfway() -> AsyncIterator[bytes]:
+    yield HALF
+
+
+async def _blanks(total: int) -> AsyncIterator[bytes]:
+    for _ in range(total // len(PIECE)):
+        yield PIECE

@@ -1,0 +1,224 @@
+"""What an experiment works with: the target's API, a receiver, the dialect, and a notebook that
+becomes evidence.
+
+@experiment("roll")
+async def roll(bench: Bench) -> AsyncIterator[Case]:
+    trial = bench.trial("advanced")
+    created = await trial.call("createEndpoint", role="create",
+    body=bench.endpoint_body(url=token.url))
+    ...
+    yield trial.case(facts={"old_secret": old})
+"""
+
+import asyncio
+import importlib
+import pkgutil
+import random
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from hookproof.conformance.model.evidence import Case, Exchange, PreconditionFailed
+from hookproof.conformance.target.capabilities import Presence
+from hookproof.conformance.target.client import ApiClient, Key
+from hookproof.conformance.target.definition import Budgets, Fixtures, Profile, Project
+from hookproof.conformance.target.hooks.provision import Provision
+from hookproof.receiver.client.control_api import ReceiverClient
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.spec.contract.service_contract import Contract
+from hookproof.spec.dialect.model import Dialect
+
+
+@dataclass(slots=True)
+class Trial:
+    """A notebook for one case: what is called and received through it is kept, in order."""
+
+    experiment: str
+    name: str
+    api: ApiClient
+    receiver: ReceiverClient
+    project: Project
+    exchanges: list[Exchange] = field(default_factory=list)
+    received: list[ReceivedDelivery] = field(default_factory=list)
+
+    async def call(
+        self,
+        operation_id: str,
+        *,
+        role: str,
+        path: Mapping[str, str] | None = None,
+        query: Mapping[str, str] | None = None,
+        body: object = None,
+        raw_body: bytes | None = None,
+        headers: Sequence[tuple[str, str]] = (),
+        key: Key = Key.OWN,
+        project: Project | None = None,
+    ) -> Exchange:
+        """Call one operation and keep the exchange; never raises for what the target does.
+
+        `path` fills the path's parameters other than projectID. `raw_body` is sent as it is; `body`
+        as compact JSON.
+        """
+        exchange = await self.api.call(
+            operation_id,
+            role=role,
+            project=project or self.project,
+            path=path or {},
+            query=query or {},
+            body=body,
+            raw_body=raw_body,
+            headers=headers,
+            key=key,
+        )
+        self.exchanges.append(exchange)
+        return exchange
+
+    async def arrivals(
+        self, token: str, *, count: int, timeout_s: float
+    ) -> tuple[ReceivedDelivery, ...]:
+        """Wait until `count` requests have arrived at the token or the time is over; keep and
+        return all of them.
+
+        Raises Obstacle where the target cannot deliver to the receiver at all.
+        """
+        arrived = await self.receiver.deliveries(token, count=count, timeout_s=timeout_s)
+        self.received = [one for one in self.received if one.token != token]
+        self.received.extend(arrived)
+        return arrived
+
+    def case(self, *, facts: Mapping[str, Any] | None = None) -> Case:
+        """The evidence gathered so far."""
+        return Case(
+            experiment=self.experiment,
+            name=self.name,
+            exchanges=tuple(self.exchanges),
+            deliveries=tuple(self.received),
+            facts=dict(facts or {}),
+        )
+
+    def obstacle(self, reason: str) -> Case:
+        """The evidence of a case that could not be tried; `reason` says why and what would make it
+        possible.
+        """
+        return Case(
+            experiment=self.experiment,
+            name=self.name,
+            exchanges=tuple(self.exchanges),
+            obstacle=reason,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExperimentContext:
+    """Everything that one experiment may use.
+
+    The first of `projects` is the experiment's own where the target has enough of them; a second
+    one, if there is any, is for isolation. `random` is seeded per experiment, `clock` is unix time
+    in seconds, `nonce` tells this run from all others, since a target may have met the same seed
+    before. Whoever changes portal links of the first project, or walks their list, holds
+    `portal_links`: the API cannot create any, so experiments in one project share those that are
+    there. `canaries` are addresses that the target must not reach. `stock` fills a project's lists
+    through the provision hooks, once for all experiments.
+    """
+
+    experiment: str
+    nonce: str
+    api: ApiClient
+    receiver: ReceiverClient
+    projects: tuple[Project, ...]
+    dialect: Dialect
+    contract: Contract
+    profile: Profile
+    budgets: Budgets
+    random: random.Random
+    clock: Callable[[], float]
+    loop: asyncio.AbstractEventLoop
+    portal_links: asyncio.Lock
+    provision: Provision
+    fixtures: Mapping[str, Fixtures]
+    capabilities: Mapping[str, Presence]
+    canaries: tuple[str, ...]
+    stock: "Stocked"
+
+    def presence(self, capability: str) -> Presence:
+        """What the target says of a capability of its own."""
+        return self.capabilities.get(capability, Presence.AUTO)
+
+    def refuse_lacking(self, capability: str) -> None:
+        """Raise Obstacle for a capability that the target says it lacks."""
+        if self.presence(capability) is Presence.NO:
+            raise PreconditionFailed(
+                f"the target says that it lacks {capability} (capabilities in target.yaml)"
+            )
+
+    def trial(self, name: str, *, project: Project | None = None) -> Trial:
+        """A new notebook, for the first project unless another is named."""
+        return Trial(
+            experiment=self.experiment,
+            name=name,
+            api=self.api,
+            receiver=self.receiver,
+            project=project or self.projects[0],
+        )
+
+    def word(self, stem: str) -> str:
+        """A name that no other call of this run gets."""
+        return f"{stem}-{self.nonce}{self.random.getrandbits(40):010x}"
+
+
+class Stocked(Protocol):
+    """What fills a project before its lists are looked at."""
+
+    async def fill(self, api: ApiClient, operation_id: str, project: Project) -> None:
+        """See that a list has resources, as far as a provision hook can make them; raises
+        HookFailed.
+        """
+
+
+class Gather(Protocol):
+    """The function of an experiment."""
+
+    def __call__(self, context: ExperimentContext, /) -> AsyncIterator[Case]:
+        """Yield cases, one as soon as it is complete."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Experiment:
+    """One experiment and the lightest profile that runs it.
+
+    One that wants to be `alone` runs beside no other in its project, if need be after all others.
+    One that is `busy` never waits, and could as well go on later.
+    """
+
+    name: str
+    gather: Gather
+    profile: Profile
+    alone: bool
+    busy: bool
+
+
+_experiments: dict[str, Experiment] = {}
+
+
+def experiment(
+    name: str, *, profile: Profile = Profile.QUICK, alone: bool = False, busy: bool = False
+) -> Callable[[Gather], Gather]:
+    """Register an async generator function as the experiment of this name."""
+
+    def register(gather: Gather) -> Gather:
+        if name in _experiments:
+            raise ValueError(f"two experiments are named {name}")
+        _experiments[name] = Experiment(
+            name=name, gather=gather, profile=profile, alone=alone, busy=busy
+        )
+        return gather
+
+    return register
+
+
+def all_experiments() -> tuple[Experiment, ...]:
+    """Every experiment of the modules beside this one, in order of name."""
+    package = importlib.import_module("hookproof.conformance.experiments")
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        importlib.import_module(module.name)
+    return tuple(_experiments[name] for name in sorted(_experiments))

@@ -1,0 +1,56 @@
+"""Broadcasts of many payloads to endpoints of each content type: does all of it arrive (sections
+2.3, 4.8, 6)?
+"""
+
+from collections.abc import AsyncIterator
+from typing import Final
+
+from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
+from hookproof.conformance.experiments.support.payloads import payloads
+from hookproof.conformance.model.evidence import Case
+
+FORM: Final = "application/x-www-form-urlencoded"
+
+
+@experiment("broadcast")
+async def broadcast(context: ExperimentContext) -> AsyncIterator[Case]:
+    """Broadcast every payload, and one event to every content type."""
+    async for case in run_scenarios(
+        context, {"payloads": every_payload, "content types": content_types}
+    ):
+        yield case
+
+
+async def every_payload(scenario: Scenario) -> Case:
+    """Each payload with custom headers of its own, to an endpoint with the default content type."""
+    plain = await scenario.destination("plain")
+    limit = scenario.dialect.requests.size_limit
+    for name in payloads("", size_limit=limit):
+        marker = scenario.bodies.word("event")
+        await scenario.broadcast(
+            name,
+            marker=marker,
+            raw_data=payloads(marker, size_limit=limit)[name],
+            custom_headers={
+                "X-Hookproof-Marker": marker,
+                "x-order-number": scenario.bodies.word("order"),
+            },
+        )
+    await scenario.broadcast("without custom headers")
+    await scenario.await_arrival(plain, *scenario.events)
+    return await scenario.case()
+
+
+async def content_types(scenario: Scenario) -> Case:
+    """One event to an endpoint that says JSON, one that asks for a form, and one that says nothing."""
+    made = [
+        await scenario.destination("without content type"),
+        await scenario.destination("json", content_type="application/json"),
+        await scenario.destination("form", content_type=FORM),
+    ]
+    event = await scenario.broadcast(
+        "event", data={"city": "Zürich & Bern", "sum": "1+1=2", "empty": ""}
+    )
+    await scenario.await_everywhere(made, event)
+    return await scenario.case()

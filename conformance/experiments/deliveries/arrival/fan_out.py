@@ -1,0 +1,79 @@
+"""One broadcast to endpoints of every kind: does it reach those that it should, each once (sections
+1, 3 and 4.8)?
+
+Cases: `one project` and `two projects`. The sentinel is a second event: where it has arrived and
+the quiet time is over, nothing of the first one is still under way.
+"""
+
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Final
+
+from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
+from hookproof.conformance.model.evidence import Case, PreconditionFailed
+from hookproof.receiver.replies.script import Reply
+
+SHORT_TIMEOUT_S: Final = 2
+
+
+@experiment("fan_out")
+async def fan_out(context: ExperimentContext) -> AsyncIterator[Case]:
+    """Broadcast to endpoints that answer, fail, hang, are gone, are disabled, have no owner, or
+    belong elsewhere.
+    """
+    async for case in run_scenarios(
+        context, {"one project": one_project, "two projects": two_projects}
+    ):
+        yield case
+
+
+async def one_project(scenario: Scenario) -> Case:
+    """An event and a sentinel to endpoints of every kind in one project."""
+    owner = scenario.bodies.word("owner")
+    failing, hanging = [Reply(status=500)], [Reply(hang=True)]
+    timeout = max(SHORT_TIMEOUT_S, scenario.dialect.requests.http_timeout_minimum)
+    await scenario.destination("failing", replies=failing)
+    await scenario.destination("hanging", replies=hanging, http_timeout=timeout)
+    with contextlib.suppress(PreconditionFailed):  # a service may refuse a host that does not exist
+        await scenario.endpoint(
+            "gone",
+            await unused_token(scenario),
+            url=f"https://{scenario.bodies.word('gone')}.invalid/",
+        )
+    await scenario.destination("disabled", is_disabled=True)
+    reached = [
+        await scenario.destination("healthy", owner_id=owner),
+        await scenario.destination("of the same owner", owner_id=owner),
+        await scenario.destination("enabled by hand", is_disabled=False),
+    ]
+    if "owner_id" not in scenario.dialect.requests.create_endpoint_requires:
+        await scenario.destination("without owner", owner_id=None)
+    for name in ("event", "sentinel"):
+        event = await scenario.broadcast(name)
+        await scenario.await_everywhere(reached, event)
+    await scenario.quiet()
+    return await scenario.case()
+
+
+async def two_projects(scenario: Scenario) -> Case:
+    """An event in each of two projects, each of which has an endpoint."""
+    if len(scenario.context.projects) < 2:  # noqa: PLR2004
+        raise PreconditionFailed(
+            "one project shows no isolation; name a second project of the target"
+        )
+    here, there = scenario.context.projects[:2]
+    owner = scenario.bodies.word("owner")
+    ours = await scenario.destination("here", project=here, owner_id=owner)
+    theirs = await scenario.destination("there", project=there, owner_id=owner)
+    event = await scenario.broadcast("event here", project=here)
+    sentinel = await scenario.broadcast("event there", project=there)
+    await scenario.await_arrival(ours, event)
+    await scenario.await_arrival(theirs, sentinel)
+    await scenario.quiet()
+    return await scenario.case()
+
+
+async def unused_token(scenario: Scenario) -> str:
+    """A token that no endpoint leads to."""
+    return (await scenario.context.receiver.new_token()).token

@@ -1,0 +1,39 @@
+"""Many broadcasts, several at a time, to one endpoint: is any of them lost or doubled (sections 1
+and 4.8)?
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Final
+
+from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
+from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.target.definition import Profile
+
+# How many broadcasts there are, by profile.
+MANY: Final = {Profile.QUICK: 30, Profile.STANDARD: 200, Profile.DEEP: 400}
+
+AT_A_TIME: Final = 8
+
+
+@experiment("flood", alone=True)
+async def flood(context: ExperimentContext) -> AsyncIterator[Case]:
+    """Broadcast many events."""
+    async for case in run_scenarios(context, {"many": many}):
+        yield case
+
+
+async def many(scenario: Scenario) -> Case:
+    """Many events, and the quiet time after the last of them."""
+    plain = await scenario.destination("plain")
+    places = asyncio.Semaphore(AT_A_TIME)
+
+    async def one(number: int) -> None:
+        async with places:
+            await scenario.broadcast(f"event {number}", data={"number": number})
+
+    await asyncio.gather(*(one(number) for number in range(MANY[scenario.context.profile])))
+    await scenario.await_arrival(plain, *scenario.events)
+    await scenario.quiet()
+    return await scenario.case()

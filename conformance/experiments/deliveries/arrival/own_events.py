@@ -1,0 +1,27 @@
+"""Endpoints come and change while nothing is broadcast: does the service send webhooks of its own
+(section 6)?
+"""
+
+from collections.abc import AsyncIterator
+
+from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
+from hookproof.conformance.model.evidence import Case
+
+
+@experiment("own_events", alone=True)
+async def own_events(context: ExperimentContext) -> AsyncIterator[Case]:
+    """Create and roll beside an endpoint that listens, then a sentinel."""
+    async for case in run_scenarios(context, {"changes": changes}):
+        yield case
+
+
+async def changes(scenario: Scenario) -> Case:
+    """A listening endpoint, a second one that is created and rolled, and a sentinel to both."""
+    listening = await scenario.destination("listening")
+    changing = await scenario.destination("changing")
+    await scenario.roll("roll", changing, 0)
+    sentinel = await scenario.broadcast("sentinel")
+    await scenario.await_arrival(listening, sentinel)
+    await scenario.quiet()
+    return await scenario.case()

@@ -1,0 +1,87 @@
+"""Deliveries that fail until they are given up: how many attempts, who is told, what becomes of the
+endpoint?
+
+Sections 1, 3 and 6. The last event is the one after which the dialect disables the endpoint, if it
+ever does.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Final
+
+from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.deliveries.attempts.retry_waiting import MARGIN_S, waits
+from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
+from hookproof.conformance.model.evidence import Case, PreconditionFailed
+from hookproof.conformance.model.notification import tells_of
+from hookproof.conformance.model.retry_schedule import wait_before
+from hookproof.conformance.model.tolerances import LATE_S
+from hookproof.conformance.observations.dispatch import Destination, Event
+from hookproof.receiver.replies.script import Reply
+from hookproof.spec.dialect.model import Dialect, Undecided
+
+# The most exhausted deliveries that are made to see an endpoint disabled.
+MOST_EVENTS: Final = 10
+
+
+@experiment("exhaustion", alone=True)
+async def exhaustion(context: ExperimentContext) -> AsyncIterator[Case]:
+    """Broadcast to an endpoint that always fails, until it is disabled or once."""
+    async for case in run_scenarios(context, {"always failing": always_failing}):
+        yield case
+
+
+async def always_failing(scenario: Scenario) -> Case:
+    """All events but the last, a look at the endpoint, the last event, and another look."""
+    retry = scenario.dialect.retry
+    if not retry.attempts.decided:
+        raise PreconditionFailed("the dialect does not decide how often a delivery is attempted")
+    schedule_s = sum(waits(scenario, retry.attempts.value))
+    after = retry.deactivate_after.value if retry.deactivate_after.decided else 0
+    if after > MOST_EVENTS:
+        raise PreconditionFailed(
+            f"an endpoint is disabled only after {after} exhausted deliveries; at most {MOST_EVENTS} are made"
+        )
+    chat = await scenario.context.receiver.new_token()
+    failing = await scenario.destination(
+        "failing", replies=[Reply(status=500)], slack_webhook_url=chat.url
+    )
+    earlier = [await scenario.broadcast(f"event {number}") for number in range(1, max(after, 1))]
+    await await_exhaustion(scenario, failing, earlier, schedule_s)
+    await look(scenario, failing, "before")
+    last = await scenario.broadcast("event")
+    await await_exhaustion(scenario, failing, [last], schedule_s)
+    await asyncio.sleep(wait_before(retry, retry.attempts.value + 1).longest_s)
+    await scenario.quiet()
+    await look(scenario, failing, "after")
+    exhausted = len(earlier) + 1
+    # A service may take its time to tell; a message that is not to come is not waited for any
+    # longer.
+    messages = awaited_messages(scenario.dialect, exhausted)
+    await scenario.trial.arrivals(
+        chat.token, count=messages, timeout_s=scenario.context.budgets.delivery_s * messages
+    )
+    return await scenario.case(chat=chat.token, exhausted=exhausted)
+
+
+def awaited_messages(dialect: Dialect, exhausted: int) -> int:
+    """How many messages to the chat channel are worth waiting for: one or none."""
+    try:
+        return int(tells_of(dialect, exhausted))
+    except Undecided:  # nothing will be judged
+        return 0
+
+
+async def await_exhaustion(
+    scenario: Scenario, destination: Destination, sent: list[Event], schedule_s: float
+) -> None:
+    """Wait until the last attempt at each event is over."""
+    attempts = scenario.dialect.retry.attempts.value
+    patience_s = scenario.context.budgets.delivery_s + schedule_s + LATE_S
+    await scenario.await_arrival(destination, *sent, count=attempts, timeout_s=patience_s)
+    await asyncio.sleep(MARGIN_S)
+
+
+async def look(scenario: Scenario, destination: Destination, role: str) -> None:
+    """Fetch the endpoint, whose state shows in its status (section 3)."""
+    await scenario.trial.call("getEndpoint", role=role, path={"endpointID": destination.uid})

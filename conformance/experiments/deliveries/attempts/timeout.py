@@ -1,0 +1,88 @@
+"""Receivers that are silent, slow or endless: when does the service give them up (section 8)?"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Final
+
+from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
+from hookproof.conformance.model.evidence import Case, PreconditionFailed
+from hookproof.conformance.model.tolerances import LATE_S
+from hookproof.conformance.observations.dispatch import Destination, Event, ended
+from hookproof.conformance.target.definition import Profile
+from hookproof.receiver.replies.script import Reply
+
+TIMEOUT_S: Final = 2
+# The http_timeout of the endpoint that answers slowly but in time.
+PATIENT_S: Final = 6
+
+# How long that endpoint takes: longer than the others' time-out, and much shorter than its own.
+SLOW_S: Final = 2.5
+
+DRIP_S: Final = 0.2
+# How often the receiver is asked whether the service has gone; it cannot be waited for.
+STEP_S: Final = 0.1
+
+# The longest default time-out that is waited out, by profile.
+DEFAULT_PATIENCE_S: Final = {Profile.QUICK: 3.0, Profile.STANDARD: 5.0, Profile.DEEP: 40.0}
+
+
+@experiment("timeout", alone=True)
+async def timeout(context: ExperimentContext) -> AsyncIterator[Case]:
+    """Broadcast to endpoints that keep the service waiting."""
+    async for case in run_scenarios(
+        context, {"given time": given_time, "default time": default_time}
+    ):
+        yield case
+
+
+async def given_time(scenario: Scenario) -> Case:
+    """One event to a silent endpoint, one whose answer never ends, and one that answers late but in
+    time.
+    """
+    bounds = scenario.dialect.requests
+    short = min(max(TIMEOUT_S, bounds.http_timeout_minimum), bounds.http_timeout_maximum)
+    kept_waiting = [
+        await scenario.destination("silent", replies=[Reply(hang=True)], http_timeout=short),
+        await scenario.destination("endless", replies=[Reply(drip_s=DRIP_S)], http_timeout=short),
+    ]
+    slow = await scenario.destination(
+        "slow", replies=[Reply(delay_s=SLOW_S)], http_timeout=PATIENT_S
+    )
+    event = await scenario.broadcast("event")
+    await scenario.await_everywhere([*kept_waiting, slow], event)
+    await asyncio.gather(*(await_end(scenario, one, event, short + LATE_S) for one in kept_waiting))
+    await await_end(scenario, slow, event, SLOW_S + LATE_S)
+    return await scenario.case(timeout_s=short, patient_s=PATIENT_S, slow_s=SLOW_S)
+
+
+async def default_time(scenario: Scenario) -> Case:
+    """One event to a silent endpoint that was given no time-out."""
+    default = scenario.dialect.delivery.default_timeout_s
+    if not default.decided:
+        raise PreconditionFailed(
+            "the dialect does not decide how long an endpoint without http_timeout is waited for"
+        )
+    if default.value > DEFAULT_PATIENCE_S[scenario.context.profile]:
+        raise PreconditionFailed(
+            f"the default time-out of {default.value} s is too long to wait; try the deep profile"
+        )
+    silent = await scenario.destination("silent", replies=[Reply(hang=True)])
+    event = await scenario.broadcast("event")
+    await scenario.await_arrival(silent, event)
+    await await_end(scenario, silent, event, default.value + LATE_S)
+    return await scenario.case(timeout_s=default.value)
+
+
+async def await_end(
+    scenario: Scenario, destination: Destination, event: Event, timeout_s: float
+) -> None:
+    """Wait until the first attempt is answered or given up, a second one has come, or the time is
+    over.
+    """
+    deadline = scenario.context.loop.time() + timeout_s
+    while scenario.context.loop.time() < deadline:
+        attempts = await scenario.await_arrival(destination, event, timeout_s=0)
+        if not attempts or len(attempts) > 1 or ended(attempts[0]) is not None:
+            return
+        await asyncio.sleep(STEP_S)

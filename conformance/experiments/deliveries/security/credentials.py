@@ -1,0 +1,260 @@
+"""Endpoints with outgoing credentials: do deliveries carry them (sections 2.3, 2.5 and 5)?
+
+The token URL of an endpoint with oauth2 is a token of the receiver whose script answers as a token
+server does. Answers hold a decoy under every name that `field_mapping` does not give.
+"""
+
+import asyncio
+import hashlib
+import json
+import math
+import ssl
+from collections.abc import AsyncIterator, Mapping
+from functools import partial
+from typing import Any, Final
+
+from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.scenario import Scenario, ScenarioFunction, run_scenarios
+from hookproof.conformance.experiments.support.json_web_key import elliptic_key
+from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.observations.client_assertion import ALGORITHM
+from hookproof.conformance.observations.dispatch import Destination
+from hookproof.conformance.target.capabilities import Presence
+from hookproof.receiver.client.control_api import Token
+from hookproof.receiver.replies.script import Reply
+from hookproof.spec.dialect.vocabulary import TimeUnit
+
+STANDARD_FIELDS: Final = {
+    "access_token": "access_token",
+    "expires_in": "expires_in",
+    "token_type": "token_type",
+}
+MAPPED_FIELDS: Final = {"access_token": "issued", "expires_in": "lifetime", "token_type": "kind"}
+GRANT: Final = "client_credentials"
+LONG_LIFE_S: Final = 3600
+SHORT_LIFE_S: Final = 1.5
+
+
+@experiment("credentials", alone=True)
+async def credentials(context: ExperimentContext) -> AsyncIterator[Case]:
+    """Broadcast to an endpoint of each kind of authentication."""
+    scenarios: dict[str, ScenarioFunction] = {
+        "oauth2": partial(shared_secret, fields=STANDARD_FIELDS, mapping=None),
+        "oauth2 with field_mapping": partial(
+            shared_secret, fields=MAPPED_FIELDS, mapping=MAPPED_FIELDS
+        ),
+        "oauth2 with assertion": assertion,
+        "oauth2 with a short life": short_life,
+        "oauth2 redirected": redirected,
+        "api_key": api_key,
+        "basic_auth": basic_auth,
+        "client certificate": client_certificate,
+    }
+    async for case in run_scenarios(context, scenarios):
+        yield case
+
+
+async def shared_secret(
+    scenario: Scenario, *, fields: Mapping[str, str], mapping: Mapping[str, str] | None
+) -> Case:
+    """Client identifier and shared secret; the token answer names its members by `fields`."""
+    server, issued = await token_server(scenario, fields)
+    further = {} if mapping is None else {"field_mapping": dict(mapping)}
+    await deliver_one(scenario, await authorized(scenario, server, **further))
+    return await with_token_requests(scenario, server, issued=issued)
+
+
+async def assertion(scenario: Scenario) -> Case:
+    """A signed assertion in place of the shared secret."""
+    server, issued = await token_server(scenario, STANDARD_FIELDS)
+    further = {
+        "authentication_type": scenario.dialect.words.oauth2_assertion,
+        "client_secret": None,
+        "issuer": scenario.bodies.word("issuer"),
+        "subject": scenario.bodies.word("subject"),
+        "signing_algorithm": ALGORITHM,
+        "signing_key": elliptic_key(scenario.bodies.word("key")),
+    }
+    await deliver_one(scenario, await authorized(scenario, server, **further))
+    return await with_token_requests(scenario, server, issued=issued)
+
+
+async def short_life(scenario: Scenario) -> Case:
+    """A token that soon ends, in the shortest unit that the dialect has, and an event after its
+    end.
+    """
+    units = scenario.dialect.words.oauth2_expiry_units
+    word = min(units, key=lambda one: units[one].in_seconds)
+    lifetime = math.ceil(SHORT_LIFE_S / units[word].in_seconds)
+    server, issued = await token_server(
+        scenario, STANDARD_FIELDS, unit=units[word], lifetime=lifetime
+    )
+    made = await authorized(scenario, server, expiry_time_unit=word)
+    await deliver_one(scenario, made)
+    await asyncio.sleep(lifetime * units[word].in_seconds + 1)
+    after = await scenario.broadcast("after")
+    await scenario.await_arrival(made, after)
+    return await with_token_requests(scenario, server, issued=issued)
+
+
+async def redirected(scenario: Scenario) -> Case:
+    """A token URL that redirects elsewhere."""
+    scenario.context.refuse_lacking("oauth2")
+    aside = await scenario.context.receiver.new_token()
+    server = await scenario.context.receiver.new_token()
+    await scenario.context.receiver.script(
+        server.token, [Reply(status=307, headers=(("Location", aside.url),))]
+    )
+    made = await authorized(scenario, server)
+    event = await scenario.broadcast("event")
+    await scenario.trial.arrivals(
+        server.token, count=1, timeout_s=scenario.context.budgets.delivery_s
+    )
+    await scenario.quiet()
+    await scenario.await_arrival(made, event, timeout_s=0)
+    await scenario.trial.arrivals(aside.token, count=0, timeout_s=0)
+    return await with_token_requests(scenario, server, aside=aside.token)
+
+
+async def api_key(scenario: Scenario) -> Case:
+    """A fixed header; the document shows it in responses only, so it may not be taken."""
+    member = {"header_name": "X-Destination-Key", "header_value": scenario.bodies.word("value")}
+    return await if_taken(
+        scenario, "api_key", {"type": scenario.dialect.words.auth_api_key, "api_key": member}
+    )
+
+
+async def basic_auth(scenario: Scenario) -> Case:
+    """A user name and a password; the document shows them in responses only, so they may not be
+    taken.
+    """
+    member = {
+        "username": scenario.bodies.word("user"),
+        "password": scenario.bodies.word("password"),
+    }
+    return await if_taken(
+        scenario, "basic_auth", {"type": scenario.dialect.words.auth_basic, "basic_auth": member}
+    )
+
+
+async def client_certificate(scenario: Scenario) -> Case:
+    """A client certificate of the receiver's own authority."""
+    scenario.context.refuse_lacking("mtls")
+    made = await scenario.context.receiver.client_certificate(scenario.bodies.word("client"))
+    pair = {"client_cert": made.client_cert, "client_key": made.client_key}
+    await deliver_one(
+        scenario, await scenario.destination("with certificate", mtls_client_cert=pair)
+    )
+    return await scenario.case(fingerprint=fingerprint(made.client_cert))
+
+
+async def if_taken(scenario: Scenario, kind: str, authentication: Mapping[str, Any]) -> Case:
+    """One event to an endpoint with this kind of authentication, or the refusal to create it.
+
+    The fact `promised` tells whether the target says that it takes this kind.
+    """
+    scenario.context.refuse_lacking(kind)
+    promised = scenario.context.presence(kind) is Presence.YES
+    token = await scenario.context.receiver.new_token()
+    asked = await scenario.trial.call(
+        "createEndpoint",
+        role="asked",
+        body=scenario.bodies.new_endpoint(
+            url=token.url, is_disabled=True, authentication=authentication
+        ),
+    )
+    shown = asked.data.get("authentication") if isinstance(asked.data, dict) else None
+    if not isinstance(shown, dict) or not all(shown.get(name) for name in authentication):
+        return await scenario.case(taken=False, promised=promised)
+    await deliver_one(
+        scenario, await scenario.destination("authorized", authentication=authentication)
+    )
+    return await scenario.case(taken=True, promised=promised)
+
+
+async def authorized(scenario: Scenario, server: Token, **further: Any) -> Destination:
+    """An endpoint whose tokens come from this server; `further` members replace the usual ones,
+    None leaves one out.
+    """
+    return await scenario.destination(
+        "authorized", authentication=oauth2_towards(scenario, server.url, **further)
+    )
+
+
+def oauth2_towards(scenario: Scenario, url: str, **further: Any) -> dict[str, Any]:
+    """An authentication object with oauth2 whose token URL is this; `further` members as in
+    `authorized`.
+    """
+    usual = {
+        "url": url,
+        "authentication_type": scenario.dialect.words.oauth2_shared_secret,
+        "client_id": scenario.bodies.word("client"),
+        "client_secret": scenario.bodies.word("shared"),
+        "grant_type": GRANT,
+        "scope": scenario.bodies.word("scope"),
+        "audience": scenario.bodies.word("audience"),
+        "expiry_time_unit": unit_word(scenario, TimeUnit.SECONDS),
+    }
+    members = {name: value for name, value in {**usual, **further}.items() if value is not None}
+    return {"type": scenario.dialect.words.auth_oauth2, "oauth2": members}
+
+
+async def token_server(
+    scenario: Scenario,
+    fields: Mapping[str, str],
+    *,
+    unit: TimeUnit = TimeUnit.SECONDS,
+    lifetime: int = LONG_LIFE_S,
+) -> tuple[Token, list[str]]:
+    """A receiver token that issues one access token after the other, and those tokens; the last is
+    issued for ever.
+    """
+    scenario.context.refuse_lacking("oauth2")
+    server = await scenario.context.receiver.new_token()
+    issued = [scenario.bodies.word("issued") for _ in range(4)]
+    lifetimes = [lifetime, *[math.ceil(LONG_LIFE_S / unit.in_seconds)] * 3]
+    decoys = {name: "decoy" for name in STANDARD_FIELDS if name not in fields.values()}
+    replies = [
+        Reply(
+            headers=(("Content-Type", "application/json"),),
+            body=json.dumps(
+                {
+                    **decoys,
+                    fields["access_token"]: one,
+                    fields["expires_in"]: life,
+                    fields["token_type"]: "Bearer",
+                }
+            ),
+        )
+        for one, life in zip(issued, lifetimes, strict=True)
+    ]
+    await scenario.context.receiver.script(server.token, replies)
+    return server, issued
+
+
+async def deliver_one(scenario: Scenario, destination: Destination) -> None:
+    """Broadcast an event and wait for it, there and at an endpoint without credentials."""
+    plain = await scenario.destination("plain")
+    event = await scenario.broadcast("event")
+    await scenario.await_everywhere([destination, plain], event)
+
+
+async def with_token_requests(scenario: Scenario, server: Token, **facts: Any) -> Case:
+    """The evidence with what arrived at the token server."""
+    await scenario.trial.arrivals(server.token, count=0, timeout_s=0)
+    return await scenario.case(token_server=server.token, **facts)
+
+
+def unit_word(scenario: Scenario, unit: TimeUnit) -> str | None:
+    """The dialect's word for a unit in expiry_time_unit, if it has one."""
+    return next(
+        (word for word, one in scenario.dialect.words.oauth2_expiry_units.items() if one is unit),
+        None,
+    )
+
+
+def fingerprint(pem: str) -> str:
+    """The SHA-256 of the first certificate's DER form, in hex, as the receiver tells it."""
+    end = "-----END CERTIFICATE-----"
+    first = pem[: pem.index(end) + len(end)]
+    return hashlib.sha256(ssl.PEM_cert_to_DER_cert(first)).hexdigest()

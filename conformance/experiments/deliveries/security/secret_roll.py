@@ -1,0 +1,155 @@
+"""Secrets are rolled while broadcasts go on: which secret signs when (section 4.3)?
+
+Cases: `overlap` (a window that nobody waits out), `expiry` (a short one, watched from the roll
+until it is over), `two rolls` (a long window, then a short one), `at once` (expiration 0) and
+`simple format`.
+"""
+
+import asyncio
+import math
+from collections.abc import AsyncIterator, Sequence
+from typing import Final
+
+from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
+from hookproof.conformance.model.evidence import Case, PreconditionFailed
+from hookproof.conformance.model.tolerances import EXPIRY_S
+from hookproof.conformance.observations.dispatch import Destination
+from hookproof.conformance.target.definition import Profile
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+
+# How long an old secret lives; the longer ones are tried if the first was over before anything had
+# arrived.
+WINDOWS_S: Final = (3.0, 9.0, 18.0)
+
+# A window that is still open when the run is over.
+LONG_S: Final = 600.0
+
+# The longest window that is waited out, by profile.
+PATIENCE_S: Final = {Profile.QUICK: 20.0, Profile.STANDARD: 20.0, Profile.DEEP: 90.0}
+
+# How long to wait between two broadcasts of a window that is watched.
+STEP_S: Final = 0.4
+
+
+@experiment("roll")
+async def roll(context: ExperimentContext) -> AsyncIterator[Case]:
+    """Roll secrets in both formats, with windows of several lengths."""
+    scenarios = {
+        "overlap": overlap,
+        "expiry": expiry,
+        "two rolls": two_rolls,
+        "at once": at_once,
+        "simple format": simple_format,
+    }
+    async for case in run_scenarios(context, scenarios):
+        yield case
+
+
+async def overlap(scenario: Scenario) -> Case:
+    """An event before the roll, and two after it while both secrets live."""
+    rolling = await scenario.destination("rolling", advanced_signatures=True)
+    await announce(scenario, [rolling], "before")
+    rolling = await scenario.roll("roll", rolling, units(scenario, LONG_S))
+    await announce(scenario, [rolling], "after")
+    await announce(scenario, [rolling], "again")
+    return await scenario.case()
+
+
+async def expiry(scenario: Scenario) -> Case:
+    """Events one after the other from the roll until the old secret has expired."""
+    return await watched(scenario, advanced=True)
+
+
+async def simple_format(scenario: Scenario) -> Case:
+    """The same with simple signatures."""
+    return await watched(scenario, advanced=False)
+
+
+async def watched(scenario: Scenario, *, advanced: bool) -> Case:
+    """Roll and broadcast until the window is over; again with a longer one if nothing came in its
+    time.
+    """
+    for window_s in WINDOWS_S:
+        expiration = waitable(scenario, window_s)
+        rolling = await scenario.destination(f"rolling {expiration}", advanced_signatures=advanced)
+        in_time = scenario.context.clock() + length_s(scenario, expiration) - EXPIRY_S
+        rolling = await scenario.roll(f"roll {expiration}", rolling, expiration)
+        arrived = await broadcast_until_over(scenario, rolling, f"{expiration}", expiration)
+        if arrived[0].arrived_at < in_time:
+            break
+    return await scenario.case()
+
+
+async def two_rolls(scenario: Scenario) -> Case:
+    """A long window, then a short one: the first secret outlives the second."""
+    expiration = waitable(scenario, WINDOWS_S[0])
+    rolling = await scenario.destination("rolling", advanced_signatures=True)
+    rolling = await scenario.roll("first roll", rolling, units(scenario, LONG_S))
+    rolling = await scenario.roll("second roll", rolling, expiration)
+    await broadcast_until_over(scenario, rolling, "event", expiration)
+    return await scenario.case()
+
+
+async def at_once(scenario: Scenario) -> Case:
+    """No window at all, in both formats."""
+    made = [
+        await scenario.destination("advanced", advanced_signatures=True),
+        await scenario.destination("simple", advanced_signatures=False),
+    ]
+    rolled = [await scenario.roll(f"roll {one.name}", one, 0) for one in made]
+    await asyncio.sleep(EXPIRY_S + STEP_S)
+    await announce(scenario, rolled, "after")
+    return await scenario.case()
+
+
+async def broadcast_until_over(
+    scenario: Scenario, rolling: Destination, stem: str, expiration: int
+) -> tuple[ReceivedDelivery, ...]:
+    """Events in steps until `expiration` is certainly over, and one more; what arrived of them, or
+    Obstacle.
+    """
+    over = scenario.context.loop.time() + length_s(scenario, expiration) + EXPIRY_S + STEP_S
+    number = 0
+    while scenario.context.loop.time() < over:
+        number += 1
+        await scenario.broadcast(f"{stem} {number}")
+        await asyncio.sleep(STEP_S)
+    await scenario.broadcast(f"{stem} {number + 1}")
+    arrived = await scenario.await_arrival(
+        rolling, *(one for one in scenario.events if one.name.startswith(f"{stem} "))
+    )
+    if not arrived:
+        raise PreconditionFailed(
+            "nothing arrived at the endpoint whose secret was rolled; its signatures show when something does"
+        )
+    return arrived
+
+
+async def announce(scenario: Scenario, made: Sequence[Destination], name: str) -> None:
+    """Broadcast an event and wait for it everywhere."""
+    event = await scenario.broadcast(name)
+    await scenario.await_everywhere(made, event)
+
+
+def length_s(scenario: Scenario, expiration: int) -> float:
+    """How long an expiration lasts in the dialect's unit, in seconds."""
+    return expiration * scenario.dialect.rolling.expiration_unit.in_seconds
+
+
+def units(scenario: Scenario, seconds: float) -> int:
+    """The smallest expiration that lasts as long, within the dialect's bounds."""
+    wanted = math.ceil(seconds / scenario.dialect.rolling.expiration_unit.in_seconds)
+    return min(wanted, scenario.dialect.requests.expiration_maximum)
+
+
+def waitable(scenario: Scenario, seconds: float) -> int:
+    """The same; raises Obstacle if the unit is too long to be waited for."""
+    expiration = units(scenario, seconds)
+    if length_s(scenario, expiration) > PATIENCE_S[scenario.context.profile]:
+        unit = scenario.dialect.rolling.expiration_unit
+        raise PreconditionFailed(
+            f"the dialect counts expiration in {unit}, and {expiration} of them are too long to be waited for;"
+            " try the deep profile or a shorter unit"
+        )
+    return expiration

@@ -1,0 +1,38 @@
+"""Endpoints in both signature formats, with given and with made secrets: who signs what (sections
+2.3, 2.4 and 6)?
+"""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
+from hookproof.conformance.model.evidence import Case
+
+
+@experiment("signing")
+async def signing(context: ExperimentContext) -> AsyncIterator[Case]:
+    """Several events to endpoints that differ in format and secret."""
+    async for case in run_scenarios(context, {"formats": formats}):
+        yield case
+
+
+async def formats(scenario: Scenario) -> Case:
+    """Each endpoint gets each of three events, one of them with text outside ASCII."""
+    settings: dict[str, dict[str, Any]] = {
+        "format not given": {},
+        "simple": {"advanced_signatures": False},
+        "advanced": {"advanced_signatures": True},
+        "simple, secret made by the service": {"advanced_signatures": False, "secret": None},
+        "advanced, secret made by the service": {"advanced_signatures": True, "secret": None},
+        "another simple": {"advanced_signatures": False},
+        "another advanced": {"advanced_signatures": True},
+    }
+    made = [await scenario.destination(name, **chosen) for name, chosen in settings.items()]
+    sent = [
+        await scenario.broadcast("short"),
+        await scenario.broadcast("unicode", data={"text": "Grüße 😀"}),
+        await scenario.broadcast("long", data={"text": "0123456789" * 1000}),
+    ]
+    await scenario.await_everywhere(made, *sent)
+    return await scenario.case()

@@ -1,0 +1,154 @@
+"""Pairs: every two fields of a body together, each with each value of the other (sections 4.1, 4.6
+and 4.8).
+
+What was made is looked at once, then again after other operations. Facts: `about` is "endpoint",
+"portal link" or, for broadcasts, "payload"; `fields` are those that a request was made for.
+"""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, Final
+
+from hookproof.conformance.experiments.api.broadcast_answers import PAYLOADS
+from hookproof.conformance.experiments.api.round_trip import PLAIN_FIELDS, with_assertion
+from hookproof.conformance.experiments.context import ExperimentContext, Trial, experiment
+from hookproof.conformance.experiments.support.existing_resources import (
+    NO_PORTAL_LINKS,
+    changeable_links,
+    put_back,
+    uid_of,
+)
+from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.generation.pairwise import ABSENT, all_pairs
+from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.target.definition import Profile
+
+# What the dialect says of appID concerns owner_id as well, and endpoints here are to be quiet.
+LEFT_OUT: Final = ("appID", "is_disabled")
+
+Row = Mapping[str, Any]
+
+
+@experiment("pairs", profile=Profile.STANDARD, busy=True)
+async def pairs(context: ExperimentContext) -> AsyncIterator[Case]:
+    """One case per row of fields."""
+    bodies = RequestBodies.of(context)
+    for row in _rows(await _endpoint_values(context, bodies)):
+        yield await _endpoint(context, bodies, row)
+    for row in _rows(_event_values(bodies)):
+        trial = context.trial(f"broadcast with {_named(row)}")
+        await trial.call(
+            "createBroadcastEvent", role="create", body=bodies.broadcast(**_fresh(bodies, row))
+        )
+        yield trial.case(facts={"about": "payload", "fields": list(row)})
+    async for case in _portal_links(context, bodies):
+        yield case
+
+
+def _rows(values: Mapping[str, Sequence[Any]]) -> list[Row]:
+    return [
+        {name: value for name, value in row.items() if value is not ABSENT}
+        for row in all_pairs(values)
+    ]
+
+
+def _named(row: Row) -> str:
+    return ", ".join(row) or "nothing more"
+
+
+def _fresh(bodies: RequestBodies, row: Row) -> Row:
+    """The row with an idempotency_key of its own, if it has one."""
+    return (
+        {**row, "idempotency_key": bodies.event_value("idempotency_key")}
+        if "idempotency_key" in row
+        else row
+    )
+
+
+async def _endpoint_values(
+    context: ExperimentContext, bodies: RequestBodies
+) -> dict[str, list[Any]]:
+    plain = {
+        name: [bodies.endpoint_value(name), ABSENT] for name in PLAIN_FIELDS if name not in LEFT_OUT
+    }
+    certificate = await context.receiver.client_certificate(context.word("client"))
+    mtls = {"client_cert": certificate.client_cert, "client_key": certificate.client_key}
+    return {
+        **plain,
+        "url": [bodies.url(), f"{bodies.url()}?a=1&b=%2F%20#c"],
+        "advanced_signatures": [True, False, ABSENT],
+        "mtls_client_cert": [mtls, ABSENT],
+        "authentication": [bodies.oauth2(), with_assertion(bodies), ABSENT],
+    }
+
+
+def _event_values(bodies: RequestBodies) -> dict[str, list[Any]]:
+    optional = {
+        name: [bodies.event_value(name), ABSENT]
+        for name in ("acknowledged_at", "custom_headers", "idempotency_key")
+    }
+    return {
+        "data": list(PAYLOADS.values()),
+        "event_type": [bodies.event_value("event_type"), "a"],
+        **optional,
+    }
+
+
+async def _endpoint(context: ExperimentContext, bodies: RequestBodies, row: Row) -> Case:
+    """Create and fetch; then another endpoint is rolled, an event broadcast, the endpoint rolled
+    itself.
+    """
+    trial = context.trial(f"endpoint with {_named(row)}")
+    created = await trial.call("createEndpoint", role="create", body=bodies.quiet_endpoint(**row))
+    other = await trial.call("createEndpoint", role="create", body=bodies.quiet_endpoint())
+    uid, bystander = uid_of(created), uid_of(other)
+    if uid is not None and bystander is not None:
+        path = {"endpointID": uid}
+        await trial.call("getEndpoint", role="fetch", path=path)
+        await _roll(trial, bodies, bystander)
+        await trial.call("createBroadcastEvent", role="first", body=bodies.broadcast())
+        await trial.call("getEndpoint", role="fetch", path=path)
+        await _roll(trial, bodies, uid)
+        await trial.call("getEndpoint", role="fetch", path=path)
+    return trial.case(facts={"about": "endpoint", "fields": list(row)})
+
+
+async def _roll(trial: Trial, bodies: RequestBodies, uid: str) -> None:
+    body = bodies.roll(secret=bodies.secret())
+    await trial.call("expireEndpointSecret", role="roll", path={"endpointID": uid}, body=body)
+
+
+async def _portal_links(context: ExperimentContext, bodies: RequestBodies) -> AsyncIterator[Case]:
+    trial = context.trial("portal links to update")
+    async with context.portal_links:
+        links = (await changeable_links(context, trial, pages=1))[:2]
+        if not links:
+            yield trial.obstacle(NO_PORTAL_LINKS)
+            return
+        values = {
+            "name": [bodies.portal_link_value("name"), ABSENT],
+            "owner_id": [bodies.portal_link_value("owner_id"), ABSENT],
+            "can_manage_endpoint": [True, False, ABSENT],
+            "auth_type": [*bodies.dialect.words.portal_auth_types, ABSENT],
+        }
+        for row in _rows(values):
+            yield await _portal_link(context, bodies, links, row)
+        restored = context.trial("portal links as they were")
+        for link in links:
+            await put_back(context, restored, link)
+        yield restored.case()
+
+
+async def _portal_link(
+    context: ExperimentContext, bodies: RequestBodies, links: Sequence[Mapping[str, Any]], row: Row
+) -> Case:
+    """Update and retrieve; then another portal link is updated and an endpoint created."""
+    trial = context.trial(f"portal link with {_named(row)}")
+    path, *others = ({"portalLinkID": link["uid"]} for link in links)
+    await trial.call("updatePortalLink", role="update", path=path, body=bodies.portal_link(**row))
+    await trial.call("getPortalLink", role="retrieve", path=path)
+    for other in others:
+        await trial.call("updatePortalLink", role="update", path=other, body=bodies.portal_link())
+    owner = {"owner_id": row["owner_id"]} if "owner_id" in row else {}
+    await trial.call("createEndpoint", role="create", body=bodies.quiet_endpoint(**owner))
+    await trial.call("getPortalLink", role="retrieve", path=path)
+    return trial.case(facts={"about": "portal link", "fields": list(row)})

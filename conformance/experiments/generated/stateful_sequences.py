@@ -1,0 +1,163 @@
+"""Sequences: operations one after the other in orders that a state machine makes up (sections 2 to
+4).
+
+Each case is one sequence and a last look at everything in it. Its exchanges come in the order in
+which they were made, and nobody else changes the portal links meanwhile, so that a model of the
+resources can be held beside them. Endpoints are quiet: no broadcast reaches them. Facts: `steps`,
+the sequence as `hookproof.conformance.generation.operation_sequence` writes it.
+"""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import aclosing
+from typing import Any, Final
+
+from hookproof.conformance.experiments.context import ExperimentContext, Trial, experiment
+from hookproof.conformance.experiments.support.existing_resources import (
+    changeable_links,
+    listed,
+    put_back,
+    uid_of,
+)
+from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.generation.generated_requests import generated_sequences
+from hookproof.conformance.generation.operation_sequence import Step
+from hookproof.conformance.model.evidence import Case, Exchange
+from hookproof.conformance.target.definition import Profile
+
+SEQUENCES: Final = {Profile.QUICK: 10, Profile.STANDARD: 25, Profile.DEEP: 150}
+STEPS: Final = {Profile.QUICK: 12, Profile.STANDARD: 20, Profile.DEEP: 50}
+PORTAL_LINKS: Final = 3
+
+ROLES: Final = {
+    "createEndpoint": "create",
+    "getEndpoint": "fetch",
+    "expireEndpointSecret": "roll",
+    "getPortalLink": "retrieve",
+    "updatePortalLink": "update",
+    "createBroadcastEvent": "first",
+}
+
+
+@experiment("sequences")
+async def sequences(context: ExperimentContext) -> AsyncIterator[Case]:
+    """One case per sequence that the state machine makes up."""
+    trial = context.trial("portal links to work with")
+    async with context.portal_links:
+        links = (await changeable_links(context, trial, pages=1))[:PORTAL_LINKS]
+        yield trial.case()
+        order = {
+            "sequences": SEQUENCES[context.profile],
+            "steps": STEPS[context.profile],
+            "portal_links": len(links),
+        }
+        made = generated_sequences(seed=context.random.getrandbits(32), **order)
+        number = 0
+        async with aclosing(made):
+            async for steps in made:
+                number += 1
+                yield await play(context, links, steps, name=f"sequence {number}")
+        restored = context.trial("portal links as they were")
+        for link in links:
+            await put_back(context, restored, link)
+        yield restored.case()
+
+
+async def play(
+    context: ExperimentContext,
+    links: Sequence[Mapping[str, Any]],
+    steps: Sequence[Step],
+    *,
+    name: str,
+) -> Case:
+    """The evidence of one sequence; steps about something that is not there are left out."""
+    trial = context.trial(name)
+    player = _Player(
+        context, trial, {f"l{number}": link["uid"] for number, link in enumerate(links)}
+    )
+    for step in steps:
+        await player.take(step)
+    await player.look_at_everything()
+    return trial.case(facts={"steps": [step.to_json() for step in steps]})
+
+
+class _Player:
+    """Plays the steps of one sequence."""
+
+    def __init__(self, context: ExperimentContext, trial: Trial, links: Mapping[str, str]) -> None:
+        self._context = context
+        self._trial = trial
+        self._bodies = RequestBodies.of(context)
+        self._links = links
+        self._endpoints: dict[str, str] = {}
+        self._values: dict[tuple[str, int], Any] = {}
+        self._keys: set[Any] = set()
+
+    async def take(self, step: Step) -> None:
+        """Take one step."""
+        match step.operation_id:
+            case "listPortalLinks" | "listSources":
+                await listed(self._trial, step.operation_id)
+            case "createEndpoint":
+                await self._create(step)
+            case "createBroadcastEvent":
+                await self._broadcast(step)
+            case "getEndpoint" | "expireEndpointSecret":
+                await self._about(step, "endpointID", self._endpoints)
+            case _:
+                await self._about(step, "portalLinkID", self._links)
+
+    async def look_at_everything(self) -> None:
+        """Fetch and retrieve all that the sequence was about, and list the portal links."""
+        for name in self._endpoints:
+            await self.take(Step(operation_id="getEndpoint", subject=name))
+        for name in self._links:
+            await self.take(Step(operation_id="getPortalLink", subject=name))
+        if self._links:
+            await self.take(Step(operation_id="listPortalLinks"))
+
+    async def _create(self, step: Step) -> None:
+        body = self._bodies.quiet_endpoint(**self._fields(step, self._bodies.endpoint_value))
+        uid = uid_of(await self._call(step, ROLES[step.operation_id], body=body))
+        if uid is not None and step.subject is not None:
+            self._endpoints[step.subject] = uid
+
+    async def _broadcast(self, step: Step) -> None:
+        body = self._bodies.broadcast(**self._fields(step, self._bodies.event_value))
+        key = body.get("idempotency_key")
+        await self._call(
+            step, "again" if key in self._keys else ROLES[step.operation_id], body=body
+        )
+        self._keys |= {key} - {None}
+
+    async def _about(self, step: Step, parameter: str, known: Mapping[str, str]) -> None:
+        uid = known.get(step.subject or "")
+        if uid is None:
+            return
+        body = {
+            "expireEndpointSecret": lambda: self._bodies.roll(
+                **self._fields(step, self._bodies.roll_value)
+            ),
+            "updatePortalLink": lambda: self._bodies.portal_link(
+                **self._fields(step, self._bodies.portal_link_value)
+            ),
+        }.get(step.operation_id)
+        await self._call(
+            step, ROLES[step.operation_id], path={parameter: uid}, body=body() if body else None
+        )
+
+    async def _call(self, step: Step, role: str, **arguments: Any) -> Exchange:
+        return await self._trial.call(step.operation_id, role=role, **arguments)
+
+    def _fields(self, step: Step, value: Callable[[str], Any]) -> dict[str, Any]:
+        """The fields of a step with their values: a number stands for the same owner or key in the
+        whole sequence.
+        """
+        return {
+            name: self._value(step, name, number, value) for name, number in step.fields.items()
+        }
+
+    def _value(self, step: Step, name: str, number: int, value: Callable[[str], Any]) -> Any:
+        if name in {"owner_id", "idempotency_key"}:
+            return self._values.setdefault((name, number), value(name))
+        made = value(name)
+        return bool(number) if isinstance(made, bool) else made

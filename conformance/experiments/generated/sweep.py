@@ -1,0 +1,189 @@
+"""Sweep: what schemathesis makes of the contract, sent to every operation and judged by the
+oracles.
+
+Whatever is generated is made harmless first: hosts become reserved names, and endpoints such that
+no broadcast reaches them.
+"""
+
+import asyncio
+import json
+import random
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import quote, urlsplit
+
+from hookproof.conformance.experiments.context import ExperimentContext, Trial, experiment
+from hookproof.conformance.experiments.support.existing_resources import (
+    changeable_links,
+    put_back,
+    uid_of,
+)
+from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.experiments.support.valid_requests import turn
+from hookproof.conformance.generation.generated_requests import GeneratedRequest, generated_requests
+from hookproof.conformance.model.evidence import Case, Exchange
+from hookproof.conformance.target.client import Key, encoded
+from hookproof.conformance.target.definition import Profile, Project
+
+# Requests of the fuzzing phase, per operation.
+EXAMPLES: Final = {Profile.QUICK: 3, Profile.STANDARD: 25, Profile.DEEP: 400}
+
+IN_FLIGHT = 12
+KNOWN_SHARE = 0.8  # unknown identifiers stay in play
+ENDPOINTS = 6
+PORTAL_LINKS = 2
+RESERVED = ".invalid"
+
+
+@experiment("sweep")
+async def sweep(context: ExperimentContext) -> AsyncIterator[Case]:
+    """One case per generated request, in the order in which they were generated."""
+    trial = context.trial("resources to ask for")
+    bodies = RequestBodies.of(context)
+    links = (await changeable_links(context, trial, pages=1))[:PORTAL_LINKS]
+    made = [
+        await trial.call("createEndpoint", role="create", body=bodies.quiet_endpoint())
+        for _ in range(ENDPOINTS)
+    ]
+    yield trial.case()
+    known = {
+        "endpointID": [uid for one in made if (uid := uid_of(one)) is not None],
+        "portalLinkID": [link["uid"] for link in links],
+    }
+    async for case in _answers(
+        context, Preparation(bodies=bodies, known=known, random=context.random)
+    ):
+        yield case
+    restored = context.trial("portal links as they were")
+    for link in links:
+        async with context.portal_links:
+            await put_back(context, restored, link)
+    yield restored.case()
+
+
+async def _answers(context: ExperimentContext, preparation: "Preparation") -> AsyncIterator[Case]:
+    pending: list[asyncio.Task[Case]] = []
+    requests = generated_requests(
+        context.contract.document,
+        seed=context.random.getrandbits(32),
+        examples=EXAMPLES[context.profile],
+    )
+    try:
+        async for request in requests:
+            trial = context.trial(_name(request))
+            pending.append(
+                asyncio.create_task(_sent(context, trial, preparation.prepared(request)))
+            )
+            if len(pending) >= IN_FLIGHT:
+                yield await pending.pop(0)
+        while pending:
+            yield await pending.pop(0)
+    finally:
+        await requests.aclose()
+        for task in pending:
+            task.cancel()
+        await asyncio.gather(*pending, return_exceptions=True)
+
+
+def _name(request: GeneratedRequest) -> str:
+    return f"{request.operation_id}, {request.phase}: {request.aim}"
+
+
+async def _sent(context: ExperimentContext, trial: Trial, request: GeneratedRequest) -> Case:
+    async with turn(context, request.operation_id):
+        trial.exchanges.append(await sent(context, trial.project, request, role="sweep"))
+    return trial.case(facts={"phase": request.phase, "valid": request.valid})
+
+
+async def sent(
+    context: ExperimentContext, project: Project, request: GeneratedRequest, *, role: str
+) -> Exchange:
+    """Send a generated request to a project, byte for byte."""
+    operation = context.contract.operations[request.operation_id]
+    path = operation.path.replace("{projectID}", quote(project.id, safe=""))
+    for name, value in request.path_parameters.items():
+        path = path.replace("{" + name + "}", value)
+    return await context.api.send(
+        operation_id=request.operation_id,
+        role=role,
+        project=project,
+        method=operation.method,
+        target=path + (f"?{request.query}" if request.query else ""),
+        content=request.content,
+        headers=context.api.headers(project, Key.OWN, False, request.headers),
+        key=Key.OWN,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preparation:
+    """Turns generated requests into ones for this target: known identifiers, reserved hosts, quiet
+    endpoints.
+    """
+
+    bodies: RequestBodies
+    known: Mapping[str, Sequence[str]]
+    random: random.Random
+
+    def prepared(self, request: GeneratedRequest) -> GeneratedRequest:
+        """The request to send; draws from `random`, so call it in the order of generation."""
+        return GeneratedRequest(
+            operation_id=request.operation_id,
+            path_parameters={
+                name: self._identifier(name, value)
+                for name, value in request.path_parameters.items()
+            },
+            query=request.query,
+            headers=request.headers,
+            content=self._harmless(request)
+            if request.operation_id == "createEndpoint"
+            else request.content,
+            phase=request.phase,
+            valid=request.valid,
+            aim=request.aim,
+        )
+
+    def _identifier(self, name: str, value: str) -> str:
+        known = self.known.get(name)
+        return (
+            quote(self.random.choice(known), safe="")
+            if known and self.random.random() < KNOWN_SHARE
+            else value
+        )
+
+    def _harmless(self, request: GeneratedRequest) -> bytes | None:
+        try:
+            body = json.loads(request.content or b"")
+        except ValueError:
+            return request.content
+        if not isinstance(body, dict):
+            return request.content
+        for field, quiet in self.bodies.quiet_fields().items():
+            if body.get(field, False) is False:
+                body[field] = quiet
+        return encoded(_with_reserved_hosts(body))
+
+
+def _with_reserved_hosts(value: Any) -> Any:
+    """The value with every URL and e-mail address in it moved to a reserved name: nobody is called
+    or written to.
+    """
+    if isinstance(value, dict):
+        return {name: _with_reserved_hosts(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_with_reserved_hosts(member) for member in value]
+    if isinstance(value, str) and ("://" in value or "@" in value):
+        return _reserved(value)
+    return value
+
+
+def _reserved(text: str) -> str:
+    scheme, mark, rest = text.partition("://")
+    if not mark:
+        return text if text.endswith(RESERVED) else f"{text}{RESERVED}"
+    try:
+        host = urlsplit(text).hostname or ""
+    except ValueError:
+        host = ""
+    return text if host.endswith(RESERVED) else f"{scheme}://host{RESERVED}/{quote(rest, safe='')}"

@@ -1,0 +1,303 @@
+"""A scene: endpoints that lead to the receiver, broadcasts to them, and the waiting for what
+arrives.
+
+async def one_secret(scene: Scene) -> Case:
+    plain = await scene.destination("plain")
+    event = await scene.broadcast("first", data={"n": 1})
+    await scene.await_arrival(plain, event)
+    return await scene.case()
+
+@experiment("signing")
+async def signing(bench: Bench) -> AsyncIterator[Case]:
+    async for case in played(bench, {"one secret": one_secret}):
+        yield case
+"""
+
+import asyncio
+import random
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Iterable,
+    Mapping,
+    Sequence,
+)
+from dataclasses import replace
+from typing import Any, Final
+
+from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.model.evidence import Case, Exchange, PreconditionFailed
+from hookproof.conformance.observations.dispatch import Destination, Event, Roll, facts_of, shows
+from hookproof.conformance.target.client import encoded
+from hookproof.conformance.target.definition import Project
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.receiver.replies.script import Reply
+
+# The member of `data` that tells an event from all others.
+MARKER: Final = "marker"
+
+# Values for fields that only a dialect asks for: they leave an endpoint as it would be without
+# them.
+UNHURRIED: Final = {"is_disabled": False, "advanced_signatures": False}
+
+
+class Scenario:
+    """One case of a delivery experiment while it is played."""
+
+    def __init__(self, context: ExperimentContext, name: str) -> None:
+        self.context = context
+        self.dialect = context.dialect
+        self.trial = context.trial(name)
+        self.bodies = RequestBodies.of(context)
+        self.destinations: list[Destination] = []
+        self.events: list[Event] = []
+        self._receiving_from = 0.0
+
+    async def destination(
+        self,
+        name: str,
+        *,
+        replies: Sequence[Reply] = (),
+        project: Project | None = None,
+        **settings: Any,
+    ) -> Destination:
+        """A new endpoint that leads to a new token with this script (section 4.1); raises Obstacle
+        if it is refused.
+        """
+        chosen = self._chosen(
+            settings
+        )  # before anything is awaited, so that many at once are the same each time
+        token = await self.context.receiver.new_token()
+        if replies:
+            await self.context.receiver.script(token.token, replies)
+        return await self._created(
+            name, token.token, project, {**chosen, "url": settings.get("url", token.url)}
+        )
+
+    async def endpoint(
+        self, name: str, token: str, *, project: Project | None = None, **settings: Any
+    ) -> Destination:
+        """A new endpoint with these settings, a secret among them unless that is given; raises
+        Obstacle.
+        """
+        return await self._created(name, token, project, self._chosen(settings))
+
+    async def together(self, *making: Coroutine[Any, Any, Destination]) -> list[Destination]:
+        """Make several at once, which stand in this order; raises what the first that cannot be
+        made raises.
+        """
+        before = len(self.destinations)
+        made = await asyncio.gather(*making, return_exceptions=True)
+        failures = [one for one in made if isinstance(one, BaseException)]
+        if failures:
+            raise failures[0]
+        self.destinations[before:] = done = [
+            one for one in made if not isinstance(one, BaseException)
+        ]
+        return done
+
+    def _chosen(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings of an endpoint: what is given, a secret, an owner, and what the dialect
+        demands.
+        """
+        chosen = {"secret": self.bodies.secret(), "owner_id": self.bodies.word("owner"), **settings}
+        demanded = {
+            field: UNHURRIED.get(field, self.bodies.endpoint_value(field))
+            for field in self.dialect.requests.create_endpoint_requires
+        }
+        return {
+            **demanded,
+            **{field: value for field, value in chosen.items() if value is not None},
+        }
+
+    async def _created(
+        self, name: str, token: str, project: Project | None, settings: Mapping[str, Any]
+    ) -> Destination:
+        project = project or self.trial.project
+        created = await self.trial.call("createEndpoint", role=name, body=settings, project=project)
+        shown = self._data(created, "an endpoint")
+        await self.context.provision.after_endpoint_created(project, shown)
+        made = Destination(
+            name=name,
+            token=token,
+            uid=shown["uid"],
+            project=project.id,
+            secret=settings.get("secret") or shown_secret(created),
+            settings=settings,
+        )
+        self.destinations.append(made)
+        self._receiving_from = self.context.loop.time() + self.dialect.delivery.visible_within_s
+        return made
+
+    async def broadcast(
+        self,
+        name: str,
+        *,
+        data: Mapping[str, Any] | None = None,
+        raw_data: str | None = None,
+        marker: str | None = None,
+        project: Project | None = None,
+        **fields: Any,
+    ) -> Event:
+        """Broadcast an event when all endpoints made so far receive (section 4.8); raises Obstacle
+        if it is refused.
+
+        `raw_data` is JSON text to be sent as it is spelled; it must hold the marker, or a custom
+        header must.
+        """
+        await asyncio.sleep(max(0.0, self._receiving_from - self.context.loop.time()))
+        project = project or self.trial.project
+        marker = marker or self.bodies.word("event")
+        body = self.bodies.broadcast(**{"data": {MARKER: marker, **(data or {})}, **fields})
+        raw_body = encoded(body) if raw_data is None else spliced(body, raw_data)
+        answered = await self.trial.call(
+            "createBroadcastEvent", role=name, raw_body=raw_body, project=project
+        )
+        uid = self._data(answered, "a broadcast").get("uid")
+        event = Event(
+            name=name, marker=marker, uid=uid if isinstance(uid, str) else None, project=project.id
+        )
+        self.events.append(event)
+        return event
+
+    async def try_broadcast(self, name: str, **fields: Any) -> Event | None:
+        """The same for an event that may be refused, which its exchange then shows."""
+        try:
+            return await self.broadcast(name, **fields)
+        except PreconditionFailed:
+            return None
+
+    async def roll(self, role: str, destination: Destination, expiration: int) -> Destination:
+        """Roll the destination's secret (section 4.3); the destination as it is from now on; raises
+        Obstacle.
+        """
+        new = self.bodies.secret()
+        rolled = await self.trial.call(
+            "expireEndpointSecret",
+            role=role,
+            path={"endpointID": destination.uid},
+            body={"expiration": expiration, "secret": new},
+        )
+        self._data(rolled, "a roll")
+        roll = Roll(
+            role=role, old_secret=destination.secrets[-1], new_secret=new, expiration=expiration
+        )
+        now = replace(destination, rolls=(*destination.rolls, roll))
+        self.destinations = [
+            now if one.uid == destination.uid else one for one in self.destinations
+        ]
+        return now
+
+    async def await_arrival(
+        self,
+        destination: Destination,
+        *expected: Event,
+        count: int = 1,
+        timeout_s: float | None = None,
+    ) -> tuple[ReceivedDelivery, ...]:
+        """Wait until each event has arrived `count` times or the time is over; all that arrived of
+        them.
+        """
+        deadline = self.context.loop.time() + (
+            self.context.budgets.delivery_s if timeout_s is None else timeout_s
+        )
+        places: dict[str, list[int]] = {event.name: [] for event in expected}
+        seen, awaited, left = 0, 0, 0.0
+        while True:
+            arrived = await self.trial.arrivals(
+                destination.token, count=awaited, timeout_s=max(0.0, left)
+            )
+            for place in range(seen, len(arrived)):
+                for event in (
+                    event for event in expected if shows(arrived[place], event, self.dialect)
+                ):
+                    places[event.name].append(place)
+            seen = len(arrived)
+            missing = sum(max(0, count - len(of_event)) for of_event in places.values())
+            left = deadline - self.context.loop.time()
+            if not missing or left <= 0:
+                return tuple(arrived[place] for event in expected for place in places[event.name])
+            awaited = seen + missing
+
+    async def await_everywhere(self, made: Iterable[Destination], *expected: Event) -> None:
+        """Wait at all these destinations at once until each event has arrived there or the time is
+        over.
+        """
+        await asyncio.gather(*(self.await_arrival(one, *expected) for one in made))
+
+    async def arrived(self, destination: Destination) -> tuple[ReceivedDelivery, ...]:
+        """What has arrived at the destination up to now, whoever sent it."""
+        return await self.trial.arrivals(destination.token, count=0, timeout_s=0)
+
+    async def quiet(self) -> None:
+        """Wait as long as a silence must last to prove that nothing more comes."""
+        await asyncio.sleep(self.context.budgets.quiet_s)
+
+    async def case(self, **facts: Any) -> Case:
+        """The evidence, with everything that has arrived up to now."""
+        for destination in self.destinations:
+            await self.arrived(destination)
+        return self.trial.case(facts={**facts_of(self.destinations, self.events), **facts})
+
+    def _data(self, exchange: Exchange, what: str) -> Mapping[str, Any]:
+        data = exchange.data
+        if not isinstance(data, dict) or not isinstance(data.get("uid"), str):
+            answer = exchange.problem or f"{exchange.status}"
+            raise PreconditionFailed(
+                f"{exchange.operation_id} as {exchange.role} was answered {answer} without {what} that has a uid;"
+                " deliveries can be tried when it succeeds"
+            )
+        return data
+
+
+def shown_secret(created: Exchange) -> str | None:
+    """The value of the newest secret that the response to createEndpoint shows, if it shows any
+    (section 2.4).
+    """
+    secrets = created.data.get("secrets") if isinstance(created.data, dict) else None
+    last = secrets[-1] if isinstance(secrets, list) and secrets else None
+    value = last.get("value") if isinstance(last, dict) else None
+    return value if isinstance(value, str) and value else None
+
+
+def spliced(body: Mapping[str, Any], raw_data: str) -> bytes:
+    """The body as JSON whose `data` is spelled exactly so."""
+    others = {field: value for field, value in body.items() if field != "data"}
+    return encoded(others)[:-1] + b',"data":' + raw_data.encode() + b"}"
+
+
+ScenarioFunction = Callable[[Scenario], Awaitable[Case]]
+
+
+async def run_scenarios(
+    context: ExperimentContext, scenarios: Mapping[str, ScenarioFunction]
+) -> AsyncIterator[Case]:
+    """Play all scenes at once and yield each case when it is complete, an obstacle in place of one
+    that met it.
+    """
+    tasks = [
+        asyncio.create_task(_run_scenario(context, name, play, context.random.getrandbits(64)))
+        for name, play in scenarios.items()
+    ]
+    try:
+        for task in asyncio.as_completed(tasks):
+            yield await task
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _run_scenario(
+    context: ExperimentContext, name: str, play: ScenarioFunction, seed: int
+) -> Case:
+    # Each scene has a seed of its own, so that the order in which they happen to run changes
+    # nothing.
+    scenario = Scenario(replace(context, random=random.Random(seed)), name)
+    try:
+        return await play(scenario)
+    except PreconditionFailed as obstacle:
+        return scenario.trial.obstacle(str(obstacle))

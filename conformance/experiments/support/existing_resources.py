@@ -1,0 +1,114 @@
+"""What a project holds already: portal links and sources, which the eight operations cannot create.
+
+They are named as fixtures in target.yaml or found through the list operations, which a provision
+hook may fill first. Portal links are put back as they were found.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hookproof.conformance.experiments.context import ExperimentContext, Trial
+from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.model.evidence import Exchange, PreconditionFailed
+from hookproof.conformance.target.definition import Fixtures, Project
+
+PAGES = 40
+
+NO_PORTAL_LINKS = (
+    "the project has no portal link, and no operation creates one: "
+    "make some at the target, or give target.yaml a provision hook create_portal_link"
+)
+NO_SOURCES = (
+    "the project has no source, and no operation creates one: make some at the target, or give target.yaml "
+    "a provision hook create_source"
+)
+
+
+async def stocked(
+    context: ExperimentContext,
+    trial: Trial,
+    operation_id: str,
+    *,
+    pages: int = PAGES,
+    project: Project | None = None,
+) -> tuple[dict[str, Any], ...]:
+    """What `listed` gives, in a list that a provision hook has filled where it was too short."""
+    context.refuse_lacking("sources" if operation_id == "listSources" else "portal_links")
+    await context.stock.fill(context.api, operation_id, project or trial.project)
+    return await listed(trial, operation_id, pages=pages, project=project)
+
+
+async def changeable_links(
+    context: ExperimentContext, trial: Trial, *, pages: int = PAGES
+) -> tuple[dict[str, Any], ...]:
+    """The portal links of the trial's project that may be changed: the fixtures, or all where none
+    are named.
+
+    Raises Obstacle for a fixture that the target does not show.
+    """
+    named = context.fixtures.get(trial.project.id, Fixtures()).portal_links
+    if not named:
+        return await stocked(context, trial, "listPortalLinks", pages=pages)
+    found = [
+        await trial.call("getPortalLink", role="inventory", path={"portalLinkID": uid})
+        for uid in named
+    ]
+    for uid, answer in zip(named, found, strict=True):
+        if uid_of(answer) is None:
+            raise PreconditionFailed(
+                f"the portal link {uid} that fixtures name in target.yaml is not there for project {trial.project.id}:"
+                f" its retrieval was answered {answer.problem or answer.status}"
+            )
+    return tuple(answer.data for answer in found)
+
+
+async def listed(
+    trial: Trial, operation_id: str, *, pages: int = PAGES, project: Project | None = None
+) -> tuple[dict[str, Any], ...]:
+    """The resources on the first pages of a list, in the order in which the target shows them
+    (section 2.2).
+    """
+    found: dict[str, dict[str, Any]] = {}
+    query: dict[str, str] = {}
+    for _ in range(pages):
+        page = await trial.call(operation_id, role="inventory", query=query, project=project)
+        found.update({item["uid"]: item for item in content(page)})
+        cursor = pagination(page).get("next_page_cursor")
+        if pagination(page).get("has_next_page") is not True or not isinstance(cursor, str):
+            break
+        query = {"direction": "next", "next_page_cursor": cursor}
+    return tuple(found.values())
+
+
+def content(page: Exchange) -> tuple[dict[str, Any], ...]:
+    """The resources with a uid on a page, whatever else came; empty if there was no page (section
+    2.2).
+    """
+    items = page.data.get("content") if isinstance(page.data, dict) else None
+    if not isinstance(items, list):
+        return ()
+    return tuple(
+        item for item in items if isinstance(item, dict) and isinstance(item.get("uid"), str)
+    )
+
+
+def uid_of(answer: Exchange) -> str | None:
+    """The uid of the resource in an answer; None if there is no text of that name."""
+    uid = answer.data.get("uid") if isinstance(answer.data, dict) else None
+    return uid if isinstance(uid, str) and uid else None
+
+
+def pagination(page: Exchange) -> Mapping[str, Any]:
+    """The pagination object of a page, whatever else came; empty if there was none (section 2.2)."""
+    found = page.data.get("pagination") if isinstance(page.data, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+async def put_back(context: ExperimentContext, trial: Trial, link: Mapping[str, Any]) -> Exchange:
+    """Give a portal link the name, owner and settings back that it was found with (section 4.6)."""
+    kept = ("name", "owner_id", "can_manage_endpoint", "auth_type")
+    before = {field: link[field] for field in kept if link.get(field) is not None}
+    body = RequestBodies.of(context).portal_link(**before)
+    return await trial.call(
+        "updatePortalLink", role="put back", path={"portalLinkID": link["uid"]}, body=body
+    )

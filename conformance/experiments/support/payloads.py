@@ -1,0 +1,46 @@
+"""The JSON that events carry in the broadcast experiment: values that naive servers alter (section
+4.8).
+
+Each text is spelled as it is sent; `{marker}` in it stands for the event's marker.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+MARKED: Final = '{{"marker":"{marker}","value":{value}}}'
+
+VALUES: Final[Mapping[str, str]] = {
+    "nothing but a marker": "null",
+    "integers beyond 2^53": "[9007199254740993,-9007199254740993,18446744073709551616,100000000000000000000000000001]",
+    "numbers in many spellings": "[0,-0,1.0,1e5,1E+2,0.1,-12.50,1e-7,123456.789]",
+    "key order": '{"z":1,"a":2,"m":{"y":1,"b":2},"10":1,"9":2}',
+    "unicode": '"Grüße, 世界, שלום, مرحبا, e\u0301"',
+    "astral characters": '"😀🏴\U000e0067\U000e007f"',
+    "escaped characters": r'"\u00fc \ud83d\ude00 \" \\ \/ \b\f\n\r\t \u0001 \u2028"',
+    "markup": '"<script>&amp;</script> \'%20%00+ ${x} {{y}}"',
+    "literals": "[true,false,null,[],{},[[]],[{}]]",
+    "names of all kinds": '{"":1," ":2,"a.b":3,"$ref":"#","__proto__":{"x":1},"ключ":4}',
+    "nested": "[" * 60 + "{}" + "]" * 60,
+    "white space": '[ 1 ,\t2 , { "a" : [ ] } ]',
+}
+
+# How large the largest payload is, as far as the dialect's size limit lets it be.
+LARGE_BYTES: Final = 256 * 1024
+
+# What a body needs besides its payload.
+ROOM_BYTES: Final = 4096
+
+
+def payloads(marker: str, *, size_limit: int) -> Mapping[str, str]:
+    """The JSON text of each payload's `data`, an object that shows the marker; the empty one has no
+    room for it.
+
+    `size_limit` is that of a request body, in bytes (section 8).
+    """
+    large = max(1, min(LARGE_BYTES, size_limit - ROOM_BYTES))
+    texts = {name: MARKED.format(marker=marker, value=value) for name, value in VALUES.items()}
+    return {
+        **texts,
+        "an empty object": "{}",
+        "large": MARKED.format(marker=marker, value=f'"{"0123456789" * (large // 10)}"'),
+    }

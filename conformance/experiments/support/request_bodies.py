@@ -1,0 +1,219 @@
+"""Request bodies that the target's dialect takes, with values that any server can live with.
+
+    bodies = RequestBodies.of(bench) bodies.new_endpoint(url=token.url)            # what the
+    dialect requires, and nothing that must not be there bodies.quiet_endpoint(name="n")
+    # the same, but broadcasts do not reach it
+
+Hosts are reserved names (`*.invalid`): a target must not be made to call strangers.
+"""
+
+import base64
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.vocabulary import Reach, SecretForm, TimestampForm
+
+TIMESTAMP_WRITERS: Mapping[TimestampForm, Callable[[float], str]] = {
+    TimestampForm.RFC3339_MICROSECONDS: lambda at: datetime.fromtimestamp(at, UTC).strftime(
+        "%Y-%m-%dT%H:%M:%S.%fZ"
+    ),
+    TimestampForm.RFC3339: lambda at: datetime.fromtimestamp(at, UTC).strftime(
+        "%Y-%m-%dT%H:%M:%SZ"
+    ),
+    TimestampForm.UNIX_MILLISECONDS: lambda at: str(round(at * 1000)),
+}
+SECRET_BYTES = 24
+
+Makers = Mapping[str, Callable[[], Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestBodies:
+    """Makes bodies for the four operations that take one (sections 4.1, 4.3, 4.6 and 4.8).
+
+    `word` makes a word that begins with a stem and that no other call gives.
+    """
+
+    dialect: Dialect
+    random: random.Random
+    word: Callable[[str], str]
+
+    @classmethod
+    def of(cls, context: ExperimentContext) -> "RequestBodies":
+        """The bodies for a bench's dialect, with values from its random numbers."""
+        return cls(dialect=context.dialect, random=context.random, word=context.word)
+
+    def new_endpoint(self, **fields: Any) -> dict[str, Any]:
+        """A body for createEndpoint: the fields given, a url, and what the dialect requires
+        (section 4.1).
+        """
+        return {**self.required("createEndpoint"), "url": self.url(), **fields}
+
+    def quiet_endpoint(self, **fields: Any) -> dict[str, Any]:
+        """The same for an endpoint that broadcasts do not reach, as far as the dialect has such a
+        thing.
+        """
+        return self.new_endpoint(**{**self.quiet_fields(), **fields})
+
+    def quiet_fields(self) -> dict[str, Any]:
+        """What keeps broadcasts away from a new endpoint: being disabled, or having no owner
+        (sections 3 and 4.8).
+        """
+        delivery = self.dialect.delivery
+        if not delivery.disabled_receives.decided or not delivery.disabled_receives.value:
+            return {"is_disabled": True}
+        return {}
+
+    def reached_endpoint(self, **fields: Any) -> dict[str, Any]:
+        """A body for an endpoint that broadcasts reach, with an owner where that is what it takes
+        (section 4.8).
+        """
+        owner = {"owner_id": self.word("owner")} if self.needs_owner() else {}
+        return self.new_endpoint(**{**owner, "is_disabled": False, **fields})
+
+    def needs_owner(self) -> bool:
+        """Whether broadcasts reach endpoints with an owner_id only (section 4.8)."""
+        return self.dialect.delivery.reach.allowed[:1] == (Reach.OWNED_ENDPOINTS,)
+
+    def roll(self, **fields: Any) -> dict[str, Any]:
+        """A body for expireEndpointSecret: the fields given and what the dialect requires (section
+        4.3).
+        """
+        return {**self.required("expireEndpointSecret"), **fields}
+
+    def portal_link(self, **fields: Any) -> dict[str, Any]:
+        """A body for updatePortalLink: the fields given and what the dialect requires (section
+        4.6).
+        """
+        return {**self.required("updatePortalLink"), **fields}
+
+    def broadcast(self, **fields: Any) -> dict[str, Any]:
+        """A body for createBroadcastEvent: the fields given, event_type, data, and what is required
+        (section 4.8).
+        """
+        told = {"event_type": self.event_value("event_type"), "data": self.event_value("data")}
+        return {**self.required("createBroadcastEvent"), **told, **fields}
+
+    def required(self, operation_id: str) -> dict[str, Any]:
+        """A body with nothing but the fields that the dialect requires of an operation (section
+        4.9).
+        """
+        fields, value = self._requirements()[operation_id]
+        return {field: value(field) for field in fields}
+
+    def _requirements(self) -> Mapping[str, tuple[tuple[str, ...], Callable[[str], Any]]]:
+        requests = self.dialect.requests
+        return {
+            "createEndpoint": (requests.create_endpoint_requires, self.endpoint_value),
+            "expireEndpointSecret": (requests.expire_endpoint_secret_requires, self.roll_value),
+            "updatePortalLink": (requests.update_portal_link_requires, self.portal_link_value),
+            "createBroadcastEvent": (requests.create_broadcast_event_requires, self.event_value),
+        }
+
+    def endpoint_value(self, field: str) -> Any:
+        """An acceptable value for a field of createEndpoint; KeyError for one that section 4.1 does
+        not name.
+        """
+        requests = self.dialect.requests
+        values: Makers = {
+            "advanced_signatures": lambda: True,
+            "appID": lambda: self.word("app"),
+            "authentication": self.oauth2,
+            "content_type": lambda: (
+                "application/x-www-form-urlencoded"
+            ),  # not the default, which shows anyway
+            "description": lambda: f"Made to see what comes back: {self.word('note')}",
+            "http_timeout": lambda: min(
+                max(11, requests.http_timeout_minimum), requests.http_timeout_maximum
+            ),
+            "is_disabled": lambda: True,
+            "mtls_client_cert": dict,
+            "name": lambda: self.word("endpoint"),
+            "owner_id": lambda: self.word("owner"),
+            "rate_limit": lambda: min(17, requests.rate_limit_maximum),
+            "rate_limit_duration": lambda: min(19, requests.rate_limit_duration_maximum),
+            "secret": self.secret,
+            "slack_webhook_url": lambda: f"https://chat.invalid/{self.word('channel')}",
+            "support_email": lambda: f"{self.word('developers')}@support.invalid",
+            "url": self.url,
+        }
+        return values[field]()
+
+    def roll_value(self, field: str) -> Any:
+        """An acceptable value for a field of expireEndpointSecret; KeyError for one that section
+        4.3 does not name.
+        """
+        values: Makers = {"expiration": lambda: 0, "secret": self.secret}
+        return values[field]()
+
+    def portal_link_value(self, field: str) -> Any:
+        """An acceptable value for a field of updatePortalLink; KeyError for one that section 4.6
+        does not name.
+        """
+        values: Makers = {
+            "auth_type": lambda: self.dialect.words.portal_auth_types[-1],
+            "can_manage_endpoint": lambda: True,
+            "endpoints": list,
+            "name": lambda: self.word("portal"),
+            "owner_id": lambda: self.word("owner"),
+        }
+        return values[field]()
+
+    def event_value(self, field: str) -> Any:
+        """An acceptable value for a field of createBroadcastEvent; KeyError for one that section
+        4.8 does not name.
+        """
+        values: Makers = {
+            "acknowledged_at": self.timestamp,
+            "custom_headers": lambda: {f"X-{self.word('Header')}": self.word("value")},
+            "data": lambda: {"about": self.word("data"), "amount": 12.5, "lines": [1, 2, 3]},
+            "event_type": lambda: f"conformance.{self.word('event')}",
+            "idempotency_key": lambda: self.word("key"),
+        }
+        return values[field]()
+
+    def oauth2(self) -> dict[str, Any]:
+        """An authentication object with every member of oauth2 that goes with a shared secret
+        (section 2.5).
+        """
+        words = self.dialect.words
+        return {
+            "type": words.auth_oauth2,
+            "oauth2": {
+                "url": f"https://token.invalid/{self.word('tenant')}",
+                "authentication_type": words.oauth2_shared_secret,
+                "client_id": self.word("client"),
+                "client_secret": self.word("shared"),
+                "grant_type": "client_credentials",
+                "scope": self.word("scope"),
+                "audience": self.word("audience"),
+                "expiry_time_unit": next(iter(words.oauth2_expiry_units)),
+                "field_mapping": {
+                    "access_token": "token",
+                    "expires_in": "lifetime",
+                    "token_type": "kind",
+                },
+            },
+        }
+
+    def secret(self) -> str:
+        """A signing secret with the dialect's prefix and form, unlike any other."""
+        rules = self.dialect.signatures.secret
+        made = self.random.randbytes(SECRET_BYTES)
+        text = base64.b64encode(made).decode() if rules.form is SecretForm.BASE64 else made.hex()
+        return rules.prefix + text
+
+    def timestamp(self) -> str:
+        """A moment of the year 2024 in the dialect's form of timestamps (section 2.9)."""
+        forms = self.dialect.representation.timestamp
+        form = forms.value if forms.decided else TimestampForm.RFC3339
+        return TIMESTAMP_WRITERS[form](1_704_067_200.0 + self.random.randrange(31_536_000))
+
+    def url(self) -> str:
+        """An https URL that nothing stands behind."""
+        return f"https://{self.word('host')}.invalid/hooks/{self.word('path')}"

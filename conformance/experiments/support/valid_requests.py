@@ -1,0 +1,88 @@
+"""A request for each operation that the target takes, to be sent with one thing wrong."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import quote
+
+from hookproof.conformance.experiments.context import ExperimentContext, Trial
+from hookproof.conformance.experiments.support.existing_resources import changeable_links, uid_of
+from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.target.definition import Project
+from hookproof.spec.contract.service_contract import Contract
+
+OPERATIONS_WITH_BODY: Final = (
+    "createEndpoint",
+    "expireEndpointSecret",
+    "updatePortalLink",
+    "createBroadcastEvent",
+)
+OPERATIONS_ON_PORTAL_LINK: Final = ("getPortalLink", "updatePortalLink")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidRequests:
+    """Knows an endpoint and a portal link of one project; each is None if the target has none to
+    offer.
+    """
+
+    bodies: RequestBodies
+    contract: Contract
+    project: Project
+    endpoint_id: str | None
+    portal_link: Mapping[str, Any] | None
+
+    def can_call(self, operation_id: str) -> bool:
+        """Whether the resource that the operation works on is there."""
+        return None not in self.path(operation_id).values()
+
+    def path(self, operation_id: str) -> dict[str, Any]:
+        """The path parameters of an operation, projectID aside."""
+        if operation_id in {"getEndpoint", "expireEndpointSecret"}:
+            return {"endpointID": self.endpoint_id}
+        if operation_id in OPERATIONS_ON_PORTAL_LINK:
+            return {"portalLinkID": None if self.portal_link is None else self.portal_link["uid"]}
+        return {}
+
+    def target(self, operation_id: str) -> str:
+        """The path of an operation with everything filled in, percent-encoded."""
+        filled = self.contract.operations[operation_id].path
+        for name, value in {"projectID": self.project.id, **self.path(operation_id)}.items():
+            filled = filled.replace("{" + name + "}", quote(str(value), safe=""))
+        return filled
+
+    def body(self, operation_id: str) -> dict[str, Any] | None:
+        """A new body that the operation takes, None for an operation without one."""
+        make = {
+            "createEndpoint": self.bodies.quiet_endpoint,
+            "expireEndpointSecret": lambda: self.bodies.roll(
+                secret=self.bodies.secret(), expiration=0
+            ),
+            "updatePortalLink": self.bodies.portal_link,
+            "createBroadcastEvent": self.bodies.broadcast,
+        }.get(operation_id)
+        return None if make is None else make()
+
+
+@asynccontextmanager
+async def turn(context: ExperimentContext, operation_id: str) -> AsyncIterator[None]:
+    """Wait until no other experiment changes or walks the portal links, if the operation is about
+    one.
+    """
+    async with context.portal_links if operation_id in OPERATIONS_ON_PORTAL_LINK else nullcontext():
+        yield
+
+
+async def valid_requests(context: ExperimentContext, trial: Trial) -> ValidRequests:
+    """Make an endpoint in the trial's project and look for a portal link there."""
+    bodies = RequestBodies.of(context)
+    created = await trial.call("createEndpoint", role="prepare", body=bodies.quiet_endpoint())
+    links = await changeable_links(context, trial, pages=1)
+    return ValidRequests(
+        bodies=bodies,
+        contract=context.contract,
+        project=trial.project,
+        endpoint_id=uid_of(created),
+        portal_link=links[0] if links else None,
+    )

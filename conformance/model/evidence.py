@@ -1,0 +1,173 @@
+"""What was seen: exchanges with the target, deliveries at the receiver, and the cases that group
+them.
+
+Everything here is frozen and survives a round trip through JSON, so that a run can be judged again
+from its file. Checks read evidence; they never talk to the target.
+"""
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Final
+
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+
+# What `Exchange.json` is for a response without a JSON body.
+NOT_JSON: Final = object()
+
+
+class PreconditionFailed(Exception):
+    """Raised by an experiment that cannot go on; the message says why, and what would make it
+    possible.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """One request to the target and its response, byte for byte.
+
+    `role` names the part that the exchange plays in its case ("create", "fetch"); `key` names the
+    kind of API key that was sent ("own", "none", "wrong", ...). Times are unix seconds and seconds.
+    `status` is None when no response came; `problem` then says why.
+    """
+
+    role: str
+    operation_id: str | None
+    project: str
+    key: str
+    method: str
+    url: str
+    request_headers: tuple[tuple[str, str], ...]
+    request_body: bytes | None
+    status: int | None
+    response_headers: tuple[tuple[str, str], ...] = ()
+    response_body: bytes = b""
+    problem: str | None = None
+    sent_at: float
+    duration_s: float
+
+    @property
+    def json(self) -> Any:
+        """The response body as JSON, or NOT_JSON."""
+        return _parsed(self.response_body)
+
+    @property
+    def request_json(self) -> Any:
+        """The request body as JSON, or NOT_JSON."""
+        return NOT_JSON if self.request_body is None else _parsed(self.request_body)
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the status is a 2xx."""
+        return self.status is not None and 200 <= self.status < 300  # noqa: PLR2004
+
+    @property
+    def data(self) -> Any:
+        """The envelope's `data` of a successful response, or None (section 2.1)."""
+        body = self.json if self.succeeded else None
+        return body.get("data") if isinstance(body, dict) else None
+
+    def response_header(self, name: str) -> str | None:
+        """The first response header of this name, in any case."""
+        return next(
+            (value for key, value in self.response_headers if key.lower() == name.lower()), None
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object from which `from_json` makes an equal exchange."""
+        return {
+            "role": self.role,
+            "operation_id": self.operation_id,
+            "project": self.project,
+            "key": self.key,
+            "method": self.method,
+            "url": self.url,
+            "request_headers": [list(pair) for pair in self.request_headers],
+            "request_body_b64": None
+            if self.request_body is None
+            else base64.b64encode(self.request_body).decode(),
+            "status": self.status,
+            "response_headers": [list(pair) for pair in self.response_headers],
+            "response_body_b64": base64.b64encode(self.response_body).decode(),
+            "problem": self.problem,
+            "sent_at": self.sent_at,
+            "duration_s": self.duration_s,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "Exchange":
+        """The exchange that `to_json` wrote; raises KeyError, TypeError or ValueError for anything
+        else.
+        """
+        fields = dict(value)
+        request_body = fields.pop("request_body_b64")
+        fields["request_body"] = None if request_body is None else base64.b64decode(request_body)
+        fields["response_body"] = base64.b64decode(fields.pop("response_body_b64"))
+        for name in ("request_headers", "response_headers"):
+            fields[name] = tuple((key, text) for key, text in fields[name])
+        return cls(**fields)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """What one try of an experiment showed.
+
+    `facts` are what the experiment knows besides (secrets, tokens, waits), as JSON. An `obstacle`
+    says why the case could not be tried and what would make it possible; such a case is not judged.
+    """
+
+    experiment: str
+    name: str
+    exchanges: tuple[Exchange, ...] = ()
+    deliveries: tuple[ReceivedDelivery, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    obstacle: str | None = None
+
+    def exchange(self, role: str) -> Exchange | None:
+        """The first exchange that plays this role."""
+        return next((one for one in self.exchanges if one.role == role), None)
+
+    def all_exchanges(self, role: str) -> tuple[Exchange, ...]:
+        """Every exchange that plays this role, in order."""
+        return tuple(one for one in self.exchanges if one.role == role)
+
+    def arrived_at(self, token: str) -> tuple[ReceivedDelivery, ...]:
+        """The deliveries that arrived at this receiver token, in order of arrival."""
+        return tuple(one for one in self.deliveries if one.token == token)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object from which `from_json` makes an equal case."""
+        return {
+            "experiment": self.experiment,
+            "name": self.name,
+            "exchanges": [one.to_json() for one in self.exchanges],
+            "deliveries": [one.to_json() for one in self.deliveries],
+            "facts": dict(self.facts),
+            "obstacle": self.obstacle,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "Case":
+        """The case that `to_json` wrote; raises KeyError, TypeError or ValueError for anything
+        else.
+        """
+        return cls(
+            experiment=value["experiment"],
+            name=value["name"],
+            exchanges=tuple(Exchange.from_json(one) for one in value["exchanges"]),
+            deliveries=tuple(ReceivedDelivery.from_json(one) for one in value["deliveries"]),
+            facts=value["facts"],
+            obstacle=value["obstacle"],
+        )
+
+
+@lru_cache(maxsize=256)
+def _parsed(body: bytes) -> Any:
+    # Every oracle looks at each exchange, one after the other. What they get is shared, and only
+    # ever read.
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return NOT_JSON

@@ -1,0 +1,130 @@
+"""The ledger: what became of each requirement, how the three levels add up, and the verdict of the
+run.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.exit_codes import ExitCode
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.spec.catalogue import Level, Requirement
+
+
+class RunVerdict(StrEnum):
+    """What a run says of its target as a whole."""
+
+    CONFORMS = "conforms"
+    DOES_NOT_CONFORM = "does_not_conform"
+    INCOMPLETE = "incomplete"
+    ERROR = "error"
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """The exit code that goes with it; an error is a fault of hookproof's own."""
+        return {
+            RunVerdict.CONFORMS: ExitCode.CONFORMS,
+            RunVerdict.DOES_NOT_CONFORM: ExitCode.DOES_NOT_CONFORM,
+            RunVerdict.INCOMPLETE: ExitCode.INCOMPLETE,
+            RunVerdict.ERROR: ExitCode.FAULT,
+        }[self]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One defect as one check saw it, with the smallest proof out of `count` cases that show it.
+
+    `cause` is what else the proof shows to be wrong, in words; findings of one cause are one defect
+    (`defects.py`). `shrunk` tells that the request of the proof was made smaller after the case
+    (`shrinking.py`).
+    """
+
+    requirement: str
+    check: str
+    message: str
+    expected: str
+    actual: str
+    exchanges: tuple[Exchange, ...]
+    deliveries: tuple[ReceivedDelivery, ...]
+    count: int
+    experiment: str
+    case: str
+    cause: str = ""
+    shrunk: bool = False
+
+    @property
+    def sightings(self) -> str:
+        """How often it was seen and where first, in words."""
+        times = "once" if self.count == 1 else f"{self.count} times"
+        smaller = "; with a smaller request since" if self.shrunk else ""
+        return f"{times}, first in {self.experiment}: {self.case}{smaller}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What is known of one requirement after the run.
+
+    `exercised` counts the judgements that could have gone either way. `reasons` say why it is not
+    exercised or not applicable, and what would change that, or what went wrong in hookproof itself.
+    `judged` is false for one that the run did not come to. `accepted` says why the baseline puts up
+    with its verdict. `seen` holds the verdicts of the repetitions of a flaky one, in their order.
+    """
+
+    requirement: Requirement
+    verdict: Verdict
+    exercised: int = 0
+    checks: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    reasons: tuple[str, ...] = ()
+    judged: bool = True
+    accepted: str | None = None
+    seen: tuple[Verdict, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ledger:
+    """The entries of all selected requirements, in the order of the document.
+
+    `cut` says why the run ended before all was tried, `faults` what broke in hookproof itself,
+    `stale` which entries of the baseline are no longer right.
+    """
+
+    entries: tuple[Entry, ...]
+    cut: str | None = None
+    faults: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
+
+    @property
+    def totals(self) -> Mapping[Level, Mapping[Verdict, int]]:
+        """How many requirements of each level have each verdict."""
+        counts = Counter((entry.requirement.level, entry.verdict) for entry in self.entries)
+        return {level: {verdict: counts[level, verdict] for verdict in Verdict} for level in Level}
+
+    def verdict(self, *, strict: bool) -> RunVerdict:
+        """The verdict of the run; with `strict`, hygiene counts like the other two levels."""
+        if self.faults or any(entry.verdict is Verdict.ERROR for entry in self.entries):
+            return RunVerdict.ERROR
+        if self.stale or any(counts(entry, strict=strict) for entry in self.entries):
+            return RunVerdict.DOES_NOT_CONFORM
+        nothing_judged = not any(entry.exercised for entry in self.entries)
+        if (
+            nothing_judged
+            or self.cut
+            or any(is_missing(entry) and not entry.accepted for entry in self.entries)
+        ):
+            return RunVerdict.INCOMPLETE
+        return RunVerdict.CONFORMS
+
+
+def counts(entry: Entry, *, strict: bool) -> bool:
+    """Whether an entry is a failure that keeps the target from conforming."""
+    binding = strict or entry.requirement.level is not Level.HYGIENE
+    return binding and entry.verdict is Verdict.FAIL and entry.accepted is None
+
+
+def is_missing(entry: Entry) -> bool:
+    """Whether the document states what the run did not exercise."""
+    return entry.requirement.level is Level.STATED and entry.verdict is Verdict.NOT_EXERCISED

@@ -1,0 +1,46 @@
+"""When a dialect's further attempts are due (section 1, which leaves retries open)."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from hookproof.spec.dialect.model import Retry, Undecided
+
+# More attempts at one delivery than any service makes.
+MOST: Final = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wait:
+    """The bounds of one wait between two attempts, in seconds."""
+
+    shortest_s: float
+    longest_s: float
+
+
+def wait_before(retry: Retry, attempt: int) -> Wait:
+    """The wait before an attempt, counted from 1, the second being the first to wait; raises
+    Undecided.
+    """
+    grown = retry.initial_s.value * retry.factor.value ** (attempt - 2)
+    shortest = min(grown, retry.maximum_s.value)
+    return Wait(shortest_s=shortest, longest_s=shortest * (1 + retry.jitter))
+
+
+def may_be_due(retry: Retry, attempt: int, *, since: int, waited_s: float) -> bool:
+    """Whether an attempt may be due so long after an earlier one, those in between included: not
+    all of them arrive.
+
+    Attempts count from 1; `since` is 0 for the acceptance of the event. An undecided schedule may
+    be of any speed.
+    """
+    if not since < attempt <= MOST:
+        return False
+    due_s = 0.0
+    try:
+        for one in range(max(since, 1) + 1, attempt + 1):
+            due_s += wait_before(retry, one).shortest_s
+            if due_s > waited_s:  # said at once: later waits may be too long for any number
+                return False
+    except Undecided:
+        pass
+    return True

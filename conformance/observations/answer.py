@@ -1,0 +1,160 @@
+"""What an exchange says about itself: refused or not, and the resources that its answer holds
+(section 2).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+from hookproof.conformance.model.evidence import NOT_JSON, Exchange
+from hookproof.conformance.model.verdict import Judgement, holds, violated
+from hookproof.spec.dialect.model import Answer
+
+CLIENT_ERRORS: Final = range(400, 500)
+SERVER_ERRORS: Final = range(500, 600)
+
+
+class Kind(StrEnum):
+    """The kinds of resources, by the name of their schema in the contract."""
+
+    ENDPOINT = "Endpoint"
+    SECRET = "Secret"  # noqa: S105
+    PORTAL_LINK = "PortalLink"
+    SOURCE = "Source"
+    EVENT = "Event"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """A resource within an answer. `nested` is true for one that is part of another, such as a
+    secret.
+    """
+
+    kind: Kind
+    fields: Mapping[str, Any]
+    nested: bool = False
+
+    def text(self, name: str) -> str | None:
+        """The field of this name if it is a text that is not empty."""
+        value = self.fields.get(name)
+        return value if isinstance(value, str) and value else None
+
+
+# The kind of resource in the answer to each operation that is no list (section 4).
+SHOWS: Final = {
+    "createEndpoint": Kind.ENDPOINT,
+    "getEndpoint": Kind.ENDPOINT,
+    "expireEndpointSecret": Kind.ENDPOINT,
+    "getPortalLink": Kind.PORTAL_LINK,
+    "updatePortalLink": Kind.PORTAL_LINK,
+    "createBroadcastEvent": Kind.EVENT,
+}
+
+LISTS: Final = {"listPortalLinks": Kind.PORTAL_LINK, "listSources": Kind.SOURCE}
+
+# The fields that hold other resources, one or an array of them (sections 2.3, 2.6 and 2.8).
+PARTS: Final = {
+    Kind.ENDPOINT: {"secrets": Kind.SECRET},
+    Kind.PORTAL_LINK: {"endpoints_metadata": Kind.ENDPOINT},
+    Kind.EVENT: {"endpoint_metadata": Kind.ENDPOINT, "source_metadata": Kind.SOURCE},
+}
+
+
+def refused(exchange: Exchange) -> bool:
+    """Whether the target blamed the request."""
+    return exchange.status in CLIENT_ERRORS
+
+
+def shown(exchange: Exchange) -> dict[str, Any]:
+    """The data of a successful answer if it is an object, else an empty one."""
+    return exchange.data if isinstance(exchange.data, dict) else {}
+
+
+def sent(exchange: Exchange) -> dict[str, Any]:
+    """The request body if it is a JSON object, else an empty one."""
+    body = exchange.request_json
+    return body if body is not NOT_JSON and isinstance(body, dict) else {}
+
+
+def items(exchange: Exchange) -> tuple[Mapping[str, Any], ...]:
+    """The objects in the content of a list, whatever else came (section 2.2)."""
+    content = shown(exchange).get("content")
+    return (
+        tuple(item for item in content if isinstance(item, dict))
+        if isinstance(content, list)
+        else ()
+    )
+
+
+def pagination(exchange: Exchange) -> Mapping[str, Any]:
+    """The pagination object of a list, or an empty one (section 2.2)."""
+    found = shown(exchange).get("pagination")
+    return found if isinstance(found, dict) else {}
+
+
+def resources(exchange: Exchange) -> Iterator[Resource]:
+    """Every resource in a successful answer, the outer ones before their parts."""
+    operation_id = exchange.operation_id or ""
+    if operation_id in SHOWS and shown(exchange):
+        yield from _with_parts(SHOWS[operation_id], shown(exchange), nested=False)
+    elif operation_id in LISTS:
+        for item in items(exchange):
+            yield from _with_parts(LISTS[operation_id], item, nested=False)
+
+
+def _with_parts(kind: Kind, fields: Mapping[str, Any], *, nested: bool) -> Iterator[Resource]:
+    yield Resource(kind=kind, fields=fields, nested=nested)
+    for name, part_kind in PARTS.get(kind, {}).items():
+        found = fields.get(name)
+        # An empty object may be how a field without value is shown.
+        parts = found if isinstance(found, list) else [found] if has_value(found) else []
+        for part in parts:
+            if isinstance(part, dict):
+                yield from _with_parts(part_kind, part, nested=True)
+
+
+def path_parameters(exchange: Exchange, template: str) -> dict[str, str]:
+    """The values of a path template's parameters in the URL of an exchange, decoded."""
+    steps = template.strip("/").split("/")
+    asked = urlsplit(exchange.url).path.strip("/").split("/")[-len(steps) :]
+    return {
+        step[1:-1]: unquote(value)
+        for step, value in zip(steps, asked, strict=False)
+        if step.startswith("{")
+    }
+
+
+def has_value(value: object) -> bool:
+    """Whether a field has a value, in whichever way its absence is shown (section 2.9)."""
+    return value not in (None, "", [], {})
+
+
+def judged_on(  # a check reads better with its condition first
+    ok: bool,
+    requirement: str,
+    message: str,
+    *,
+    expected: object,
+    actual: object,
+    exchanges: Iterable[Exchange | None],
+) -> Judgement:
+    """`holds` when ok, else `violated` with these exchanges as proof."""
+    if ok:
+        return holds(requirement)
+    return violated(requirement, message, expected=expected, actual=actual, exchanges=exchanges)
+
+
+def refusal_with(tried: Exchange, requirement: str, message: str, status: Answer[int]) -> Judgement:
+    """Whether a request was refused with a status of the dialect; where that is undecided any
+    refusal will do.
+    """
+    return judged_on(
+        status.allows(tried.status) and (status.decided or refused(tried)),
+        requirement,
+        message,
+        expected=" or ".join(map(str, status.allowed)) or "a refusal",
+        actual=tried.status,
+        exchanges=[tried],
+    )

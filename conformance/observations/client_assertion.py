@@ -1,0 +1,56 @@
+"""The reading of a client assertion that the service signed with an endpoint's signing_key (section
+2.5).
+
+An assertion is a JSON Web Token (RFC 7519) signed with ES256 (RFC 7518, section 3.4).
+"""
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
+
+ALGORITHM: Final = "ES256"
+COORDINATE_BYTES: Final = 32
+PARTS: Final = 3
+
+
+class NoAssertion(Exception):
+    """The text is no assertion that the key has signed; the message says why."""
+
+
+def claims_of(token: str, jwk: Mapping[str, str]) -> Mapping[str, Any]:
+    """The claims of an assertion that was signed with this key on P-256; raises NoAssertion."""
+    parts = token.split(".")
+    if len(parts) != PARTS:
+        raise NoAssertion("it does not have three parts")
+    try:
+        claims, signature = json.loads(_decoded(parts[1])), _decoded(parts[2])
+    except ValueError:
+        raise NoAssertion("it is not base64url of JSON") from None
+    if len(signature) != 2 * COORDINATE_BYTES or not isinstance(claims, dict):
+        raise NoAssertion(f"it is not signed with {ALGORITHM}, or its claims are no object")
+    x, y, r, s = (
+        int.from_bytes(part, "big")
+        for part in (
+            *map(_decoded, (jwk["x"], jwk["y"])),
+            signature[:COORDINATE_BYTES],
+            signature[COORDINATE_BYTES:],
+        )
+    )
+    key = ec.EllipticCurvePublicNumbers(x, y, ec.SECP256R1()).public_key()
+    try:
+        key.verify(
+            encode_dss_signature(r, s), ".".join(parts[:2]).encode(), ec.ECDSA(hashes.SHA256())
+        )
+    except InvalidSignature:
+        raise NoAssertion("its signature is not by the signing_key") from None
+    return claims
+
+
+def _decoded(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))

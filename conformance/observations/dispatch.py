@@ -1,0 +1,122 @@
+"""What the delivery experiments write into facts and the delivery checks read back: destinations
+and events.
+
+    facts = facts_of([destination], [event])
+    for destination in destinations(case):
+        for event in events(case):
+            deliveries_of(case, destination, event, dialect)
+
+A project's endpoints get every broadcast of the project, also those of other experiments. So each
+event carries a marker of its own, and only deliveries that show the marker, or the event's uid,
+count as deliveries of that event.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from hookproof.conformance.model.evidence import Case
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.spec.dialect.model import Dialect
+
+# The content type of deliveries unless an endpoint says otherwise (section 2.3).
+CONTENT_TYPE = "application/json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roll:
+    """A roll of a secret: the role of its exchange, the secrets before and after it, and
+    `expiration` as sent.
+    """
+
+    role: str
+    old_secret: str
+    new_secret: str
+    expiration: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Destination:
+    """An endpoint of the target whose URL leads to a token of the receiver; its exchange plays the
+    role of its name.
+
+    `secret` is the one given, or the one that the response showed, or None if neither is known.
+    `settings` are the fields of the request that created it.
+    """
+
+    name: str
+    token: str
+    uid: str
+    project: str
+    secret: str | None
+    settings: Mapping[str, Any]
+    rolls: tuple[Roll, ...] = ()
+
+    @property
+    def advanced(self) -> bool:
+        """Which signature format its deliveries have (section 2.3)."""
+        return self.settings.get("advanced_signatures") is True
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """All secrets that it ever had, oldest first."""
+        return (*([self.secret] if self.secret else []), *(roll.new_secret for roll in self.rolls))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """A broadcast that the target accepted; its exchange plays the role of its name."""
+
+    name: str
+    marker: str
+    uid: str | None
+    project: str
+
+
+def facts_of(made: Iterable[Destination], sent: Iterable[Event]) -> dict[str, Any]:
+    """Destinations and events as facts, which are JSON."""
+    return {"destinations": [asdict(one) for one in made], "events": [asdict(one) for one in sent]}
+
+
+def destinations(case: Case, *names: str) -> tuple[Destination, ...]:
+    """The destinations of a case in order of creation, those of the given names if any."""
+    found = (
+        Destination(**{**one, "rolls": tuple(Roll(**roll) for roll in one["rolls"])})
+        for one in case.facts.get("destinations", ())
+    )
+    return tuple(one for one in found if not names or one.name in names)
+
+
+def events(case: Case, *names: str) -> tuple[Event, ...]:
+    """The events of a case in the order in which they were accepted, those of the given names if
+    any.
+    """
+    found = (Event(**one) for one in case.facts.get("events", ()))
+    return tuple(one for one in found if not names or one.name in names)
+
+
+def shows(delivery: ReceivedDelivery, event: Event, dialect: Dialect) -> bool:
+    """Whether a request is a delivery of this event."""
+    marker = event.marker.encode()
+    return (
+        marker in delivery.body
+        or any(event.marker in value for _, value in delivery.headers)
+        or (
+            event.uid is not None and delivery.header(dialect.delivery.event_id_header) == event.uid
+        )
+    )
+
+
+def deliveries_of(
+    case: Case, destination: Destination, event: Event, dialect: Dialect
+) -> tuple[ReceivedDelivery, ...]:
+    """Every attempt to deliver the event to the destination, in order of arrival."""
+    return tuple(one for one in case.arrived_at(destination.token) if shows(one, event, dialect))
+
+
+def ended(delivery: ReceivedDelivery) -> float | None:
+    """When an attempt was answered or given up, on the monotonic clock in seconds; None if it was
+    neither.
+    """
+    moments = (delivery.completed_monotonic, delivery.closed_monotonic)
+    return min((one for one in moments if one is not None), default=None)

@@ -1,0 +1,119 @@
+"""A walk through a list, as the experiment `paging` took it: its pages, and what they were to show
+(4.4 and 4.7).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hookproof.conformance.model.evidence import Case, Exchange
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.vocabulary import Match
+
+Item = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """One page. `uids` are those of its resources in order; `back` is the page before it as
+    stepping back showed it.
+    """
+
+    exchange: Exchange
+    items: tuple[Item, ...]
+    pagination: Mapping[str, Any]
+
+    @property
+    def uids(self) -> tuple[str, ...]:
+        """The identifiers of its resources, in order."""
+        return tuple(str(item.get("uid")) for item in self.items)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Walk:
+    """All pages of a walk in the order in which they were asked for.
+
+    `listed` is the whole list as another walk showed it, without sort and filter. `stepped_back`
+    pairs a page with what stepping back from the one after it showed. `complete` is false for a
+    walk that was broken off.
+    """
+
+    operation_id: str
+    sort: str | None
+    per_page: int | None
+    filter: Mapping[str, str]
+    listed: tuple[Item, ...]
+    complete: bool
+    pages: tuple[Page, ...]
+    stepped_back: tuple[tuple[Page, Page], ...]
+
+    @property
+    def uids(self) -> tuple[str, ...]:
+        """The identifiers of all resources that going forward met, in order."""
+        return tuple(uid for page in self.pages for uid in page.uids)
+
+    def exchanges(self) -> tuple[Exchange, ...]:
+        """The exchanges of going forward."""
+        return tuple(page.exchange for page in self.pages)
+
+
+def walk_of(case: Case, about: str = "walk") -> Walk | None:
+    """The walk behind a case of the experiment `paging`; None if the case is about something else,
+    or a page failed.
+    """
+    if case.facts.get("about") != about:
+        return None
+    pages: list[Page] = []
+    stepped_back: list[tuple[Page, Page]] = []
+    for exchange in case.exchanges:
+        page = _page(exchange)
+        if page is None:
+            return None
+        if exchange.role == "page":
+            pages.append(page)
+        elif len(pages) > 1:
+            stepped_back.append((pages[-2], page))
+    facts = case.facts
+    return Walk(
+        operation_id=facts["operation_id"],
+        sort=facts["sort"],
+        per_page=facts["per_page"],
+        filter=facts["filter"] or {},
+        listed=tuple(facts["listed"]),
+        complete=facts["complete"],
+        pages=tuple(pages),
+        stepped_back=tuple(stepped_back),
+    )
+
+
+def filter_of(walk: Walk, dialect: Dialect) -> Callable[[Item], bool] | None:
+    """Whether a resource passes the walk's filter by what it shows; None where the dialect leaves
+    matching open.
+    """
+    paging = dialect.paging
+    matches = {
+        paging.owner_filter: ("owner_id", paging.owner_match),
+        paging.name_filter: ("name", paging.name_match),
+    }
+    terms: list[tuple[str, Match, str]] = []
+    for parameter, wanted in walk.filter.items():
+        field, match = (
+            (parameter, None) if walk.operation_id == "listSources" else matches[parameter]
+        )
+        if match is not None and len(match.allowed) != 1:
+            return None
+        terms.append((field, Match.EXACT if match is None else match.value, wanted))
+    return lambda item: all(
+        how.matches(wanted, str(item.get(field) or "")) for field, how, wanted in terms
+    )
+
+
+def _page(exchange: Exchange) -> Page | None:
+    data = exchange.data
+    content, pagination = (
+        (data.get("content"), data.get("pagination")) if isinstance(data, dict) else (None, None)
+    )
+    if not isinstance(content, list) or not isinstance(pagination, dict):
+        return None
+    found = tuple(item for item in content if isinstance(item, dict))
+    return Page(exchange=exchange, items=found, pagination=pagination)

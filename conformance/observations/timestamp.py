@@ -1,0 +1,20 @@
+"""The timestamps in responses, whose form is a gap (section 2.9)."""
+
+from datetime import UTC, datetime
+
+from hookproof.spec.dialect.vocabulary import TimestampForm
+
+MILLISECONDS = 1000
+
+
+def unix_seconds(text: object, form: TimestampForm) -> float | None:
+    """The moment that a timestamp of this form names, in unix seconds; None for anything else."""
+    if not isinstance(text, str):
+        return None
+    try:
+        if form is TimestampForm.UNIX_MILLISECONDS:
+            return int(text) / MILLISECONDS
+        moment = datetime.fromisoformat(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None

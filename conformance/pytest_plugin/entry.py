@@ -1,0 +1,51 @@
+"""What hookproof adds to every pytest run where it is installed: options, and nothing else until
+one is used.
+
+    pytest --hookproof-target target.yaml
+
+pytest imports this module at each start, so it imports nothing of the project itself.
+"""
+
+import pytest
+
+# Name, placeholder and help of each option that takes a value.
+OPTIONS = (
+    (
+        "target",
+        "FILE",
+        "Judge the server that this target file describes, requirement by requirement.",
+    ),
+    ("url", "URL", "Judge the server at this address; the key comes from HOOKPROOF_API_KEY."),
+    ("project", "ID", "Project to work in; HOOKPROOF_PROJECT by default."),
+    ("ca-dir", "DIR", "Folder of the CA that the target trusts, made by `hookproof ca`."),
+    ("dialect", "NAME", "Name or file of the target's dialect."),
+    ("profile", "NAME", "How much is tried: quick, standard (default) or deep."),
+    ("level", "NAME", "Judge up to this level: stated, then open, then hygiene (default)."),
+    ("seed", "N", "What varies with chance; 0 by default."),
+    (
+        "baseline",
+        "FILE",
+        "File of the verdicts that are known and put up with: those fail as expected.",
+    ),
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options."""
+    group = parser.getgroup("hookproof", "judge a webhook delivery service")
+    for name, placeholder, words in OPTIONS:
+        group.addoption(f"--hookproof-{name}", metavar=placeholder, help=words)
+    group.addoption(
+        "--hookproof-embedded",
+        action="store_true",
+        help="Judge the reference server that comes with hookproof.",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Take part in the run if it names something to judge."""
+    wanted = ("hookproof_target", "hookproof_url", "hookproof_embedded")
+    if any(config.getoption(name) for name in wanted) and not config.getoption("version", 0):
+        from hookproof.conformance.pytest_plugin.host import host_for
+
+        config.pluginmanager.register(host_for(config), "hookproof-host")

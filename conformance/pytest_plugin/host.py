@@ -1,0 +1,194 @@
+"""The suites as part of a user's own pytest run: `pytest --hookproof-target target.yaml`.
+
+Each requirement is a test with the markers `hookproof`, its level (`stated`, `open`, `hygiene`) and
+its section (`section_4_3`, `section_4`), so that `-k`, `-m`, `-x`, `--lf` and `-n` work as on any
+other test. Experiments start with the first of these tests that is run, and only those that the
+selected tests need.
+"""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, Final, NoReturn
+
+import pytest
+
+from hookproof.conformance.grading.grader import Grader
+from hookproof.conformance.model.check_registry import CheckContext, all_checks
+from hookproof.conformance.model.exit_codes import Refusal
+from hookproof.conformance.model.ledger import Entry
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.pytest_plugin.evidence_source import (
+    Gathering,
+    OwnGathering,
+    RemoteGathering,
+    SharedGathering,
+)
+from hookproof.conformance.pytest_plugin.settings import Order, order_of
+from hookproof.conformance.results.baseline import weighed
+from hookproof.conformance.results.redaction import Mask
+from hookproof.conformance.run.requirement_tests import NAME, RequirementItem, collected
+from hookproof.spec.catalogue import Level, Requirement
+from hookproof.spec.contract.service_contract import contract_for
+
+# The member of a worker's input that says how it reaches the controller.
+INPUT: Final = "hookproof_evidence"
+
+
+class Host:
+    """The plugin in the process that collects and runs the tests: the only one, or a worker of
+    pytest-xdist.
+    """
+
+    def __init__(self, order: Order, gathering: Gathering):
+        self._order = order
+        self._gathering = gathering
+        self._selected: tuple[Requirement, ...] = ()
+        self._grader: Grader | None = None
+        self._mask: Mask | None = None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(
+        self, session: pytest.Session, items: list[pytest.Item]
+    ) -> None:
+        """Add the requirements before anything is deselected."""
+        found = collected(session, self._order.requirements, self._entry)
+        for item in found:
+            assert isinstance(item, RequirementItem)
+            for name in markers_of(item.requirement):
+                item.add_marker(getattr(pytest.mark, name))
+            item.add_marker(pytest.mark.xdist_group(name=group_of(item.requirement)))
+        items.extend(found)
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Know what is left to be judged."""
+        self._selected = tuple(
+            item.requirement for item in session.items if isinstance(item, RequirementItem)
+        )
+
+    def pytest_report_header(self) -> str:
+        """What is judged."""
+        return header_of(self._order)
+
+    def pytest_unconfigure(self) -> None:
+        """End the experiments."""
+        self._gathering.close()
+
+    def _entry(self, requirement: Requirement) -> Entry:
+        """The requirement's entry with what the baseline accepts, free of keys."""
+        grader = self._grader or self._begun()
+        assert self._mask is not None
+        entry = self._mask.entry(grader.entry(requirement))
+        mine = [one for one in self._order.baseline if one.id == requirement.id]
+        known = weighed([entry], mine, self._order.catalogue, datetime.now(UTC).date())
+        if known.stale:
+            words = f"The baseline is stale: {known.stale[0]}."
+            return replace(
+                entry, verdict=max(entry.verdict, Verdict.ERROR), reasons=(words, *entry.reasons)
+            )
+        return known.entries[0]
+
+    def _begun(self) -> Grader:
+        refusal: Refusal | None = None
+        try:
+            self._mask = self._gathering.begin([requirement.id for requirement in self._selected])
+        except Refusal as wrong:
+            refusal = wrong
+        if refusal is not None:  # told outside of its handling, so that pytest shows one line
+            self._give_up(refusal)
+        dialect = self._order.subject.dialect
+        self._grader = Grader(
+            checks=all_checks(),
+            context=CheckContext(dialect=dialect, contract=contract_for(dialect)),
+            catalogue=self._order.catalogue,
+            experiments=[one.name for one in self._order.experiments(self._selected)],
+            profile=self._order.profile,
+            gathered=self._gathering.gathered,
+        )
+        return self._grader
+
+    def _give_up(self, refusal: Refusal) -> NoReturn:
+        """End the session: without a target that can be called there is nothing to judge."""
+        if isinstance(self._gathering, OwnGathering):
+            pytest.exit(f"hookproof: {refusal}", returncode=int(refusal.exit_code))
+        pytest.fail(f"hookproof: {refusal}", pytrace=False)
+
+
+class Controller:
+    """The plugin in the controller of pytest-xdist: it runs the experiments, its workers the tests."""
+
+    def __init__(self, order: Order, config: pytest.Config):
+        self._order = order
+        self._config = config
+        self._gathering = SharedGathering(OwnGathering(order))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Tell a worker where the evidence is."""
+        node.workerinput[INPUT] = self._gathering.way
+
+    def pytest_report_header(self) -> str:
+        """What is judged."""
+        return header_of(self._order)
+
+    def pytest_runtest_logreport(self) -> None:
+        """End the session once it is known that the target cannot be called."""
+        dealer = self._config.pluginmanager.get_plugin("dsession")
+        if self._gathering.refusal is not None and dealer is not None:
+            dealer.shouldstop = f"hookproof: {self._gathering.refusal}"
+
+    def pytest_unconfigure(self) -> None:
+        """End the experiments."""
+        self._gathering.close()
+
+
+def host_for(config: pytest.Config) -> Host | Controller:
+    """The plugin for this process; raises pytest.UsageError if its options make no sense."""
+    order = order_of(config)
+    for name, words in marker_words(order.requirements).items():
+        config.addinivalue_line("markers", f"{name}: {words}")
+    unknown = [one.id for one in order.baseline if one.id not in order.catalogue.requirements]
+    if unknown:
+        raise pytest.UsageError(
+            f"hookproof: the baseline is stale: {', '.join(unknown)}: no such requirement"
+        )
+    worker = getattr(config, "workerinput", None)
+    if worker is not None:
+        return Host(order, RemoteGathering(worker[INPUT]))
+    if config.getoption("tx", None) or config.getoption("numprocesses", None):
+        return Controller(order, config)
+    return Host(order, OwnGathering(order))
+
+
+def markers_of(requirement: Requirement) -> list[str]:
+    """The names of a requirement's markers."""
+    parts = requirement.section.split(".")
+    sections = ["_".join(["section", *parts[: place + 1]]) for place in range(len(parts))]
+    return [NAME, requirement.level.value, *sections]
+
+
+def marker_words(requirements: tuple[Requirement, ...]) -> dict[str, str]:
+    """Every marker, and what it says."""
+    words = {NAME: "a requirement that hookproof judges"}
+    words |= {level.value: f"a requirement of the level {level}" for level in Level}
+    for requirement in requirements:
+        for name in markers_of(requirement):
+            words.setdefault(
+                name,
+                f"a requirement of {name.replace('_', ' ', 1).replace('_', '.')} of the document",
+            )
+    return words
+
+
+def group_of(requirement: Requirement) -> str:
+    """The experiments that show a requirement, so that tests of the same evidence can share a
+    worker.
+    """
+    checks = [check for check in all_checks() if requirement.id in check.requirements]
+    names = sorted({name for check in checks for name in check.experiments})
+    return "+".join(names) if all(check.experiments for check in checks) else "every exchange"
+
+
+def header_of(order: Order) -> str:
+    """What is judged, in one line."""
+    target = getattr(order.subject, "base_url", "the embedded server")
+    return f"{NAME}: {target}, dialect {order.subject.dialect.name}, {order.profile.key} profile, seed {order.seed}"

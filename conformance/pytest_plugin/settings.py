@@ -1,0 +1,130 @@
+"""What a user's pytest run asks for: its options, read as the command line of `hookproof check`
+reads its own.
+"""
+
+import os
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from hookproof.conformance.experiments.context import Experiment, all_experiments
+from hookproof.conformance.model.check_registry import all_checks
+from hookproof.conformance.model.exit_codes import Refusal
+from hookproof.conformance.results.baseline import Expectation, read_baseline
+from hookproof.conformance.run.runner import Plan
+from hookproof.conformance.run.selection import Selection, needed_experiments
+from hookproof.conformance.target.definition import Profile, Target
+from hookproof.conformance.target.environment import Embedded
+from hookproof.conformance.target.file import (
+    DEFAULT_DIALECT,
+    Flags,
+    named_dialect,
+    receiver_from,
+    target_from,
+)
+from hookproof.conformance.target.project_assignment import projects_needed
+from hookproof.spec.catalogue import Catalogue, Level, Requirement, load_catalogue
+from hookproof.spec.contract.service_contract import contract_for
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What to judge, and how; every process of a run reads the same from its options."""
+
+    subject: Target | Embedded
+    catalogue: Catalogue
+    requirements: tuple[Requirement, ...]
+    profile: Profile
+    seed: int
+    baseline: tuple[Expectation, ...]
+
+    def experiments(self, requirements: Sequence[Requirement]) -> tuple[Experiment, ...]:
+        """The experiments that judging these requirements takes."""
+        return needed_experiments(requirements, all_checks(), all_experiments(), self.profile)
+
+    def plan(self, experiments: Sequence[Experiment]) -> Plan:
+        """The plan of a run of these experiments."""
+        return Plan(
+            subject=self.subject,
+            experiments=experiments,
+            every_experiment=[one.name for one in all_experiments()],
+            dialect=self.subject.dialect,
+            contract=contract_for(self.subject.dialect),
+            profile=self.profile,
+            seed=self.seed,
+            nonce=secrets.token_hex(3),
+        )
+
+
+def order_of(config: pytest.Config) -> Order:
+    """The order behind the options; raises pytest.UsageError with all that is wrong with them."""
+    try:
+        return _order(config)
+    except Refusal as refusal:
+        raise pytest.UsageError(
+            *(f"hookproof: {line}" for line in str(refusal).splitlines())
+        ) from None
+
+
+def _order(config: pytest.Config) -> Order:
+    seed = _seed(config)
+    catalogue = load_catalogue()
+    level = _one_of(config, "level", [one.value for one in Level], Level.HYGIENE.value)
+    baseline = _option(config, "baseline")
+    return Order(
+        subject=_subject(config, seed),
+        catalogue=catalogue,
+        requirements=Selection(level=Level(level)).requirements(catalogue),
+        profile=Profile[
+            _one_of(config, "profile", [one.key for one in Profile], Profile.STANDARD.key).upper()
+        ],
+        seed=seed,
+        baseline=() if baseline is None else read_baseline(Path(baseline)),
+    )
+
+
+def _subject(config: pytest.Config, seed: int) -> Target | Embedded:
+    flags = Flags(
+        url=_option(config, "url"),
+        file=_path(config, "target"),
+        api_key=os.environ.get("HOOKPROOF_API_KEY"),
+        project=_option(config, "project") or os.environ.get("HOOKPROOF_PROJECT"),
+        dialect=_option(config, "dialect") or os.environ.get("HOOKPROOF_DIALECT"),
+        ca_dir=_path(config, "ca_dir"),
+    )
+    if flags.url is not None or flags.file is not None:
+        return target_from(flags, os.environ)
+    return Embedded(
+        dialect=named_dialect(flags.dialect),
+        dialect_name=flags.dialect or DEFAULT_DIALECT,
+        seed=seed,
+        projects=projects_needed(len(all_experiments())),
+        receiver=receiver_from(flags, {}),
+    )
+
+
+def _option(config: pytest.Config, name: str) -> str | None:
+    value: str | None = config.getoption(f"hookproof_{name}")
+    return value
+
+
+def _path(config: pytest.Config, name: str) -> Path | None:
+    value = _option(config, name)
+    return None if value is None else Path(value)
+
+
+def _one_of(config: pytest.Config, name: str, known: Sequence[str], default: str) -> str:
+    value = _option(config, name) or default
+    if value not in known:
+        raise Refusal(f"--hookproof-{name}: {value!r} is none of {', '.join(known)}")
+    return value
+
+
+def _seed(config: pytest.Config) -> int:
+    value = _option(config, "seed") or "0"
+    if not (value.isascii() and value.isdigit()):
+        raise Refusal(f"--hookproof-seed: {value!r} is no number of 0 or more")
+    return int(value)

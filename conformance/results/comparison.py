@@ -1,0 +1,75 @@
+"""Two runs beside each other: which requirements got better, which got worse."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from hookproof.conformance.model.ledger import Entry, Ledger, counts
+from hookproof.conformance.model.verdict import Verdict
+
+PROVED = (Verdict.PASS, Verdict.NOT_APPLICABLE)
+
+
+class Change(StrEnum):
+    """What became of a requirement from one run to the next."""
+
+    WORSE = "worse"
+    BETTER = "better"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """A requirement of which two ledgers do not say the same; None where one of them did not judge
+    it.
+    """
+
+    change: Change
+    before: Entry | None
+    after: Entry | None
+
+    @property
+    def entry(self) -> Entry:
+        """The entry to name it by."""
+        found = self.after or self.before
+        assert found is not None
+        return found
+
+    @property
+    def words(self) -> str:
+        """From which verdict to which."""
+        return f"{_words(self.before)} -> {_words(self.after)}"
+
+
+def differences(before: Ledger, after: Ledger, *, strict: bool = False) -> Iterator[Difference]:
+    """The differences between two ledgers, in the order of the document.
+
+    `worse` is what failed, broke or was accepted by nobody and was not so before, or was proved
+    before and is not now; failed hygiene counts only with `strict`.
+    """
+    old = {entry.requirement.id: entry for entry in before.entries}
+    new = {entry.requirement.id: entry for entry in after.entries}
+    for name in {**old, **new}:
+        pair = old.get(name), new.get(name)
+        if _words(pair[0]) != _words(pair[1]):
+            yield Difference(change=_change(*pair, strict=strict), before=pair[0], after=pair[1])
+
+
+def _change(before: Entry | None, after: Entry | None, *, strict: bool) -> Change:
+    if before is None or after is None:
+        return Change.WORSE if after is not None and _is_bad(after, strict=strict) else Change.OTHER
+    if _is_bad(before, strict=strict) != _is_bad(after, strict=strict):
+        return Change.WORSE if _is_bad(after, strict=strict) else Change.BETTER
+    lost = before.verdict is Verdict.PASS and after.verdict is Verdict.NOT_EXERCISED
+    won = before.verdict is Verdict.NOT_EXERCISED and after.verdict in PROVED
+    return Change.WORSE if lost and not after.accepted else Change.BETTER if won else Change.OTHER
+
+
+def _is_bad(entry: Entry, *, strict: bool) -> bool:
+    return entry.verdict is Verdict.ERROR or counts(entry, strict=strict)
+
+
+def _words(entry: Entry | None) -> str:
+    if entry is None:
+        return "not judged"
+    return f"{entry.verdict.words}{' (accepted)' if entry.accepted else ''}"

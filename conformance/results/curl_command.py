@@ -1,0 +1,81 @@
+"""A curl command for an exchange that was written down: the way to see a finding again."""
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.results.redaction import VARIABLE
+
+MOST_EXCHANGES: Final = 4
+LONGEST_BODY: Final = 2000
+"""In bytes; a longer one would bury the command."""
+
+_VARIABLES: Final = re.compile(rf"(\$\{{{VARIABLE}(?:_\d+)?%\?\}}|\${VARIABLE}(?:_\d+)?)")
+
+
+def curl(exchanges: Sequence[Exchange]) -> str:
+    """The commands that repeat the last few of these exchanges, one line each; the key comes from the environment."""
+    return "\n".join(map(_command, exchanges[-MOST_EXCHANGES:]))
+
+
+def _command(exchange: Exchange) -> str:
+    return " ".join(
+        [
+            "curl",
+            "-i",
+            "--path-as-is",
+            "-g",
+            *_method(exchange),
+            quoted(exchange.url),
+            *_parts(exchange),
+        ]
+    )
+
+
+def _method(exchange: Exchange) -> list[str]:
+    return (
+        []
+        if exchange.method == "GET" and exchange.request_body is None
+        else ["-X", exchange.method]
+    )
+
+
+def _parts(exchange: Exchange) -> Iterator[str]:
+    for name, value in exchange.request_headers:
+        # curl sends `name;` as a header without a value, and leaves out one that is written `name:`.
+        yield f"-H {quoted(f'{name}: {value}' if value else f'{name};')}"
+    body = exchange.request_body
+    if body is not None:
+        text = _printable(body)
+        if text is None:
+            yield f"--data-binary @body.bin  # {len(body)} bytes: request_body_b64 of this exchange in run.jsonl"
+        else:
+            yield f"--data-raw {quoted(text)}"
+
+
+def quoted(text: str) -> str:
+    """A text for a shell, in which only our own variables are replaced."""
+    parts = _VARIABLES.split(text)
+    if len(parts) == 1:
+        return shlex.quote(text)
+    return (
+        '"'
+        + "".join(
+            one if i % 2 else re.sub(r'([\\"$`])', r"\\\1", one) for i, one in enumerate(parts)
+        )
+        + '"'
+    )
+
+
+def _printable(body: bytes) -> str | None:
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        return None
+    return (
+        text
+        if len(body) <= LONGEST_BODY and all(c.isprintable() or c in "\n\t" for c in text)
+        else None
+    )

@@ -1,0 +1,118 @@
+"""The findings, requirements and judgements of run.jsonl: from JSON and back."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.ledger import Entry, Finding
+from hookproof.conformance.model.verdict import Judgement, Verdict
+from hookproof.conformance.results.redaction import Mask
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.spec.catalogue import Level, Requirement
+
+
+def finding_json(finding: Finding) -> dict[str, Any]:
+    """A finding as a JSON object."""
+    return {
+        "requirement": finding.requirement,
+        "check": finding.check,
+        "message": finding.message,
+        "expected": finding.expected,
+        "actual": finding.actual,
+        "count": finding.count,
+        "experiment": finding.experiment,
+        "case": finding.case,
+        "cause": finding.cause,
+        "shrunk": finding.shrunk,
+        **_proof_json(finding),
+    }
+
+
+def finding_of(event: Mapping[str, Any]) -> Finding:
+    """The finding behind `finding_json`; raises KeyError, TypeError or ValueError for anything
+    else.
+    """
+    return Finding(**{**event, **_proof_of(event)})
+
+
+def judgement_json(judgement: Judgement) -> dict[str, Any]:
+    """A judgement as a JSON object."""
+    return {
+        "requirement": judgement.requirement,
+        "verdict": judgement.verdict.key,
+        "message": judgement.message,
+        "expected": judgement.expected,
+        "actual": judgement.actual,
+        **({} if judgement.cause is None else {"cause": judgement.cause}),
+        **_proof_json(judgement),
+    }
+
+
+def judgement_of(event: Mapping[str, Any]) -> Judgement:
+    """The judgement behind `judgement_json`; raises KeyError, TypeError or ValueError for anything
+    else.
+    """
+    return Judgement(**{**event, "verdict": verdict_of(event["verdict"]), **_proof_of(event)})
+
+
+def entry_json(entry: Entry, mask: Mask) -> dict[str, Any]:
+    """An entry without its findings as a JSON object."""
+    requirement = entry.requirement
+    return {
+        "id": requirement.id,
+        "section": requirement.section,
+        "level": requirement.level.value,
+        "operations": list(requirement.operations),
+        "text": requirement.text,
+        "gaps": list(requirement.gaps),
+        "untestable": requirement.untestable,
+        "verdict": entry.verdict.key,
+        "exercised": entry.exercised,
+        "checks": list(entry.checks),
+        "reasons": [mask.text(reason) for reason in entry.reasons],
+        "judged": entry.judged,
+        "accepted": entry.accepted,
+        "seen": [verdict.key for verdict in entry.seen],
+    }
+
+
+def entry_of(event: Mapping[str, Any], findings: Sequence[Finding]) -> Entry:
+    """The entry behind `entry_json`, with those of the findings that are about it."""
+    return Entry(
+        requirement=Requirement(
+            id=event["id"],
+            section=event["section"],
+            level=Level(event["level"]),
+            operations=tuple(event["operations"]),
+            text=event["text"],
+            gaps=tuple(event["gaps"]),
+            untestable=event["untestable"],
+        ),
+        verdict=verdict_of(event["verdict"]),
+        exercised=event["exercised"],
+        checks=tuple(event["checks"]),
+        findings=tuple(finding for finding in findings if finding.requirement == event["id"]),
+        reasons=tuple(event["reasons"]),
+        judged=event["judged"],
+        accepted=event["accepted"],
+        seen=tuple(map(verdict_of, event["seen"])),
+    )
+
+
+def verdict_of(key: str) -> Verdict:
+    """The verdict of this key; raises KeyError."""
+    return Verdict[key.upper()]
+
+
+def _proof_json(proved: Finding | Judgement) -> dict[str, Any]:
+    return {
+        "exchanges": [one.to_json() for one in proved.exchanges],
+        "deliveries": [one.to_json() for one in proved.deliveries],
+    }
+
+
+def _proof_of(event: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "exchanges": tuple(map(Exchange.from_json, event["exchanges"])),
+        "deliveries": tuple(map(ReceivedDelivery.from_json, event["deliveries"])),
+    }

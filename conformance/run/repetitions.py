@@ -1,0 +1,25 @@
+"""The repetitions of a run in one ledger: each requirement keeps its worst verdict, and a flaky one
+all of them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hookproof.conformance.model.ledger import Entry, Ledger
+
+
+def merged(ledgers: Sequence[Ledger]) -> Ledger:
+    """One ledger of those of all repetitions, which hold the same requirements in the same order."""
+    rows = zip(*(ledger.entries for ledger in ledgers), strict=True)
+    return Ledger(
+        entries=tuple(map(_worst, rows)),
+        cut=next((ledger.cut for ledger in ledgers if ledger.cut), None),
+        faults=tuple(dict.fromkeys(fault for ledger in ledgers for fault in ledger.faults)),
+    )
+
+
+def _worst(entries: Sequence[Entry]) -> Entry:
+    verdicts = tuple(entry.verdict for entry in entries)
+    worst = max(entries, key=lambda entry: entry.verdict)
+    seen = verdicts if len(set(verdicts)) > 1 else ()
+    return replace(worst, exercised=sum(entry.exercised for entry in entries), seen=seen)

@@ -1,0 +1,152 @@
+"""The pytest host: one test per requirement, in the order of the document.
+
+The node id of a test shows the requirement's id and sentence, so that pytest's own ways of
+selecting and stopping work. A requirement that fails is a failed test, one that hookproof could not
+judge is an error in the test's setup, and one that was not exercised or is not applicable is a
+skipped test; what a baseline accepts is an expected failure.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+import pytest
+
+from hookproof.conformance.model.ledger import Entry, Finding
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.results.curl_command import curl
+from hookproof.spec.catalogue import Requirement
+
+NAME: Final = "hookproof"
+FOREIGN: Final = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
+NO_AUTOLOAD: Final = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"
+
+Judge = Callable[[Requirement], Entry]
+
+
+class Suite(pytest.Collector):
+    """The requirements as pytest collects them, beside the user's own files."""
+
+    requirements: Sequence[Requirement]
+    judge: Judge
+
+    def collect(self) -> Iterator["RequirementItem"]:
+        """One test for each requirement."""
+        for requirement in self.requirements:
+            name = f"{requirement.id} {requirement.text}"
+            yield RequirementItem.from_parent(
+                self, name=name, requirement=requirement, judge=self.judge
+            )
+
+
+class RequirementItem(pytest.Item):
+    """The test that the target keeps one requirement; `judge` may wait for evidence."""
+
+    def __init__(self, *, requirement: Requirement, judge: Judge, **further: Any):
+        super().__init__(**further)
+        self.requirement = requirement
+        self.entry: Entry | None = None
+        self._judge = judge
+
+    def setup(self) -> None:
+        """Judge the requirement; an error of hookproof is an error of the setup."""
+        self.entry = self._judge(self.requirement)
+        if self.entry.verdict is Verdict.ERROR:
+            pytest.fail("\n".join(self.entry.reasons), pytrace=False)
+
+    def runtest(self) -> None:
+        """Fail or skip as the verdict says."""
+        assert self.entry is not None
+        if self.entry.accepted:
+            pytest.xfail(
+                f"{self.entry.verdict.words}, and the baseline accepts it: {self.entry.accepted}"
+            )
+        if self.entry.verdict is Verdict.FAIL:
+            pytest.fail(
+                "\n\n".join([self.requirement.text, *map(_told, self.entry.findings)]),
+                pytrace=False,
+            )
+        if self.entry.verdict is not Verdict.PASS:
+            pytest.skip("\n".join(self.entry.reasons))
+
+    def reportinfo(self) -> tuple[str, None, str]:
+        """Where the test stands, for a reader: it has no line in any file."""
+        return NAME, None, self.name
+
+
+class RequirementPlugin:
+    """Makes the requirements all that is tested, and keeps what became of each."""
+
+    def __init__(self, requirements: Sequence[Requirement], judge: Judge):
+        self.entries: dict[str, Entry] = {}
+        self._requirements = requirements
+        self._judge = judge
+
+    def pytest_collection(self, session: pytest.Session) -> bool:
+        """Collect the requirements and no file."""
+        session.items = collected(session, self._requirements, self._kept)
+        session.testscollected = len(session.items)
+        return True
+
+    def _kept(self, requirement: Requirement) -> Entry:
+        entry = self._judge(requirement)
+        self.entries[requirement.id] = entry
+        return entry
+
+
+def collected(
+    session: pytest.Session, requirements: Sequence[Requirement], judge: Judge
+) -> list[pytest.Item]:
+    """A test for each requirement."""
+    suite = Suite.from_parent(session, name=NAME, nodeid=NAME)
+    suite.requirements, suite.judge = requirements, judge
+    items: list[pytest.Item] = list(suite.collect())
+    report = pytest.CollectReport(nodeid=NAME, outcome="passed", longrepr=None, result=list(items))
+    session.config.hook.pytest_collectreport(report=report)  # so that a terminal counts them
+    return items
+
+
+def run_suite(plugin: RequirementPlugin, *, max_fail: int) -> pytest.ExitCode:
+    """Run the suite in this process, apart from whatever pytest configuration the user has where
+    they stand.
+    """
+    with _without_foreign_settings():
+        code = pytest.main(
+            [
+                *("-c", os.devnull, "--rootdir", os.path.dirname(__file__), "--noconftest"),  # noqa: PTH120
+                *(
+                    "-p",
+                    "no:cacheprovider",
+                    "-p",
+                    "no:terminal",
+                    "-p",
+                    "no:logging",
+                    "-p",
+                    "no:faulthandler",
+                ),
+                *("-p", "no:unraisableexception", "-p", "no:threadexception"),
+                *("--assert=plain", "--capture=no", "--strict-markers", f"--maxfail={max_fail}"),
+            ],
+            plugins=[plugin],
+        )
+    return pytest.ExitCode(code)
+
+
+def _told(finding: Finding) -> str:
+    lines = [finding.message, f"  expected: {finding.expected}", f"  actual: {finding.actual}"]
+    lines.append(f"  seen: {finding.sightings} (check {finding.check})")
+    return "\n".join(
+        [*lines, *(f"  {command}" for command in curl(finding.exchanges).splitlines())]
+    )
+
+
+@contextmanager
+def _without_foreign_settings() -> Iterator[None]:
+    kept = {name: os.environ.pop(name, None) for name in (*FOREIGN, NO_AUTOLOAD)}
+    os.environ[NO_AUTOLOAD] = "1"
+    try:
+        yield
+    finally:
+        del os.environ[NO_AUTOLOAD]
+        os.environ.update({name: value for name, value in kept.items() if value is not None})

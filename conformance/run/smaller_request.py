@@ -1,0 +1,119 @@
+"""Smaller requests: what can be left out of a request, or be shorter, from the boldest cut to the
+mildest.
+
+Nothing here knows what a request is good for. Its method, its path and its credentials stay; texts
+that name a place (a URL, a mail address) are left out or stay whole, since half of one may be the
+place of a stranger.
+"""
+
+import json
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeVar
+
+from hookproof.conformance.target.client import encoded
+
+Item = TypeVar("Item")
+
+# Headers without which a request would be refused for what it was never about.
+LASTING: Final = frozenset({"authorization", "content-type"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What may become smaller of a request: the pieces of its query as they were sent, its headers,
+    its body.
+    """
+
+    query: tuple[str, ...]
+    headers: tuple[tuple[str, str], ...]
+    content: bytes | None
+
+
+def smaller_parts(parts: Parts, kept: Collection[str] = ()) -> Iterator[Parts]:
+    """Each way to make a request smaller by one cut; members of the body in `kept` stay as they
+    are.
+    """
+    for query in _without_some(parts.query):
+        yield replace(parts, query=tuple(query))
+    lasting = [pair for pair in parts.headers if pair[0].lower() in LASTING]
+    further = [pair for pair in parts.headers if pair not in lasting]
+    for headers in _without_some(further):
+        yield replace(parts, headers=(*lasting, *headers))
+    for place, piece in enumerate(parts.query):
+        for shorter in _shorter_pieces(piece):
+            yield replace(parts, query=(*parts.query[:place], shorter, *parts.query[place + 1 :]))
+    if parts.content:
+        for content in _smaller_bodies(parts.content, kept):
+            yield replace(parts, content=content)
+
+
+def smaller_values(value: Any, kept: Collection[str] = ()) -> Iterator[Any]:
+    """Each way to make a JSON value smaller by one cut: fewer members first, then smaller ones."""
+    match value:
+        case dict():
+            yield from _smaller_objects(value, kept)
+        case list():
+            yield from _without_some(value)
+            for place, member in enumerate(value):
+                for smaller in smaller_values(member):
+                    yield [*value[:place], smaller, *value[place + 1 :]]
+        case str():
+            yield from _shorter_texts(value)
+        case int() | float() if len(str(value)) > 1 and not isinstance(value, bool):
+            yield 0
+
+
+def _smaller_objects(value: dict[str, Any], kept: Collection[str]) -> Iterator[dict[str, Any]]:
+    names = [name for name in value if name not in kept]
+    for left in _without_some(names):
+        yield {name: member for name, member in value.items() if name in kept or name in left}
+    for name in names:
+        for smaller in smaller_values(value[name]):
+            yield {**value, name: smaller}
+
+
+def _smaller_bodies(content: bytes, kept: Collection[str]) -> Iterator[bytes]:
+    try:
+        value = json.loads(content)
+        compact = encoded(value)
+    except (ValueError, RecursionError):
+        yield from _shorter_contents(content)
+        return
+    if len(compact) < len(content):
+        yield compact
+    for smaller in smaller_values(value, kept):
+        yield encoded(smaller)
+
+
+def _without_some(items: Sequence[Item]) -> Iterator[list[Item]]:
+    """The items without all of them, without each half, each quarter and so on, down to without
+    each single one.
+    """
+    size = len(items)
+    while size:
+        for start in range(0, len(items), size):
+            yield [*items[:start], *items[start + size :]]
+        size //= 2
+
+
+def _shorter_texts(text: str) -> Iterator[str]:
+    if "://" not in text and "@" not in text:
+        for length in _shorter_lengths(len(text)):
+            yield text[:length]
+
+
+def _shorter_contents(content: bytes) -> Iterator[bytes]:
+    for length in _shorter_lengths(len(content)):
+        yield content[:length]
+
+
+def _shorter_pieces(piece: str) -> Iterator[str]:
+    name, sign, value = piece.partition("=")
+    if sign and "%" not in value:  # half of an escape would be another request altogether
+        for shorter in _shorter_texts(value):
+            yield f"{name}={shorter}"
+
+
+def _shorter_lengths(length: int) -> Iterator[int]:
+    yield from sorted({part for part in (0, length // 2, length * 3 // 4) if part < length})

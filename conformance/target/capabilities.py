@@ -1,0 +1,88 @@
+"""What a target may say that it can or cannot do, and which of it the document allows it to lack.
+
+`capabilities: {api_key: no}` in target.yaml keeps the experiments from trying it. Where the
+document allows its absence the requirements concerned are not applicable; where the document lists
+it they are not exercised, and the run stays incomplete. `yes` turns an absence that would pass as
+allowed into a failure; `auto` looks for itself.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from hookproof.spec.catalogue import Catalogue
+
+
+class Presence(StrEnum):
+    """What target.yaml says of a capability."""
+
+    YES = "yes"
+    NO = "no"
+    AUTO = "auto"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capability:
+    """One of them. `requirements` are ids and patterns; `place` is where the document speaks of it."""
+
+    requirements: tuple[str, ...]
+    place: str
+    may_lack: bool = False
+
+
+# The document shows api_key and basic_auth in responses alone, so that a target need not take them.
+CAPABILITIES: Final[Mapping[str, Capability]] = {
+    "api_key": Capability(requirements=("2.5-9", "2.5-11"), place="section 2.5", may_lack=True),
+    "basic_auth": Capability(requirements=("2.5-10", "2.5-12"), place="section 2.5", may_lack=True),
+    "oauth2": Capability(requirements=("2.5-[2-8]", "2.5-14"), place="section 2.5"),
+    "mtls": Capability(requirements=("2.3-17", "4.1-15"), place="section 2.3"),
+    "rate_limit": Capability(requirements=("8-[1-6]",), place="section 8"),
+    "portal_links": Capability(
+        requirements=(
+            "1-6",
+            "1-7",
+            "1-8",
+            "1-10",
+            "2.6-*",
+            "4.4-*",
+            "4.5-*",
+            "4.6-*",
+            "9-2",
+            "9-4",
+        ),
+        place="section 1",
+    ),
+    "sources": Capability(requirements=("1-9", "2.7-*", "4.7-*"), place="section 1"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lack:
+    """Why a requirement is not judged: the target says that it lacks something."""
+
+    reason: str
+    allowed: bool
+
+
+def lacking(capabilities: Mapping[str, Presence], catalogue: Catalogue) -> Mapping[str, Lack]:
+    """By its id, each requirement that a target cannot show because it says that it lacks a
+    capability.
+    """
+    return dict(_lacking(capabilities, catalogue))
+
+
+def _lacking(
+    capabilities: Mapping[str, Presence], catalogue: Catalogue
+) -> Iterator[tuple[str, Lack]]:
+    for name in (name for name, presence in capabilities.items() if presence is Presence.NO):
+        capability = CAPABILITIES[name]
+        told = f"The target says that it lacks {name} (capabilities in target.yaml)"
+        reason = (
+            f"{told}, and {capability.place} of the document allows that."
+            if capability.may_lack
+            else f"{told}, but {capability.place} of the document lists it; say `auto` or `yes` to have it tried."
+        )
+        for selector in capability.requirements:
+            for requirement in catalogue.select(selector):
+                yield requirement.id, Lack(reason=reason, allowed=capability.may_lack)

@@ -1,0 +1,224 @@
+"""The API client: one call per operation of the contract, each of them recorded as an exchange.
+
+A call never raises for what the target does: a refused connection, a time-out or half a response
+become an exchange without a status and with a problem. Nothing is followed, retried or decoded on
+the way. Only when the run is over does a call raise RunOver.
+"""
+
+import asyncio
+import io
+import json
+import time
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from types import TracebackType
+from typing import Any, Final, Self
+from urllib.parse import quote, urlencode
+
+import aiohttp
+from yarl import URL
+
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.target.circuit_breaker import Breaker
+from hookproof.conformance.target.definition import Project
+from hookproof.spec.contract.service_contract import Contract
+from hookproof.spec.dialect.model import Dialect
+
+
+class Key(StrEnum):
+    """The API key that a call carries."""
+
+    OWN = "own"
+    NONE = "none"
+    EMPTY = "empty"
+    WRONG = "wrong"
+    TRUNCATED = "truncated"
+    BARE = "bare"
+
+
+CONNECTIONS: Final = 64
+# In bytes; a target that never ends its answer must not fill our memory.
+LONGEST_ANSWER: Final = 16 * 1024 * 1024
+NEVER_ISSUED: Final = "never-issued-key"
+
+
+def _heard(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Keep silent of what calls have been told: aiohttp may leave a second failure of a request to
+    nobody.
+    """
+    if not isinstance(context.get("exception"), aiohttp.ClientError):
+        loop.default_exception_handler(context)
+
+
+class ApiClient:
+    """Calls the target over kept connections; use it as an async context manager."""
+
+    def __init__(
+        self,
+        base_url: str,
+        contract: Contract,
+        dialect: Dialect,
+        *,
+        timeout_s: float,
+        breaker: Breaker,
+    ):
+        self.base_url = base_url.rstrip("/")
+        self._contract = contract
+        self._dialect = dialect
+        self._timeout = aiohttp.ClientTimeout(total=timeout_s)
+        self._breaker = breaker
+        self._session: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        asyncio.get_running_loop().set_exception_handler(_heard)
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=CONNECTIONS),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,
+            skip_auto_headers=("User-Agent", "Accept-Encoding", "Content-Type"),
+        )
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        assert self._session is not None
+        await self._session.close()
+
+    async def call(
+        self,
+        operation_id: str,
+        *,
+        role: str,
+        project: Project,
+        path: Mapping[str, str] | None = None,
+        query: Mapping[str, str] | Sequence[tuple[str, str]] = (),
+        body: object = None,
+        raw_body: bytes | None = None,
+        headers: Sequence[tuple[str, str]] = (),
+        key: Key = Key.OWN,
+    ) -> Exchange:
+        """Call an operation by its operationId (section 4). `raw_body` is sent as it is, `body` as
+        compact JSON.
+        """
+        operation = self._contract.operations[operation_id]
+        filled = operation.path
+        for name, value in {"projectID": project.id, **(path or {})}.items():
+            filled = filled.replace("{" + name + "}", quote(value, safe=""))
+        content = raw_body if raw_body is not None else None if body is None else encoded(body)
+        return await self.send(
+            operation_id=operation_id,
+            role=role,
+            project=project,
+            method=operation.method,
+            target=filled + (f"?{urlencode(query)}" if query else ""),
+            content=content,
+            headers=self.headers(project, key, content is not None, headers),
+            key=key,
+        )
+
+    def headers(
+        self,
+        project: Project,
+        key: Key,
+        has_body: bool,
+        further: Sequence[tuple[str, str]] = (),
+    ) -> tuple[tuple[str, str], ...]:
+        """The headers of a call: Authorization as the dialect writes it (section 5), the content
+        type, and more.
+        """
+        headers = [] if key is Key.NONE else [("Authorization", self._authorization(project, key))]
+        if has_body and not any(name.lower() == "content-type" for name, _ in further):
+            headers.append(("Content-Type", "application/json"))
+        return (*headers, *further)
+
+    def _authorization(self, project: Project, key: Key) -> str:
+        written = self._dialect.authentication.key_format
+        match key:
+            case Key.EMPTY:
+                return ""
+            case Key.WRONG:
+                return written.replace("{key}", NEVER_ISSUED)
+            case Key.TRUNCATED:
+                return written.replace("{key}", project.api_key[:-1])
+            case Key.BARE:
+                return project.api_key
+            case _:
+                return written.replace("{key}", project.api_key)
+
+    async def send(
+        self,
+        *,
+        operation_id: str | None,
+        role: str,
+        project: Project,
+        method: str,
+        target: str,
+        content: bytes | None,
+        headers: Sequence[tuple[str, str]],
+        key: Key,
+    ) -> Exchange:
+        """Send one request to `target`, a path with its query, already percent-encoded."""
+        assert self._session is not None, "the client is not open"
+        self._breaker.admit()
+        url = self.base_url + target
+        sent_at, started = time.time(), time.monotonic()
+        answer: dict[str, Any] = {"status": None}
+        try:
+            async with self._session.request(
+                method,
+                URL(url, encoded=True),
+                data=None
+                if content is None
+                else io.BytesIO(content),  # in pieces: a large one would hold the loop
+                headers=list(headers),
+                allow_redirects=False,
+                timeout=self._timeout,
+            ) as response:
+                received = tuple(
+                    (name.decode("latin-1"), value.decode("latin-1"))
+                    for name, value in response.raw_headers
+                )
+                body = await _whole(response)
+                answer = {
+                    "status": response.status,
+                    "response_headers": received,
+                    "response_body": body,
+                }
+        except TimeoutError:
+            answer["problem"] = f"TimeoutError: no whole answer within {self._timeout.total:g} s"
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            answer["problem"] = (
+                f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            )
+        self._breaker.note(answered=answer["status"] is not None)
+        return Exchange(
+            role=role,
+            operation_id=operation_id,
+            project=project.id,
+            key=key.value,
+            method=method,
+            url=url,
+            request_headers=tuple(headers),
+            request_body=content,
+            sent_at=sent_at,
+            duration_s=time.monotonic() - started,
+            **answer,
+        )
+
+
+async def _whole(response: aiohttp.ClientResponse) -> bytes:
+    body = bytearray()
+    async for piece in response.content.iter_any():
+        body += piece
+        if len(body) > LONGEST_ANSWER:
+            raise ValueError(f"the answer is longer than {LONGEST_ANSWER} bytes")
+    return bytes(body)
+
+
+def encoded(value: object) -> bytes:
+    """A value as compact JSON in UTF-8; lone surrogates stay escaped."""
+    return json.dumps(value, separators=(",", ":")).encode()

@@ -1,0 +1,58 @@
+"""The options of the command line that say which target is meant, how it is spoken to, and where it
+delivers.
+
+Their names are those of `Flags`; each can come from the environment too.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+OPTIONS: Final = (
+    click.argument("url", required=False, envvar="HOOKPROOF_URL"),
+    click.option(
+        "--target",
+        "file",
+        type=click.Path(path_type=Path),
+        envvar="HOOKPROOF_TARGET",
+        help="File that describes the target, target.yaml.",
+    ),
+    click.option(
+        "--api-key",
+        envvar="HOOKPROOF_API_KEY",
+        help="Key of the project (better: HOOKPROOF_API_KEY).",
+    ),
+    click.option("--project", envvar="HOOKPROOF_PROJECT", help="Project to work in."),
+    click.option(
+        "--dialect", envvar="HOOKPROOF_DIALECT", help="Name or file of the target's dialect."
+    ),
+    click.option(
+        "--receiver-bind",
+        envvar="HOOKPROOF_RECEIVER_BIND",
+        metavar="HOST:PORT",
+        help="Where the receiver listens; 127.0.0.1 and any free port by default.",
+    ),
+    click.option(
+        "--receiver-url",
+        envvar="HOOKPROOF_RECEIVER_URL",
+        metavar="URL",
+        help="How the target reaches the receiver, if that is another address.",
+    ),
+    click.option(
+        "--ca-dir",
+        type=click.Path(path_type=Path),
+        envvar="HOOKPROOF_CA_DIR",
+        help="Folder of the CA that the target trusts, made by `hookproof ca`.",
+    ),
+)
+
+
+def target_options(command: Command) -> Command:
+    """Give a command all of them, in this order."""
+    for option in reversed(OPTIONS):
+        command = option(command)
+    return command

@@ -1,0 +1,86 @@
+"""The server under test, as far as it is known before the first request."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from pathlib import Path
+
+from hookproof.conformance.target.capabilities import Presence
+from hookproof.conformance.target.hooks.provision import Provision
+from hookproof.spec.dialect.model import Dialect
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """A project of the target and a key that opens it (section 5)."""
+
+    id: str
+    api_key: str = field(repr=False)
+
+
+class Profile(IntEnum):
+    """How much is tried; a heavier profile includes the lighter ones."""
+
+    QUICK = 0
+    STANDARD = 1
+    DEEP = 2
+
+    @property
+    def key(self) -> str:
+        """The word used on the command line and in reports."""
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budgets:
+    """The longest waits, in seconds: for one request, one delivery, a silence that proves absence,
+    the whole run.
+    """
+
+    request_s: float = 10.0
+    delivery_s: float = 10.0
+    quiet_s: float = 2.0
+    total_s: float = 120.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceiverSettings:
+    """Where deliveries are to arrive. Without a CA that the target was told to trust, none can
+    (section 2.3: https).
+
+    `bind` is host:port; `public_url` is how the target reaches it, if that is another address.
+    """
+
+    bind: str = "127.0.0.1:0"
+    public_url: str | None = None
+    ca: Path | None = None
+    ca_key: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fixtures:
+    """What a project holds for the suites: identifiers of portal links that they may change, and of
+    sources.
+    """
+
+    portal_links: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Where the target is, who may call it, and what it says of itself; `fixtures` are named by
+    project.
+
+    `canaries` are addresses of this machine that the target's requests must not reach.
+    """
+
+    base_url: str
+    projects: tuple[Project, ...]
+    dialect: Dialect
+    receiver: ReceiverSettings = ReceiverSettings()
+    budgets: Budgets = Budgets()
+    provision: Provision = field(default_factory=Provision)
+    fixtures: Mapping[str, Fixtures] = field(default_factory=dict)
+    capabilities: Mapping[str, Presence] = field(default_factory=dict)
+    canaries: tuple[str, ...] = ()

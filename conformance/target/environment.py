@@ -1,0 +1,182 @@
+"""The venue of a run: the target and the receiver, started or reached.
+
+Without a target the reference server is started as a process, with random keys, beside the
+receiver. With one, only the receiver is started. Both end with the block, however that ends.
+"""
+
+import secrets
+import shutil
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from hookproof.conformance.model.evidence import PreconditionFailed
+from hookproof.conformance.model.exit_codes import ExitCode, Refusal
+from hookproof.conformance.target.capabilities import CAPABILITIES, Presence
+from hookproof.conformance.target.definition import Budgets, Project, ReceiverSettings, Target
+from hookproof.conformance.target.hooks.http_steps import Step, hook_of_steps
+from hookproof.conformance.target.hooks.provision import Provision
+from hookproof.receiver.client.child_process import ChildFailed, child, children
+from hookproof.receiver.client.control_api import ReceiverClient
+from hookproof.receiver.http.authority import (
+    CERTIFICATE_FILE,
+    KEY_FILE,
+    Authority,
+    AuthorityProblem,
+)
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.spec.dialect.model import Dialect
+
+# Far more than it takes, for a machine that has no time at all: a process that fails says so at
+# once.
+READY_WITHIN_S: Final = 90.0
+DEFAULT_BUDGETS: Final = Budgets()
+# What the embedded server's guard closes although connecting there leads to this machine, where the
+# receiver is.
+CLOSED_TO_THE_EMBEDDED: Final = ("0.0.0.0",)
+
+NO_CA: Final = (
+    "the receiver has a CA that the target cannot know, so nothing can be delivered to it; make one with"
+    " `hookproof ca DIR`, let the target trust DIR/ca.pem, and give --ca-dir DIR"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Embedded:
+    """The reference server, to be started under a dialect; the name is how its process finds the
+    same dialect.
+
+    `deviations` are further words of its command line: the faults and variants that it is to have.
+    """
+
+    dialect: Dialect
+    dialect_name: str
+    seed: int
+    projects: int
+    receiver: ReceiverSettings
+    budgets: Budgets = DEFAULT_BUDGETS
+    deviations: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment:
+    """A target that can be called, and the receiver beside it."""
+
+    target: Target
+    receiver: ReceiverClient
+    embedded: bool
+
+
+class UntrustedReceiver(ReceiverClient):
+    """A receiver whose CA no target trusts: tokens can be had, but no delivery will ever arrive."""
+
+    async def deliveries(
+        self, token: str, count: int = 1, timeout_s: float = 5.0, *, after: int = 0
+    ) -> tuple[ReceivedDelivery, ...]:
+        """Raise Obstacle: silence would prove nothing here."""
+        raise PreconditionFailed(NO_CA)
+
+
+@asynccontextmanager
+async def opened(subject: Target | Embedded) -> AsyncIterator[Environment]:
+    """Start what has to be started; raises Refusal where that fails."""
+    try:
+        async with (
+            _embedded(subject) if isinstance(subject, Embedded) else _beside(subject) as environment
+        ):
+            yield environment
+    except ChildFailed as failure:
+        ours = failure.exit_code != ExitCode.USAGE
+        raise Refusal(str(failure), ExitCode.FAULT if ours else ExitCode.USAGE) from None
+    except AuthorityProblem as problem:
+        raise Refusal(f"receiver: {problem}") from None
+
+
+@asynccontextmanager
+async def _embedded(subject: Embedded) -> AsyncIterator[Environment]:
+    names = [f"p{number}" for number in range(1, subject.projects + 1)]
+    projects = tuple(
+        Project(id=name, api_key=f"embedded-{secrets.token_urlsafe(24)}") for name in names
+    )
+    with tempfile.TemporaryDirectory(prefix="hookproof-") as folder:
+        ca = copied_ca(subject.receiver, Path(folder))
+        certificate = Authority(ca).certificate_path  # made before both start, since both read it
+        serve = [
+            "serve",
+            "--port",
+            "0",
+            "--dialect",
+            subject.dialect_name,
+            "--seed",
+            str(subject.seed),
+        ]
+        serve += subject.deviations
+        serve += [
+            word
+            for project in projects
+            for word in ("--project", f"{project.id}={project.api_key}")
+        ]
+        commands = [_receive(subject.receiver, ca), [*serve, "--ca", str(certificate)]]
+        async with (
+            children(commands, deadline_s=READY_WITHIN_S) as (receiving, serving),
+            ReceiverClient(receiving["control"]) as receiver,
+        ):
+            target = Target(
+                base_url=serving["api"],
+                projects=projects,
+                dialect=subject.dialect,
+                receiver=subject.receiver,
+                budgets=subject.budgets,
+                provision=_arranged_by(serving["control"], subject.budgets.request_s),
+                capabilities=dict.fromkeys(CAPABILITIES, Presence.YES),
+                canaries=CLOSED_TO_THE_EMBEDDED,
+            )
+            yield Environment(target=target, receiver=receiver, embedded=True)
+
+
+def _arranged_by(control: str, timeout_s: float) -> Provision:
+    """The hooks of the reference server: its control listener makes portal links and sources."""
+    kinds = {"portal_link": "portal-links", "source": "sources"}
+    steps = {
+        f"create_{kind}": Step(
+            url=f"{control}/projects/{{project.id}}/{path}", body=f"{{{kind}}}", keep={"uid": "uid"}
+        )
+        for kind, path in kinds.items()
+    }
+    return Provision(
+        hooks={
+            name: hook_of_steps(name, [step], timeout_s=timeout_s) for name, step in steps.items()
+        }
+    )
+
+
+@asynccontextmanager
+async def _beside(target: Target) -> AsyncIterator[Environment]:
+    kind = ReceiverClient if target.receiver.ca is not None else UntrustedReceiver
+    with tempfile.TemporaryDirectory(prefix="hookproof-") as folder:
+        ca = copied_ca(target.receiver, Path(folder))
+        async with (
+            child(_receive(target.receiver, ca), deadline_s=READY_WITHIN_S) as ready,
+            kind(ready["control"]) as receiver,
+        ):
+            yield Environment(target=target, receiver=receiver, embedded=False)
+
+
+def _receive(settings: ReceiverSettings, ca: Path) -> list[str]:
+    """The command that starts the receiver."""
+    public_url = [] if settings.public_url is None else ["--public-url", settings.public_url]
+    return ["receive", "--bind", settings.bind, "--ca-dir", str(ca), *public_url]
+
+
+def copied_ca(settings: ReceiverSettings, folder: Path) -> Path:
+    """A folder in which the receiver finds the CA; a target file may keep its two halves anywhere."""
+    try:
+        for source, name in ((settings.ca, CERTIFICATE_FILE), (settings.ca_key, KEY_FILE)):
+            if source is not None:
+                shutil.copyfile(source, folder / name)
+    except OSError as error:
+        raise Refusal(f"receiver: the CA cannot be read: {error}") from None
+    return folder

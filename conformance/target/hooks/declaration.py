@@ -1,0 +1,89 @@
+"""The `provision` of a target.yaml: the schema of what may stand there, and the hooks that it
+means.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from hookproof.conformance.target.hooks.http_steps import (
+    METHODS,
+    Step,
+    hook_of_steps,
+    unknown_placeholders,
+)
+from hookproof.conformance.target.hooks.provision import ARGUMENTS, Hook, Provision
+from hookproof.conformance.target.hooks.python_class import BadHooks, hooks_of_class
+from hookproof.spec.strict_yaml.file_problem import FileProblems
+from hookproof.spec.strict_yaml.parser import YamlText
+
+_TEXTS: Final = {"type": "object", "additionalProperties": {"type": "string"}}
+_STEP: Final = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["url"],
+    "properties": {
+        "method": {"enum": list(METHODS)},
+        "url": {"type": "string", "minLength": 1},
+        "headers": _TEXTS,
+        "body": {},
+        "status": {
+            "type": "array",
+            "minItems": 1,
+            "items": {"type": "integer", "minimum": 100, "maximum": 599},
+        },
+        "keep": _TEXTS,
+    },
+}
+_STEPS: Final = {"type": "array", "minItems": 1, "items": _STEP}
+
+PROVISION_SCHEMA: Final = {
+    "if": {"type": "string"},
+    "then": {
+        "pattern": r"^.+\.py:\w+$",
+        "description": "a class in a file, as ./hooks.py:Provisioner",
+    },
+    "else": {
+        "type": "object",
+        "minProperties": 1,
+        "additionalProperties": False,
+        "properties": dict.fromkeys(ARGUMENTS, _STEPS),
+    },
+}
+
+
+def written_provision(
+    content: YamlText, path: str, folder: Path, base_url: str, *, timeout_s: float
+) -> Provision:
+    """The hooks that a target file names, which agrees with the schema already; raises
+    FileProblems.
+
+    A Python file is found beside the target file, in `folder`; `{base_url}` in a step is the
+    target's.
+    """
+    written = content.value.get("provision")
+    if written is None:
+        return Provision()
+    if isinstance(written, str):
+        file, _, name = written.rpartition(":")
+        try:
+            return Provision(hooks=hooks_of_class(folder / file, name, timeout_s=timeout_s))
+        except BadHooks as bad:
+            raise FileProblems(path, [content.problem(("provision",), str(bad))]) from None
+    steps = {hook: [_step(one, base_url) for one in listed] for hook, listed in written.items()}
+    problems = [
+        content.problem(("provision", hook, number), f"nothing gives {{{name}}} a value")
+        for hook, listed in steps.items()
+        for number, name in unknown_placeholders(hook, listed)
+    ]
+    if problems:
+        raise FileProblems(path, problems)
+    hooks: Mapping[str, Hook] = {
+        hook: hook_of_steps(hook, listed, timeout_s=timeout_s) for hook, listed in steps.items()
+    }
+    return Provision(hooks=hooks)
+
+
+def _step(written: Mapping[str, Any], base_url: str) -> Step:
+    fields = {**written, "url": written["url"].replace("{base_url}", base_url)}
+    return Step(**{**fields, "status": tuple(fields.get("status", ()))})

@@ -1,0 +1,146 @@
+"""Hooks written as HTTP requests in target.yaml: the steps of a hook are sent one after the other.
+
+    create_portal_link:
+      - method: POST
+        url: "http://127.0.0.1:5006/projects/{project.id}/portal-links"
+        body: "{portal_link}"
+        keep: {uid: data.uid}
+
+`{...}` stands for a part of what the hook is called with, for what an earlier step kept, or for a
+word that no other call gets, `{unique}`. A text that is nothing but a placeholder becomes the value
+itself, and a member of an object that has no value is left out. `keep` names parts of the answer;
+they are what the hook gives back.
+"""
+
+import json
+import re
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import aiohttp
+
+from hookproof.conformance.target.hooks.provision import ARGUMENTS, Hook, HookFailed
+
+METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
+UNIQUE: Final = "unique"
+LONGEST_EXCERPT: Final = 200
+_PLACEHOLDER: Final = re.compile(r"\{([A-Za-z_][\w.]*)\}")
+_MISSING: Final = object()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One request. `keep` maps names to dotted paths into its JSON answer; `status` is empty where
+    any 2xx will do.
+    """
+
+    url: str
+    method: str = "POST"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: Any = None
+    status: tuple[int, ...] = ()
+    keep: Mapping[str, str] = field(default_factory=dict)
+
+    def placeholders(self) -> Iterator[str]:
+        """Every placeholder in it, dots included."""
+        for text in _texts([self.url, dict(self.headers), self.body]):
+            yield from _PLACEHOLDER.findall(text)
+
+
+def unknown_placeholders(hook: str, steps: Sequence[Step]) -> Iterator[tuple[int, str]]:
+    """Placeholders that will never have a value, each with the number of its step."""
+    known = {*ARGUMENTS[hook], UNIQUE}
+    for number, step in enumerate(steps):
+        yield from (
+            (number, name) for name in step.placeholders() if name.partition(".")[0] not in known
+        )
+        known |= set(step.keep)
+
+
+def hook_of_steps(hook: str, steps: Sequence[Step], *, timeout_s: float) -> Hook:
+    """A hook that sends these requests, each of which may take `timeout_s` seconds."""
+
+    async def send_all(arguments: Mapping[str, Any]) -> object:
+        values = {**arguments, UNIQUE: secrets.token_hex(6)}
+        kept: dict[str, Any] = {}
+        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=timeout_s)) as session:
+            for step in steps:
+                kept |= await _sent(hook, step, session, values)
+                values |= kept
+        return kept or None
+
+    return send_all
+
+
+async def _sent(
+    hook: str, step: Step, session: aiohttp.ClientSession, values: Mapping[str, Any]
+) -> dict[str, Any]:
+    url, body = filled(step.url, values), filled(step.body, values)
+    asked = f"{step.method} {url}"
+    headers = {name: str(filled(text, values)) for name, text in step.headers.items()}
+    try:
+        async with session.request(
+            step.method, str(url), headers=headers, json=body, allow_redirects=False
+        ) as response:
+            answer = await response.read()
+            status = response.status
+    except (aiohttp.ClientError, OSError, ValueError) as error:
+        raise HookFailed(hook, f"{asked} got no answer: {type(error).__name__}: {error}") from None
+    if status not in step.status if step.status else not 200 <= status < 300:  # noqa: PLR2004
+        excerpt = answer[:LONGEST_EXCERPT].decode(errors="replace")
+        raise HookFailed(hook, f"{asked} was answered {status}: {excerpt}")
+    return {name: _kept(hook, asked, path, answer) for name, path in step.keep.items()}
+
+
+def _kept(hook: str, asked: str, path: str, answer: bytes) -> Any:
+    try:
+        value = _part(json.loads(answer), path)
+    except ValueError:
+        value = _MISSING
+    if value is _MISSING:
+        raise HookFailed(hook, f"the answer to {asked} has no {path}")
+    return value
+
+
+def filled(value: Any, values: Mapping[str, Any]) -> Any:
+    """A JSON value with its placeholders replaced; None stands for a part that is not there."""
+    if isinstance(value, dict):
+        members = {name: filled(one, values) for name, one in value.items()}
+        return {name: one for name, one in members.items() if one is not None}
+    if isinstance(value, list):
+        return [filled(one, values) for one in value]
+    if not isinstance(value, str):
+        return value
+    whole = _PLACEHOLDER.fullmatch(value)
+    if whole:
+        return _value(whole[1], values)
+    return _PLACEHOLDER.sub(lambda found: str(_value(found[1], values) or ""), value)
+
+
+def _value(path: str, values: Mapping[str, Any]) -> Any:
+    found = _part(values, path)
+    return None if found is _MISSING else found
+
+
+def _part(value: Any, path: str) -> Any:
+    """The part of a JSON value at a dotted path."""
+    for name in path.split("."):
+        if isinstance(value, list) and name.isdigit() and int(name) < len(value):
+            value = value[int(name)]
+        elif isinstance(value, Mapping) and name in value:
+            value = value[name]
+        else:
+            return _MISSING
+    return value
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        for one in value:
+            yield from _texts(one)
+    elif isinstance(value, str):
+        yield value

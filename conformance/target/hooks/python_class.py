@@ -1,0 +1,136 @@
+"""Hooks written as a Python class, `./hooks.py:Provisioner` in target.yaml.
+
+class Provisioner:
+    def create_portal_link(self, project, portal_link): ...      # project: {"id": ..., "api_key":
+    ...}
+    def create_source(self, project, source): ...
+    def after_endpoint_created(self, project, endpoint): ...
+    def fresh_project(self): return {"id": ..., "api_key": ...}
+
+A class has as many of the four as it needs, each of them `def` or `async def`. It is made once,
+without arguments.
+"""
+
+import asyncio
+import difflib
+import importlib.util
+import inspect
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+from hookproof.conformance.target.hooks.provision import ARGUMENTS, Hook, HookFailed
+
+MODULE: Final = "hookproof_provision_hooks"
+# How alike the name of a method and that of a hook are for the one to be taken for a misspelling of
+# the other.
+CLOSE: Final = 0.75
+
+
+class BadHooks(Exception):
+    """A class that cannot be used; one line says why, and what to do."""
+
+
+def hooks_of_class(path: Path, name: str, *, timeout_s: float) -> Mapping[str, Hook]:
+    """The hooks of the class of this name in a file; raises BadHooks. A call takes at most
+    `timeout_s` seconds.
+    """
+    kind = getattr(_module(path), name, None)
+    if not isinstance(kind, type):
+        raise BadHooks(f"{path} defines no class {name}")
+    try:
+        provisioner = kind()
+    except Exception as error:  # noqa: BLE001 the user's own code may raise anything
+        raise BadHooks(
+            f"{path}: {name}() cannot be made without arguments: {_told(error)}"
+        ) from None
+    _refuse_misspellings(path, kind)
+    methods = {
+        hook: getattr(provisioner, hook)
+        for hook in ARGUMENTS
+        if callable(getattr(provisioner, hook, None))
+    }
+    if not methods:
+        raise BadHooks(f"{path}: {name} has none of the methods {', '.join(ARGUMENTS)}")
+    for hook, method in methods.items():
+        _refuse_other_arguments(path, hook, method)
+    return {hook: _Method(hook, method, timeout_s) for hook, method in methods.items()}
+
+
+def _module(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(MODULE, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise BadHooks(f"{path} is no Python file; give one as ./hooks.py:Provisioner")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 the user's own code may raise anything
+        raise BadHooks(f"{path} cannot be imported: {_told(error)}") from None
+    return module
+
+
+def _refuse_misspellings(path: Path, kind: type) -> None:
+    for name in (one for one in vars(kind) if not one.startswith("_") and one not in ARGUMENTS):
+        if meant := difflib.get_close_matches(name, ARGUMENTS, n=1, cutoff=CLOSE):
+            raise BadHooks(f"{path}: {kind.__name__}.{name} is no hook; did you mean {meant[0]}?")
+
+
+def _refuse_other_arguments(path: Path, hook: str, method: Any) -> None:
+    wanted = ARGUMENTS[hook]
+    try:
+        inspect.signature(method).bind(*wanted)
+    except TypeError as error:
+        raise BadHooks(
+            f"{path}: {hook} must take ({', '.join(('self', *wanted))}): {error}"
+        ) from None
+
+
+class _Method:
+    """One hook: a method of the class, which may block, hang or raise."""
+
+    def __init__(self, hook: str, method: Any, timeout_s: float) -> None:
+        self._hook = hook
+        self._method = method
+        self._timeout_s = timeout_s
+
+    async def __call__(self, arguments: Mapping[str, Any]) -> object:
+        """Call it; raises HookFailed."""
+        values = [arguments[name] for name in ARGUMENTS[self._hook]]
+        try:
+            async with asyncio.timeout(self._timeout_s) as limit:
+                if inspect.iscoroutinefunction(self._method):
+                    return await self._method(*values)
+                return await _in_thread(self._method, *values)
+        except Exception as error:  # noqa: BLE001 the user's own code may raise anything
+            late = f"it took longer than {self._timeout_s:g} s (budgets.request_s)"
+            raise HookFailed(self._hook, late if limit.expired() else _told(error)) from None
+
+
+async def _in_thread(method: Any, *values: Any) -> object:
+    """What a blocking method returns. Its thread is a daemon: one that hangs must not keep the run
+    from ending.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[object] = loop.create_future()
+
+    def settle(result: object, error: BaseException | None) -> None:
+        if not done.done():
+            done.set_exception(error) if error else done.set_result(result)
+
+    def work() -> None:
+        result, failure = None, None
+        try:
+            result = method(*values)
+        except BaseException as error:  # noqa: BLE001 whoever waits in the loop must hear of anything
+            failure = error if isinstance(error, Exception) else RuntimeError(_told(error))
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(settle, result, failure)
+
+    threading.Thread(target=work, name="provision hook", daemon=True).start()
+    return await done
+
+
+def _told(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

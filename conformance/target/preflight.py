@@ -1,0 +1,74 @@
+"""The first request to a target: can it be reached, and does it take the keys?
+
+Without this, a wrong key would convict a target of every requirement there is.
+"""
+
+import asyncio
+from dataclasses import replace
+from typing import Final
+
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.exit_codes import ExitCode, Refusal
+from hookproof.conformance.target.client import ApiClient
+from hookproof.conformance.target.definition import Project, Target
+from hookproof.conformance.target.hooks.provision import HookFailed
+from hookproof.conformance.target.project_assignment import projects_needed
+from hookproof.spec.dialect.model import Dialect
+
+# It changes nothing and needs nothing to exist.
+FIRST_OPERATION: Final = "listSources"
+
+
+async def check_access(target: Target, api: ApiClient) -> None:
+    """Call one operation for each project; raises Refusal if the target is out of reach or refuses
+    a key.
+    """
+    first, *others = target.projects
+    _refuse(target, first, await _asked(api, first))
+    for project, exchange in zip(
+        others, await asyncio.gather(*(_asked(api, one) for one in others)), strict=True
+    ):
+        _refuse(target, project, exchange)
+
+
+async def with_fresh_projects(target: Target, experiments: int) -> Target:
+    """The target with as many projects as so many experiments need, if a hook makes them; raises
+    Refusal.
+    """
+    missing = projects_needed(experiments) - len(target.projects)
+    if not target.provision.has("fresh_project") or missing <= 0:
+        return target
+    try:
+        made = await asyncio.gather(*(target.provision.fresh_project() for _ in range(missing)))
+    except HookFailed as failure:
+        raise Refusal(str(failure)) from None
+    return replace(target, projects=(*target.projects, *(Project(**one) for one in made)))
+
+
+def out_of_time(target: Target) -> str:
+    """What is said of a target that took the whole time of the run before anything could begin."""
+    return f"target unreachable: {target.base_url}: no answer within the time budget of {target.budgets.total_s:g} s"
+
+
+async def _asked(api: ApiClient, project: Project) -> Exchange:
+    return await api.call(FIRST_OPERATION, role="preflight", project=project)
+
+
+def _refuse(target: Target, project: Project, exchange: Exchange) -> None:
+    if exchange.status is None:
+        raise Refusal(
+            f"target unreachable: {target.base_url}: {exchange.problem}; is it running, and is the URL right?",
+            ExitCode.UNREACHABLE,
+        )
+    if exchange.status in refusal_statuses(target.dialect) and not exchange.succeeded:
+        raise Refusal(
+            f"the target refused the key of project {project.id!r} with {exchange.status} (GET {exchange.url});"
+            f" check the key and the project, and that the dialect {target.dialect.name} is the target's"
+        )
+
+
+def refusal_statuses(dialect: Dialect) -> set[int]:
+    """The statuses by which a target that speaks the dialect refuses a key (section 5)."""
+    answers = dialect.authentication
+    refusals = (answers.missing_key_status, answers.wrong_key_status, answers.foreign_key_status)
+    return {status for answer in refusals for status in answer.allowed}

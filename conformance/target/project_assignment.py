@@ -1,0 +1,45 @@
+"""Which projects of the target each experiment works in.
+
+A broadcast reaches every active endpoint of its project, so experiments disturb one another unless
+each has a project of its own. A target with fewer projects is still judged: they are dealt out in
+turn, and experiments that must be alone wait until the others are done.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from hookproof.conformance.target.definition import Project
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allotment:
+    """The projects of each experiment by its name; `shared` tells whether experiments share them."""
+
+    projects: Mapping[str, tuple[Project, ...]]
+    shared: bool
+
+
+def projects_needed(experiments: int) -> int:
+    """How many projects give each of so many experiments one of its own, and all of them one to be
+    kept apart from.
+    """
+    return experiments + 1
+
+
+def allot(projects: Sequence[Project], experiments: Sequence[str]) -> Allotment:
+    """Share out the projects. Name all experiments there are, so that a selection of them changes
+    nothing.
+
+    Each experiment gets two different projects, or one where there is no other.
+    """
+    shared = len(projects) < projects_needed(len(experiments))
+    pairs = {
+        name: (
+            projects[place % len(projects)],
+            projects[(place + 1) % len(projects) if shared else -1],
+        )
+        for place, name in enumerate(experiments)
+    }
+    return Allotment(
+        projects={name: tuple(dict.fromkeys(pair)) for name, pair in pairs.items()}, shared=shared
+    )

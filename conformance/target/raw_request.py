@@ -1,0 +1,143 @@
+"""A request written byte by byte over a connection of its own, for what an orderly HTTP client
+refuses to send.
+
+The request is never finished: it promises a body of a certain length and sends less, or stops as
+soon as the target answers. What comes back is recorded as an exchange like any other.
+"""
+
+import asyncio
+import http.client
+import io
+import ssl
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
+from typing import Any
+from urllib.parse import urlsplit
+
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.target.definition import Project
+
+LARGEST_ANSWER = 1024 * 1024
+
+
+async def unfinished_request(
+    base_url: str,
+    *,
+    role: str,
+    operation_id: str,
+    project: Project,
+    method: str,
+    target: str,
+    headers: Sequence[tuple[str, str]],
+    promised: int,
+    pieces: AsyncIterator[bytes],
+    timeout_s: float,
+) -> tuple[Exchange, int]:
+    """Send the head and then pieces of the body until an answer begins; the exchange, and how many
+    bytes were sent.
+
+    `promised` is the Content-Length. Without an answer within `timeout_s` seconds the exchange has
+    a problem.
+    """
+    split = urlsplit(base_url)
+    lines = [f"{method} {split.path.rstrip('/')}{target} HTTP/1.1", f"Host: {split.netloc}"]
+    lines += [f"{name}: {value}" for name, value in (*headers, ("Content-Length", str(promised)))]
+    sent_at, started = time.time(), time.monotonic()
+    answer: dict[str, Any] = {"status": None}
+    sent = 0
+    try:
+        async with asyncio.timeout(timeout_s):
+            raw, sent = await _talk(
+                base_url, "\r\n".join([*lines, "", ""]).encode("latin-1"), pieces
+            )
+        answer = _parsed(raw)
+    except (
+        OSError,
+        EOFError,
+        TimeoutError,
+        asyncio.LimitOverrunError,
+        http.client.HTTPException,
+    ) as error:
+        answer["problem"] = (
+            f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        )
+    exchange = Exchange(
+        role=role,
+        operation_id=operation_id,
+        project=project.id,
+        key="own",
+        method=method,
+        url=base_url.rstrip("/") + target,
+        request_headers=tuple(headers),
+        request_body=None,
+        sent_at=sent_at,
+        duration_s=time.monotonic() - started,
+        **answer,
+    )
+    return exchange, sent
+
+
+async def _talk(base_url: str, head: bytes, pieces: AsyncIterator[bytes]) -> tuple[bytes, int]:
+    split = urlsplit(base_url)
+    secure = split.scheme == "https"
+    reader, writer = await asyncio.open_connection(
+        split.hostname,
+        split.port or (443 if secure else 80),
+        ssl=ssl.create_default_context() if secure else None,
+    )
+    answer = asyncio.ensure_future(_answer(reader))
+    sent = 0
+    try:
+        writer.write(head)
+        async for piece in pieces:
+            if answer.done() or not await _written(writer, piece):
+                break
+            sent += len(piece)
+        return await answer, sent
+    finally:
+        answer.cancel()
+        await asyncio.gather(answer, return_exceptions=True)
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
+
+
+async def _written(writer: asyncio.StreamWriter, piece: bytes) -> bool:
+    """Whether the target still takes what is sent; one that has closed may have left an answer to
+    read.
+    """
+    try:
+        writer.write(piece)
+        await writer.drain()
+    except ConnectionError:
+        return False
+    return True
+
+
+async def _answer(reader: asyncio.StreamReader) -> bytes:
+    """The head of the answer and the body that its Content-Length promises, or all until the end."""
+    head = await reader.readuntil(b"\r\n\r\n")
+    length = http.client.parse_headers(io.BytesIO(head.partition(b"\r\n")[2])).get(
+        "Content-Length", ""
+    )
+    body = await (
+        reader.readexactly(min(int(length), LARGEST_ANSWER))
+        if length.isdigit()
+        else reader.read(-1)
+    )
+    return head + body
+
+
+def _parsed(raw: bytes) -> dict[str, Any]:
+    head, _, body = raw.partition(b"\r\n\r\n")
+    status_line, _, fields = head.partition(b"\r\n")
+    headers = http.client.parse_headers(io.BytesIO(fields + b"\r\n\r\n"))
+    parts = status_line.split()
+    if len(parts) < 2 or not parts[1].isdigit():  # noqa: PLR2004
+        raise http.client.BadStatusLine(status_line.decode("latin-1"))
+    return {
+        "status": int(parts[1]),
+        "response_headers": tuple(headers.items()),
+        "response_body": body,
+    }

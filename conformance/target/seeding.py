@@ -1,0 +1,64 @@
+"""Fills the lists of projects that hold too little to be judged, through the provision hooks
+(sections 2.6 and 2.7).
+"""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any, Final
+
+from hookproof.conformance.target.client import ApiClient
+from hookproof.conformance.target.definition import Project
+from hookproof.conformance.target.hooks.provision import Provision
+from hookproof.spec.dialect.model import Words
+
+# As many resources make pages, two owners with more than one page each, and a filter that leaves
+# something out.
+ENOUGH: Final = 6
+
+HOOKS: Final = {"listPortalLinks": "create_portal_link", "listSources": "create_source"}
+
+
+class Stock:
+    """Fills each list once, however many experiments ask for it."""
+
+    def __init__(self, provision: Provision, words: Words, nonce: str) -> None:
+        self._provision = provision
+        self._words = words
+        self._nonce = nonce
+        self._filling: dict[tuple[str, str], asyncio.Lock] = {}
+        self._full: set[tuple[str, str]] = set()
+
+    async def fill(self, api: ApiClient, operation_id: str, project: Project) -> None:
+        """Make what a list lacks of ENOUGH; nothing without a hook for it; raises HookFailed."""
+        place = (operation_id, project.id)
+        if not self._provision.has(HOOKS[operation_id]) or place in self._full:
+            return
+        async with self._filling.setdefault(place, asyncio.Lock()):
+            if place not in self._full:
+                await self._made(api, operation_id, project)
+                self._full.add(place)
+
+    async def _made(self, api: ApiClient, operation_id: str, project: Project) -> None:
+        page = await api.call(operation_id, role="stock", project=project)
+        content = page.data.get("content") if isinstance(page.data, dict) else None
+        if not isinstance(content, list) or len(content) >= ENOUGH:
+            return
+        for fields in list(self._wanted(operation_id))[len(content) :]:
+            if operation_id == "listSources":
+                await self._provision.create_source(project, fields)
+            else:
+                await self._provision.create_portal_link(project, fields)
+
+    def _wanted(self, operation_id: str) -> Iterator[dict[str, Any]]:
+        for number in range(ENOUGH):
+            name = f"hookproof {self._nonce} {number}"
+            if operation_id == "listSources":
+                yield {
+                    "name": name,
+                    "type": self._words.source_types[number % 2 % len(self._words.source_types)],
+                    "provider": self._words.source_providers[
+                        number % len(self._words.source_providers)
+                    ],
+                }
+            else:
+                yield {"name": name, "owner_id": f"owner-{self._nonce}-{number % 2}"}

@@ -1,0 +1,289 @@
+"""`hookproof load`: arrange a run, hand it to locust in a process of its own, tell how it went."""
+
+import asyncio
+import json
+import signal
+from collections.abc import Mapping
+from dataclasses import fields
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from hookproof.load.cli.distributed_options import SpreadFlags, become_worker, spread_options
+from hookproof.load.distributed.workers import Spread, UnfitWorker
+from hookproof.load.exit_codes import EXIT_FAULT, EXIT_UNREACHABLE, EXIT_USAGE
+from hookproof.load.profile.load_profile import Profile, load_profile
+from hookproof.load.profile.schema import HIGHEST_RATE, LONGEST_S, MOST_USERS
+from hookproof.load.profile.thresholds import BadThreshold, Threshold
+from hookproof.load.reports.comparison import REPORT, NoReport, compared, read_report
+from hookproof.load.reports.html_page import page
+from hookproof.load.reports.summary import console_report, summary, trial_line
+from hookproof.load.reports.time_series import series_csv
+from hookproof.load.run.driver import Ready, staged
+from hookproof.load.run.judgement import complaints, overstrained
+from hookproof.load.run.knee_search import Knee
+from hookproof.load.run.outcome import Outcome
+from hookproof.load.single_process import GeneratorFailed, Interrupts
+from hookproof.load.target.client import Refused, Unreachable
+from hookproof.load.target.settings import KEY_VARIABLE, BadTarget, Flags, Site, site_from
+from hookproof.receiver.client.child_process import ChildFailed
+from hookproof.receiver.http.authority import AuthorityProblem
+from hookproof.spec.strict_yaml.file_problem import FileProblems
+
+COMPARE: Final = "compare"
+TABLE: Final = "series.csv"
+PAGE: Final = "report.html"
+LOCUST_TABLE: Final = "locust_stats.csv"
+SPREAD_NAMES: Final = tuple(field.name for field in fields(SpreadFlags))
+
+
+class Stop(click.ClickException):
+    """Ends the command with one message and a documented exit code."""
+
+    exit_code = EXIT_USAGE
+
+
+class TargetUnreachable(Stop):
+    """Ends the command because the target gave no answer."""
+
+    exit_code = EXIT_UNREACHABLE
+
+
+class Faulty(Stop):
+    """Ends the command by a fault of hookproof itself."""
+
+    exit_code = EXIT_FAULT
+
+
+@click.command(options_metavar="[OPTIONS]")
+@click.argument("words", nargs=-1, metavar="[PROFILE | compare A B]")
+@click.option(
+    "--target",
+    "file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="target.yaml, as for check.",
+)
+@click.option("--url", help="Base URL of the target; without it the embedded server is started.")
+@click.option(
+    "--api-key", envvar=KEY_VARIABLE, help="Key of the target's project (or HOOKPROOF_API_KEY)."
+)
+@click.option("--project", help="Project of the target.")
+@click.option(
+    "--dialect", help="Name or file of the target's dialect; reference if nothing else is said."
+)
+@click.option(
+    "--receiver-bind",
+    metavar="H:P",
+    help="Where deliveries arrive; 127.0.0.1 and any free port by itself.",
+)
+@click.option("--receiver-url", metavar="URL", help="URL by which the target reaches the receiver.")
+@click.option(
+    "--ca-dir", type=click.Path(path_type=Path), help="Folder of the CA that the target trusts."
+)
+@click.option(
+    "--i-may-load", metavar="HOST", help="Allow a target on this host, which is not this machine."
+)
+@click.option(
+    "--rate",
+    type=click.FloatRange(0.1, HIGHEST_RATE),
+    help="Slots a second, instead of the profile's.",
+)
+@click.option(
+    "--duration",
+    type=click.FloatRange(0.1, LONGEST_S),
+    help="Seconds of sending, instead of the profile's.",
+)
+@click.option(
+    "--users",
+    type=click.IntRange(1, MOST_USERS),
+    help="Most requests in flight, instead of the profile's.",
+)
+@click.option(
+    "--drain",
+    type=click.FloatRange(0, LONGEST_S),
+    help="Seconds that deliveries may take to arrive after it.",
+)
+@click.option(
+    "--keep-up",
+    type=click.FloatRange(0.001, LONGEST_S),
+    help="How late the generator itself may be, in seconds.",
+)
+@click.option(
+    "--fail-if",
+    multiple=True,
+    metavar="THRESHOLD",
+    help="Fail then too, as in 'delivery_p99 > 2s'.",
+)
+@spread_options
+@click.option(
+    "--out",
+    default="hookproof-load",
+    show_default=True,
+    type=click.Path(file_okay=False, path_type=Path),
+)
+def load(
+    *,
+    words: tuple[str, ...],
+    i_may_load: str | None,
+    rate: float | None,
+    duration: float | None,
+    users: int | None,
+    drain: float | None,
+    keep_up: float | None,
+    fail_if: tuple[str, ...],
+    out: Path,
+    **further: Any,
+) -> int:
+    """Load a target by a profile and measure, at the receiver, how late deliveries are and what
+    became of each.
+
+    PROFILE is a file, or one of: api-mix, chaos, fanout, ingest, ramp, rate-limit, roll-under-load,
+    smoke, soak, spike; smoke if none is given. `compare A B` shows the figures of two runs, each
+    named by its --out folder, side by side.
+
+    With --processes N, N workers on this machine share rate and users. With --master here and
+    --worker on other machines, those do. Each worker has its own receiver (--receiver-bind,
+    --receiver-url), and an endpoint at least.
+
+    Ctrl-C ends the sending, waits for what is under way and still reports; a second one waits no
+    more. Exit codes: 0 no threshold was crossed; 1 one was, or the run proves nothing; 4 target
+    unreachable; 64 usage or configuration.
+    """
+    if words and words[0] == COMPARE:
+        click.echo(_compared(words[1:]))
+        return 0
+    if len(words) > 1:
+        raise Stop(f"one profile at a time, or `{COMPARE} A B`")
+    try:
+        profile = load_profile(words[0] if words else "smoke").overridden(
+            rate=rate,
+            duration_s=duration,
+            users=users,
+            drain_s=drain,
+            keep_up_s=keep_up,
+            fail_if=tuple(Threshold.parse(text) for text in fail_if),
+        )
+        if profile.search is not None:
+            profile.at_rate(profile.search.most)  # so that no trial turns out to be too large
+        flags = SpreadFlags(**{name: further.pop(name) for name in SPREAD_NAMES})
+        site = site_from(Flags(**further), for_worker=flags.worker)
+        if flags.worker:
+            _work(site, flags, i_may_load, words)
+        spread, web = flags.spread(site), flags.web_address()
+        if spread is not None:
+            profile = profile.spread(spread.workers)
+    except (FileProblems, BadThreshold, BadTarget, ValueError) as problem:
+        raise Stop(str(problem)) from None
+    if site.host not in (None, i_may_load):
+        raise Stop(
+            f"{site.host} is not this machine; if you may load it, say so: --i-may-load {site.host}"
+        )
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise Stop(f"--out {out} cannot be made: {problem.strerror}") from None
+    report, table = asyncio.run(_reported(site, profile, spread, web))
+    (out / REPORT).write_text(json.dumps(report, indent=1), encoding="utf-8")
+    (out / TABLE).write_text(series_csv(report), encoding="utf-8")
+    (out / PAGE).write_text(page(report), encoding="utf-8")
+    (out / LOCUST_TABLE).write_text(table, encoding="utf-8")
+    click.echo(console_report(report))
+    click.echo(f"reports in {out}")
+    return int(report["exit_code"])
+
+
+def _work(site: Site, flags: SpreadFlags, may_load: str | None, words: tuple[str, ...]) -> None:
+    if words:
+        raise BadTarget(
+            f"a --worker takes no profile: its master says what is sent ({words[0]} is for the master)"
+        )
+    become_worker(site, flags, may_load)
+
+
+def _compared(places: tuple[str, ...]) -> str:
+    if len(places) != len(("A", "B")):
+        raise Stop(f"`{COMPARE}` takes two runs, each a folder with {REPORT} or such a file")
+    try:
+        return compared(read_report(places[0]), read_report(places[1]))
+    except NoReport as problem:
+        raise Stop(str(problem)) from None
+
+
+async def _reported(
+    site: Site, profile: Profile, spread: Spread | None, web: str | None
+) -> tuple[Mapping[str, Any], str]:
+    """Start what the run needs, carry it out: the report and Locust's own table; raises Stop."""
+    interrupts = Interrupts()
+    try:
+        async with staged(site, profile, spread, web=web, interrupts=interrupts) as ready:
+            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupts.raised)
+            if profile.search is None:
+                outcome = await ready.run(profile)
+                return _summary(
+                    ready, profile, outcome, complaints(outcome, profile)
+                ), outcome.table
+            return await _searched(ready, profile, interrupts)
+    except Unreachable as unreachable:
+        raise TargetUnreachable(str(unreachable)) from None
+    except (ChildFailed, Refused, AuthorityProblem, UnfitWorker) as failed:
+        raise Stop(str(failed)) from None
+    except GeneratorFailed as failed:
+        raise Faulty(str(failed)) from None
+
+
+async def _searched(
+    ready: Ready, profile: Profile, interrupts: Interrupts
+) -> tuple[Mapping[str, Any], str]:
+    """Search for the knee; the report is of the best trial, or of the last one where none passed."""
+    assert profile.search is not None
+    knee, trials = Knee(search=profile.search, first=profile.rate), list[dict[str, Any]]()
+    shown: tuple[Profile, Outcome, list[str]] | None = None
+    limited_by = "the most that the search may try"
+    while not interrupts.count and (rate := knee.next_rate()) is not None:
+        trial = profile.at_rate(rate)
+        outcome = await ready.run(trial)
+        wrong = complaints(outcome, profile)
+        knee.note(rate, passed=not wrong)
+        if wrong:
+            limited_by = overstrained(outcome, profile) or "that of the target"
+        trials.append({"rate": rate, "complaints": wrong, "figures": outcome.figures})
+        click.echo(trial_line(trials[-1]))
+        if shown is None or shown[2] or not wrong or rate <= shown[0].rate:
+            shown = (trial, outcome, wrong)
+        if outcome.lost_workers:
+            break  # with fewer workers it would be another search
+    if shown is None:
+        raise Stop("interrupted before the first trial")
+    trial, outcome, wrong = shown
+    outcome.figures["knee"] = knee.good
+    if interrupts.count and not outcome.interrupted:
+        wrong = [*wrong, "interrupted before the end of the search"]
+    return _summary(
+        ready, trial, outcome, wrong, trials=trials, knee_limited_by=limited_by
+    ), outcome.table
+
+
+def _summary(
+    ready: Ready, profile: Profile, outcome: Outcome, wrong: list[str], **further: Any
+) -> Mapping[str, Any]:
+    site = ready.stage.site
+    return summary(
+        profile=profile,
+        target=site.base_url or "",
+        dialect=site.dialect_name,
+        version=_version(),
+        outcome=outcome,
+        wrong=wrong,
+        left_out=ready.stage.left_out,
+        workers=len(ready.stage.receivers),
+        **further,
+    )
+
+
+def _version() -> str:
+    try:
+        return version("hookproof")
+    except PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,285 @@
+"""A worker: `python -P -m load.worker --master H:P --ca-dir DIR`, a process of its own with a
+sidecar of its own.
+
+It waits for its master, which says over Locust's line what is to be sent; then it sends its share,
+witnesses what arrives at its own receiver, and tells both sides. What it loads besides this machine
+it was told when it was started, whatever its master wants, and the target's key it has from its
+environment.
+"""
+
+import locust  # first: it patches what the other imports bring in
+
+# isort: split
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, Final
+
+import click
+import gevent
+import requests
+from gevent.event import Event
+from gevent.os import make_nonblocking, nb_read
+from locust.env import Environment
+from locust.runners import WorkerRunner
+
+from hookproof.load.distributed.messages import (
+    CONCLUDE,
+    DISMISSED,
+    HELLO,
+    INTERRUPT,
+    RUN,
+    SHARE,
+    STATS,
+    TALLY,
+    Hello,
+    packed,
+    unpacked,
+)
+from hookproof.load.exit_codes import EXIT_LEFT, EXIT_UNREACHABLE, EXIT_USAGE
+from hookproof.load.ledger.sending import Sending
+from hookproof.load.ledger.share import Share
+from hookproof.load.locust_worker.generator import Generator
+from hookproof.load.locust_worker.progress import Interrupts, Tally, say
+from hookproof.load.locust_worker.stats_display import show_tables
+from hookproof.load.locust_worker.users import LoadUser
+from hookproof.load.plan import Plan
+from hookproof.load.sidecar.api import Arrived
+from hookproof.load.target.settings import KEY_VARIABLE, other_host
+from hookproof.receiver.http.address import Address
+from hookproof.spec.dialect.reader import load_dialect
+
+TALLY_EVERY_S: Final = 0.5
+# A master that says nothing for so long is gone; Locust's own lets its workers hear from it every
+# second.
+SILENT_S: Final = 15.0
+
+STOP_WITHIN_S: Final = 5.0
+
+
+class Worker:
+    """Does what its master says, until one of the two is gone; `ended` then has the reason and the
+    exit code.
+    """
+
+    def __init__(
+        self, runner: WorkerRunner, *, control_url: str, key: str, may_load: str | None
+    ) -> None:
+        self._runner = runner
+        self._control_url = control_url
+        self._key = key
+        self._may_load = may_load
+        self._interrupts = Interrupts()
+        self._generator: Generator | None = None
+        self._refusal: str | None = None
+        self._number = 0
+        self.over = Event()
+        self.why: tuple[str, int] | None = None
+        for kind, listener in (
+            (RUN, self._run),
+            (INTERRUPT, self._interrupt),
+            (DISMISSED, self._dismissed),
+        ):
+            runner.register_message(kind, listener)
+        runner.register_message(CONCLUDE, self._conclude, concurrent=True)
+
+    def end(self, why: str, code: int) -> None:
+        """End the worker with this line and this exit code."""
+        self.why = self.why or (why, code)
+        self.over.set()
+
+    def _run(self, environment: Environment, msg: Any) -> None:
+        """Begin a run; Locust's own word to spawn users follows."""
+        plan = unpacked(msg.data, Plan)
+        self._interrupts, self._generator, self._refusal, self._number = (
+            Interrupts(),
+            None,
+            None,
+            plan.worker,
+        )
+        host = other_host(plan.base_url)
+        if host not in {None, self._may_load}:
+            self._refusal = f"{socket.gethostname()} may not load {host}: start the worker with --i-may-load {host}"
+            return
+        environment.host = plan.base_url
+        generator = Generator(
+            plan,
+            key=self._key,
+            control_url=self._control_url,
+            stats=environment.stats,
+            interrupts=self._interrupts,
+        )
+        try:
+            generator.begin()
+        except requests.RequestException as error:
+            self._refusal = f"the sidecar does not answer: {error}"
+            return
+        self._generator = generator
+        gevent.spawn(generator.wait_for_answers)
+
+    def _interrupt(self, environment: Environment, msg: Any) -> None:
+        self._interrupts.raised()
+
+    def _dismissed(self, environment: Environment, msg: Any) -> None:
+        self.end(f"the master has no use for this worker: {msg.data}", EXIT_USAGE)
+
+    def _conclude(self, environment: Environment, msg: Any) -> None:
+        """Send Locust's last figures and then both sides of the ledger, so that the master has all
+        with the latter.
+        """
+        generator, self._generator = self._generator, None
+        share = (
+            generator.conclude() if generator is not None else _nothing(self._number, self._refusal)
+        )
+        figures: dict[str, Any] = {}
+        environment.events.report_to_master.fire(  # type: ignore[no-untyped-call]
+            client_id=self._runner.client_id, data=figures
+        )
+        self._runner.send_message(STATS, figures)
+        # msgpack carries bytes
+        self._runner.send_message(SHARE, packed(share))  # type: ignore[arg-type]
+
+    def tell(self) -> None:
+        """Say twice a second where the run stands, until killed."""
+        while True:
+            gevent.sleep(TALLY_EVERY_S)
+            tally = None if self._generator is None else self._generator.tally()
+            if self._refusal is not None:
+                tally = Tally(finished=True, problem=self._refusal)
+            if tally is not None:
+                self._runner.send_message(TALLY, packed(tally))  # type: ignore[arg-type]
+
+    def watch(self) -> None:
+        """End the worker when its master has told it to quit, or says nothing any more."""
+        while not self.over.wait(timeout=0.2):
+            heard = self._runner.last_heartbeat_timestamp
+            if not self._runner.greenlet:
+                self.end("", 0)
+            elif heard is not None and time.time() - heard > SILENT_S:
+                self.end(
+                    f"the master has said nothing for {SILENT_S:.0f} s, so this worker ends",
+                    EXIT_UNREACHABLE,
+                )
+
+
+def _nothing(number: int, why: str | None) -> Share:
+    """The share of a worker that did not even begin."""
+    now = time.time()
+    sent = Sending(0, started_at=now, stretch_s=1.0).told(
+        begun=0, ended_at=now, cpu_share=0.0, problem=why
+    )
+    return Share(worker=number, sent=sent, arrived=Arrived.nothing())
+
+
+@contextmanager
+def sidecar(
+    *, bind: str, public_url: str | None, ca_dir: str, dialect: str
+) -> Iterator[dict[str, str]]:
+    """This worker's receiver; yields where it is. It ends with this process, however that ends."""
+    options = ["--bind", bind, "--ca-dir", ca_dir, "--dialect", dialect]
+    options += ["--public-url", public_url] if public_url else []
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "hookproof.load.sidecar.process", *options],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        ready = process.stdout.readline()
+        if not ready:
+            raise click.ClickException("the receiver did not start")
+        yield json.loads(ready)
+    finally:
+        process.stdin.close()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=STOP_WITHIN_S)
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def await_end_of_stdin(worker: Worker) -> None:
+    """End the worker when whoever started it has gone."""
+    make_nonblocking(0)
+    while nb_read(0, 2**16):
+        pass
+    worker.end("", 0)
+
+
+@click.command()
+@click.option("--master", required=True, metavar="H:P")
+@click.option("--bind", default="127.0.0.1:0")
+@click.option("--public-url")
+@click.option("--ca-dir", required=True)
+@click.option("--dialect", required=True)
+@click.option("--may-load")
+@click.option("--until-stdin-closes", is_flag=True)
+def main(
+    master: str,
+    bind: str,
+    public_url: str | None,
+    ca_dir: str,
+    dialect: str,
+    may_load: str | None,
+    until_stdin_closes: bool,
+) -> None:
+    """Work until the master has no more work."""
+    show_tables()
+    at, key = Address.parse(master), os.environ.get(KEY_VARIABLE, "")
+    with sidecar(bind=bind, public_url=public_url, ca_dir=ca_dir, dialect=dialect) as receiver:
+        environment = Environment(
+            user_classes=[LoadUser], events=locust.events, parsed_options=settings()
+        )
+        if not until_stdin_closes:
+            say(f"receiver at {receiver['url']}, waiting for the master at {master}")
+        try:
+            runner = environment.create_worker_runner(at.host, at.port)
+        except ConnectionError:
+            click.echo(f"hookproof load: no master answers at {master}", err=True)
+            sys.exit(EXIT_UNREACHABLE)
+        worker = Worker(runner, control_url=receiver["control"], key=key, may_load=may_load)
+        hello = Hello(
+            name=socket.gethostname(),
+            url=receiver["url"],
+            dialect=load_dialect(dialect).name,
+            may_load=may_load,
+        )
+        runner.send_message(HELLO, packed(hello))  # type: ignore[arg-type]
+        sys.exit(work(environment, worker, lifeline=until_stdin_closes))
+
+
+def work(environment: Environment, worker: Worker, *, lifeline: bool) -> int:
+    """Work until it is over; the exit code."""
+    aside = [gevent.spawn(worker.tell), gevent.spawn(worker.watch)]
+    if lifeline:
+        aside.append(gevent.spawn(await_end_of_stdin, worker))
+    for sign in (signal.SIGINT, signal.SIGTERM):
+        gevent.signal_handler(sign, worker.end, "this worker leaves the run", EXIT_LEFT)
+    worker.over.wait()
+    gevent.killall(aside)
+    why, code = worker.why or ("", 0)
+    if why:
+        click.echo(f"hookproof load: {why}", err=True)
+    if code in {EXIT_LEFT, EXIT_USAGE}:
+        environment.events.quitting.fire(environment=environment)  # type: ignore[no-untyped-call]
+        gevent.sleep(0.2)  # for the word to leave
+    return code
+
+
+def settings() -> Namespace:
+    """What Locust asks its command line and its files of settings for; neither is this worker's."""
+    return Namespace(web_base_path="", tags=None, exclude_tags=None, headless=False)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+"""The sending side of the ledger: what became of each broadcast, how long answers took, how late
+the generator was.
+"""
+
+from collections import Counter
+from typing import Any, Final
+
+import msgspec
+
+from hookproof.load.latency import OverTime, Stretch, histogram, note, packed
+
+UNSENT: Final = 0
+REFUSED: Final = 1
+ACCEPTED: Final = 2
+# It may have been accepted all the same: what arrives of it is neither lost nor unexpected.
+UNANSWERED: Final = 3
+MOST_SAMPLES: Final = 5
+
+
+class Sent(msgspec.Struct, frozen=True, kw_only=True):
+    """What a generator did: one byte for each of its broadcasts in `broadcasts`; histograms are
+    packed.
+
+    `started_at` is Unix seconds by the generator's own clock, `sending_s` how long it took up to
+    the last answer, `cpu_share` is of one core.
+    """
+
+    broadcasts: bytes
+    counts: dict[str, int]
+    samples: dict[str, list[str]]
+    answering: str
+    lateness: str
+    over_time: list[Stretch]
+    started_at: float
+    sending_s: float
+    cpu_share: float
+    problem: str | None
+
+
+class Sending:
+    """Counts of one generator in one run, in bounded memory.
+
+    `broadcasts` is the most that it may send. Of n workers each has every nth number, so that no
+    two broadcasts of a run have the same; `step` is that n.
+    """
+
+    def __init__(
+        self, broadcasts: int, *, step: int = 1, started_at: float, stretch_s: float
+    ) -> None:
+        self.broadcasts = bytearray(broadcasts)
+        self._step = step
+        self.counts: Counter[str] = Counter()
+        self.samples: dict[str, list[str]] = {}
+        self.answering: Any = histogram()
+        self.lateness: Any = histogram()
+        self.over_time = OverTime(length_s=stretch_s)
+        self.started_at = started_at
+
+    def left(self, *, due_at: float, sent_at: float, waited: bool) -> None:
+        """A request leaves that was due when its slot came and a user was free."""
+        self.counts["requests"] += 1
+        self.counts["waited"] += waited
+        note(self.lateness, max(0.0, sent_at - due_at))
+
+    def accepted(self, number: int, *, intended_at: float, now: float) -> None:
+        """A broadcast was accepted."""
+        self.broadcasts[number // self._step] = ACCEPTED
+        self.counts["accepted"] += 1
+        note(self.answering, max(0.0, now - intended_at))
+        self.over_time.note(now - self.started_at, max(0.0, now - intended_at))
+
+    def refused(self, number: int, why: str, *, answered: bool) -> None:
+        """A broadcast was refused, or left unanswered."""
+        self.broadcasts[number // self._step] = REFUSED if answered else UNANSWERED
+        self.counts["refused"] += 1
+        self._sample("refused", f"{number}: {why}")
+
+    def failed(self, operation_id: str, why: str) -> None:
+        """Another request failed."""
+        self.counts["errors"] += 1
+        self._sample("errors", f"{operation_id}: {why}")
+
+    def told(self, *, begun: int, ended_at: float, cpu_share: float, problem: str | None) -> Sent:
+        """All of it, of a generator that began so many broadcasts."""
+        return Sent(
+            broadcasts=bytes(self.broadcasts[:begun]),
+            counts={**self.counts, "broadcasts": begun},
+            samples=self.samples,
+            answering=packed(self.answering),
+            lateness=packed(self.lateness),
+            over_time=self.over_time.packed(),
+            started_at=self.started_at,
+            sending_s=ended_at - self.started_at,
+            cpu_share=cpu_share,
+            problem=problem,
+        )
+
+    def _sample(self, kind: str, what: str) -> None:
+        samples = self.samples.setdefault(kind, [])
+        if len(samples) < MOST_SAMPLES:
+            samples.append(what)

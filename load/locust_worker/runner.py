@@ -1,0 +1,88 @@
+"""One run in one process: `python -P -m load.runner PLAN RESULT` drives Locust and writes the run's
+one share.
+
+Importing locust patches the process for gevent, which is why the command never imports this module.
+While it runs it tells its progress on standard output, a line a second at most; Locust's tables
+follow when the last delivery has come.
+"""
+
+import locust  # first: it patches what the other imports bring in
+
+# isort: split
+import os
+from pathlib import Path
+
+import click
+import gevent
+import msgspec
+from locust.env import Environment
+from locust.stats import print_stats
+
+from hookproof.load.ledger.share import Gathered
+from hookproof.load.locust_worker.generator import Generator
+from hookproof.load.locust_worker.progress import Interrupts, drain, say, show_progress
+from hookproof.load.locust_worker.stats_display import csv_of, show_page, show_tables
+from hookproof.load.locust_worker.users import LoadUser
+from hookproof.load.plan import Plan
+from hookproof.load.target.settings import KEY_VARIABLE
+from hookproof.receiver.http.address import Address
+
+
+def run(plan: Plan, *, control_url: str, key: str, web: Address | None) -> Gathered:
+    """Carry out a plan: everything is sent and answered when it returns, or an interrupt has ended
+    it early.
+    """
+    environment = Environment(user_classes=[LoadUser], host=plan.base_url, events=locust.events)
+    runner, interrupts = environment.create_local_runner(), Interrupts()
+    generator = Generator(
+        plan, key=key, control_url=control_url, stats=environment.stats, interrupts=interrupts
+    )
+    generator.begin()
+    interrupts.listen()
+    if web is not None:
+        say(f"web page at {show_page(environment, web, interrupts.raised)}")
+    started_at = generator.sending.started_at
+    progress = gevent.spawn(
+        show_progress, generator.tally, started_at=started_at, duration_s=plan.shape.duration_s
+    )
+    runner.start(plan.users, spawn_rate=plan.users)
+    generator.wait_for_answers()
+    runner.stop()
+    drain(
+        generator.tally,
+        interrupts,
+        deliveries_each=plan.deliveries_each,
+        drain_s=plan.drain_s,
+        some_never_come=lambda: plan.may_drop,
+    )
+    progress.kill()
+    share = generator.conclude()
+    print_stats(environment.stats, current=False)
+    table = csv_of(environment)
+    runner.quit()
+    return Gathered(
+        started_at=started_at,
+        workers=1,
+        shares=[share],
+        lost_workers=[],
+        interrupted=interrupts.count > 0,
+        table=table,
+    )
+
+
+@click.command()
+@click.argument("plan", type=click.Path(path_type=Path))
+@click.argument("result", type=click.Path(path_type=Path))
+@click.option("--control", required=True)
+@click.option("--web", metavar="H:P")
+def main(plan: Path, result: Path, control: str, web: str | None) -> None:
+    """Read the plan, run it, write the result."""
+    show_tables()
+    read = msgspec.json.decode(plan.read_bytes(), type=Plan)
+    at = None if web is None else Address.parse(web)
+    gathered = run(read, control_url=control, key=os.environ.get(KEY_VARIABLE, ""), web=at)
+    result.write_bytes(msgspec.msgpack.encode(gathered))
+
+
+if __name__ == "__main__":
+    main()

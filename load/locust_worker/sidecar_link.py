@@ -1,0 +1,173 @@
+"""What the generator has to do with its sidecar: shows arrivals in Locust's statistics, rolls
+secrets, plays spells.
+
+Deliveries stand in Locust's tables as an entry of their own request type; they come in small sums
+twice a second, so that watching costs the generator next to nothing.
+"""
+
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+
+import gevent
+import msgspec
+import requests
+from locust.stats import RequestStats, StatsEntry, bucket_response_time
+
+from hookproof.load.ledger.sending import Sending
+from hookproof.load.plan import Plan, Rolls, Spell
+from hookproof.load.sidecar.api import Arrived
+from hookproof.load.sidecar.arrivals import NewRun
+from hookproof.load.target.signing_secret import new_secret
+
+REQUEST_TYPE: Final = "DELIVERY"
+NAME: Final = "broadcast to arrival"
+POLL_S: Final = 0.5
+CALL_WITHIN_S: Final = 30.0
+ARRIVALS_WITHIN_S: Final = 60.0
+SILENCE: Final = (requests.RequestException, ValueError, KeyError)
+
+
+class SidecarLink:
+    """The generator's line to the sidecar; each method that loops runs in a greenlet of its own."""
+
+    def __init__(
+        self, control_url: str, plan: Plan, headers: Mapping[str, str], stats: RequestStats
+    ) -> None:
+        self._control_url = control_url
+        self._plan = plan
+        self._headers = headers
+        self._stats = stats
+        self._session = requests.Session()
+        self.arrived = 0
+        self.settled = 0
+        self.backlog = 0
+        self.problem: str | None = None
+
+    def register(self) -> None:
+        """Tell the sidecar of the run's endpoints; raises requests' exceptions."""
+        self._call(
+            "POST", "/endpoints", data=msgspec.json.encode({"endpoints": self._plan.endpoints})
+        )
+
+    def begin(self, sending: Sending) -> None:
+        """Let the sidecar begin the run; raises requests' exceptions."""
+        self._sending, plan = sending, self._plan
+        new = NewRun(
+            run=plan.run,
+            broadcasts=plan.shape.slots,
+            started_at=sending.started_at,
+            stretch_s=sending.over_time.length_s,
+            late_after_s=plan.late_after_s,
+            worker=plan.worker,
+            workers=plan.workers,
+        )
+        self._call("POST", "/runs", data=msgspec.json.encode(new))
+
+    def conclude(self) -> Arrived:
+        """All that arrived in the run; nothing of a sidecar that does not answer, and `problem`
+        says so.
+        """
+        try:
+            self.look()
+            answer = self._session.get(f"{self._control_url}/arrivals", timeout=ARRIVALS_WITHIN_S)
+            answer.raise_for_status()
+            return msgspec.json.decode(answer.content, type=Arrived)
+        except SILENCE as error:
+            self.problem = self.problem or f"the sidecar stopped answering: {error}"
+            return Arrived.nothing()
+        finally:
+            self._session.close()
+
+    def follow(self) -> None:
+        """Show what arrives until killed; a sidecar that does not answer any more ends it, and
+        `problem` says so.
+        """
+        try:
+            while True:
+                gevent.sleep(POLL_S)
+                self.look()
+        except SILENCE as error:
+            self.problem = f"the sidecar stopped answering: {error}"
+
+    def look(self) -> None:
+        """Enter what arrived since the last look in Locust's statistics."""
+        accepted = self._sending.counts["accepted"]
+        told = self._call("POST", "/fresh")
+        self.arrived, self.settled = told["arrived"], told["settled"]
+        self.backlog = accepted * self._plan.deliveries_each - self.settled
+        latencies = {int(latency): count for latency, count in told["latencies_ms"].items()}
+        if latencies or told["without_latency"]:
+            entry = _entry(self._stats, latencies, told["without_latency"], time.time())
+            self._stats.get(NAME, REQUEST_TYPE).extend(entry)
+            self._stats.total.extend(entry)
+
+    def play(self, spell: Spell) -> None:
+        """Have the receivers fail, hang or recover at their time."""
+        self._until(spell.from_s)
+        reply = {"reply": msgspec.to_builtins(spell.reply), "succeeds": spell.succeeds}
+        for token in spell.tokens:
+            self._call("PUT", f"/endpoints/{token}/reply", json=reply)
+        self._until(spell.to_s)
+        for token in spell.tokens:
+            self._call("DELETE", f"/endpoints/{token}/reply")
+
+    def roll(self, rolls: Rolls, until_s: float) -> None:
+        """Roll secrets until so many seconds of the run have passed (section 4.3)."""
+        due_s = rolls.every_s
+        while due_s < until_s:
+            self._until(due_s)
+            for endpoint in rolls.endpoints:
+                secret = new_secret(rolls.secret_prefix, rolls.secret_form)
+                # The sidecar knows it first: the target may sign with it before it has answered.
+                self._call("POST", f"/endpoints/{endpoint.token}/secrets", json={"secret": secret})
+                self._roll_one(rolls, endpoint.path, secret)
+            due_s += rolls.every_s
+
+    def _roll_one(self, rolls: Rolls, path: str, secret: str) -> None:
+        body = {"secret": secret, "expiration": rolls.expiration}
+        self._sending.counts["rolls"] += 1
+        try:
+            answer = self._session.request(
+                rolls.method,
+                self._plan.base_url + path,
+                json=body,
+                headers=self._headers,
+                timeout=CALL_WITHIN_S,
+                allow_redirects=False,
+            )
+        except requests.RequestException as error:
+            self._sending.failed("a roll", f"no answer: {error}")
+            return
+        if answer.status_code not in rolls.statuses if rolls.statuses else not answer.ok:
+            self._sending.failed("a roll", f"answered {answer.status_code}")
+
+    def _until(self, second: float) -> None:
+        gevent.sleep(max(0.0, self._sending.started_at + second - time.time()))
+
+    def _call(self, method: str, path: str, **content: Any) -> Mapping[str, Any]:
+        answer = self._session.request(
+            method, self._control_url + path, timeout=CALL_WITHIN_S, **content
+        )
+        answer.raise_for_status()
+        told: Mapping[str, Any] = answer.json() if answer.content else {}
+        return told
+
+
+def _entry(stats: Any, latencies: Mapping[int, int], others: int, now: float) -> StatsEntry:
+    """These latencies, in milliseconds, and so many deliveries without one, as statistics of
+    Locust's.
+    """
+    entry = StatsEntry(stats, NAME, REQUEST_TYPE)
+    total = sum(latencies.values()) + others
+    entry.num_requests, entry.num_none_requests = total, others
+    entry.num_reqs_per_sec[int(now)] = total
+    entry.total_response_time = sum(latency * count for latency, count in latencies.items())
+    entry.min_response_time, entry.max_response_time = (
+        min(latencies, default=None),
+        max(latencies, default=0),
+    )
+    entry.last_request_timestamp = now
+    for latency, count in latencies.items():
+        entry.response_times[bucket_response_time(latency)] += count
+    return entry

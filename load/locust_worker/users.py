@@ -1,0 +1,168 @@
+"""Who sends: users that take slots from the run's schedule and carry out an operation in each."""
+
+import time
+from dataclasses import dataclass
+from typing import Final
+
+import gevent
+import msgspec
+from locust import FastHttpUser, task
+from locust.env import Environment
+from locust.exception import StopUser
+
+from hookproof.load.broadcast_mark import marked_data
+from hookproof.load.ledger.sending import Sending
+from hookproof.load.locust_worker.operation_mix import Mix
+from hookproof.load.plan import Call, Plan
+from hookproof.load.profile.load_profile import BROADCAST
+from hookproof.load.profile.schedule import Schedule
+
+ANSWER_WITHIN_S: Final = 10.0
+FIRST_SUCCESS, FIRST_REDIRECT = 200, 300
+WAITING_S: Final = 0.001
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Why a request came to nothing, and whether it was answered at all."""
+
+    why: str
+    answered: bool
+
+
+@dataclass(slots=True, kw_only=True)
+class Work:
+    """What the users of a run share; they are one process and one event loop, so nothing is locked.
+
+    `broadcast` is the text of a broadcast's body before its key and its data.
+    """
+
+    plan: Plan
+    headers: dict[str, str]
+    schedule: Schedule
+    sending: Sending
+    mix: Mix
+    broadcast: bytes
+    begun: int = 0
+    stopping: bool = False
+
+    @classmethod
+    def of(cls, plan: Plan, key: str, schedule: Schedule, sending: Sending) -> "Work":
+        """The work of a plan, for the target that this key opens."""
+        return cls(
+            plan=plan,
+            headers=plan.headers_with(key),
+            schedule=schedule,
+            sending=sending,
+            mix=Mix(plan.mix),
+            broadcast=msgspec.json.encode(plan.broadcast)[:-1],
+        )
+
+    def next_number(self) -> int:
+        """The number of the next broadcast; workers take the numbers of a run in turn."""
+        self.begun += 1
+        return (self.begun - 1) * self.plan.workers + self.plan.worker
+
+    def body(self, number: int, intended_at: float) -> bytes:
+        """The request body of a broadcast (section 4.8), with a key of its own, so that none is a
+        duplicate.
+        """
+        run = self.plan.run
+        data = marked_data(run, number, intended_at, self.plan.pad)
+        return b'%b,"idempotency_key":"%b.%d","data":%b}' % (
+            self.broadcast,
+            run.encode(),
+            number,
+            data,
+        )
+
+
+class LoadUser(FastHttpUser):
+    """Carries out one operation a slot; `work` is set once, before the run starts."""
+
+    work: Work
+    connection_timeout = ANSWER_WITHIN_S
+    network_timeout = ANSWER_WITHIN_S
+
+    def __init__(self, environment: Environment) -> None:
+        self.host = (
+            self.work.plan.base_url
+        )  # of the plan, which a worker has looked at, and not of Locust's own word
+        super().__init__(environment)
+
+    @task
+    def take_slots(self) -> None:
+        """Take one slot after the other, without Locust's turn of all users between two tasks of
+        one.
+        """
+        work = self.work
+        while not work.stopping and (slot := work.schedule.take()) is not None:
+            self._send_at(slot)
+        raise StopUser
+
+    def _send_at(self, slot: float) -> None:
+        """Wait for a slot, then send; one that is already past is sent at once."""
+        work = self.work
+        intended_at, free_at = work.sending.started_at + slot, time.time()
+        if intended_at > free_at:
+            gevent.sleep(intended_at - free_at)
+        if work.stopping:
+            return
+        due_at = max(intended_at, free_at)
+        work.sending.left(
+            due_at=due_at, sent_at=time.time(), waited=free_at > intended_at + WAITING_S
+        )
+        operation_id = work.mix.take()
+        if operation_id == BROADCAST:
+            self._broadcast(intended_at)
+        else:
+            self._call(operation_id)
+        work.sending.counts["done"] += 1
+
+    def _broadcast(self, intended_at: float) -> None:
+        work = self.work
+        number = work.next_number()
+        failure = self._exchange(
+            BROADCAST, work.plan.calls[BROADCAST], 0, work.body(number, intended_at)
+        )
+        if failure is None:
+            work.sending.accepted(number, intended_at=intended_at, now=time.time())
+        else:
+            work.sending.refused(number, failure.why, answered=failure.answered)
+
+    def _call(self, operation_id: str) -> None:
+        call = self.work.plan.calls[operation_id]
+        turn = self.work.sending.counts[operation_id]
+        self.work.sending.counts[operation_id] += 1
+        body = call.bodies[turn % len(call.bodies)].encode() if call.bodies else None
+        failure = self._exchange(operation_id, call, turn, body)
+        if failure is not None:
+            self.work.sending.failed(operation_id, failure.why)
+
+    def _exchange(
+        self, operation_id: str, call: Call, turn: int, body: bytes | None
+    ) -> Failure | None:
+        """Send a request; what is wrong with its answer, or None."""
+        with self.client.request(
+            call.method,
+            call.paths[turn % len(call.paths)],
+            data=body,  # type: ignore[arg-type]  # bytes are what it sends in the end
+            headers=self.work.headers,
+            name=operation_id,
+            catch_response=True,
+            allow_redirects=False,
+        ) as response:
+            status = response.status_code
+            if (
+                status in call.statuses
+                if call.statuses
+                else FIRST_SUCCESS <= status < FIRST_REDIRECT
+            ):
+                response.success()
+                return None
+            failure = Failure(
+                why=f"answered {status}" if status else f"no answer: {response.error}",
+                answered=status > 0,
+            )
+            response.failure(failure.why)
+            return failure

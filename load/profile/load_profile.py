@@ -1,0 +1,242 @@
+"""A load profile: what is sent, how fast and how long; one YAML file each in `profiles/`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from importlib import resources
+from pathlib import Path
+from typing import Any, Final
+
+from hookproof.load.profile.schedule import Point, Shape, problems_of
+from hookproof.load.profile.schema import SCHEMA
+from hookproof.load.profile.thresholds import BadThreshold, Threshold
+from hookproof.spec.strict_yaml.reader import FileProblems, Problem, read_yaml
+
+BROADCAST: Final = "createBroadcastEvent"
+# The sidecar keeps two bytes for each of them.
+MOST_DELIVERIES: Final = 200_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoints:
+    """The endpoints of a run: how many, and how many of them have the rate limit (sections 2.3 and
+    8).
+
+    `http_timeout_s` is how long a delivery to them may take, None for the target's own default.
+    """
+
+    count: int = 1
+    limited: int = 0
+    rate_limit: int = 0
+    rate_limit_duration_s: int = 0
+    advanced_signatures: bool = False
+    http_timeout_s: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roll:
+    """Secrets are rolled every so many seconds while deliveries run; the old one expires later
+    (section 4.3).
+    """
+
+    every_s: float
+    expiration_s: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trouble:
+    """From one second of the run to another, a number of endpoints answer otherwise than with
+    success.
+
+    `reply` is what the receiver's script takes: `status`, `delay_s`, `hang`.
+    """
+
+    endpoints: int
+    from_s: float
+    to_s: float
+    reply: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """The highest rate without a crossed threshold is sought: doubling from `rate`, then halving
+    the interval.
+    """
+
+    most: float
+    within: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """`rate` is slots a second, `users` the most requests in flight; durations are seconds.
+
+    `mix` weighs operations by operationId; a slot goes to one of them. `payload_bytes` is the size
+    of a broadcast's `data`, about; a delivery that arrives later than `late_after_s` counts as
+    late. A generator that sends one of a hundred requests more than `keep_up_s` after it could did
+    not keep up.
+    """
+
+    name: str
+    summary: str
+    rate: float
+    duration_s: float
+    users: int
+    drain_s: float
+    late_after_s: float
+    keep_up_s: float
+    shape: Shape
+    mix: Mapping[str, float]
+    payload_bytes: int
+    endpoints: Endpoints
+    roll: Roll | None
+    trouble: tuple[Trouble, ...]
+    search: Search | None
+    fail_if: tuple[Threshold, ...]
+
+    @classmethod
+    def of(cls, read: Mapping[str, Any]) -> "Profile":
+        """The profile that a file of `SCHEMA` describes; raises ValueError with what the schema
+        cannot say.
+        """
+        shape = _shape(read)
+        endpoints = Endpoints(**read.get("endpoints", {}))
+        if endpoints.limited and not (endpoints.rate_limit and endpoints.rate_limit_duration_s):
+            raise ValueError("endpoints: limited ones need rate_limit and rate_limit_duration_s")
+        if endpoints.limited > endpoints.count:
+            raise ValueError("endpoints: limited is more than count")
+        if sum(one["endpoints"] for one in read.get("trouble", ())) > endpoints.count:
+            raise ValueError("trouble: it takes more endpoints than there are")
+        if any(one["from_s"] >= one["to_s"] for one in read.get("trouble", ())):
+            raise ValueError("trouble: from_s comes before to_s")
+        _bound(shape, endpoints)
+        return cls(
+            name=read["name"],
+            summary=read["summary"],
+            rate=read["rate"],
+            duration_s=shape.duration_s,
+            users=read["users"],
+            drain_s=read["drain_s"],
+            late_after_s=read.get("late_after_s", 1.0),
+            keep_up_s=read.get("keep_up_s", 0.25),
+            shape=shape,
+            mix=read.get("mix", {BROADCAST: 1}),
+            payload_bytes=read.get("payload_bytes", 0),
+            endpoints=endpoints,
+            roll=Roll(**read["roll"]) if "roll" in read else None,
+            trouble=tuple(Trouble(**one) for one in read.get("trouble", ())),
+            search=Search(**read["search"]) if "search" in read else None,
+            fail_if=_thresholds(read["fail_if"]),
+        )
+
+    def at_rate(self, rate: float) -> "Profile":
+        """The same at another rate."""
+        return self.overridden(rate=rate)
+
+    def spread(self, workers: int) -> "Profile":
+        """The profile for so many workers, each of which has an endpoint at least: it witnesses
+        what it sends itself.
+
+        Rate, users and endpoints are those of all together. Raises ValueError for more workers than
+        users.
+        """
+        if self.users < workers:
+            raise ValueError(
+                f"{workers} workers need a user each; {self.users} are too few (--users)"
+            )
+        endpoints = replace(self.endpoints, count=max(self.endpoints.count, workers))
+        _bound(self.shape, endpoints)
+        return replace(self, endpoints=endpoints)
+
+    def overridden(
+        self,
+        *,
+        rate: float | None = None,
+        duration_s: float | None = None,
+        users: int | None = None,
+        drain_s: float | None = None,
+        keep_up_s: float | None = None,
+        fail_if: tuple[Threshold, ...] = (),
+    ) -> "Profile":
+        """The profile with what the command line says instead; a shape is stretched to the rate and
+        the duration.
+
+        Raises ValueError for a run beyond the bounds.
+        """
+        wider = (duration_s or self.duration_s) / self.duration_s
+        higher = (rate or self.rate) / self.rate
+        points = tuple(
+            Point(at_s=one.at_s * wider, rate=one.rate * higher) for one in self.shape.points
+        )
+        trouble = tuple(
+            replace(one, from_s=one.from_s * wider, to_s=one.to_s * wider) for one in self.trouble
+        )
+        _bound(Shape(points=points), self.endpoints)
+        return replace(
+            self,
+            rate=rate or self.rate,
+            duration_s=duration_s or self.duration_s,
+            users=users or self.users,
+            drain_s=self.drain_s if drain_s is None else drain_s,
+            keep_up_s=keep_up_s or self.keep_up_s,
+            shape=Shape(points=points),
+            trouble=trouble,
+            fail_if=(*self.fail_if, *fail_if),
+        )
+
+
+def shipped_profiles() -> tuple[str, ...]:
+    """The names of the profiles that come with hookproof."""
+    return tuple(
+        sorted(
+            one.name.removesuffix(".yaml") for one in _folder().iterdir() if one.suffix == ".yaml"
+        )
+    )
+
+
+def load_profile(name_or_path: str) -> Profile:
+    """A shipped profile by name, or any other by path; raises FileProblems."""
+    if "/" in name_or_path or name_or_path.endswith((".yaml", ".yml")):
+        path = Path(name_or_path)
+    elif name_or_path in shipped_profiles():
+        path = _folder() / f"{name_or_path}.yaml"
+    else:
+        message = (
+            f"no profile has this name; expected a path or one of: {', '.join(shipped_profiles())}"
+        )
+        raise FileProblems(name_or_path, [Problem(line=None, where="", message=message)])
+    try:
+        return Profile.of(read_yaml(path, SCHEMA))
+    except (ValueError, BadThreshold) as problem:
+        raise FileProblems(
+            str(path), [Problem(line=None, where="", message=str(problem))]
+        ) from None
+
+
+def _shape(read: Mapping[str, Any]) -> Shape:
+    rate, duration_s = read["rate"], read["duration_s"]
+    if "points" in read:
+        points = tuple(Point(at_s=at_s, rate=height) for at_s, height in read["points"])
+        for problem in problems_of(points):
+            raise ValueError(f"points: {problem}")
+        return Shape(points=points)
+    if "spike" in read:
+        spike = read["spike"]
+        if not 0 <= spike["from_s"] < spike["to_s"] <= duration_s:
+            raise ValueError("spike: from_s comes before to_s, and both within duration_s")
+        return Shape.spike(rate, duration_s, **spike)
+    return Shape.steady(rate, duration_s)
+
+
+def _bound(shape: Shape, endpoints: Endpoints) -> None:
+    for problem in problems_of(shape.points):
+        raise ValueError(f"rate and duration: {problem}")
+    if shape.slots * endpoints.count > MOST_DELIVERIES:
+        raise ValueError(f"rate, duration and endpoints: more than {MOST_DELIVERIES:,} deliveries")
+
+
+def _thresholds(texts: list[str]) -> tuple[Threshold, ...]:
+    return tuple(Threshold.parse(text) for text in texts)
+
+
+def _folder() -> Path:
+    return Path(str(resources.files("hookproof.load") / "profiles"))

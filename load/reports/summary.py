@@ -1,0 +1,114 @@
+"""A run in words and as JSON; every other report is made from `report.json` alone.
+
+The file's members are described in the README. `summary` makes it, `console_report` the lines at
+the end of a run.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from hookproof.load.figures import FIGURES
+from hookproof.load.latency import stretch_s
+from hookproof.load.profile.load_profile import Profile
+from hookproof.load.run.outcome import Outcome
+
+# The figures as the console shows them, a line each.
+GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
+    "sent": ("sent", "accepted", "refused", "errors", "ingest_rps", "requests_rps"),
+    "ingest": ("ingest_p50", "ingest_p95", "ingest_p99", "ingest_max"),
+    "ledger": ("expected", "delivered", "lost", "explained", "unaccounted"),
+    "wrong": ("duplicated", "unverifiable", "altered", "unexpected", "late", "out_of_order"),
+    "delivery": (
+        "delivery_rps",
+        "delivery_p50",
+        "delivery_p95",
+        "delivery_p99",
+        "delivery_max",
+        "drain_s",
+    ),
+    "limits": ("overshoot", "allowance_used", "fairness"),
+    "generator": ("lateness_p50", "lateness_p99", "waited", "generator_cpu"),
+    "search": ("knee",),
+}
+
+
+def summary(
+    *,
+    profile: Profile,
+    target: str,
+    dialect: str,
+    version: str,
+    outcome: Outcome,
+    wrong: Sequence[str],
+    left_out: Mapping[str, str],
+    workers: int = 1,
+    trials: Sequence[Mapping[str, Any]] = (),
+    knee_limited_by: str | None = None,
+) -> dict[str, Any]:
+    """The content of `report.json`; `wrong` is what the run fails for."""
+    crossed = {threshold.text: threshold.crossed(outcome.figures) for threshold in profile.fail_if}
+    return {
+        "tool": {"name": "hookproof", "version": version},
+        "profile": profile.name,
+        "target": target,
+        "dialect": dialect,
+        "started_at": datetime.fromtimestamp(outcome.started_at, UTC).isoformat(
+            timespec="milliseconds"
+        ),
+        "rate": profile.rate,
+        "duration_s": profile.duration_s,
+        "users": profile.users,
+        "workers": workers,
+        "verdict": "fail" if wrong else "pass",
+        "exit_code": 1 if wrong else 0,
+        "complaints": list(wrong),
+        "thresholds": [{"text": text, "crossed": why is not None} for text, why in crossed.items()],
+        "figures": {name: outcome.figures.get(name) for name in FIGURES},
+        "endpoints": list(outcome.endpoints),
+        "samples": dict(outcome.samples),
+        "stretch_s": stretch_s(profile.duration_s),
+        "over_time": dict(outcome.over_time),
+        "distribution": list(outcome.distribution),
+        "trials": [dict(trial) for trial in trials],
+        "knee_limited_by": knee_limited_by,
+        "left_out": dict(left_out),
+    }
+
+
+def console_report(report: Mapping[str, Any]) -> str:
+    """The figures, what is wrong with samples, and the verdict line."""
+    lines = [f"profile {report['profile']}: {what_was_run(report)}"]
+    lines += [
+        f"  {group:<10}{shown}"
+        for group, names in GROUPS.items()
+        if (shown := _shown(names, report["figures"]))
+    ]
+    if report["knee_limited_by"] is not None:
+        lines.append(f"  the knee is {report['knee_limited_by']}")
+    lines += [
+        f"  left out  {operation_id}: {why}" for operation_id, why in report["left_out"].items()
+    ]
+    lines += [f"  {kind}, for example {samples[0]}" for kind, samples in report["samples"].items()]
+    wrong = report["complaints"]
+    lines.append(f"FAIL  {'; '.join(wrong)}" if wrong else "PASS  no threshold was crossed")
+    return "\n".join(lines)
+
+
+def what_was_run(report: Mapping[str, Any]) -> str:
+    """Rate, time, target, and by how many, if more than one."""
+    by = f" by {workers} workers" if (workers := report.get("workers", 1)) > 1 else ""
+    return f"{report['rate']:g}/s for {report['duration_s']:g} s{by} at {report['target']}"
+
+
+def trial_line(trial: Mapping[str, Any]) -> str:
+    """One trial of a search in a line."""
+    words = "; ".join(trial["complaints"]) or "passes"
+    return f"trial at {trial['rate']:,.0f}/s: {words}"
+
+
+def _shown(names: Sequence[str], figures: Mapping[str, float | None]) -> str:
+    told = ((name, figures[name]) for name in names)
+    return " · ".join(
+        f"{name} {FIGURES[name].unit.shown(value)}" for name, value in told if value is not None
+    )

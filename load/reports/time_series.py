@@ -1,0 +1,46 @@
+"""The CSV of a run: a row for each stretch of time, to be read into a spreadsheet."""
+
+import csv
+import io
+from collections.abc import Mapping
+from typing import Any, Final
+
+COLUMNS: Final = (
+    "at_s",
+    *("accepted", "ingest_p50_s", "ingest_p95_s", "ingest_p99_s", "ingest_max_s"),
+    *("delivered", "delivery_p50_s", "delivery_p95_s", "delivery_p99_s", "delivery_max_s"),
+    "backlog",
+)
+
+
+def series_csv(report: Mapping[str, Any]) -> str:
+    """Counts of each stretch, percentiles in seconds, and the deliveries that were still to come at
+    its end.
+    """
+    written = io.StringIO()
+    writer = csv.DictWriter(written, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows(report))
+    return written.getvalue()
+
+
+def rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows by column, one for each stretch up to the last in which anything happened."""
+    length = report["stretch_s"]
+    accepted = {round(one["at_s"] / length): one for one in report["over_time"]["accepted"]}
+    delivered = {round(one["at_s"] / length): one for one in report["over_time"]["delivered"]}
+    each, backlog, found = len(report["endpoints"]), 0, []
+    for stretch in range(max((*accepted, *delivered), default=-1) + 1):
+        sent, came = accepted.get(stretch, {}), delivered.get(stretch, {})
+        backlog += sent.get("count", 0) * each - came.get("count", 0)
+        found.append(
+            {
+                "at_s": stretch * length,
+                "accepted": sent.get("count", 0),
+                "delivered": came.get("count", 0),
+                **{f"ingest_{name}_s": sent.get(name) for name in ("p50", "p95", "p99", "max")},
+                **{f"delivery_{name}_s": came.get(name) for name in ("p50", "p95", "p99", "max")},
+                "backlog": max(0, backlog),
+            }
+        )
+    return found

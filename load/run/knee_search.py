@@ -1,0 +1,53 @@
+"""The search for the knee: the highest rate that crosses no threshold, found by trials at fixed
+rates.
+
+The rate doubles until a trial fails, halves until one passes, and then the interval between the
+best good rate and the lowest bad one is halved until it is narrow enough. A rate above a bad one is
+never tried. Near the knee a trial passes by luck, so the rate that the search ends with must pass
+once more; if it does not, the search goes on below it.
+"""
+
+from dataclasses import dataclass, field
+
+from hookproof.load.profile.load_profile import Search
+
+LOWEST_RATE = 1.0
+
+
+@dataclass(slots=True, kw_only=True)
+class Knee:
+    """Where the search stands; `passed` and `failed` are the rates of its trials so far."""
+
+    search: Search
+    first: float
+    passed: list[float] = field(default_factory=list)
+    failed: list[float] = field(default_factory=list)
+
+    @property
+    def bad(self) -> float | None:
+        """The lowest rate that failed, None before there was any."""
+        return min(self.failed, default=None)
+
+    @property
+    def good(self) -> float | None:
+        """The highest rate that passed below every one that failed, None before there was any."""
+        return max(
+            (rate for rate in self.passed if self.bad is None or rate < self.bad), default=None
+        )
+
+    def next_rate(self) -> float | None:
+        """The rate of the next trial in slots a second, or None when the search is over."""
+        good, bad = self.good, self.bad
+        if bad is None:
+            if good is None:
+                return min(self.first, self.search.most)
+            return min(2 * good, self.search.most) if good < self.search.most else None
+        if good is None:
+            return bad / 2 if bad / 2 >= LOWEST_RATE else None
+        if bad - good > self.search.within * good:
+            return (good + bad) / 2
+        return good if self.passed.count(good) == 1 else None
+
+    def note(self, rate: float, *, passed: bool) -> None:
+        """Enter a trial."""
+        (self.passed if passed else self.failed).append(rate)

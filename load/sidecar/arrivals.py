@@ -1,0 +1,195 @@
+"""The arrival side of the ledger, as the sidecar keeps it: counts in bounded memory, and samples of
+what is wrong.
+
+One byte is kept for each broadcast and endpoint, and of limited endpoints each arrival's time;
+bodies are judged and forgotten. Which broadcasts were accepted is not known here: `balance` brings
+both sides together.
+"""
+
+from array import array
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+
+from hookproof.load.broadcast_mark import Mark, read_mark
+from hookproof.load.latency import OverTime, histogram, note
+from hookproof.load.sidecar.signatures import Signatures
+from hookproof.receiver.clock import Instant
+from hookproof.receiver.inbox.arrival import RawHeaders
+
+MOST_SAMPLES: Final = 5
+MOST_COUNT: Final = 255
+
+
+@dataclass(slots=True, kw_only=True)
+class Endpoint:
+    """One endpoint of a run. `times` are monotonic, in seconds, and kept only of an endpoint with a
+    rate limit.
+
+    `successes` and `failures` count, by broadcast, the arrivals that were answered so; `latest` is
+    the latest broadcast that came of each worker's.
+    """
+
+    token: str
+    signatures: Signatures
+    limited: bool
+    successes: bytearray = field(default_factory=bytearray)
+    failures: bytearray = field(default_factory=bytearray)
+    arrived: int = 0
+    latest: list[int] = field(default_factory=list)
+    times: "array[float]" = field(default_factory=lambda: array("d"))
+
+    def begin(self, broadcasts: int, workers: int) -> None:
+        """Forget what came, and make room for a run's broadcasts."""
+        self.successes, self.failures = bytearray(broadcasts), bytearray(broadcasts)
+        self.arrived, self.latest, self.times = 0, [-1] * workers, array("d")
+
+
+class NewRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A run that begins: its name, its most broadcasts, its start in Unix seconds, the stretch of
+    its plots.
+
+    The sidecar is that of number `worker` of so many `workers`, which take the run's numbers in
+    turn.
+    """
+
+    run: str
+    broadcasts: int
+    started_at: float
+    stretch_s: float
+    late_after_s: float
+    worker: int = 0
+    workers: int = 1
+
+
+NO_RUN: Final = NewRun(run="", broadcasts=0, started_at=0.0, stretch_s=1.0, late_after_s=0.0)
+
+
+class Arrivals:
+    """What arrived in one run at all endpoints of a sidecar; `attempts` is how often a target
+    tries, 0: not known.
+
+    Latency is measured of the own worker's broadcasts alone: another's may have been sent by
+    another machine's clock.
+    """
+
+    def __init__(self, *, attempts: int) -> None:
+        self._attempts = attempts
+        self.endpoints: dict[str, Endpoint] = {}
+        self._earlier: set[str] = set()
+        self._run = NO_RUN
+        self.begin(NO_RUN)
+
+    def begin(self, new: NewRun) -> None:
+        """Begin a run; what still comes of an earlier one is passed over from now on."""
+        self._earlier.add(self._run.run)
+        self._run = new
+        self.settled = 0
+        self.counts: Counter[str] = Counter()
+        self.samples: dict[str, list[str]] = {}
+        self.latencies: Any = histogram()
+        self.over_time = OverTime(length_s=new.stretch_s)
+        self.last_s: float | None = None
+        self._fresh: Counter[int] = Counter()
+        self._fresh_of_others = 0
+        self._began: float | None = None
+        for endpoint in self.endpoints.values():
+            endpoint.begin(new.broadcasts, new.workers)
+
+    def since_began(self, monotonic: float) -> float:
+        """Seconds from the run's start to a monotonic time of this run's arrivals."""
+        return monotonic - (self._began or 0.0)
+
+    def take_fresh(self) -> tuple[dict[int, int], int]:
+        """How many deliveries since the last call had which latency in whole milliseconds, and how
+        many had none.
+        """
+        fresh, others = self._fresh, self._fresh_of_others
+        self._fresh, self._fresh_of_others = Counter(), 0
+        return dict(fresh), others
+
+    def arrived(
+        self, token: str, headers: RawHeaders, body: bytes, at: Instant, *, succeeded: bool
+    ) -> None:
+        """Enter a delivery, and whether it is answered with success."""
+        endpoint = self.endpoints.get(token)
+        if endpoint is None:
+            return
+        mark = read_mark(body)
+        if (
+            mark is None
+            or (mark.run != self._run.run and mark.run not in self._earlier)
+            or not self._known(mark)
+        ):
+            self._wrong(
+                "unexpected",
+                token,
+                "no mark of this run" if mark is None else f"{mark.run}.{mark.number}",
+            )
+            return
+        if mark.run != self._run.run:
+            return
+        endpoint.arrived += 1
+        if endpoint.limited:
+            endpoint.times.append(at.monotonic)
+        since_start_s = at.wall - self._run.started_at
+        if self._began is None:
+            self._began = at.monotonic - since_start_s
+        self.last_s = since_start_s
+        self.counts["arrived"] += 1
+        self._judge(endpoint, mark, headers, body, at)
+        if succeeded:
+            self._succeeded(endpoint, mark, at)
+        else:
+            self._failed(endpoint, mark)
+
+    def _known(self, mark: Mark) -> bool:
+        return mark.run != self._run.run or mark.number < self._run.broadcasts
+
+    def _judge(
+        self, endpoint: Endpoint, mark: Mark, headers: RawHeaders, body: bytes, at: Instant
+    ) -> None:
+        if mark.altered:
+            self._wrong(
+                "altered", endpoint.token, f"{mark.number}: {body[:120].decode(errors='replace')}"
+            )
+        why = endpoint.signatures.problem(headers, body, at.wall)
+        if why is not None:
+            self._wrong("unverifiable", endpoint.token, f"{mark.number}: {why}")
+
+    def _succeeded(self, endpoint: Endpoint, mark: Mark, at: Instant) -> None:
+        before = endpoint.successes[mark.number]
+        endpoint.successes[mark.number] = min(before + 1, MOST_COUNT)
+        if before:
+            self._wrong("duplicated", endpoint.token, str(mark.number))
+            return
+        self.settled += endpoint.failures[mark.number] < self._attempts or not self._attempts
+        worker = mark.number % self._run.workers
+        if mark.number < endpoint.latest[worker]:
+            self.counts["out_of_order"] += 1
+        endpoint.latest[worker] = max(endpoint.latest[worker], mark.number)
+        intended_at = mark.intended_at if worker == self._run.worker else None
+        latency = None if intended_at is None else max(0.0, at.wall - intended_at)
+        self.over_time.note(at.wall - self._run.started_at, latency)
+        if latency is None:
+            self._fresh_of_others += 1
+            return
+        note(self.latencies, latency)
+        self._fresh[int(latency * 1000)] += 1
+        if latency > self._run.late_after_s:
+            self._wrong("late", endpoint.token, f"{mark.number}: after {latency:.3f} s")
+
+    def _failed(self, endpoint: Endpoint, mark: Mark) -> None:
+        failed = endpoint.failures[mark.number] = min(
+            endpoint.failures[mark.number] + 1, MOST_COUNT
+        )
+        if failed == self._attempts and not endpoint.successes[mark.number]:
+            self.settled += 1
+
+    def _wrong(self, kind: str, token: str, what: str) -> None:
+        self.counts[kind] += 1
+        samples = self.samples.setdefault(kind, [])
+        if len(samples) < MOST_SAMPLES:
+            samples.append(f"{token}: {what}")

@@ -1,0 +1,135 @@
+"""The receiver of a load run: `python -P -m load.sidecar --ca-dir DIR --dialect NAME`, a process of
+its own.
+
+It is put together from the project's receiver, but keeps no deliveries: each is entered in
+`Arrivals` and forgotten. The control API is for the run that started it and listens on loopback
+alone.
+"""
+
+import asyncio
+import json
+import os
+import sys
+import threading
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+import click
+import uvloop
+from aiohttp import web
+
+from hookproof.load.sidecar.api import Answering, SidecarApi
+from hookproof.load.sidecar.arrivals import Arrivals
+from hookproof.receiver.clock import Clock
+from hookproof.receiver.http.address import Address
+from hookproof.receiver.http.authority import Authority
+from hookproof.receiver.http.connection import Connection, Playing
+from hookproof.receiver.http.reply_bytes import default_head
+from hookproof.receiver.http.reply_sender import Player
+from hookproof.receiver.http.request import Request
+from hookproof.receiver.http.request_handler import VISITS
+from hookproof.receiver.http.server import STOP_WITHIN_S, listening
+from hookproof.receiver.replies.script import DEFAULT_REPLY, Reply
+from hookproof.spec.dialect.reader import load_dialect
+
+BODY_WITHIN_S: Final = 60.0
+HOSTS: Final = ("localhost", "127.0.0.1", "::1")
+
+
+class Sidecar:
+    """Enters what arrives, and answers it as the run says."""
+
+    def __init__(self, arrivals: Arrivals, answering: Answering, clock: Clock) -> None:
+        self._arrivals = arrivals
+        self._answering = answering
+        self._player = Player(clock)
+
+    def begins(self, connection: Connection, request: Request) -> bool:
+        """Wait for every body."""
+        return True
+
+    def received(self, connection: Connection, request: Request) -> Playing | None:
+        """Enter a delivery; what nearly every one is answered with is sent at once."""
+        visit = request.method in VISITS
+        reply, succeeds = (DEFAULT_REPLY, True) if visit else self._answering.of(request.token)
+        if not visit:
+            self._arrivals.arrived(
+                request.token, request.headers, request.body, request.arrived, succeeded=succeeds
+            )
+        if reply is DEFAULT_REPLY and request.plain:
+            connection.send(default_head(int(request.arrived.wall)))
+            return None
+        return self._play(reply, request, connection)
+
+    def refused(self, connection: Connection, request: Request) -> None:
+        """What is no delivery is not entered."""
+
+    def left(self, connection: Connection, request: Request) -> None:
+        """What is no delivery is not entered."""
+
+    async def _play(self, reply: Reply, request: Request, connection: Connection) -> bool:
+        return bool(await self._player.play(reply, request, connection))
+
+
+async def serve(*, bind: Address, public_url: str | None, ca_dir: Path, dialect: str) -> None:
+    """Listen until standard input ends; one line of JSON says where."""
+    spoken, answering = load_dialect(dialect), Answering()
+    attempts = spoken.retry.attempts.value if spoken.retry.attempts.decided else 0
+    arrivals = Arrivals(attempts=attempts)
+    names = {bind.host, urlsplit(public_url or "").hostname or bind.host, *HOSTS}
+    authority, stop = Authority(ca_dir), asyncio.Event()
+    threading.Thread(
+        target=await_end_of_stdin, args=(asyncio.get_running_loop(), stop), daemon=True
+    ).start()
+    async with AsyncExitStack() as stack:
+        clock = Clock()
+        sidecar = Sidecar(arrivals, answering, clock)
+        context = authority.server_context(*sorted(names))
+        bound = await stack.enter_async_context(
+            listening(sidecar, bind, context, clock=clock, body_within_s=BODY_WITHIN_S)
+        )
+        api = SidecarApi(arrivals=arrivals, answering=answering, dialect=spoken)
+        control = await controlling(stack, api.application())
+        ready = {"url": public_url or bound.url("https"), "control": control.url("http")}
+        click.echo(json.dumps({**ready, "ca": str(authority.certificate_path)}))
+        await stop.wait()
+
+
+async def controlling(stack: AsyncExitStack, application: web.Application) -> Address:
+    """Serve the control API until the stack unwinds; where it is."""
+    runner = web.AppRunner(application, access_log=None, shutdown_timeout=STOP_WITHIN_S)
+    await runner.setup()
+    stack.push_async_callback(runner.cleanup)
+    await web.TCPSite(runner, HOSTS[1], 0).start()
+    return Address(host=HOSTS[1], port=runner.addresses[0][1])
+
+
+def await_end_of_stdin(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
+    """Set the event when whoever started this process has gone."""
+    while os.read(0, 2**16):
+        pass
+    loop.call_soon_threadsafe(stop.set)
+
+
+@click.command()
+@click.option("--bind", default="127.0.0.1:0")
+@click.option("--public-url")
+@click.option("--ca-dir", required=True, type=click.Path(path_type=Path))
+@click.option("--dialect", required=True)
+@click.option("--json", is_flag=True, expose_value=False)
+@click.option("--until-stdin-closes", is_flag=True, expose_value=False)
+def main(bind: str, public_url: str | None, ca_dir: Path, dialect: str) -> None:
+    """Run the sidecar; what keeps it from starting is the last line on standard error."""
+    address = Address.parse(bind)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        try:
+            runner.run(serve(bind=address, public_url=public_url, ca_dir=ca_dir, dialect=dialect))
+        except OSError as error:
+            click.echo(f"cannot listen on {bind}: {error.strerror or error}", err=True)
+            sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

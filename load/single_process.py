@@ -1,0 +1,123 @@
+"""A run in one process: a sidecar for as long as the command lasts, and a locust process for each
+run.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from hookproof.load.ledger.share import Gathered
+from hookproof.load.plan import Plan
+from hookproof.load.target.settings import KEY_VARIABLE, Site
+from hookproof.receiver.client.child_process import child, signalled
+
+START_WITHIN_S: Final = 300.0
+MODULE: Final = (sys.executable, "-P", "-m")  # -P: no folder of the user's stands in for ours
+
+
+class GeneratorFailed(Exception):
+    """A locust process ended without a result; the text says how."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Interrupts:
+    """Ctrl-C, of which the locust process makes what it means."""
+
+    count: int = 0
+    process: asyncio.subprocess.Process | None = field(default=None)
+
+    def raised(self) -> None:
+        """Count one, and hand it on."""
+        self.count += 1
+        if self.process is not None:
+            signalled(self.process, signal.SIGINT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Solo:
+    """The one worker of a run that is not spread."""
+
+    receivers: tuple[str, ...]
+    control_url: str
+    key: str
+    web: str | None
+    interrupts: Interrupts
+
+    async def run(self, plans: Sequence[Plan]) -> Gathered:
+        """Let a locust process carry out the plan; what it says goes to standard output as it
+        comes.
+        """
+        with tempfile.TemporaryDirectory(prefix="hookproof-load-") as folder:
+            plan, result = Path(folder) / "plan.json", Path(folder) / "result"
+            plan.write_bytes(msgspec.json.encode(plans[0]))
+            options = [
+                "--control",
+                self.control_url,
+                *(["--web", self.web] if self.web is not None else []),
+            ]
+            process = await started(
+                ["hookproof.load.locust_worker.runner", str(plan), str(result), *options],
+                key=self.key,
+            )
+            self.interrupts.process = process
+            try:
+                code = await process.wait()
+            finally:
+                signalled(process, signal.SIGTERM)
+                await process.wait()
+            if code != 0 or not result.exists():
+                raise GeneratorFailed(
+                    f"the load generator ended with exit code {code} and without a result"
+                )
+            return msgspec.msgpack.decode(result.read_bytes(), type=Gathered)
+
+
+@asynccontextmanager
+async def solo(
+    site: Site, *, ca_dir: Path, web: str | None, interrupts: Interrupts
+) -> AsyncIterator[Solo]:
+    """A sidecar of the command's own; raises ChildFailed."""
+    options = ["--bind", site.bind, "--ca-dir", str(ca_dir), "--dialect", site.dialect_name]
+    options += ["--public-url", site.public_url] if site.public_url else []
+    async with child(
+        ["hookproof.load.sidecar.process", *options], deadline_s=START_WITHIN_S, program=MODULE
+    ) as sidecar:
+        yield Solo(
+            receivers=(sidecar["url"],),
+            control_url=sidecar["control"],
+            key=site.api_key,
+            web=web,
+            interrupts=interrupts,
+        )
+
+
+async def started(
+    arguments: Sequence[str],
+    *,
+    key: str,
+    standard_input: int = asyncio.subprocess.DEVNULL,
+    keep: Sequence[int] = (),
+) -> asyncio.subprocess.Process:
+    """A locust process; `keep` are file descriptors that it inherits."""
+    # It begins with interrupts blocked and takes them when it can, so that none is lost or ends it.
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        return await asyncio.create_subprocess_exec(
+            *MODULE,
+            *arguments,
+            stdin=standard_input,
+            start_new_session=True,
+            pass_fds=tuple(keep),
+            env={**os.environ, KEY_VARIABLE: key},
+        )
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])

@@ -1,0 +1,17 @@
+"""Secrets of the run's own, in the form that the dialect takes (sections 4.1 and 4.3)."""
+
+import base64
+import secrets
+from typing import Final
+
+from hookproof.spec.dialect.vocabulary import SecretForm
+
+SECRET_BYTES: Final = 32
+
+
+def new_secret(prefix: str, form: str) -> str:
+    """A secret that nobody has; `form` is a word of `SecretForm`."""
+    raw = secrets.token_bytes(SECRET_BYTES)
+    return prefix + (
+        raw.hex() if form == SecretForm.TEXT else base64.b64encode(raw).decode("ascii")
+    )

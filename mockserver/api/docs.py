@@ -1,0 +1,77 @@
+"""The contract for people and tools: `/openapi.yaml`, specialised for the dialect, and `/docs`,
+which shows it.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from http import HTTPStatus
+from importlib.resources import files
+from typing import Final
+
+import yaml
+
+from hookproof.mockserver.api.request_pipeline import Page
+from hookproof.mockserver.api.response import Answer
+from hookproof.spec.contract.service_contract import Contract
+
+DOCUMENT_PATH: Final = "/openapi.yaml"
+DOCS_PATH: Final = "/docs"
+_ASSETS: Final = {"swagger-ui.css": "text/css", "swagger-ui-bundle.js": "text/javascript"}
+_HTML: Final = f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Webhook delivery service</title>
+<link rel="stylesheet" href="{DOCS_PATH}/swagger-ui.css">
+</head>
+<body>
+<div id="docs"></div>
+<script src="{DOCS_PATH}/swagger-ui-bundle.js"></script>
+<script src="{DOCS_PATH}/start.js"></script>
+</body>
+</html>
+"""
+_START: Final = f'SwaggerUIBundle({{url: "{DOCUMENT_PATH}", dom_id: "#docs", validatorUrl: null, deepLinking: true}});\n'
+# Nothing is loaded from elsewhere, so the page works without a network and tells nobody what is
+# looked at.
+_HEADERS: Final = {
+    "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+def documentation_pages(contract: Contract) -> Mapping[str, Page]:
+    """The pages, by path. Each is made when it is first asked for, since starting up is not the
+    time.
+    """
+
+    @cache
+    def document() -> bytes:
+        dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+        return yaml.dump(
+            contract.document, Dumper=dumper, sort_keys=False, allow_unicode=True, encoding="utf-8"
+        )
+
+    @cache
+    def asset(name: str) -> bytes:
+        return files("swagger_ui").joinpath("static", name).read_bytes()
+
+    pages = {
+        DOCUMENT_PATH: _page("application/yaml", document),
+        DOCS_PATH: _page("text/html", _HTML.encode),
+        f"{DOCS_PATH}/": _page("text/html", _HTML.encode),
+        f"{DOCS_PATH}/start.js": _page("text/javascript", _START.encode),
+    }
+    for name, media_type in _ASSETS.items():
+        pages[f"{DOCS_PATH}/{name}"] = _page(media_type, partial(asset, name))
+    return pages
+
+
+def _page(media_type: str, content: Callable[[], bytes]) -> Page:
+    def page() -> Answer:
+        return Answer(
+            HTTPStatus.OK, content(), media_type=f"{media_type}; charset=utf-8", headers=_HEADERS
+        )
+
+    return page

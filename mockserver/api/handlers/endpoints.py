@@ -1,0 +1,166 @@
+"""Endpoints: create, fetch, roll the secret (sections 4.1 to 4.3)."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from hookproof.mockserver.api.serialization.envelope import encode
+from hookproof.mockserver.api.service import Call, Reply, Service
+from hookproof.mockserver.delivery.attempt.headers import CONTENT_TYPE, header_problems
+from hookproof.mockserver.store.deliveries import Credentials
+from hookproof.mockserver.store.endpoints import (
+    EndpointRow,
+    NewEndpoint,
+    StoredSecret,
+    decoded_secrets,
+    encoded_secrets,
+)
+from hookproof.spec.dialect.vocabulary import AppIdMeaning, CreationVisit
+
+_NUMBERS: Final = ("http_timeout", "rate_limit", "rate_limit_duration")
+
+
+class EndpointHandlers:
+    """Creates, fetches and re-keys endpoints."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        properties = service.contract.operations["createEndpoint"].body_schema or {}
+        members: Mapping[str, Mapping[str, Any]] = properties["properties"]
+        self._defaults = {
+            name: member["default"] for name, member in members.items() if "default" in member
+        }
+        rules = service.dialect.delivery
+        self._defaults |= {
+            "http_timeout": rules.default_timeout_s.value,
+            "rate_limit_duration": rules.default_rate_limit_duration.value,
+        }
+
+    def create(self, call: Call) -> Reply:
+        """Section 4.1."""
+        service = self._service
+        self._refuse_unusable_headers(call.body)
+        now = service.now()
+        endpoint = self._new(call.project, call.body, now)
+        seq = service.endpoints.add(endpoint)
+        visit = service.dialect.delivery.creation_visit.value
+        if visit is not CreationVisit.NONE:
+            service.dispatch.visit(call.body["url"], visit.value.upper())
+        row = EndpointRow(
+            seq=seq,
+            uid=endpoint.uid,
+            owner_id=endpoint.owner_id,
+            active=endpoint.active,
+            document=endpoint.document,
+            secrets=endpoint.secrets,
+            updated_at=endpoint.updated_at,
+            events=0,
+            delivered=0,
+            failed=0,
+        )
+        return self._reply(call, "Endpoint is created", row, clear=True)
+
+    def get(self, call: Call) -> Reply:
+        """Section 4.2."""
+        return self._reply(call, "Endpoint is fetched", self._found(call), clear=False)
+
+    def expire_secret(self, call: Call) -> Reply:
+        """Section 4.3: the current secret gets its end, those before it keep theirs, and a new one
+        follows.
+        """
+        service = self._service
+        row = self._found(call)
+        now = service.now()
+        rolling = service.dialect.rolling
+        length = int(call.body.get("expiration", rolling.default_expiration.value))
+        ends = now + length * rolling.expiration_unit.in_seconds
+        changed_at = service.timestamp(now)
+        *older, current = decoded_secrets(row.secrets)
+        expiring = StoredSecret(
+            uid=current.uid,
+            value=current.value,
+            created_at=current.created_at,
+            updated_at=changed_at,
+            expires_at=service.timestamp(ends),
+            ends=ends,
+        )
+        secrets = [*older, expiring, self._secret(call.body.get("secret"), changed_at)]
+        service.endpoints.roll(row.seq, secrets, updated_at=changed_at)
+        rolled = row._replace(secrets=encoded_secrets(secrets), updated_at=changed_at)
+        return self._reply(call, "Secret is rolled", rolled, clear=True)
+
+    def _new(self, project: str, body: Mapping[str, Any], now: float) -> NewEndpoint:
+        service = self._service
+        rules = service.dialect.delivery
+        created_at = service.timestamp(now)
+        uid = service.identifier()
+        owner_id = self._owner(body)
+        given = {**self._defaults, **body}
+        given |= {name: int(given[name]) for name in _NUMBERS if name in given}
+        given |= {
+            "uid": uid,
+            "project_id": project,
+            "owner_id": owner_id,
+            "created_at": created_at,
+            "deleted_at": None,
+        }
+        disabled = bool(body.get("is_disabled"))
+        document = service.wire.endpoints.shown(given)
+        return NewEndpoint(
+            uid=uid,
+            project=project,
+            owner_id=owner_id,
+            active=not disabled,
+            receives=not disabled or rules.disabled_receives.value,
+            visible_from=now + rules.visible_within_s,
+            document=encode(service.wire.masked(document)),
+            credentials=self._credentials(body),
+            secrets=encoded_secrets([self._secret(body.get("secret"), created_at)]),
+            updated_at=created_at,
+        )
+
+    def _secret(self, given: str | None, created_at: str) -> StoredSecret:
+        service = self._service
+        value = service.secrets.choose(given)
+        return StoredSecret(
+            uid=service.identifier(), value=value, created_at=created_at, updated_at=created_at
+        )
+
+    def _owner(self, body: Mapping[str, Any]) -> str | None:
+        """The owner; an empty one is none. The deprecated appID may stand in for it (section 9)."""
+        alias = (
+            body.get("appID")
+            if self._service.dialect.requests.app_id.value is AppIdMeaning.OWNER_ALIAS
+            else None
+        )
+        return body.get("owner_id") or alias or None
+
+    @staticmethod
+    def _credentials(body: Mapping[str, Any]) -> bytes | None:
+        given = {name: body[name] for name in Credentials.__struct_fields__ if name in body}
+        return encode(Credentials(**given)) if given else None
+
+    def _refuse_unusable_headers(self, body: Mapping[str, Any]) -> None:
+        """What becomes a header of deliveries must be able to be one (sections 2.3 and 2.5)."""
+        key = body.get("authentication", {}).get("api_key", {})
+        becoming = {
+            "/content_type": {CONTENT_TYPE: body.get("content_type", "")},
+            "/authentication/api_key": {key["header_name"]: key.get("header_value", "")}
+            if "header_name" in key
+            else {},
+        }
+        for where, headers in becoming.items():
+            for problem in header_problems(headers):
+                raise self._service.refusals.invalid(f"{where}: {problem}")
+
+    def _found(self, call: Call) -> EndpointRow:
+        row = self._service.endpoints.find(call.project, call.target)
+        if row is None:
+            raise self._service.refusals.unknown_resource("endpoint")
+        return row
+
+    def _reply(self, call: Call, message: str, row: EndpointRow, *, clear: bool) -> Reply:
+        wire = self._service.wire
+        return Reply(
+            status=call.operation.success.value,
+            body=wire.envelope(message, wire.endpoint(row, clear=clear)),
+        )

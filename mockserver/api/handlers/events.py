@@ -1,0 +1,122 @@
+"""Broadcast events: accept, store and hand over to the delivery engine (section 4.8)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from hookproof.mockserver.api.serialization.envelope import encode
+from hookproof.mockserver.api.service import Call, Reply, Service
+from hookproof.mockserver.delivery.attempt.headers import header_problems, reserved_header_names
+from hookproof.mockserver.store.endpoints import EndpointRow
+from hookproof.mockserver.store.events import EventRow, NewEvent
+from hookproof.spec.dialect.vocabulary import Duplicate, OnInput, Reach
+
+_NO_DATA: Final = b"{}"
+
+
+class _Endpoints(msgspec.Struct):
+    """The member of an event's document that names the endpoints it reached."""
+
+    endpoints: list[str] | None = None
+
+
+_decode_endpoints: Final = msgspec.json.Decoder(_Endpoints).decode
+
+
+class EventHandlers:
+    """Takes in broadcast events."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._without_owner = service.dialect.delivery.reach.value is Reach.ACTIVE_ENDPOINTS
+        self._answer = service.dialect.idempotency
+        refuses = service.dialect.delivery.reserved_headers.value is OnInput.REFUSED
+        self._refused_headers = reserved_header_names(service.dialect) if refuses else frozenset()
+
+    def create_broadcast(self, call: Call) -> Reply:
+        """Section 4.8. A key is looked up and taken in one go, so that only one of many posts at
+        once is the first.
+        """
+        service = self._service
+        headers: Mapping[str, Any] = call.body.get("custom_headers", {})
+        if headers:
+            self._refuse_unusable(headers)
+        key = call.body.get("idempotency_key") or None
+        original = service.events.original(call.project, key) if key is not None else None
+        if original is not None:
+            return self._duplicate(call, original)
+        now = service.now()
+        reached = service.endpoints.reached(
+            call.project, now=now, without_owner=self._without_owner
+        )
+        body = self._store(call, now, reached, original_key=key, duplicate=False)
+        if reached:
+            service.dispatch.wake(*(endpoint.uid for endpoint in reached))
+        return Reply(
+            status=call.operation.success.value,
+            body=service.wire.envelope("Event is accepted", body),
+        )
+
+    def _duplicate(self, call: Call, original: EventRow) -> Reply:
+        """Nothing is delivered again; the dialect says which event is shown (section 2.8)."""
+        service = self._service
+        if self._answer.duplicate.value is Duplicate.FIRST_EVENT:
+            uids = _decode_endpoints(original.document).endpoints or []
+            shown = self._shown(
+                original.document, original.payload, service.endpoints.listed(call.project, uids)
+            )
+        else:
+            shown = self._store(call, service.now(), [], original_key=None, duplicate=True)
+        body = service.wire.envelope("Event is a duplicate", shown)
+        return Reply(status=self._answer.duplicate_status.value, body=body)
+
+    def _store(
+        self,
+        call: Call,
+        now: float,
+        reached: Sequence[EndpointRow],
+        *,
+        original_key: str | None,
+        duplicate: bool,
+    ) -> bytes:
+        service = self._service
+        created_at = service.timestamp(now)
+        uid = service.identifier()
+        headers = call.body.get("custom_headers", {})
+        record = {
+            "uid": uid,
+            "project_id": call.project,
+            "event_type": call.body.get("event_type"),
+            "headers": headers,
+            "endpoints": [endpoint.uid for endpoint in reached],
+            "idempotency_key": call.body.get("idempotency_key"),
+            "is_duplicate_event": duplicate,
+            "status": service.dialect.words.event_created.value,
+            "acknowledged_at": call.body.get("acknowledged_at"),
+            "created_at": created_at,
+            "updated_at": created_at,
+        }
+        event = NewEvent(
+            uid=uid,
+            project=call.project,
+            original_key=original_key,
+            event_type=call.body.get("event_type", ""),
+            payload=call.payload or _NO_DATA,
+            headers=encode(headers),
+            document=encode(service.wire.events.shown(record)),
+        )
+        service.events.add(event, reached=reached, now=now)
+        return self._shown(event.document, event.payload, reached)
+
+    def _shown(self, document: bytes, payload: bytes, endpoints: Sequence[EndpointRow]) -> bytes:
+        wire = self._service.wire
+        return wire.event(document, payload, [wire.endpoint(endpoint) for endpoint in endpoints])
+
+    def _refuse_unusable(self, headers: Mapping[str, Any]) -> None:
+        refusals = self._service.refusals
+        for problem in header_problems(headers):
+            raise refusals.invalid(f"/custom_headers: {problem}")
+        for name in headers:
+            if name.lower() in self._refused_headers:
+                raise refusals.invalid(f"/custom_headers: the service itself sets {name}")

@@ -1,0 +1,117 @@
+"""The API's listener: aiohttp's low-level server, with refusals in the dialect's body even for
+broken HTTP.
+
+A connection whose request head dawdles is told so and closed; one that is idle between requests is
+closed quietly.
+"""
+
+import asyncio
+import http
+import logging
+from dataclasses import replace
+from typing import Any, Final
+
+from aiohttp import web
+from aiohttp.web_request import BaseRequest
+
+from hookproof.mockserver.api.errors import Refusals, fault
+from hookproof.mockserver.api.request_pipeline import Limits
+from hookproof.mockserver.api.response import Answer
+from hookproof.mockserver.faults.live import Answering
+
+_SWEEP_S: Final = 0.2
+_IDLE_S: Final = 75.0
+_LINGERING_S: Final = 2.0
+
+_log = logging.getLogger(__name__)
+
+
+class _Connection(web.RequestHandler):
+    """One connection; remembers since when the head of a request has been arriving."""
+
+    __slots__ = ("head_since", "refuse")
+
+    def __init__(self, manager: "Listener", **options: Any) -> None:
+        super().__init__(manager, **options)
+        self.head_since: float | None = None
+        self.refuse = manager.refuse
+
+    def data_received(self, data: bytes) -> None:
+        """Bytes of a head, of a body or of both; `Listener.answer` knows when a head was complete."""
+        if self.head_since is None:
+            self.head_since = self._loop.time()
+        super().data_received(data)
+
+    def handle_error(
+        self,
+        request: BaseRequest,
+        status: int = http.HTTPStatus.INTERNAL_SERVER_ERROR,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """What aiohttp could not read as HTTP."""
+        if status >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
+            _log.error("a request could not be handled", exc_info=exc)
+        return self.refuse(status)
+
+
+class Listener(web.Server):
+    """Accepts connections for whoever answers."""
+
+    def __init__(self, api: Answering, refusals: Refusals, limits: Limits) -> None:
+        super().__init__(
+            self._answer,
+            access_log=None,
+            auto_decompress=False,
+            keepalive_timeout=_IDLE_S,
+            lingering_time=_LINGERING_S,
+        )
+        self._api = api
+        self._refusals = refusals
+        self._limits = limits
+        self._sweeper: asyncio.Task[None] | None = None
+
+    def __call__(self) -> web.RequestHandler:
+        """A handler for a new connection."""
+        return _Connection(self, loop=self._loop, **self._kwargs)
+
+    def refuse(self, status: int) -> Answer:
+        """The answer to something that is not HTTP, or that this server failed at."""
+        ours = status >= http.HTTPStatus.INTERNAL_SERVER_ERROR
+        refusal = fault() if ours else self._refusals.malformed("the request is not HTTP")
+        return self._refusals.answer(replace(refusal, last=True))
+
+    def watch(self) -> None:
+        """Begin to look for connections that dawdle."""
+        self._sweeper = asyncio.get_running_loop().create_task(self._sweep())
+
+    async def shutdown(self, timeout: float | None = None) -> None:
+        """Let requests in progress finish, then close all connections."""
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+        await super().shutdown(timeout)
+
+    async def _answer(self, request: BaseRequest) -> Answer:
+        connection = request.protocol
+        assert isinstance(connection, _Connection)
+        connection.head_since = None
+        try:
+            return await self._api.answer(request)
+        finally:
+            connection.head_since = None
+
+    async def _sweep(self) -> None:
+        while True:
+            await asyncio.sleep(_SWEEP_S)
+            latest = self._loop.time() - self._limits.arrival_s
+            for connection in self.connections:
+                if (
+                    isinstance(connection, _Connection)
+                    and (connection.head_since or latest) < latest
+                ):
+                    self._close_slow(connection)
+
+    def _close_slow(self, connection: _Connection) -> None:
+        if connection.transport is not None:
+            connection.transport.write(self._refusals.answer(self._refusals.slow()).alone())
+        connection.force_close()

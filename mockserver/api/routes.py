@@ -1,0 +1,70 @@
+"""Which operation a request means: a tree over the path templates of the contract.
+
+Paths are matched before they are percent-decoded, so that `%2F` stays within its segment and `..`
+means nothing.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import unquote
+
+import msgspec
+
+from hookproof.mockserver.api.errors import Refusals
+from hookproof.spec.contract.service_contract import Operation
+
+_LONGEST_PATH: Final = 32
+
+
+@dataclass(slots=True)
+class _Node:
+    literals: "dict[str, _Node]" = field(default_factory=dict)
+    parameter: "_Node | None" = None
+    operations: dict[str, Operation] = field(default_factory=dict)
+
+
+class Route(msgspec.Struct, frozen=True, kw_only=True):
+    """An operation and the values of its path parameters, in order: projectID first."""
+
+    operation: Operation
+    values: tuple[str, ...]
+
+
+class Routes:
+    """All operations of the contract."""
+
+    def __init__(self, operations: Iterable[Operation], refusals: Refusals) -> None:
+        self._root = _Node()
+        self._refusals = refusals
+        for operation in operations:
+            node = self._root
+            for segment in operation.path.split("/"):
+                node = self._grown(node, segment)
+            node.operations[operation.method.upper()] = operation
+
+    def find(self, method: str, path: str) -> Route:
+        """The route of a request; raises Refusal for an unknown path or another method."""
+        node: _Node | None = self._root
+        values = []
+        for segment in path.split("/", _LONGEST_PATH):
+            if node is None:
+                break
+            literal = node.literals.get(segment)
+            if literal is None and node.parameter is not None and segment:
+                values.append(unquote(segment) if "%" in segment else segment)
+                literal = node.parameter
+            node = literal
+        if node is None or not node.operations:
+            raise self._refusals.unknown_path()
+        operation = node.operations.get(method)
+        if operation is None:
+            raise self._refusals.method_not_allowed(sorted(node.operations))
+        return Route(operation=operation, values=tuple(values))
+
+    @staticmethod
+    def _grown(node: _Node, segment: str) -> _Node:
+        if segment.startswith("{"):
+            node.parameter = node.parameter or _Node()
+            return node.parameter
+        return node.literals.setdefault(segment, _Node())

@@ -1,0 +1,132 @@
+"""Fixtures: the portal links and sources of a fresh project, for which the API has no operation.
+
+A fixture file is YAML with the two lists `portal_links` and `sources`. Their entries have the
+fields of sections 2.6 and 2.7, and need a name; sources need a type too. A text of the form
+`$source_types[1]` stands for that word of the dialect, counted from 0 and beginning anew at the end
+of the words, so that one file serves every dialect; and `$timestamp[1700000000]` for that unix
+second.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from jsonschema_rs import Draft202012Validator
+
+from hookproof.mockserver.api.handlers.portal_links import PortalLinkHandlers
+from hookproof.mockserver.api.handlers.sources import SourceHandlers
+from hookproof.mockserver.api.service import Service
+from hookproof.mockserver.store.identifiers import timestamp_writer
+from hookproof.spec.contract.service_contract import Contract
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.strict_yaml.reader import read_yaml
+
+DEFAULT_PATH: Final = Path(__file__).parent / "default_fixtures.yaml"
+_WORD: Final = re.compile(r"\$(\w+)\[(\d+)\]")
+_TIMESTAMP: Final = "timestamp"
+_NEEDED: Final = {"portal_links": ["name"], "sources": ["name", "type"]}
+_OPEN: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {
+        name: {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": needed,
+                "properties": {field: {"type": "string", "minLength": 1} for field in needed},
+            },
+        }
+        for name, needed in _NEEDED.items()
+    },
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fixtures:
+    """What each project starts with."""
+
+    portal_links: Sequence[Mapping[str, Any]] = ()
+    sources: Sequence[Mapping[str, Any]] = ()
+
+
+def read_fixtures(path: Path, dialect: Dialect) -> Fixtures:
+    """The fixtures of a file, in the dialect's words; raises spec.yaml_file.FileProblems."""
+    content = _in_words(read_yaml(path, _OPEN), dialect)
+    return Fixtures(
+        portal_links=content.get("portal_links", ()), sources=content.get("sources", ())
+    )
+
+
+def _in_words(value: Any, dialect: Dialect) -> Any:
+    if isinstance(value, dict):
+        return {name: _in_words(part, dialect) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_in_words(part, dialect) for part in value]
+    named = _WORD.fullmatch(value) if isinstance(value, str) else None
+    if named is None:
+        return value
+    number = int(named[2])
+    if named[1] == _TIMESTAMP:
+        return timestamp_writer(dialect.representation.timestamp.value)(number)
+    words = getattr(dialect.words, named[1], None)
+    return words[number % len(words)] if isinstance(words, tuple) else value
+
+
+class BadRecord(Exception):
+    """A portal link or a source that cannot be made; the text says why."""
+
+
+class FixtureLoader:
+    """Makes portal links and sources from records."""
+
+    def __init__(self, service: Service, projects: Sequence[str]) -> None:
+        self.projects = projects
+        self._database = service.database
+        self._makers: Mapping[str, Callable[[str, Mapping[str, Any]], bytes]] = {
+            "portal_links": PortalLinkHandlers(service).create,
+            "sources": SourceHandlers(service).create,
+        }
+        self._validators = {
+            "portal_links": _validator(service.contract, "PortalLink", _NEEDED["portal_links"]),
+            "sources": _validator(service.contract, "Source", _NEEDED["sources"]),
+        }
+
+    def make(self, kind: str, project: str, record: Mapping[str, Any]) -> bytes:
+        """Store one record (`kind` is `portal_links` or `sources`) and return its JSON; raises
+        BadRecord.
+        """
+        self._check(kind, record)
+        return self._makers[kind](project, record)
+
+    def load(self, fixtures: Fixtures) -> None:
+        """Give every project these fixtures; raises BadRecord, and then stores none."""
+        lists = {"portal_links": fixtures.portal_links, "sources": fixtures.sources}
+        for kind, records in lists.items():
+            for number, record in enumerate(records):
+                self._check(kind, record, f"{kind}[{number}]")
+        for project in self.projects:
+            for kind, records in lists.items():
+                for record in records:
+                    self._makers[kind](project, record)
+        self._database.commit()
+
+    def _check(self, kind: str, record: Mapping[str, Any], name: str = "") -> None:
+        for problem in self._validators[kind].iter_errors(record):
+            where = name + "".join(f"/{step}" for step in problem.instance_path)
+            raise BadRecord(f"{where or 'the record'}: {problem.message}")
+
+
+def _validator(contract: Contract, schema: str, needed: Sequence[str]) -> Draft202012Validator:
+    schemas = contract.document["components"]["schemas"]
+    return Draft202012Validator(
+        {
+            "$ref": f"#/components/schemas/{schema}",
+            "components": {"schemas": schemas},
+            "required": needed,
+            "propertyNames": {"enum": list(schemas[schema]["properties"])},
+        },
+        mask="the value",
+    )

@@ -1,0 +1,216 @@
+"""Keys: who is let in, and what becomes of those who are not (sections 4 and 5)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import replace
+from typing import Any, Final
+
+import msgspec
+from aiohttp import hdrs
+from aiohttp.web_request import BaseRequest
+
+from hookproof.mockserver.api.api_keys import Keys
+from hookproof.mockserver.api.errors import Refusal, Refusals
+from hookproof.mockserver.api.request_pipeline import Api
+from hookproof.mockserver.api.routes import Route
+from hookproof.mockserver.api.service import Call, Reply
+from hookproof.mockserver.faults.registry import fault
+from hookproof.mockserver.faults.support.altered_responses import BROADCAST
+from hookproof.mockserver.faults.support.misread_dialect import mistaken
+from hookproof.mockserver.store.database import Database
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.vocabulary import KeyScope
+
+KEYS: Final = ("access",)
+
+
+class LenientKeys(Keys):
+    """Lets some keys in that open nothing."""
+
+    def check(self, project: str, header: str | None) -> None:
+        """Raise Refusal unless the header opens the project, or is taken to."""
+        try:
+            super().check(project, header)
+        except Refusal:
+            if not self.taken(project, header or ""):
+                raise
+
+    def taken(self, project: str, header: str) -> bool:
+        """Whether a header that opens nothing is let in all the same."""
+        return False
+
+    def known(self, project: str, header: str, *, by: Callable[[str, str], bool]) -> bool:
+        """Whether a key of the project compares so with the header."""
+        return any(
+            by(key.decode("utf-8", "surrogateescape"), header)
+            for key in self._expected.get(project, ())
+        )
+
+
+@fault("5-1", "5-2", "5-3", "5-4", "5-5", "5-6", "5-7", "5-8", "5-13", shows_in=KEYS)
+class NoKeyNeeded(LenientKeys):
+    """Every operation works without an Authorization header."""
+
+    def taken(self, project: str, header: str) -> bool:
+        """What carries nothing, in a project that there is."""
+        return not header and project in self._expected
+
+
+@fault("5-9", "5-12", "5-13", "5-14", seen="a check that there is a key, not which", shows_in=KEYS)
+class AnyKeyOpens(LenientKeys):
+    """Any key opens any project, in any format."""
+
+    def taken(self, project: str, header: str) -> bool:
+        """Whatever is there."""
+        return bool(header) and project in self._expected
+
+
+@fault("5-9", seen="prefix compare accepts a truncated key", shows_in=KEYS)
+class CutKeyOpens(LenientKeys):
+    """A key that is cut short opens its project."""
+
+    def taken(self, project: str, header: str) -> bool:
+        """More than half of a key."""
+        return self.known(
+            project,
+            header,
+            by=lambda key, given: key.startswith(given) and len(given) > len(key) / 2,
+        )
+
+
+@fault("5-13", seen="a scheme that nobody looks at", shows_in=KEYS)
+class SchemeIgnored(LenientKeys):
+    """A key opens its project whatever stands before it."""
+
+    def taken(self, project: str, header: str) -> bool:
+        """The last word is what counts, if it is long enough for a key."""
+        word = header.rpartition(" ")[2]
+        return len(word) > 8 and self.known(
+            project, word, by=lambda key, given: key.endswith(given)
+        )
+
+
+class StoredKeys(LenientKeys):
+    """Takes what endpoints were given to prove themselves for keys."""
+
+    database: Database
+
+    def taken(self, project: str, header: str) -> bool:
+        """Whatever is found among their credentials."""
+        statement = (
+            "SELECT EXISTS (SELECT 1 FROM endpoints WHERE project = ? AND instr(credentials, ?))"
+        )
+        found = self.database.read(
+            statement,
+            (project, header.rsplit(maxsplit=1)[-1].rpartition("=")[2] if header else "none"),
+        )
+        return bool(found.fetchone()[0])
+
+
+@fault("5-14", shows_in=KEYS)
+class CredentialsOpen(Api):
+    """The client_secret of an endpoint's outgoing authentication opens the API."""
+
+    def __init__(self, *arguments: Any, keys: Keys, database: Database, **further: Any) -> None:
+        lenient = StoredKeys(keys._expected, keys._dialect, keys._refusals)  # noqa: SLF001
+        object.__setattr__(lenient, "database", database)
+        super().__init__(*arguments, keys=lenient, database=database, **further)
+
+
+@fault("5-15", seen="an authorisation that is checked after the handler", shows_in=KEYS)
+class RefusedButDone(Api):
+    """A request without the right key is refused, and carried out all the same."""
+
+    def done(self, route: Route) -> bool:
+        """Whatever has a body, in a project that there is."""
+        return route.operation.body_schema is not None and route.values[0] in self._keys.projects
+
+    async def _carry_out(self, request: BaseRequest, route: Route, query: str) -> Reply:
+        try:
+            self._keys.check(route.values[0], request.headers.get(hdrs.AUTHORIZATION))
+        except Refusal:
+            if self.done(route):
+                body, payload = self._understood(
+                    route.operation.operation_id, await self._body(request)
+                )
+                target = route.values[1] if len(route.values) > 1 else ""
+                project = route.values[0]
+                self._perform(
+                    Call(
+                        operation=route.operation,
+                        project=project,
+                        target=target,
+                        query={},
+                        body=body,
+                        payload=payload,
+                    )
+                )
+            raise
+        return await super()._carry_out(request, route, query)
+
+
+@fault(
+    "5-15",
+    seen="a queue that is filled before the key is looked at",
+    shows_in=["refused_broadcasts"],
+)
+class RefusedBroadcastGoesOut(RefusedButDone):
+    """A broadcast without the right key is refused, and delivered."""
+
+    def done(self, route: Route) -> bool:
+        """Broadcasts alone."""
+        return super().done(route) and route.operation.operation_id == BROADCAST
+
+
+_shown: ContextVar[str] = ContextVar("shown")
+
+
+@fault("5-16", seen="headers of the request that are passed on", shows_in=["signing"])
+class KeyPassedOn(Api):
+    """A delivery carries the API key with which its event was created."""
+
+    async def _carry_out(self, request: BaseRequest, route: Route, query: str) -> Reply:
+        _shown.set(request.headers.get(hdrs.AUTHORIZATION, ""))
+        return await super()._carry_out(request, route, query)
+
+    def _perform(self, call: Call) -> Reply:
+        if call.operation.operation_id == BROADCAST:
+            headers = {
+                **call.body.get("custom_headers", {}),
+                "X-Forwarded-Authorization": _shown.get(),
+            }
+            call = msgspec.structs.replace(call, body={**call.body, "custom_headers": headers})
+        return super()._perform(call)
+
+
+@fault("5-10", "5-11", "5-12", shows_in=KEYS)
+class UnauthorizedIsNotFound(Keys):
+    """A request without the right key is answered like one for what does not exist."""
+
+    def _unauthorized(self, status: int, message: str) -> Refusal:
+        return self._refusals.unknown_resource("project")
+
+
+@fault("5-12", seen="a key that is good for one project, and for all", shows_in=KEYS)
+class ScopeMistaken(Keys):
+    """A key opens every project where it should open its own alone, and its own alone where it
+    should open all.
+    """
+
+    @classmethod
+    def of(
+        cls, projects: Mapping[str, Sequence[str]], dialect: Dialect, refusals: Refusals
+    ) -> Keys:
+        """Keys of another scope."""
+        right = dialect.authentication.key_scope.value
+        wrong = KeyScope.PROJECT if right is KeyScope.ACCOUNT else KeyScope.ACCOUNT
+        return super().of(projects, mistaken(dialect, "authentication.key_scope", wrong), refusals)
+
+
+@fault("4-1", shows_in=KEYS)
+class UnknownProjectIsAMistake(Refusals):
+    """A request for a project that does not exist is answered like one that is too slow."""
+
+    def unknown_project(self) -> Refusal:
+        """Another status."""
+        return replace(self.slow(), last=False)

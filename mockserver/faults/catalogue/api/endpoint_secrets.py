@@ -1,0 +1,212 @@
+"""Secrets and credentials of endpoints: what is made, stored and shown of them (sections 2.3 to
+2.5).
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import msgspec
+
+from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
+from hookproof.mockserver.api.serialization.envelope import Wire
+from hookproof.mockserver.api.service import Call
+from hookproof.mockserver.api.signing_secrets import SigningSecrets
+from hookproof.mockserver.faults.catalogue.api.endpoints import SentOtherwise
+from hookproof.mockserver.faults.registry import fault
+from hookproof.mockserver.faults.support.altered_responses import (
+    CREATE_ENDPOINT,
+    GET_ENDPOINT,
+    ON_ENDPOINTS,
+    Object,
+    SpoiltAnswers,
+)
+from hookproof.mockserver.faults.support.misread_dialect import mistaken
+from hookproof.mockserver.store.endpoints import NewEndpoint, StoredSecret, decoded_secrets
+from hookproof.spec.contract.service_contract import Contract
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.vocabulary import SecretDisplay
+
+SHOWN = ("round_trip",)
+
+
+@fault("4.1-15", seen="a certificate whose line breaks got lost", shows_in=SHOWN)
+class CertificateInOneLine(SpoiltAnswers):
+    """The client_cert of an endpoint is shown without its line breaks."""
+
+    operations = ON_ENDPOINTS
+
+    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+        """One line."""
+        shown = resource.get("mtls_client_cert") or {}
+        if not shown.get("client_cert"):
+            return resource
+        return {
+            **resource,
+            "mtls_client_cert": {**shown, "client_cert": shown["client_cert"].replace("\n", "")},
+        }
+
+
+@fault("2.3-10", "2.3-11", "2.3-12", "4.2-6", shows_in=SHOWN)
+class SecretsNotShownAtCreation(SpoiltAnswers):
+    """The answer to the creation of an endpoint holds no secrets."""
+
+    operations = (CREATE_ENDPOINT,)
+
+    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+        """None."""
+        return {**resource, "secrets": []}
+
+
+@fault(
+    "2.3-11",
+    "2.4-4",
+    "4.3-12",
+    also=["2.3-9", "4.3-2", "4.3-3", "4.3-5", "4.3-6", "4.3-7", "6-6", "6-7", "6-8", "6-9", "6-10"],
+    shows_in=["round_trip", "roll_answers"],
+)
+class GivenSecretReplaced(SigningSecrets):
+    """A secret is made by the service although one was given."""
+
+    def choose(self, given: str | None) -> str:
+        """A new one, always."""
+        return self.generated()
+
+
+@fault("2.3-13", "4.3-19", shows_in=["round_trip", "roll_answers"])
+class ShortSecrets(SigningSecrets):
+    """A secret that the service makes has a quarter of its length."""
+
+    def generated(self) -> str:
+        """A part of one."""
+        rest = super().generated().removeprefix(self.rules.prefix)
+        return self.rules.prefix + rest[: len(rest) // 16 * 4]
+
+
+@fault("2.3-14", seen="a default secret that was never changed", shows_in=SHOWN)
+class OneSecretForAll(SigningSecrets):
+    """Every secret that the service makes is the same."""
+
+    made: ClassVar[list[str]] = []
+
+    def generated(self) -> str:
+        """The first one, again."""
+        if not self.made:
+            self.made.append(super().generated())
+        return self.made[0]
+
+
+@fault("2.3-15", shows_in=SHOWN, where=lambda dialect: bool(dialect.signatures.secret.prefix))
+class OtherSecretFormsRefused(EndpointHandlers):
+    """A secret that is not in the dialect's form is refused where it should be replaced."""
+
+    def _secret(self, given: str | None, created_at: str) -> StoredSecret:
+        if given and not self._service.secrets.takes(given):
+            raise self._service.refusals.invalid("/secret: has another form")
+        return super()._secret(given, created_at)
+
+
+@fault("2.4-2", "2.9-13", "4.3-13", shows_in=["roll_answers"])
+class SecretsWithOneUid(SpoiltAnswers):
+    """A fetched endpoint shows all its secrets with the uid of the newest."""
+
+    operations = (GET_ENDPOINT,)
+
+    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+        """One uid."""
+        newest = resource["secrets"][-1]["uid"]
+        return {**resource, "secrets": [{**one, "uid": newest} for one in resource["secrets"]]}
+
+
+@fault("2.4-4", "4.2-6", also=["4.3-13"], shows_in=SHOWN)
+class SecretsShownElsewhere(Wire):
+    """Secret values are masked where the dialect shows them, and shown where it masks them."""
+
+    def __init__(self, contract: Contract, dialect: Dialect) -> None:
+        right = dialect.representation.secrets_shown.value
+        wrong = SecretDisplay.WHEN_SET if right is SecretDisplay.ALWAYS else SecretDisplay.ALWAYS
+        super().__init__(contract, mistaken(dialect, "representation.secrets_shown", wrong))
+
+
+@fault("2.4-5", also=["4.3-14"], shows_in=SHOWN)
+class FreshSecretExpires(EndpointHandlers):
+    """The secret of a new endpoint shows an expires_at."""
+
+    def _new(self, project: str, body: Mapping[str, Any], now: float) -> NewEndpoint:
+        new = super()._new(project, body, now)
+        (secret,) = decoded_secrets(new.secrets)
+        shown = msgspec.structs.replace(secret, expires_at=self._service.timestamp(now + 86400))
+        return new._replace(secrets=msgspec.json.encode([shown]))
+
+
+@fault("2.5-1", "4.2-5", also=["2.5-9", "2.5-10", "4.3-11"], shows_in=SHOWN)
+class AuthenticationTypeForgotten(SpoiltAnswers):
+    """A created endpoint shows its authentication without the type."""
+
+    operations = (CREATE_ENDPOINT,)
+
+    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+        """No type."""
+        shown = resource.get("authentication")
+        return {**resource, "authentication": {**shown, "type": None}} if shown else resource
+
+
+@fault(
+    "2.5-2",
+    "2.5-11",
+    also=["2.5-3", "2.5-6", "2.5-7", "2.5-9"],
+    seen="nested objects that are stored to one depth",
+    shows_in=SHOWN,
+)
+class MembersForgotten(SentOtherwise):
+    """The last member of an authentication mechanism is not stored."""
+
+    def taken(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """One member less."""
+        authentication = body.get("authentication")
+        if not authentication:
+            return body
+        cut = {
+            name: dict(list(value.items())[:-1])
+            if isinstance(value, dict) and name != "basic_auth"
+            else value
+            for name, value in authentication.items()
+        }
+        return {**body, "authentication": cut}
+
+
+@fault("2.5-12", shows_in=SHOWN)
+class UserNameMasked(SpoiltAnswers):
+    """The user name of basic_auth is masked like a password."""
+
+    operations = ON_ENDPOINTS
+
+    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+        """Stars."""
+        shown = resource.get("authentication")
+        if not shown or not shown.get("basic_auth"):
+            return resource
+        masked = {**shown["basic_auth"], "username": "*" * 8}
+        return {**resource, "authentication": {**shown, "basic_auth": masked}}
+
+
+@fault("2.5-13", shows_in=SHOWN, where=lambda dialect: bool(dialect.representation.masked))
+class CredentialsShown(Wire):
+    """Credentials are shown in clear."""
+
+    def masked(self, document: dict[str, Any]) -> dict[str, Any]:
+        """Nothing masked."""
+        return document
+
+
+@fault("4.2-6", also=["2.4-2", "2.9-13", "4.3-13", "4.3-14", "4.3-17"], shows_in=SHOWN)
+class SecretsFetchedWithNewUids(SpoiltAnswers):
+    """The secrets of a fetched endpoint have other uids than its creation showed."""
+
+    operations = (GET_ENDPOINT,)
+
+    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+        """The endpoint's own uid in place of each."""
+        return {
+            **resource,
+            "secrets": [{**one, "uid": resource["uid"]} for one in resource["secrets"]],
+        }

@@ -1,0 +1,242 @@
+"""Isolation: one project reaches into another (section 1)."""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import msgspec
+
+from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
+from hookproof.mockserver.api.handlers.portal_links import PortalLinkHandlers
+from hookproof.mockserver.api.service import Call, Reply
+from hookproof.mockserver.faults.registry import fault
+from hookproof.mockserver.faults.support.altered_responses import (
+    LIST_PORTAL_LINKS,
+    Object,
+    SpoiltAnswers,
+)
+from hookproof.mockserver.store.endpoints import EndpointRow, Endpoints
+from hookproof.mockserver.store.keyset_paging import Listing, Span
+from hookproof.mockserver.store.portal_links import PortalLinkRow, PortalLinks
+from hookproof.spec.dialect.model import Dialect
+
+ACROSS: Final = ("isolation",)
+
+
+@fault("1-3", shows_in=["portal_links"])
+class ProjectOfTheList(SpoiltAnswers):
+    """A listed portal link carries its own uid as project_id."""
+
+    operations = (LIST_PORTAL_LINKS,)
+
+    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+        """Another identifier."""
+        return {**resource, "project_id": resource["uid"]}
+
+
+@fault("1-4", "1-5", "1-3", seen="a look-up by the identifier alone", shows_in=ACROSS)
+class EndpointsFoundAnywhere(Endpoints):
+    """An endpoint is found through the path of every project."""
+
+    def find(self, project: str, uid: str) -> EndpointRow | None:
+        """In its own project."""
+        row = self._database.read("SELECT project FROM endpoints WHERE uid = ?", (uid,)).fetchone()
+        return super().find(row[0] if row else project, uid)
+
+
+@fault("1-6", "1-7", "1-3", seen="one project reads another's portal links", shows_in=ACROSS)
+class PortalLinksFoundAnywhere(PortalLinks):
+    """A portal link is found through the path of every project."""
+
+    def find(self, project: str, uid: str) -> PortalLinkRow | None:
+        """In its own project."""
+        row = self._database.read(
+            "SELECT project FROM portal_links WHERE uid = ?", (uid,)
+        ).fetchone()
+        return super().find(row[0] if row else project, uid)
+
+
+@fault(
+    "1-8",
+    "1-9",
+    "1-3",
+    also=["2.2-10", "2.2-12", "2.9-10", "2.9-11", "4.5-1", "4.6-1", "4.9-6", "9-2"],
+    seen="one project reads another's sources",
+    shows_in=ACROSS,
+)
+class ListsOfTheFirstProject(Listing):
+    """The lists of every project hold what the first project holds."""
+
+    def rows(self, span: Span) -> list[tuple[Any, ...]]:
+        """Of another project."""
+        first = self._database.read(
+            f"SELECT project FROM {self._table} ORDER BY seq LIMIT 1"
+        ).fetchone()
+        return super().rows(msgspec.structs.replace(span, project=first[0]))
+
+
+@fault("1-10", shows_in=ACROSS)
+class OwnersOfEveryProject(Endpoints):
+    """A portal link takes up endpoints of another project with the same owner_id."""
+
+    def owned(self, project: str, owners: Iterable[str]) -> list[EndpointRow]:
+        """Of all projects."""
+        projects = self._database.read("SELECT DISTINCT project FROM endpoints").fetchall()
+        wanted = list(owners)
+        return [
+            row
+            for (one,) in projects
+            for row in super(OwnersOfEveryProject, self).owned(one, wanted)
+        ]
+
+
+@fault(
+    "1-11",
+    also=[
+        "1-1",
+        "1-2",
+        "1-16",
+        "1-17",
+        "1-18",
+        "2.3-17",
+        "2.5-3",
+        "2.5-9",
+        "2.5-10",
+        "2.8-6",
+        "6-16",
+        "8-4",
+    ],
+    seen="a fan-out by owner alone",
+    shows_in=["fan_out"],
+)
+class BroadcastsToEveryProject(Endpoints):
+    """A broadcast reaches the endpoints of every project."""
+
+    def reached(self, project: str, *, now: float, without_owner: bool) -> list[EndpointRow]:
+        """Of all projects."""
+        projects = self._database.read("SELECT DISTINCT project FROM endpoints").fetchall()
+        rows: list[EndpointRow] = []
+        for (one,) in projects:
+            rows += super().reached(one, now=now, without_owner=without_owner)
+        return rows
+
+
+def not_reached_by_broadcasts(dialect: Dialect) -> bool:
+    """Whether the suites make endpoints that are disabled."""
+    return not dialect.delivery.disabled_receives.value
+
+
+@fault("1-3", "1-4", "1-5", shows_in=ACROSS, where=not_reached_by_broadcasts)
+class DisabledFoundAnywhere(Endpoints):
+    """A disabled endpoint is found through the path of every project."""
+
+    def find(self, project: str, uid: str) -> EndpointRow | None:
+        """In its own project, if it is disabled."""
+        row = self._database.read(
+            "SELECT project FROM endpoints WHERE uid = ? AND NOT active", (uid,)
+        ).fetchone()
+        return super().find(row[0] if row else project, uid)
+
+
+@fault("1-5", seen="right status, wrong effect", shows_in=ACROSS)
+class RolledAcrossAndRefused(EndpointHandlers):
+    """A roll through the path of another project is refused, and done."""
+
+    def expire_secret(self, call: Call) -> Reply:
+        """In its own project first."""
+        row = self._service.database.read(
+            "SELECT project FROM endpoints WHERE uid = ?", (call.target,)
+        ).fetchone()
+        if row is not None and row[0] != call.project:
+            super().expire_secret(msgspec.structs.replace(call, project=row[0]))
+        return super().expire_secret(call)
+
+
+@fault("1-7", seen="right status, wrong effect", shows_in=ACROSS)
+class UpdatedAcrossAndRefused(PortalLinkHandlers):
+    """An update through the path of another project is refused, and done."""
+
+    def update(self, call: Call) -> Reply:
+        """In its own project first."""
+        row = self._service.database.read(
+            "SELECT project FROM portal_links WHERE uid = ?", (call.target,)
+        ).fetchone()
+        if row is not None and row[0] != call.project:
+            super().update(msgspec.structs.replace(call, project=row[0]))
+        return super().update(call)
+
+
+@fault("1-6", shows_in=ACROSS)
+class PortalLinksRetrievedAnywhere(PortalLinkHandlers):
+    """A portal link is retrieved through the path of every project, which it then shows as its own."""
+
+    def get(self, call: Call) -> Reply:
+        """From its own project."""
+        row = self._service.database.read(
+            "SELECT project FROM portal_links WHERE uid = ?", (call.target,)
+        ).fetchone()
+        found = super().get(msgspec.structs.replace(call, project=row[0]) if row else call)
+        here = found.body.replace(
+            b'"project_id":"%b"' % row[0].encode(), b'"project_id":"%b"' % call.project.encode()
+        )
+        return Reply(status=found.status, body=here)
+
+
+@fault(
+    "1-3",
+    "1-8",
+    "1-9",
+    also=["2.2-14", "4.4-4", "4.4-15", "4.7-4", "4.7-14"],
+    seen="a cursor without its project",
+    shows_in=ACROSS,
+)
+class SecondPageOfTheFirstProject(Listing):
+    """From the second page on a list is that of the first project."""
+
+    def rows(self, span: Span) -> list[tuple[Any, ...]]:
+        """Of another project beyond the first page."""
+        if span.start is None:
+            return super().rows(span)
+        first = self._database.read(
+            f"SELECT project FROM {self._table} ORDER BY seq LIMIT 1"
+        ).fetchone()
+        return super().rows(msgspec.structs.replace(span, project=first[0], start=None))
+
+
+@fault("1-10", also=["9-4"], shows_in=ACROSS)
+class OwnersSharedWhenRetrieved(PortalLinkHandlers):
+    """A retrieved portal link takes up endpoints of other projects with the same owner_id; a listed
+    one does not.
+    """
+
+    def get(self, call: Call) -> Reply:
+        """With those of everybody."""
+        found = self._found(call)
+        projects = [
+            one
+            for (one,) in self._service.database.read(
+                "SELECT DISTINCT project FROM endpoints"
+            ).fetchall()
+        ]
+        owners = [found.owner_id or ""]
+        rows = [
+            row for project in projects for row in self._service.endpoints.owned(project, owners)
+        ]
+        wire = self._service.wire
+        return Reply(
+            status=call.operation.success.value,
+            body=wire.envelope("Portal link is fetched", found.document[:-1] + wire.exposed(rows)),
+        )
+
+
+@fault("1-11", seen="a fan-out by owner alone", shows_in=["fan_out"])
+class BroadcastsToNamesakes(Endpoints):
+    """A broadcast reaches the endpoints of other projects whose owner has an endpoint in its own."""
+
+    def reached(self, project: str, *, now: float, without_owner: bool) -> list[EndpointRow]:
+        """And their namesakes."""
+        own = super().reached(project, now=now, without_owner=without_owner)
+        owners = [row.owner_id for row in own if row.owner_id is not None]
+        others = self._database.read(
+            "SELECT DISTINCT project FROM endpoints WHERE project <> ?", (project,)
+        ).fetchall()
+        return [*own, *(row for (other,) in others for row in self.owned(other, owners))]

@@ -1,0 +1,125 @@
+"""Rolling: what a roll answers and leaves behind, subtly wrong (section 4.3)."""
+
+from collections.abc import Sequence
+from typing import ClassVar, Final
+
+import msgspec
+
+from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
+from hookproof.mockserver.api.service import Call, Reply
+from hookproof.mockserver.faults.catalogue.api.responses import AnsweredAs
+from hookproof.mockserver.faults.registry import fault
+from hookproof.mockserver.faults.support.altered_responses import (
+    CREATE_ENDPOINT,
+    GET_ENDPOINT,
+    ROLL,
+    Object,
+    SpoiltAnswers,
+)
+from hookproof.mockserver.store.endpoints import Endpoints, StoredSecret
+
+SHOWN: Final = ("roll_answers",)
+
+
+@fault("4.3-1", also=["2.9-11", "8-16"], shows_in=SHOWN)
+class SecondRollRefused(EndpointHandlers):
+    """A secret cannot be rolled while an older one still lives."""
+
+    def expire_secret(self, call: Call) -> Reply:
+        """One roll at a time."""
+        if len(msgspec.json.decode(self._found(call).secrets)) > 1:
+            raise self._service.refusals.invalid("the last roll is not over")
+        return super().expire_secret(call)
+
+
+@fault("4.3-8", shows_in=SHOWN)
+class RollIsCreated(AnsweredAs):
+    """A roll is answered with the status of a creation."""
+
+    instead: ClassVar = {ROLL: CREATE_ENDPOINT}
+
+
+@fault("4.3-9", shows_in=SHOWN)
+class FailureRateAsText(SpoiltAnswers):
+    """The answer to a roll shows the failure_rate as a percentage."""
+
+    operations = (ROLL,)
+
+    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+        """A text."""
+        return {**resource, "failure_rate": f"{resource['failure_rate']} %"}
+
+
+@fault("4.3-10", also=["4.3-14"], shows_in=SHOWN)
+class RollAnswersOtherUid(SpoiltAnswers):
+    """The answer to a roll has a uid with another last character."""
+
+    operations = (ROLL,)
+
+    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+        """One character."""
+        uid = resource["uid"]
+        return {**resource, "uid": uid[:-1] + ("1" if uid.endswith("0") else "0")}
+
+
+@fault("4.3-11", seen="a form that is saved whole", shows_in=SHOWN)
+class RollTakesTheUrl(Endpoints):
+    """A roll sets the http_timeout of the endpoint to one second."""
+
+    def roll(self, seq: int, secrets: Sequence[StoredSecret], *, updated_at: str) -> None:
+        """Another document."""
+        super().roll(seq, secrets, updated_at=updated_at)
+        self._database.write(
+            "UPDATE endpoints SET document = CAST(json_set(document, '$.http_timeout', 1) AS BLOB) WHERE seq = ?",
+            (seq,),
+        )
+
+
+@fault(
+    "4.3-14",
+    also=["4.3-2", "4.3-3", "4.3-5", "4.3-6", "4.3-7", "6-10"],
+    seen="a key of the project in place of the endpoint's",
+    shows_in=SHOWN,
+)
+class ProjectRolled(Endpoints):
+    """A roll replaces the secrets of every endpoint of the project."""
+
+    def roll(self, seq: int, secrets: Sequence[StoredSecret], *, updated_at: str) -> None:
+        """All of them."""
+        super().roll(seq, secrets, updated_at=updated_at)
+        self._database.write(
+            "UPDATE endpoints SET secrets = ? WHERE project = (SELECT project FROM endpoints WHERE seq = ?)",
+            (msgspec.json.encode(secrets), seq),
+        )
+
+
+@fault("4.3-17", seen="only after a second roll", shows_in=SHOWN)
+class SecondSecretExpires(SpoiltAnswers):
+    """The secret that a second roll brings in shows an expires_at."""
+
+    operations = (ROLL,)
+
+    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+        """That of the one before."""
+        *older, newest = resource["secrets"]
+        if len(older) < 2:
+            return resource
+        return {**resource, "secrets": [*older, {**newest, "expires_at": older[-1]["expires_at"]}]}
+
+
+@fault(
+    "4.3-18",
+    shows_in=SHOWN,
+    where=lambda dialect: "expiration" not in dialect.requests.expire_endpoint_secret_requires,
+)
+class LeftOutIsForEver(SpoiltAnswers):
+    """Without expiration the old secret shows no expires_at."""
+
+    operations = (ROLL, GET_ENDPOINT)
+
+    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+        """None, unless one was asked for."""
+        if "expiration" in call.body or call.operation.operation_id != ROLL:
+            return resource
+        *older, old, new = resource["secrets"]
+        return {**resource, "secrets": [*older, {**old, "expires_at": None}, new]}

@@ -1,0 +1,133 @@
+"""Faults of some deliveries among many: every seventh attempt goes wrong (sections 1, 4.8 and 6).
+
+They are what a service shows under load, and so regular that a load run can be held to counting
+them exactly. Attempts are counted over all endpoints.
+"""
+
+from collections.abc import Callable, Sequence
+from http import HTTPStatus
+from typing import Any, Final
+
+import msgspec
+
+from hookproof.mockserver.delivery.attempt.headers import Headers
+from hookproof.mockserver.delivery.attempt.sender import Answer, Courier
+from hookproof.mockserver.delivery.store_port import EndpointSettings, PendingDelivery
+from hookproof.mockserver.faults.registry import fault, variant
+from hookproof.mockserver.store.endpoints import EndpointRow
+from hookproof.mockserver.store.events import Events, NewEvent
+
+FLOOD: Final = ("flood",)
+EVERY: Final = 7
+LATE_S: Final = 5.0
+
+
+class EverySeventh(Courier):
+    """Goes wrong with every seventh attempt."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._begun = 0
+
+    async def carry(
+        self,
+        delivery: PendingDelivery,
+        endpoint: EndpointSettings,
+        sent: Callable[[], None] = lambda: None,
+    ) -> Answer:
+        """Rightly, or as it goes wrong."""
+        self._begun += 1
+        if self._begun % EVERY:
+            return await super().carry(delivery, endpoint, sent)
+        return await self.wrongly(delivery, endpoint, sent)
+
+    async def wrongly(
+        self, delivery: PendingDelivery, endpoint: EndpointSettings, sent: Callable[[], None]
+    ) -> Answer:
+        """The seventh attempt."""
+        return await super().carry(delivery, endpoint, sent)
+
+
+@fault(
+    "1-1",
+    also=["1-2", "1-16", "2.5-10", "2.8-6", "3-5", "4.1-17", "4.8-13", "8-3", "8-4"],
+    seen="taken from the queue before the worker died",
+    shows_in=FLOOD,
+)
+class EverySeventhLost(EverySeventh):
+    """Every seventh delivery counts as delivered and is never sent."""
+
+    async def wrongly(
+        self, delivery: PendingDelivery, endpoint: EndpointSettings, sent: Callable[[], None]
+    ) -> Answer:
+        """Nothing at all."""
+        return Answer(status=HTTPStatus.OK)
+
+
+@fault(
+    "4.8-15",
+    also=["1-14", "1-15", "1-22", "8-2"],
+    seen="an acknowledgement that came too late for the queue",
+    shows_in=FLOOD,
+)
+class EverySeventhDoubled(EverySeventh):
+    """Every seventh delivery is sent twice."""
+
+    async def wrongly(
+        self, delivery: PendingDelivery, endpoint: EndpointSettings, sent: Callable[[], None]
+    ) -> Answer:
+        """Once more."""
+        await super().wrongly(delivery, endpoint, sent)
+        return await super().wrongly(delivery, endpoint, sent)
+
+
+@fault("6-3", seen="a buffer that two workers share", shows_in=["broadcast"])
+class EverySeventhAltered(EverySeventh):
+    """Every seventh delivery has a member more than the data of its event, rightly signed."""
+
+    async def wrongly(
+        self, delivery: PendingDelivery, endpoint: EndpointSettings, sent: Callable[[], None]
+    ) -> Answer:
+        """With other data, where the body is JSON."""
+        if not endpoint.content_type.endswith("json"):
+            return await super().wrongly(delivery, endpoint, sent)
+        data = {**msgspec.json.decode(delivery.body), "seventh": True}
+        return await super().wrongly(
+            msgspec.structs.replace(delivery, body=msgspec.json.encode(data)), endpoint, sent
+        )
+
+
+@fault(
+    "6-6",
+    also=["2.4-3", "4.3-2", "4.3-3", "4.3-6", "4.3-16", "6-7", "6-8", "6-9", "6-10"],
+    seen="one worker that was started without its secrets",
+    shows_in=FLOOD,
+)
+class EverySeventhUnsigned(Courier):
+    """Every seventh delivery comes without its signature."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._begun = 0
+
+    def _own_headers(
+        self, delivery: PendingDelivery, endpoint: EndpointSettings, body: bytes
+    ) -> Headers:
+        headers = super()._own_headers(delivery, endpoint, body)
+        self._begun += 1
+        if self._begun % EVERY:
+            return headers
+        signature = self._dialect.signatures.scheme(advanced=endpoint.advanced_signatures).header
+        return tuple((name, value) for name, value in headers if name != signature)
+
+
+@variant()
+class EverySeventhLate(Events):
+    """The deliveries of every seventh event are due some seconds after it was accepted."""
+
+    count = 0
+
+    def add(self, event: NewEvent, *, reached: Sequence[EndpointRow], now: float) -> None:
+        """Later."""
+        type(self).count += 1
+        super().add(event, reached=reached, now=now if self.count % EVERY else now + LATE_S)

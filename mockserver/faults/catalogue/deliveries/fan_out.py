@@ -1,0 +1,236 @@
+"""Fan-out: whom a broadcast reaches, how often, and in whose way others stand (sections 1, 3, 4.1,
+4.8 and 6).
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from ipaddress import ip_address
+from typing import Any, Final
+
+from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
+from hookproof.mockserver.api.handlers.events import EventHandlers
+from hookproof.mockserver.api.service import Call, Reply, Service
+from hookproof.mockserver.delivery.attempt.sender import Answer, Courier
+from hookproof.mockserver.delivery.http_client.egress import Address, EgressGuard
+from hookproof.mockserver.delivery.store_port import EndpointSettings, Failure, PendingDelivery
+from hookproof.mockserver.faults.registry import fault
+from hookproof.mockserver.faults.support.misread_dialect import mistaken
+from hookproof.mockserver.store.endpoints import EndpointRow
+from hookproof.mockserver.store.events import Events, NewEvent
+from hookproof.spec.dialect.vocabulary import CreationVisit, Reach
+
+FAN_OUT: Final = ("fan_out",)
+
+
+@fault("1-1", "1-2", "2.8-6", "3-5", "4.8-13", seen="201 and then dropped", shows_in=FAN_OUT)
+class LastEndpointForgotten(Events):
+    """Of several endpoints that a broadcast reaches the last one gets nothing."""
+
+    def add(self, event: NewEvent, *, reached: Sequence[EndpointRow], now: float) -> None:
+        """One less."""
+        super().add(event, reached=reached[:-1] if len(reached) > 1 else reached, now=now)
+
+
+@fault("1-1", seen="201 and then dropped", shows_in=["flood"])
+class EveryFiftiethLost(Events):
+    """Every fiftieth event is accepted and not delivered."""
+
+    count = 0
+
+    def add(self, event: NewEvent, *, reached: Sequence[EndpointRow], now: float) -> None:
+        """To nobody."""
+        type(self).count += 1
+        super().add(event, reached=() if self.count % 50 == 0 else reached, now=now)
+
+
+@fault("4.8-15", seen="one delivery per subscription instead of per endpoint", shows_in=["fan_out"])
+class TwiceToAnOwner(Events):
+    """An endpoint whose owner has another one gets a broadcast as often as there are endpoints of
+    that owner.
+    """
+
+    def add(self, event: NewEvent, *, reached: Sequence[EndpointRow], now: float) -> None:
+        """Once for each pair."""
+        pairs = [one for one in reached for other in reached if one.owner_id == other.owner_id]
+        super().add(event, reached=pairs, now=now)
+
+
+@fault("4.8-15", seen="two workers that take the same job", shows_in=["flood"])
+class TwiceUnderLoad(Events):
+    """Every twentieth event is delivered twice."""
+
+    count = 0
+
+    def add(self, event: NewEvent, *, reached: Sequence[EndpointRow], now: float) -> None:
+        """Twice."""
+        type(self).count += 1
+        super().add(
+            event, reached=[*reached, *reached] if self.count % 20 == 0 else reached, now=now
+        )
+
+
+@fault(
+    "1-1",
+    "4.8-13",
+    shows_in=FAN_OUT,
+    where=lambda dialect: dialect.delivery.reach.value is Reach.ACTIVE_ENDPOINTS,
+)
+class ReachMistaken(EventHandlers):
+    """A broadcast reaches endpoints by another rule than the dialect's."""
+
+    def __init__(self, service: Service) -> None:
+        super().__init__(service)
+        self._without_owner = not self._without_owner
+
+
+@fault(
+    "3-6", "4.8-14", "4.8-13", "1-1", seen="a disabled endpoint still receives", shows_in=FAN_OUT
+)
+class DisabledMistaken(EndpointHandlers):
+    """A disabled endpoint receives where it should not, and does not where it should."""
+
+    def __init__(self, service: Service) -> None:
+        right = service.dialect.delivery.disabled_receives.value
+        super().__init__(
+            replace(
+                service, dialect=mistaken(service.dialect, "delivery.disabled_receives", not right)
+            )
+        )
+
+
+@fault(
+    "3-5",
+    "4.8-13",
+    "1-1",
+    "1-2",
+    seen="a flag that counts as set when it is there",
+    shows_in=FAN_OUT,
+)
+class EnabledByHandDisabled(EndpointHandlers):
+    """An endpoint created with is_disabled false is shown as active and does not receive."""
+
+    def create(self, call: Call) -> Reply:
+        """It is there, so it is set."""
+        reply = super().create(call)
+        if call.body.get("is_disabled") is False:
+            self._service.database.write(
+                "UPDATE endpoints SET receives = 0 WHERE seq = (SELECT max(seq) FROM endpoints)"
+            )
+        return reply
+
+
+@fault(
+    "1-2",
+    "1-1",
+    "4.8-13",
+    "3-5",
+    "2.8-6",
+    "3-6",
+    also=["4.8-11", "8-3", "8-4", "8-5"],
+    seen="one failing endpoint stops the rest",
+    shows_in=FAN_OUT,
+)
+class FailureStopsTheRest(Courier):
+    """Deliveries go out one at a time, and once an endpoint has failed no other one of the service
+    gets anything.
+    """
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._turn = asyncio.Lock()
+        self._failed = ""
+
+    async def carry(
+        self, delivery: PendingDelivery, endpoint: EndpointSettings, *further: Any
+    ) -> Answer:
+        """When what began before is over, and then maybe not even tried."""
+        async with self._turn:
+            if self._failed not in ("", endpoint.uid):
+                return Answer(failure=Failure.INTERNAL, detail="another endpoint has failed")
+            answer = await super().carry(delivery, endpoint, *further)
+            if answer.status is None or answer.status >= 500:
+                self._failed = endpoint.uid
+            return answer
+
+
+@fault("4.1-16", shows_in=FAN_OUT)
+class VisitedOtherwise(EndpointHandlers):
+    """The URL of a new endpoint is tried with another method than the dialect's."""
+
+    def __init__(self, service: Service) -> None:
+        super().__init__(
+            replace(
+                service,
+                dialect=mistaken(service.dialect, "delivery.creation_visit", CreationVisit.GET),
+            )
+        )
+
+
+@fault(
+    "4.1-17",
+    "1-1",
+    also=["1-2", "2.3-17", "2.8-6", "3-5", "4.8-13", "8-3", "8-4", "8-5"],
+    seen="an endpoint that is in no cache yet",
+    shows_in=["signing"],
+)
+class FirstBroadcastMissed(Events):
+    """The first broadcast after the creation of an endpoint does not reach it."""
+
+    def add(self, event: NewEvent, *, reached: Sequence[EndpointRow], now: float) -> None:
+        """Only those that missed one before."""
+        missed = [endpoint for endpoint in reached if endpoint.events == 0]
+        super().add(
+            event, reached=[endpoint for endpoint in reached if endpoint.events > 0], now=now
+        )
+        for endpoint in missed:
+            self._database.write(
+                "UPDATE tallies SET events = 1 WHERE endpoint = ?", (endpoint.seq,)
+            )
+
+
+@fault("6-16", shows_in=["own_events"], where=lambda dialect: dialect.delivery.own_events.decided)
+class RollsAnnounced(EndpointHandlers):
+    """Every roll is announced to the endpoints of the project."""
+
+    def expire_secret(self, call: Call) -> Reply:
+        """And a webhook about it."""
+        service = self._service
+        now = service.now()
+        reached = service.endpoints.reached(call.project, now=now, without_owner=True)
+        event = NewEvent(
+            uid=service.identifier(),
+            project=call.project,
+            original_key=None,
+            event_type="endpoint.rolled",
+            payload=b'{"rolled":true}',
+            headers=b"{}",
+            document=b"{}",
+        )
+        service.events.add(event, reached=reached, now=now)
+        service.dispatch.wake(*(endpoint.uid for endpoint in reached))
+        return super().expire_secret(call)
+
+
+@fault(
+    "6-14",
+    seen="a test message that is sent at creation",
+    shows_in=["exhaustion"],
+    where=lambda dialect: dialect.delivery.notify_on.decided,
+)
+class ChatToldAtCreation(EndpointHandlers):
+    """The slack_webhook_url of an endpoint is told of its creation."""
+
+    def create(self, call: Call) -> Reply:
+        """A message to try it."""
+        if "slack_webhook_url" in call.body:
+            self._service.dispatch.visit(call.body["slack_webhook_url"], "POST")
+        return super().create(call)
+
+
+@fault("6-20", seen="metadata addresses reachable", shows_in=["egress"])
+class EveryAddressOpen(EgressGuard):
+    """A request goes wherever its URL leads, closed addresses included."""
+
+    def _checked(self, host: str, text: str) -> Address:
+        return ip_address(text)

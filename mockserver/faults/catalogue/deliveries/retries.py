@@ -1,0 +1,177 @@
+"""Retries: how often, when and why a delivery is attempted again (sections 1, 3 and 6)."""
+
+from typing import Any, Final
+
+from hookproof.mockserver.delivery.attempt.sender import Answer
+from hookproof.mockserver.delivery.http_client.http1 import Response
+from hookproof.mockserver.delivery.http_client.transport import Address, Transport, parse_url
+from hookproof.mockserver.delivery.scheduling.outcomes import Outcomes
+from hookproof.mockserver.delivery.scheduling.retry import RetryRules
+from hookproof.mockserver.delivery.store_port import DeliveryState
+from hookproof.mockserver.faults.registry import fault
+from hookproof.mockserver.faults.support.misread_dialect import otherwise
+from hookproof.spec.dialect.model import Retry
+from hookproof.spec.dialect.vocabulary import RedirectOutcome, RetryAfter
+
+RETRIES: Final = ("retries",)
+EXHAUSTION: Final = ("exhaustion",)
+
+
+class Misruled(RetryRules):
+    """Retries by other rules than the dialect's."""
+
+    def __init__(self, retry: Retry, *further: Any) -> None:
+        super().__init__(self.misread(retry), *further)
+
+    def misread(self, retry: Retry) -> Retry:
+        """The rules as they are understood."""
+        return retry
+
+
+@fault("1-12", seen="the last one never runs", shows_in=EXHAUSTION)
+class LastAttemptMissing(Misruled):
+    """The last attempt that the dialect has is never made."""
+
+    def misread(self, retry: Retry) -> Retry:
+        """One less."""
+        return otherwise(retry, "attempts", retry.attempts.value - 1)
+
+
+@fault("1-13", "3-7", "6-14", seen="retries that never stop", shows_in=EXHAUSTION)
+class RetriedForEver(Misruled):
+    """A delivery that keeps failing is never given up."""
+
+    def misread(self, retry: Retry) -> Retry:
+        """Very many."""
+        return otherwise(retry, "attempts", 1_000_000)
+
+
+@fault(
+    "1-14",
+    seen="wrong delay",
+    shows_in=RETRIES,
+    where=lambda dialect: dialect.retry.initial_s.value >= 1,
+)
+class RetriedAtOnce(Misruled):
+    """Further attempts are made at once."""
+
+    def misread(self, retry: Retry) -> Retry:
+        """No wait."""
+        return otherwise(retry, "initial_s", 0.0)
+
+
+@fault("1-14", seen="wrong delay: minutes against seconds", shows_in=RETRIES)
+class RetriedLate(Misruled):
+    """The first wait is seconds longer than the dialect's."""
+
+    def next_due(self, attempts: int, retry_after: str | None) -> float | None:
+        """Too late, unless an answer asked for patience."""
+        due = super().next_due(attempts, retry_after)
+        late = 4 + self._retry.initial_s.value
+        return due + late if due is not None and attempts == 1 and retry_after is None else due
+
+
+@fault(
+    "1-15", "1-14", seen="an answer that came after the lease of the job was over", shows_in=RETRIES
+)
+class RetriedAfterSuccess(Outcomes):
+    """A delivery that succeeded on a further attempt is attempted once more."""
+
+    def _verdict(
+        self, number: int, answer: Answer, now: float
+    ) -> tuple[DeliveryState, float | None]:
+        state, due_at = super()._verdict(number, answer, now)
+        again = state is DeliveryState.DELIVERED and number > 1
+        return (
+            (DeliveryState.PENDING, self._rules.next_due(1, None))
+            if again and number < 4
+            else (state, due_at)
+        )
+
+
+@fault("1-16", "1-19", seen="stuck for ever after an error", shows_in=RETRIES)
+class ClientErrorsAreFinal(RetryRules):
+    """An attempt that is answered with an error is the last one."""
+
+    def delivered(self, status: int) -> bool:
+        """Answered is answered."""
+        return super().delivered(status) or status // 100 >= 4
+
+
+@fault("1-17", seen="connection errors not retried", shows_in=RETRIES)
+class SilenceIsFinal(Outcomes):
+    """An attempt without an answer is the last one."""
+
+    def _verdict(
+        self, number: int, answer: Answer, now: float
+    ) -> tuple[DeliveryState, float | None]:
+        return (
+            super()._verdict(number, answer, now)
+            if answer.failure is None
+            else (DeliveryState.EXHAUSTED, None)
+        )
+
+
+@fault("1-18", shows_in=RETRIES)
+class RedirectMistaken(Misruled):
+    """A redirect is a success where it is to be a failure, and a failure where it is to be a
+    success.
+    """
+
+    def misread(self, retry: Retry) -> Retry:
+        """The opposite."""
+        fails = retry.redirect.value is RedirectOutcome.FAILURE
+        return otherwise(
+            retry, "redirect", RedirectOutcome.SUCCESS if fails else RedirectOutcome.FAILURE
+        )
+
+
+@fault(
+    "1-19",
+    seen="Retry-After ignored",
+    shows_in=RETRIES,
+    where=lambda dialect: dialect.retry.retry_after.value is RetryAfter.HONOURED,
+)
+class RetryAfterIgnored(Misruled):
+    """Retry-After is ignored."""
+
+    def misread(self, retry: Retry) -> Retry:
+        """By the schedule alone."""
+        return otherwise(retry, "retry_after", RetryAfter.IGNORED)
+
+
+@fault("1-18", "6-17", also=["2.5-14"], seen="redirects followed", shows_in=RETRIES)
+class RedirectsFollowed(Transport):
+    """A redirect that an endpoint answers with is followed."""
+
+    async def exchange(self, method: str, address: Address, *further: Any, **more: Any) -> Response:
+        """The answer at the end of the way."""
+        response = await super().exchange(method, address, *further, **more)
+        elsewhere = response.header("Location")
+        return (
+            response
+            if elsewhere is None
+            else await super().exchange(method, parse_url(elsewhere), *further, **more)
+        )
+
+
+@fault("3-7", "6-14", shows_in=EXHAUSTION)
+class DisabledAtTheFirst(Outcomes):
+    """An endpoint is disabled at its first exhausted delivery."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._deactivate_after = 1
+
+
+@fault(
+    "3-7",
+    "6-14",
+    shows_in=EXHAUSTION,
+    where=lambda dialect: dialect.retry.deactivate_after.value > 0,
+)
+class NeverDisabled(Outcomes):
+    """An endpoint that keeps failing is never disabled."""
+
+    def _fails_too_often(self, endpoint_uid: str) -> bool:
+        return False

@@ -1,0 +1,70 @@
+"""Identifiers and timestamps in the dialect's form (section 2.9), made by hand: they are on every
+request's path.
+"""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Final
+
+from hookproof.spec.dialect.vocabulary import IdentifierForm, TimestampForm
+
+# So many random bytes.
+Entropy = Callable[[int], bytes]
+# The next identifier.
+Identifiers = Callable[[], str]
+# The text of a time, given in unix seconds.
+TimestampWriter = Callable[[float], str]
+
+_CROCKFORD: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_PAIRS: Final = tuple(high + low for high in _CROCKFORD for low in _CROCKFORD)
+_LATEST: Final = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
+
+
+def identifiers(form: IdentifierForm, entropy: Entropy, time_ns: Callable[[], int]) -> Identifiers:
+    """A source of identifiers; those with a time in them grow with `time_ns`."""
+
+    def ulid() -> str:
+        number = (time_ns() // 1_000_000 & 0xFFFFFFFFFFFF) << 80 | int.from_bytes(
+            entropy(10), "big"
+        )
+        return "".join([_PAIRS[number >> shift & 0x3FF] for shift in range(120, -1, -10)])
+
+    def uuid() -> str:
+        number = (time_ns() // 1_000_000 & 0xFFFFFFFFFFFF) << 80 | int.from_bytes(
+            entropy(10), "big"
+        )
+        number = (
+            number & ~(0xF << 76) & ~(0x3 << 62) | 0x7 << 76 | 0x2 << 62
+        )  # RFC 9562: version 7, its variant.
+        text = f"{number:032x}"
+        return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+    def opaque() -> str:
+        return entropy(16).hex()
+
+    return {IdentifierForm.ULID: ulid, IdentifierForm.UUID: uuid, IdentifierForm.OPAQUE: opaque}[
+        form
+    ]
+
+
+def timestamp_writer(form: TimestampForm) -> TimestampWriter:
+    """How times are written; they are UTC wherever the form has a zone."""
+
+    def microseconds(time_s: float) -> str:
+        return _moment(time_s).isoformat(timespec="microseconds")[:-6] + "Z"
+
+    def milliseconds(time_s: float) -> str:
+        return _moment(time_s).isoformat(timespec="milliseconds")[:-6] + "Z"
+
+    def unix(time_s: float) -> str:
+        return f"{round(time_s * 1000):013d}"
+
+    return {
+        TimestampForm.RFC3339_MICROSECONDS: microseconds,
+        TimestampForm.RFC3339: milliseconds,
+        TimestampForm.UNIX_MILLISECONDS: unix,
+    }[form]
+
+
+def _moment(time_s: float) -> datetime:
+    return datetime.fromtimestamp(min(time_s, _LATEST), UTC)

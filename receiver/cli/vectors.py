@@ -1,0 +1,35 @@
+"""The command `hookproof vectors`."""
+
+import json
+from typing import Any, Final
+
+import click
+
+from hookproof.receiver.cli.verify import dialect_named
+from hookproof.receiver.vectors.corpus import NoVectors, corpus, printed, schema
+
+EXIT_USAGE: Final = 64
+
+
+class NothingToPrint(click.ClickException):
+    """There are no vectors for what was asked; told in one line, exit 64."""
+
+    exit_code = EXIT_USAGE
+
+
+@click.command()
+@click.option("--dialect", metavar="NAME|FILE", help="Only those of this dialect.")
+@click.option(
+    "--schema", "as_schema", is_flag=True, help="Print the JSON Schema of the output instead."
+)
+def vectors(*, dialect: str | None, as_schema: bool) -> None:
+    """Print signed deliveries as JSON, good and bad ones, each with the verdict that a verifier
+    should reach.
+    """
+    try:
+        shown: Any = (
+            schema() if as_schema else printed(corpus(dialect_named(dialect) if dialect else None))
+        )
+    except NoVectors as error:
+        raise NothingToPrint(str(error)) from None
+    click.echo(json.dumps(shown, indent=1))

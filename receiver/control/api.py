@@ -1,0 +1,100 @@
+"""The control API, as JSON on a listener of its own: sessions, client certificates, and what each
+session has.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Annotated, Final
+
+import msgspec
+from aiohttp import web
+
+from hookproof.receiver.control.json_exchange import body_of, json_answer, told_in_json
+from hookproof.receiver.control.session_api import SessionApi
+from hookproof.receiver.http.authority import Authority
+from hookproof.receiver.session import NoRoom, Sessions
+
+MOST_SCRIPT_BYTES: Final = 32 * 2**20
+
+
+class CertificateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The common name of a client certificate."""
+
+    name: Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlApi:
+    """What the control API works on.
+
+    `url` is the listener's public base URL, `tls_faults` the URLs of the listeners whose
+    certificate is wrong, and `authority` None without TLS.
+    """
+
+    sessions: Sessions
+    authority: Authority | None
+    url: str
+    tls_faults: Mapping[str, str]
+    new_token: Callable[[], str]
+
+    def application(self) -> web.Application:
+        """The API's aiohttp application."""
+        app = web.Application(client_max_size=MOST_SCRIPT_BYTES, middlewares=[told_in_json])
+        app.add_routes(
+            [
+                web.get("/health", self.health),
+                web.get("/tls-faults", self.show_tls_faults),
+                web.post("/client-certificates", self.issue_client_certificate),
+                web.get("/sessions", self.show_sessions),
+                web.post("/sessions", self.open_session),
+                web.delete("/sessions/{session}", self.end_session),
+                *SessionApi(
+                    sessions=self.sessions, url=self.url, new_token=self.new_token
+                ).routes(),
+            ]
+        )
+        return app
+
+    async def health(self, request: web.Request) -> web.Response:
+        """That the receiver is up."""
+        return json_answer({"status": "ok"})
+
+    async def show_tls_faults(self, request: web.Request) -> web.Response:
+        """The base URL of each listener whose TLS is wrong, by what is wrong."""
+        return json_answer({"tls_faults": dict(self.tls_faults)})
+
+    async def issue_client_certificate(self, request: web.Request) -> web.Response:
+        """A client certificate of the listener's authority."""
+        wanted = await body_of(request, CertificateRequest)
+        if self.authority is None:
+            raise web.HTTPConflict(
+                text="the receiver listens without TLS, so it has no authority to issue from"
+            )
+        certificate, key = self.authority.client_certificate(wanted.name)
+        return json_answer({"client_cert": certificate, "client_key": key}, HTTPStatus.CREATED)
+
+    async def show_sessions(self, request: web.Request) -> web.Response:
+        """The names of all sessions but the default one."""
+        return json_answer({"sessions": self.sessions.names()})
+
+    async def open_session(self, request: web.Request) -> web.Response:
+        """A session of one's own; below its path are the same paths as for the default one."""
+        try:
+            session = self.sessions.open()
+        except NoRoom as full:
+            raise web.HTTPServiceUnavailable(text=str(full)) from None
+        path = f"/sessions/{session.name}"
+        return json_answer(
+            {"session": session.name, "control": f"{request.url.origin()}{path}"},
+            HTTPStatus.CREATED,
+        )
+
+    async def end_session(self, request: web.Request) -> web.Response:
+        """Free all that a session has."""
+        name = request.match_info["session"]
+        session = self.sessions.named(name)
+        if session is None:
+            raise web.HTTPNotFound(text=f"there is no session {name!r}; it may have ended")
+        self.sessions.end(session)
+        return web.Response(status=HTTPStatus.NO_CONTENT)

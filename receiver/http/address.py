@@ -1,0 +1,50 @@
+"""Where to listen, and what a listener is called from outside."""
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+WRITTEN: Final = re.compile(
+    r"(?:\[(?P<ipv6>[^\[\]]+)\]|(?P<host>[^\[\]:\s]+)):(?P<port>[0-9]{1,5})"
+)
+HIGHEST_PORT: Final = 65535
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """A host name or IP address, and a port; port 0 takes any free one."""
+
+    host: str
+    port: int
+
+    @classmethod
+    def parse(cls, text: str) -> "Address":
+        """Read `host:port` or `[ipv6]:port`; raises ValueError with what is expected."""
+        matched = WRITTEN.fullmatch(text)
+        if matched is None or int(matched["port"]) > HIGHEST_PORT:
+            raise ValueError(
+                f"{text!r} is no address; give HOST:PORT, for example 127.0.0.1:0 for any free port"
+            )
+        return cls(host=matched["ipv6"] or matched["host"], port=int(matched["port"]))
+
+    def url(self, scheme: str) -> str:
+        """The base URL by which this machine reaches the address."""
+        host = self.host
+        try:
+            address = ipaddress.ip_address(host)
+        except ValueError:
+            return f"{scheme}://{host}:{self.port}"
+        ipv6 = isinstance(address, ipaddress.IPv6Address)
+        if address.is_unspecified:
+            host = "::1" if ipv6 else "127.0.0.1"
+        return f"{scheme}://{f'[{host}]' if ipv6 else host}:{self.port}"
+
+
+def parse_base_url(text: str) -> str:
+    """An http or https URL without query and fragment, less its last slash; raises ValueError."""
+    parts = urlsplit(text)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+        raise ValueError(f"{text!r} is no base URL; give one like https://hooks.example.org:8443")
+    return text.rstrip("/")

@@ -1,0 +1,151 @@
+"""The certificate authority that a target is told to trust: endpoint URLs must be https (section
+2.3).
+
+It is made once and kept in a folder as `ca.pem` and `ca.key`, so that a target is configured once.
+"""
+
+import os
+import ssl
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final
+from weakref import WeakKeyDictionary
+
+import trustme
+from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+CERTIFICATE_FILE: Final = "ca.pem"
+KEY_FILE: Final = "ca.key"
+CLIENT_HOST: Final = "client.invalid"
+WRONG_HOST: Final = "another-host.invalid"
+
+
+class AuthorityProblem(Exception):
+    """The folder's authority can be neither read nor made; the message says what to do."""
+
+
+class Authority:
+    """A certificate authority kept in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read the folder's authority, or make it if the folder has none; raises AuthorityProblem."""
+        self.certificate_path = folder / CERTIFICATE_FILE
+        self._key_path = folder / KEY_FILE
+        if folder.exists() and not folder.is_dir():
+            raise AuthorityProblem(
+                f"{folder} is no folder; name one for {CERTIFICATE_FILE} and {KEY_FILE}"
+            )
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            present = [path for path in (self.certificate_path, self._key_path) if path.exists()]
+            self._ca = self._read(present) if present else self._make()
+        except OSError as error:
+            raise AuthorityProblem(f"cannot use the folder {folder}: {error.strerror}") from None
+
+    def server_context(self, *hosts: str) -> ssl.SSLContext:
+        """TLS for a listener with these host names or addresses; it asks for a client certificate,
+        without demand.
+        """
+        context = _context(self._ca.issue_cert(*hosts))
+        self._ca.configure_trust(context)
+        context.verify_mode = ssl.CERT_OPTIONAL
+        context.sni_callback = _note_server_name
+        return context
+
+    def faulty_contexts(self, now: datetime, *hosts: str) -> dict[str, ssl.SSLContext | None]:
+        """TLS that a sender must refuse, by what is wrong with it, for the time `now`; None: no TLS
+        at all.
+        """
+        day = timedelta(days=1)
+        stranger = trustme.CA(organization_name="An authority that nobody trusts")
+        leaves = {
+            "expired": self._ca.issue_cert(*hosts, not_before=now - 2 * day, not_after=now - day),
+            "not_yet_valid": self._ca.issue_cert(
+                *hosts, not_before=now + day, not_after=now + 2 * day
+            ),
+            "wrong_host": self._ca.issue_cert(WRONG_HOST),
+            "unknown_authority": stranger.issue_cert(*hosts),
+        }
+        contexts: dict[str, ssl.SSLContext | None] = {
+            name: _context(leaf) for name, leaf in leaves.items()
+        }
+        # A certificate that signed itself comes without any chain: here, an authority's own.
+        alone = trustme.CA(organization_name="A certificate that signed itself")
+        return contexts | {"self_signed": _self_signed(alone), "no_tls": None}
+
+    def client_certificate(self, name: str) -> tuple[str, str]:
+        """A new client certificate with this common name and its key, both PEM."""
+        leaf = self._ca.issue_cert(CLIENT_HOST, common_name=name)
+        certificate = b"".join(pem.bytes() for pem in leaf.cert_chain_pems)
+        return certificate.decode("ascii"), leaf.private_key_pem.bytes().decode("ascii")
+
+    def _read(self, present: list[Path]) -> trustme.CA:
+        if present != [self.certificate_path, self._key_path]:
+            raise AuthorityProblem(
+                f"{present[0]} stands alone, its other half is missing; {self._remedy}"
+            )
+        certificate, key = self.certificate_path.read_bytes(), self._key_path.read_bytes()
+        try:
+            parsed = x509.load_pem_x509_certificate(certificate)
+            if load_pem_private_key(key, password=None).public_key() != parsed.public_key():
+                raise AuthorityProblem(
+                    f"{self._key_path} is not the key of {self.certificate_path}; {self._remedy}"
+                )
+            parsed.extensions.get_extension_for_class(x509.SubjectKeyIdentifier)
+            may_sign = parsed.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
+        except (ValueError, TypeError, UnsupportedAlgorithm):
+            raise AuthorityProblem(
+                f"{self.certificate_path} or its key is no PEM file; {self._remedy}"
+            ) from None
+        except x509.ExtensionNotFound:
+            may_sign = False
+        if not may_sign:
+            raise AuthorityProblem(
+                f"{self.certificate_path} is the certificate of no authority; {self._remedy}"
+            )
+        return trustme.CA.from_pem(certificate, key)
+
+    def _make(self) -> trustme.CA:
+        ca = trustme.CA()
+        # The key comes first and only if there is none: of two processes that make an authority at
+        # once, one wins.
+        with os.fdopen(
+            os.open(self._key_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb"
+        ) as file:
+            file.write(ca.private_key_pem.bytes())
+        ca.cert_pem.write_to_path(self.certificate_path)
+        return ca
+
+    @property
+    def _remedy(self) -> str:
+        return f"restore both files or remove both from {self.certificate_path.parent}"
+
+
+def _context(leaf: trustme.LeafCert) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    leaf.configure_cert(context)
+    return context
+
+
+def _self_signed(alone: trustme.CA) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    with alone.cert_pem.tempfile() as certificate, alone.private_key_pem.tempfile() as key:
+        context.load_cert_chain(certificate, key)
+    return context
+
+
+_asked: "WeakKeyDictionary[object, str]" = WeakKeyDictionary()
+
+
+def asked_server_name(connection: object) -> str | None:
+    """The name that a sender asked for in the handshake of a TLS connection (an SSLObject or
+    SSLSocket), if any.
+    """
+    return _asked.get(connection)
+
+
+def _note_server_name(connection: object, name: str | None, _context: ssl.SSLContext) -> None:
+    if name is not None:
+        _asked[connection] = name

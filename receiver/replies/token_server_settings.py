@@ -1,0 +1,163 @@
+"""What a token server is told to be: who may ask it, what its tokens look like, and how it goes
+wrong.
+
+Read where it comes in, so that settings that were taken can be acted on.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from joserfc.errors import JoseError
+from joserfc.jwk import ECKey, OKPKey, RSAKey
+
+from hookproof.receiver.replies.script import Count, Reply, Seconds
+from hookproof.spec.dialect.vocabulary import TimeUnit
+
+# RFC 7518, section 3.1, and RFC 8037: signatures that are made with a private key and verified with
+# the public one.
+ALGORITHMS: Final = (
+    "RS256",
+    "RS384",
+    "RS512",
+    "PS256",
+    "PS384",
+    "PS512",
+    "ES256",
+    "ES384",
+    "ES512",
+    "Ed25519",
+    "EdDSA",
+)
+KEY_TYPES: Final[Mapping[str, type[RSAKey] | type[ECKey] | type[OKPKey]]] = {
+    "RSA": RSAKey,
+    "EC": ECKey,
+    "OKP": OKPKey,
+}
+PRIVATE_MEMBER: Final = "d"
+
+Text = Annotated[str, msgspec.Meta(min_length=1, max_length=4096)]
+Method = Literal["basic", "body", "assertion"]
+Field = Literal["access_token", "expires_in", "token_type"]
+
+
+class Client(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A client that may ask for tokens, by its secret or by assertions signed with the key behind
+    `public_key`.
+
+    `methods` are the ways in which it may prove itself, all that its credentials allow if none is
+    named: `basic` (the secret in the Authorization header), `body` (the secret in the form),
+    `assertion`. Issuer and subject of an assertion are the client's id unless they are given; its
+    audience is the token server's URL or one of `audiences`.
+    """
+
+    client_id: Text
+    client_secret: Text | None = None
+    public_key: dict[str, Any] | None = None
+    algorithms: tuple[str, ...] = ALGORITHMS
+    methods: tuple[Method, ...] = ()
+    issuer: Text | None = None
+    subject: Text | None = None
+    audiences: tuple[Text, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a client that could never prove itself; msgspec turns ValueError into its own."""
+        if self.client_secret is None and self.public_key is None:
+            raise ValueError("a client needs a client_secret or a public_key")
+        if unknown := set(self.algorithms) - set(ALGORITHMS):
+            raise ValueError(f"{min(unknown)!r} is none of the algorithms {', '.join(ALGORITHMS)}")
+        if self.public_key is not None:
+            if PRIVATE_MEMBER in self.public_key:
+                raise ValueError("public_key holds a private key; register the public one")
+            self.key()
+        if unusable := set(self.methods) - set(self._usable()):
+            raise ValueError(
+                f"the method {min(unusable)!r} needs a credential that the client does not have"
+            )
+
+    def allows(self, method: Method) -> bool:
+        """Whether the client may prove itself in this way."""
+        return method in (self.methods or self._usable())
+
+    def key(self) -> RSAKey | ECKey | OKPKey:
+        """The key of its assertions; raises ValueError."""
+        given = self.public_key or {}
+        try:
+            return KEY_TYPES[given["kty"]].import_key(given)
+        except (JoseError, ValueError, TypeError, KeyError):
+            raise ValueError(
+                f"public_key is no public JWK of the types {', '.join(KEY_TYPES)}"
+            ) from None
+
+    def _usable(self) -> tuple[Method, ...]:
+        by_secret: tuple[Method, ...] = ("basic", "body") if self.client_secret is not None else ()
+        by_key: tuple[Method, ...] = ("assertion",) if self.public_key is not None else ()
+        return by_secret + by_key
+
+
+class FieldNames(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The names of the response's fields, as an endpoint's `field_mapping` gives them (section
+    2.5).
+    """
+
+    access_token: Text = "access_token"  # noqa: S105 - it names a field
+    expires_in: Text = "expires_in"
+    token_type: Text = "token_type"  # noqa: S105
+
+    def __post_init__(self) -> None:
+        """Refuse one name for two fields."""
+        if len({self.access_token, self.expires_in, self.token_type}) != len(
+            self.__struct_fields__
+        ):
+            raise ValueError("two fields cannot have the same name")
+
+
+class Turn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What becomes of the next `times` requests, after `delay_s` seconds.
+
+    `token` grants one to whoever proves itself, less the fields that it must `omit`; `expired`
+    grants one whose life is over at once; `malformed` cuts the JSON short; the others refuse
+    whoever asks, as RFC 6749, section 5.2 words it, with 400, 401 and 500. A `reply` is played as
+    it is, in place of all that.
+    """
+
+    gives: Literal[
+        "token", "expired", "malformed", "invalid_request", "invalid_client", "server_error"
+    ] = "token"
+    omit: tuple[Field, ...] = ()
+    delay_s: Seconds = 0.0
+    reply: Reply | None = None
+    times: Count = 1
+
+
+class TokenServerSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A token server. Without `clients` everyone gets a token; without `scopes` any scope is taken.
+
+    A token lives for `lifetime_s` seconds, which the answer tells in `expires_unit`; with
+    `expires_as_text` as a text. With `decoys` the answer holds wrong values under the usual names
+    of fields that are renamed. `turns` are taken in order, the last one for ever.
+    """
+
+    clients: tuple[Client, ...] = ()
+    scopes: tuple[Text, ...] = ()
+    fields: FieldNames = FieldNames()
+    token_type: Text = "Bearer"  # noqa: S105 - RFC 6750
+    lifetime_s: Annotated[float, msgspec.Meta(gt=0, le=10**9)] = 3600.0
+    expires_unit: TimeUnit = TimeUnit.SECONDS
+    expires_as_text: bool = False
+    decoys: bool = False
+    turns: Annotated[tuple[Turn, ...], msgspec.Meta(min_length=1)] = (Turn(),)
+
+    def __post_init__(self) -> None:
+        """Refuse two clients of one name."""
+        names = [client.client_id for client in self.clients]
+        if len(set(names)) != len(names):
+            raise ValueError("two clients have the same client_id")
+
+    def turn(self, place: int) -> Turn:
+        """The turn of request number `place`, counted from 0."""
+        for turn in self.turns:
+            place -= turn.times
+            if place < 0:
+                return turn
+        return self.turns[-1]

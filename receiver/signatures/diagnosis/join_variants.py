@@ -1,0 +1,81 @@
+"""Other templates by which a sender may have joined body, time and identifier before it signed."""
+
+from collections.abc import Collection, Iterator, Sequence
+from itertools import permutations
+from typing import Final
+
+from hookproof.receiver.signatures.diagnosis.deviation import Aspect, Deviation, Variant, Variants
+from hookproof.receiver.signatures.signed_message import PLACEHOLDER
+
+NAMES: Final = {"id": "identifier", "timestamp": "time", "body": "body"}
+SEPARATORS: Final = (".", ",", ":", "|", "", "\n", "-", "_", "&", ";", "/", " ")
+# A template in wide use that begins with a label.
+VERSIONED: Final = "v0:{timestamp}:{body}"
+
+
+def join_variants(template: str, sent: Collection[str]) -> Variants[str]:
+    """The dialect's template, and others; `sent` names the fields that a delivery shows besides its
+    body.
+    """
+    expected = [part for place, part in enumerate(PLACEHOLDER.split(template)) if place % 2]
+
+    def make(distance: int) -> Iterator[Variant[str]]:
+        if distance == 0:
+            yield from [Variant(value=template)] if set(expected) <= {"body", *sent} else []
+            return
+        for parts in _arrangements(sent):
+            for separator in SEPARATORS if len(parts) > 1 else ("",):
+                joined = separator.join(f"{{{part}}}" for part in parts)
+                told = tuple(_deviations(template, expected, parts, separator, joined))
+                if len(told) == distance:
+                    yield Variant(value=joined, deviations=told)
+        if distance == 1 and "timestamp" in sent:
+            yield Variant(value=VERSIONED, deviations=(_other(template, VERSIONED),))
+
+    return Variants(make)
+
+
+def _arrangements(sent: Collection[str]) -> Iterator[Sequence[str]]:
+    """Every choice of fields, in every order; the body is always among them."""
+    names = [name for name in NAMES if name == "body" or name in sent]
+    for count in range(1, len(names) + 1):
+        yield from (chosen for chosen in permutations(names, count) if "body" in chosen)
+
+
+def _deviations(
+    template: str, expected: Sequence[str], parts: Sequence[str], separator: str, joined: str
+) -> Iterator[Deviation]:
+    missing = [part for part in expected if part not in parts]
+    further = [part for part in parts if part not in expected]
+    if missing:
+        alone = ", signed the body alone" if list(parts) == ["body"] else ""
+        yield _told(f"left the {_listed(missing)} out of what is signed{alone}")
+    if further:
+        yield _told(f"signed the {_listed(further)} too, as {joined!r}")
+    kept = [part for part in expected if part in parts]
+    turned = kept != [part for part in parts if part in expected]
+    if turned:
+        yield _other(template, joined)
+    elif len(kept) > 1 and separator not in template_separators(template):
+        yield _told(f"joined what is signed by {separator!r} where {template!r} is expected")
+    elif not missing and not further and joined != template:
+        yield _other(template, joined)
+    if turned and separator not in template_separators(template):
+        yield _told(f"joined it by {separator!r}")
+
+
+def template_separators(template: str) -> frozenset[str]:
+    """The texts between the fields of a template."""
+    return frozenset(PLACEHOLDER.split(template)[2:-1:2])
+
+
+def _other(template: str, joined: str) -> Deviation:
+    return _told(f"signed {joined!r} where {template!r} is expected")
+
+
+def _told(words: str) -> Deviation:
+    return Deviation(aspect=Aspect.JOIN, words=words)
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return " and the ".join(NAMES.get(part, part) for part in parts)

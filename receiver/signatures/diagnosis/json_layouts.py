@@ -1,0 +1,132 @@
+"""How JSON is written: white space, escapes and numbers, and what widespread libraries make of
+them.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from math import isinf
+from typing import Final
+
+OPENING: Final = frozenset("[{")
+CLOSING: Final = frozenset("]}")
+LARGEST_PLAIN_DOUBLE: Final = 1e21
+SMALLEST_PLAIN_DOUBLE: Final = 1e-6
+
+# Writes one piece of a text anew.
+Spelling = Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """White space between pieces; `indent` None: everything on one line."""
+
+    comma: str = ","
+    colon: str = ": "
+    indent: str | None = None
+    signed: str
+    sent: str
+
+    def write(self, pieces: Sequence[str]) -> str:
+        """The pieces as one text."""
+        if self.indent is None:
+            spaced = {",": self.comma, ":": self.colon}
+            return "".join([spaced.get(piece, piece) for piece in pieces])
+        return "".join(self._indented(pieces, self.indent))
+
+    def _indented(self, pieces: Sequence[str], indent: str) -> Iterator[str]:
+        depth = 0
+        for place, piece in enumerate(pieces):
+            before = pieces[place - 1] if place else ""
+            if piece in CLOSING:
+                depth -= 1
+                if before not in OPENING:
+                    yield "\n" + indent * depth
+            elif before in OPENING:
+                yield "\n" + indent * depth
+            yield ": " if piece == ":" else piece
+            if piece in OPENING:
+                depth += 1
+            elif piece == ",":
+                yield "\n" + indent * depth
+
+
+LAYOUTS: Final = (
+    Layout(colon=":", signed="the compact form of the body", sent="compact"),
+    Layout(comma=", ", signed="the body with spaces", sent="with spaces"),
+    Layout(indent="  ", signed="the body indented by 2 spaces", sent="indented by 2 spaces"),
+    Layout(indent="    ", signed="the body indented by 4 spaces", sent="indented by 4 spaces"),
+    Layout(indent="\t", signed="the body indented by tabs", sent="indented by tabs"),
+)
+
+
+def _string(write: Callable[[str], str]) -> Spelling:
+    """A spelling that changes strings alone."""
+    return lambda piece: write(json.loads(piece)) if piece.startswith('"') else piece
+
+
+def _number(write: Callable[[str], str]) -> Spelling:
+    """A spelling that changes numbers alone."""
+    return lambda piece: write(piece) if piece[0] in "-0123456789" else piece
+
+
+def _plain(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _escaped(text: str, characters: str) -> str:
+    return "".join(f"\\u{ord(one):04x}" if one in characters else one for one in text)
+
+
+def _as_double(piece: str) -> str:
+    """A number as ECMAScript writes the double nearest to it."""
+    number = float(piece)
+    if number == 0:
+        return "0"
+    if isinf(number):
+        return "null"
+    if not SMALLEST_PLAIN_DOUBLE <= abs(number) < LARGEST_PLAIN_DOUBLE:
+        return re.sub(r"e([+-])0", r"e\1", repr(number)).replace(".0e", "e")
+    plain = format(Decimal(repr(number)), "f")
+    return plain.rstrip("0").rstrip(".") if "." in plain else plain
+
+
+def _as_python(piece: str) -> str:
+    return repr(float(piece)) if re.search(r"[.eE]", piece) else piece
+
+
+ESCAPES: Final[Mapping[str, Spelling]] = {
+    "with its characters beyond ASCII escaped, sent them as they are": _string(json.dumps),
+    "with its escapes resolved, sent them escaped": _string(_plain),
+    "with <, > and & escaped, sent them as they are": _string(
+        lambda text: _escaped(_plain(text), "<>&\u2028\u2029")
+    ),
+    "with its slashes escaped, sent them bare": _string(
+        lambda text: _plain(text).replace("/", r"\/")
+    ),
+    "with its slashes and its characters beyond ASCII escaped, sent them as they are": _string(
+        lambda text: json.dumps(text).replace("/", r"\/")
+    ),
+}
+NUMBERS: Final[Mapping[str, Spelling]] = {
+    "with its numbers read as doubles, sent them in another spelling": _number(_as_double),
+    "with its numbers read and written by Python, sent them in another spelling": _number(
+        _as_python
+    ),
+}
+# What a widespread library makes of a body that it read: its name, layout, whether it sorts,
+# spellings.
+LIBRARIES: Final = (
+    ("json.dumps of Python", LAYOUTS[1], False, (_string(json.dumps), _number(_as_python))),
+    (
+        "json.dumps of Python with sort_keys",
+        LAYOUTS[1],
+        True,
+        (_string(json.dumps), _number(_as_python)),
+    ),
+    ("JSON.stringify of JavaScript", LAYOUTS[0], False, (_string(_plain), _number(_as_double))),
+    ("json.Marshal of Go", LAYOUTS[0], True, (tuple(ESCAPES.values())[2], _number(_as_double))),
+    ("json_encode of PHP", LAYOUTS[0], False, (tuple(ESCAPES.values())[4], _number(_as_python))),
+)

@@ -1,0 +1,175 @@
+"""What a delivery's headers say about its signature, read by the templates of its scheme (section
+6, item 3).
+
+`read` takes the headers apart and `signed_bytes` puts together what was signed. Both follow
+`SignatureScheme` by themselves, apart from any signer, so that a signer's mistake can't cancel out
+against the same mistake here.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import Final
+
+from hookproof.spec.dialect.model import SignatureScheme
+
+Headers = Sequence[tuple[str, str]]
+
+PLACEHOLDER: Final = re.compile(r"\{(id|timestamp|body|signatures|signature|version)\}")
+# Bounded wherever two may stand side by side, so that no header makes the search slow.
+SHAPES: Final = {
+    "id": r"[ -~]{0,256}?",
+    "timestamp": r"[ -~]{0,40}?",
+    "body": r"(?!)",  # no header holds the body
+    "signatures": r".*",
+    "version": r"[!-~]{1,40}?",
+    "signature": r"[!-~]+",
+}
+WHOLE_NUMBER: Final = re.compile(r"[0-9]{1,20}")
+
+
+class Reason(StrEnum):
+    """Why a delivery is not verified."""
+
+    SECRET_NOT_USABLE = "secret not usable"  # noqa: S105 - it names a reason
+    MISSING_HEADER = "missing header"
+    SEVERAL_HEADERS = "several headers"
+    MALFORMED = "malformed"
+    NO_TIMESTAMP = "no timestamp"
+    TIMESTAMP_TOO_OLD = "timestamp too old"
+    TIMESTAMP_TOO_FAR_AHEAD = "timestamp too far ahead"
+    WRONG_VERSION = "wrong version"
+    NO_SIGNATURE_MATCHES = "no signature matches"
+
+
+class Refused(Exception):
+    """The verification ends here; `verify` turns it into its outcome."""
+
+    def __init__(self, reason: Reason, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.detail = detail
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignedMessage:
+    """The `fields` that templates name, and the signatures.
+
+    `timestamp` is in Unix seconds; None: none was sent. `signatures` are the texts of those with a
+    version of the scheme, in order; None: not under the version of its place.
+    """
+
+    fields: Mapping[str, str]
+    timestamp: float | None
+    signatures: tuple[str | None, ...]
+
+
+def read(scheme: SignatureScheme, headers: Headers, event_id_header: str) -> SignedMessage:
+    """What the headers say; raises Refused."""
+    fields = _fields(scheme.value, _only(headers, scheme.header))
+    if scheme.timestamp_header is not None:
+        _add(
+            fields,
+            "timestamp",
+            _only(headers, scheme.timestamp_header, missing=Reason.NO_TIMESTAMP),
+        )
+    if "{id}" in scheme.signed + scheme.value:
+        _add(fields, "id", _only(headers, event_id_header))
+    if "{timestamp}" in scheme.signed and "timestamp" not in fields:
+        raise Refused(Reason.NO_TIMESTAMP, "the scheme signs a timestamp and has no place for it")
+    timestamp = _timestamp(scheme, fields["timestamp"]) if "timestamp" in fields else None
+    signatures = _signatures(scheme, fields.pop("signatures", ""))
+    return SignedMessage(fields=fields, timestamp=timestamp, signatures=signatures)
+
+
+def signed_bytes(scheme: SignatureScheme, fields: Mapping[str, str], body: bytes) -> bytes:
+    """The bytes that were signed: the fields as they stand in the headers, and the raw body; raises
+    Refused.
+    """
+    signed = b""
+    for place, part in enumerate(PLACEHOLDER.split(scheme.signed)):
+        if place % 2 == 0:
+            signed += part.encode()
+        elif part == "body":
+            signed += body
+        elif fields.get(part, "").isascii():
+            signed += fields.get(part, "").encode()
+        else:
+            raise Refused(Reason.MALFORMED, f"the {part} is not plain ASCII")
+    return signed
+
+
+def _only(headers: Headers, wanted: str, *, missing: Reason = Reason.MISSING_HEADER) -> str:
+    values = [value for name, value in headers if name.lower() == wanted.lower()]
+    if not values:
+        raise Refused(missing, f"there is no {wanted} header")
+    if len(values) > 1:
+        raise Refused(Reason.SEVERAL_HEADERS, f"there are {len(values)} {wanted} headers")
+    return values[0]
+
+
+def _add(fields: dict[str, str], name: str, text: str) -> None:
+    if fields.setdefault(name, text) != text:
+        raise Refused(Reason.MALFORMED, f"two headers contradict each other about the {name}")
+
+
+def _fields(template: str, text: str) -> dict[str, str]:
+    matched = _pattern(template).fullmatch(text)
+    if matched is None:
+        raise Refused(Reason.MALFORMED, f"{text[:80]!r} does not have the form {template}")
+    return matched.groupdict()
+
+
+@lru_cache(maxsize=256)
+def _pattern(template: str) -> re.Pattern[str]:
+    """A template as a pattern; a placeholder that stands twice has the same text twice."""
+    pattern = ""
+    for place, part in enumerate(PLACEHOLDER.split(template)):
+        if place % 2 == 0:
+            pattern += re.escape(part)
+        elif f"(?P<{part}>" in pattern:
+            pattern += f"(?P={part})"
+        else:
+            pattern += f"(?P<{part}>{SHAPES[part]})"
+    return re.compile(pattern, re.DOTALL)
+
+
+def _timestamp(scheme: SignatureScheme, text: str) -> float:
+    if not text:
+        raise Refused(Reason.NO_TIMESTAMP, "the timestamp is empty")
+    if not WHOLE_NUMBER.fullmatch(text):
+        raise Refused(Reason.MALFORMED, f"the timestamp {text[:40]!r} is no whole number")
+    return int(text) * scheme.timestamp_unit.in_seconds
+
+
+def _signatures(scheme: SignatureScheme, joined: str) -> tuple[str | None, ...]:
+    """The signatures as in `SignedMessage`, at least one of them under the version of its place.
+
+    A signature of a version that the scheme does not name is passed over, so that a sender may add
+    a newer one.
+    """
+    items = [_fields(scheme.item, item) for item in _items(scheme.separator, joined)]
+    if "{version}" not in scheme.item:
+        return tuple(item.get("signature") for item in items)
+    known = [item for item in items if item["version"] in scheme.versions]
+    last = len(scheme.versions) - 1
+    signatures = tuple(
+        item.get("signature") if item["version"] == scheme.versions[min(place, last)] else None
+        for place, item in enumerate(known)
+    )
+    if not any(signatures):
+        raise Refused(
+            Reason.WRONG_VERSION,
+            f"no signature has the version of its place: {', '.join(scheme.versions)}",
+        )
+    return signatures
+
+
+def _items(separator: str, joined: str) -> list[str]:
+    if not separator:
+        return [joined]
+    items = joined.split(separator)
+    # Senders like to write a space after a comma; between two signatures it means nothing.
+    return items if separator.isspace() else [item.strip(" \t") for item in items]

@@ -1,0 +1,57 @@
+"""What a dialect makes of a delivery: the headers that it carries (section 6).
+
+The OpenAPI document is changed in place.
+"""
+
+from collections.abc import Iterator
+
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.openapi_document import Document
+
+
+def specialise_deliveries(document: Document, dialect: Dialect) -> None:
+    """Give the delivery in the webhooks section the headers that the dialect names."""
+    delivery = document["webhooks"]["delivery"]["post"]
+    delivery["parameters"] = [
+        {
+            "name": name,
+            "in": "header",
+            "required": required,
+            "schema": {"type": "string"},
+            "description": description,
+        }
+        for name, required, description in _headers(dialect)
+    ]
+
+
+def _headers(dialect: Dialect) -> Iterator[tuple[str, bool, str]]:
+    """Name, whether every delivery carries it, and description of each header that the service
+    adds.
+    """
+    simple, advanced = dialect.signatures.simple, dialect.signatures.advanced
+    yield (
+        dialect.delivery.event_id_header,
+        True,
+        "The event's identifier, the same at each attempt.",
+    )
+    if dialect.delivery.attempt_header is not None:
+        yield dialect.delivery.attempt_header, True, "The number of the attempt."
+    if dialect.delivery.event_type_header is not None:
+        yield dialect.delivery.event_type_header, False, "The event's event_type."
+    names = {
+        header: f"{part}; how it is made depends on advanced_signatures."
+        for part, headers in (
+            (
+                "The time that the signatures cover",
+                (simple.timestamp_header, advanced.timestamp_header),
+            ),
+            ("The signatures", (simple.header, advanced.header)),
+        )
+        for header in headers
+        if header is not None
+    }
+    for header, description in names.items():
+        both = all(
+            header in (scheme.header, scheme.timestamp_header) for scheme in (simple, advanced)
+        )
+        yield header, both, description

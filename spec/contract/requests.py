@@ -1,0 +1,188 @@
+"""What a dialect makes of the requests: required fields, bounds, words, filter names, unknown
+fields.
+
+Every function takes the OpenAPI document and changes it in place.
+"""
+
+import copy
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from hookproof.spec.dialect.model import Answer, Dialect
+from hookproof.spec.dialect.vocabulary import (
+    AboveMaximum,
+    BadParameter,
+    OnInput,
+    SecretForm,
+    ZeroLimit,
+)
+from hookproof.spec.openapi_document import (
+    SCHEMAS,
+    Document,
+    content_schema,
+    operations_of,
+    reachable_schemas,
+    request_bodies,
+    resolved,
+    schema_named,
+)
+
+# The unnamed parameters of section 4.4, by their gap, and what the fields of Paging about them
+# begin with.
+FILTERS: Final = {"portal-owner-filter-name": "owner", "portal-name-filter-name": "name"}
+
+_BASE64: Final = "(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$"
+_ANY_TEXT: Final = r"[\s\S]+$"
+_UNNAMED: Final = "x-unnamed-parameters"
+
+
+def specialise_requests(document: Document, dialect: Dialect) -> None:
+    """Everything that a client sends."""
+    _open_authentication(document)
+    schemas = _separate(document)
+    _require(document, dialect)
+    _bound(document, dialect)
+    _enumerate(document, dialect)
+    _take_or_refuse(document, dialect, schemas)
+    _name_filters(document, dialect)
+    _limit_pages(document, dialect)
+    header = dialect.authentication.key_format  # section 5
+    scheme = document["components"]["securitySchemes"]["apiKey"]
+    scheme["description"] = f"The header reads `{header}`, with the key in place of {{key}}."
+
+
+def only(answer: Answer[Any], value: object) -> bool:
+    """Whether a dialect allows this value and no other."""
+    return answer.allowed == (value,)
+
+
+def _open_authentication(document: Document) -> None:
+    """Section 5, item 4: all three mechanisms are configured, though the body in section 2.5 shows
+    one of them.
+    """
+    shown = schema_named(document, "EndpointAuthentication")["properties"]
+    taken = schema_named(document, "CreateEndpointAuthentication")["properties"]
+    taken.update({name: copy.deepcopy(shown[name]) for name in shown if name not in taken})
+
+
+def _separate(document: Document) -> tuple[str, ...]:
+    """Give requests their own copies of the schemas that responses share, since only requests are
+    restricted.
+
+    Returns the names of all schemas that belong to requests alone from then on.
+    """
+    bodies = [body for _operation, body in request_bodies(document)]
+    answers = [operation["responses"] for _path, _method, operation in operations_of(document)]
+    schemas = document["components"]["schemas"]
+    of_requests = reachable_schemas(document, bodies)
+    renamed = {
+        name: f"{name}Input" for name in sorted(of_requests & reachable_schemas(document, answers))
+    }
+    for name, own_name in renamed.items():
+        schemas[own_name] = copy.deepcopy(schemas[name])
+    names = tuple(sorted(renamed.get(name, name) for name in of_requests))
+    for name in names:
+        _redirect(schemas[name], renamed)
+    return names
+
+
+def _redirect(schema: Document, renamed: Mapping[str, str]) -> None:
+    for value in schema["properties"].values():
+        name = value.get("$ref", "").removeprefix(SCHEMAS)
+        if name in renamed:
+            value["$ref"] = f"{SCHEMAS}{renamed[name]}"
+
+
+def _require(document: Document, dialect: Dialect) -> None:
+    for operation_id, body in request_bodies(document):  # section 4.9
+        required = list(dialect.requests.required_by(operation_id))
+        if required:
+            body["required"] = True
+            resolved(document, content_schema(body))["required"] = required
+
+
+def _bound(document: Document, dialect: Dialect) -> None:
+    rules = dialect.requests
+    least_rate = 1 if only(dialect.delivery.zero_rate_limit, ZeroLimit.REFUSED) else 0
+    create = schema_named(document, "CreateEndpoint")["properties"]
+    roll = schema_named(document, "ExpireSecret")["properties"]
+    bounds = (  # section 8
+        (create["http_timeout"], rules.http_timeout_minimum, rules.http_timeout_maximum),
+        (create["rate_limit"], least_rate, rules.rate_limit_maximum),
+        (
+            create["rate_limit_duration"],
+            1,
+            rules.rate_limit_duration_maximum,
+        ),  # no rate without a stretch of time
+        (roll["expiration"], 0, rules.expiration_maximum),
+    )
+    for schema, minimum, maximum in bounds:
+        schema.update({"minimum": minimum, "maximum": maximum})
+    create["rate_limit_duration"]["description"] += f" Here: {dialect.delivery.rate_limit_unit}."
+    roll["expiration"]["description"] += f" Here: {dialect.rolling.expiration_unit}."
+    secret = dialect.signatures.secret
+    if only(secret.other_forms, OnInput.REFUSED):
+        pattern = f"^{re.escape(secret.prefix)}{_BASE64 if secret.form is SecretForm.BASE64 else _ANY_TEXT}"
+        create["secret"]["pattern"] = roll["secret"]["pattern"] = pattern
+
+
+def _enumerate(document: Document, dialect: Dialect) -> None:
+    if not only(dialect.words.other_words, OnInput.REFUSED):
+        return
+    words = dialect.words
+    taken = {  # section 2.9
+        "CreateEndpointAuthentication": {
+            "type": [words.auth_api_key, words.auth_basic, words.auth_oauth2]
+        },
+        "OAuth2Input": {
+            "authentication_type": [words.oauth2_shared_secret, words.oauth2_assertion],
+            "expiry_time_unit": list(words.oauth2_expiry_units),
+        },
+        "UpdatePortalLink": {"auth_type": list(words.portal_auth_types)},
+    }
+    for name, fields in taken.items():
+        for field, values in fields.items():
+            schema_named(document, name)["properties"][field]["enum"] = values
+
+
+def _take_or_refuse(document: Document, dialect: Dialect, schemas: tuple[str, ...]) -> None:
+    rules = dialect.requests
+    assigned: Document = {"description": "Set by the service alone."}
+    if only(rules.service_assigned_input, OnInput.REFUSED):
+        assigned["not"] = {}
+    for _operation, body in request_bodies(document):
+        properties = resolved(document, content_schema(body))["properties"]
+        properties.update(
+            {name: assigned for name in rules.service_assigned if name not in properties}
+        )
+    if only(rules.unknown_fields, OnInput.REFUSED):
+        for name in schemas:
+            schema_named(document, name)["additionalProperties"] = False
+
+
+def _name_filters(document: Document, dialect: Dialect) -> None:
+    for _path, _method, operation in operations_of(document):
+        for unnamed in operation.pop(_UNNAMED, ()):
+            filtered = FILTERS[unnamed["gap"]]
+            match = getattr(dialect.paging, f"{filtered}_match")
+            compared = f" Compared: {' or '.join(match.allowed)}." if match.decided else ""
+            named = {
+                "name": getattr(dialect.paging, f"{filtered}_filter"),
+                "in": "query",
+                "schema": unnamed["schema"],
+            }
+            operation["parameters"].append(
+                {**named, "description": f"{unnamed['description']}{compared}"}
+            )
+
+
+def _limit_pages(document: Document, dialect: Dialect) -> None:
+    paging = dialect.paging
+    schema = document["components"]["parameters"]["perPage"]["schema"]
+    if only(paging.bad_parameter, BadParameter.REFUSE):
+        schema["minimum"] = 1
+    if only(paging.above_maximum, AboveMaximum.REFUSE) and paging.maximum_per_page.decided:
+        schema["maximum"] = max(paging.maximum_per_page.allowed)  # section 8
+    if paging.default_per_page.decided:
+        schema["default"] = paging.default_per_page.value

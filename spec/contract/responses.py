@@ -1,0 +1,153 @@
+"""What a dialect makes of the responses: statuses, forms of values, fields without value, the error
+body.
+
+Every function takes the OpenAPI document and changes it in place.
+"""
+
+import copy
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from hookproof.spec.dialect.model import Answer, Dialect
+from hookproof.spec.dialect.vocabulary import IDENTIFIER_PATTERNS, TIMESTAMP_PATTERNS, NoValue
+from hookproof.spec.openapi_document import (
+    SCHEMAS,
+    Document,
+    openapi_document,
+    operations_of,
+    reachable_schemas,
+    schema_named,
+)
+
+ANY_SUCCESS: Final = "2XX"
+ERROR_BODY: Final = "ErrorBody"
+
+# A resource that exists has these, whatever stands for a field without value (sections 2.2 to 2.8).
+_ALWAYS_VALUED: Final[Mapping[str, frozenset[str]]] = {
+    "Pagination": frozenset({"has_next_page", "has_prev_page", "per_page"}),
+    "Endpoint": frozenset(
+        {"uid", "project_id", "url", "advanced_signatures", "content_type", "status", "created_at"}
+    ),
+    "Secret": frozenset({"uid", "created_at"}),
+    "PortalLink": frozenset({"uid", "project_id", "endpoint_count", "created_at"}),
+    "Source": frozenset({"uid", "project_id", "type", "created_at"}),
+    "Event": frozenset({"uid", "project_id", "status", "is_duplicate_event", "created_at"}),
+}
+_PLACEHOLDERS: Final = {"{message}": r"[\s\S]*", "{status}": r"\d{3}"}
+
+
+def specialise_responses(document: Document, dialect: Dialect) -> None:
+    """Everything that the service answers."""
+    given = _request_fields(openapi_document())
+    schemas = _resource_schemas(document)
+    for name in schemas:
+        _form(schema_named(document, name), dialect, given)
+    for name in schemas:
+        _widen(schema_named(document, name), _ALWAYS_VALUED.get(name, frozenset()), dialect)
+    _refuse(document, dialect)
+    for _path, _method, operation in operations_of(document):
+        _answer(operation, dialect)
+
+
+def template_schema(template: object) -> Document:
+    """The schema of all bodies that an error body template stands for (section 7)."""
+    if isinstance(template, Mapping):
+        properties = {name: template_schema(value) for name, value in template.items()}
+        return {"type": "object", "properties": properties, "required": list(properties)}
+    if isinstance(template, list):
+        items = [template_schema(value) for value in template]
+        return {"type": "array", "prefixItems": items, "minItems": len(items)}
+    if isinstance(template, str) and any(hole in template for hole in _PLACEHOLDERS):
+        parts = re.split("({message}|{status})", template)
+        return {
+            "type": "string",
+            "pattern": f"^{''.join(_PLACEHOLDERS.get(part, re.escape(part)) for part in parts)}$",
+        }
+    return {"const": template}
+
+
+def _request_fields(document: Document) -> set[str]:
+    """The names of the fields that the document lets a client give: their form is the client's."""
+    bodies = [operation.get("requestBody") for _path, _method, operation in operations_of(document)]
+    return {
+        field
+        for name in reachable_schemas(document, bodies)
+        for field in schema_named(document, name)["properties"]
+    }
+
+
+def _resource_schemas(document: Document) -> list[str]:
+    """The schemas of what envelopes hold."""
+    answers = [operation["responses"] for _path, _method, operation in operations_of(document)]
+    names = reachable_schemas(document, answers)
+    return sorted(name for name in names if "properties" in schema_named(document, name))
+
+
+def _form(schema: Document, dialect: Dialect, given: set[str]) -> None:
+    """Section 2.9: identifiers and timestamps. What a client gave is shown as the client wrote it."""
+    shown = dialect.representation
+    empty = ("^$",) if shown.no_value.allows(NoValue.EMPTY) else ()
+    for name, value in schema["properties"].items():
+        if name == "uid" and shown.identifier.decided:
+            value["pattern"] = _either(shown.identifier, IDENTIFIER_PATTERNS)
+        elif name.endswith("_at") and name not in given and shown.timestamp.decided:
+            value["pattern"] = "|".join((_either(shown.timestamp, TIMESTAMP_PATTERNS), *empty))
+
+
+def _either(answer: Answer[Any], patterns: Mapping[Any, str]) -> str:
+    return "|".join(patterns[form] for form in answer.allowed)
+
+
+def _widen(schema: Document, always: frozenset[str], dialect: Dialect) -> None:
+    """Let null stand in a field that may be without value; what the document requires has one."""
+    if not dialect.representation.no_value.allows(NoValue.NULL):
+        return
+    valued = always | set(schema.get("required", ()))
+    properties = schema["properties"]
+    properties.update(
+        {name: _nullable(value) for name, value in properties.items() if name not in valued}
+    )
+
+
+def _nullable(schema: Document) -> Document:
+    if "$ref" in schema:
+        rest = {keyword: value for keyword, value in schema.items() if keyword != "$ref"}
+        return {"anyOf": [{"$ref": schema["$ref"]}, {"type": "null"}], **rest}
+    return {**schema, "type": [schema["type"], "null"]} if "type" in schema else schema
+
+
+def _refuse(document: Document, dialect: Dialect) -> None:
+    """Section 7: what refusals look like. The error body stays open to further fields."""
+    document["components"]["schemas"][ERROR_BODY] = {
+        **template_schema(dialect.errors.body),
+        "description": "What a refusal says.",
+    }
+    refusal = document["components"]["responses"]["Error"]
+    refusal["content"] = {
+        dialect.errors.content_type: {"schema": {"$ref": f"{SCHEMAS}{ERROR_BODY}"}}
+    }
+
+
+def _answer(operation: Document, dialect: Dialect) -> None:
+    """Sections 4 and 7: the status behind the label, or all of them where a dialect allows several."""
+    operation_id, responses = operation["operationId"], operation["responses"]
+    (labelled,) = (status for status in responses if status.startswith(ANY_SUCCESS[0]))
+    success = responses.pop(labelled)
+    refusals = dict(responses)
+    responses.clear()
+    responses.update(
+        {status: copy.deepcopy(success) for status in _statuses(operation_id, dialect)}
+    )
+    responses.update(refusals)
+
+
+def _statuses(operation_id: str, dialect: Dialect) -> list[str]:
+    """The statuses of an operation that succeeds; a broadcast may have another one for a duplicate
+    (section 4.8).
+    """
+    answers = [dialect.success.of(operation_id)]
+    if operation_id == "createBroadcastEvent":
+        answers.append(dialect.idempotency.duplicate_status)
+    statuses = [str(status) for answer in answers for status in answer.allowed or (ANY_SUCCESS,)]
+    return [status for status in dict.fromkeys(statuses) if status.startswith(ANY_SUCCESS[0])]

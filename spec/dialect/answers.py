@@ -1,0 +1,45 @@
+"""The answers of a dialect one by one, by their dotted names, and which of them are still open."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import fields, is_dataclass
+from typing import Final
+
+from hookproof.spec.dialect.model import Answer, Dialect, Undecided
+
+# Answers that a server may do without: they are about what it sends beside deliveries.
+MAY_STAY_UNDECIDED: Final = ("delivery.notify_on", "delivery.own_events")
+
+
+def answers_of(dialect: Dialect) -> Iterator[tuple[str, object]]:
+    """Every answer under its dotted name, such as `retry.attempts`, in the order of the classes."""
+    yield from _answers(dialect, "")
+
+
+def undecided_fields(dialect: Dialect) -> tuple[str, ...]:
+    """The dotted names of the answers that a dialect leaves undecided."""
+    return tuple(
+        name
+        for name, answer in answers_of(dialect)
+        if isinstance(answer, Answer) and not answer.decided
+    )
+
+
+def require_decided(dialect: Dialect, except_for: Collection[str] = MAY_STAY_UNDECIDED) -> None:
+    """Make sure that a dialect says enough to act on; raises Undecided with a line that names what
+    is missing.
+    """
+    missing = [name for name in undecided_fields(dialect) if name not in except_for]
+    if missing:
+        raise Undecided(
+            f"the dialect {dialect.name} cannot be acted on, since it leaves undecided: {', '.join(missing)};"
+            " give each of them a value"
+        )
+
+
+def _answers(record: object, prefix: str) -> Iterator[tuple[str, object]]:
+    for field in fields(record) if is_dataclass(record) else ():
+        value = getattr(record, field.name)
+        if is_dataclass(value) and not isinstance(value, Answer):
+            yield from _answers(value, f"{prefix}{field.name}.")
+        else:
+            yield f"{prefix}{field.name}", value

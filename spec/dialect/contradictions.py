@@ -1,0 +1,176 @@
+"""Contradictions within a dialect: answers that are well-formed one by one, but cannot hold
+together.
+
+Each check yields the location of the answer to change, and why. Templates have their own module.
+"""
+
+from collections.abc import Collection, Iterator
+from operator import attrgetter
+from typing import Any, Final
+
+from hookproof.spec.dialect.model import REQUIRES, Answer, Dialect
+from hookproof.spec.dialect.template_contradictions import (
+    ONE_SECRET,
+    Contradiction,
+    template_contradictions,
+)
+from hookproof.spec.openapi_document import (
+    content_schema,
+    field_at,
+    openapi_document,
+    operation_named,
+    query_parameters,
+    request_bodies,
+    resolved,
+    schema_named,
+)
+from hookproof.spec.strict_yaml.file_problem import Location
+from hookproof.spec.strict_yaml.schema_wording import did_you_mean
+
+# Pairs of numbers of which the first is at most the second.
+_IN_ORDER: Final = (
+    ("requests.http_timeout_minimum", "requests.http_timeout_maximum"),
+    ("requests.http_timeout_minimum", "delivery.default_timeout_s"),
+    ("delivery.default_timeout_s", "requests.http_timeout_maximum"),
+    ("delivery.default_rate_limit_duration", "requests.rate_limit_duration_maximum"),
+    ("rolling.default_expiration", "requests.expiration_maximum"),
+    ("paging.default_per_page", "paging.maximum_per_page"),
+    ("retry.initial_s", "retry.maximum_s"),
+)
+
+# Groups of answers that share no value.
+_APART: Final = (
+    ("words.endpoint_active", "words.endpoint_disabled"),
+    ("words.auth_api_key", "words.auth_basic", "words.auth_oauth2"),
+    ("words.oauth2_shared_secret", "words.oauth2_assertion"),
+    ("paging.owner_filter", "paging.name_filter"),
+)
+
+_DELIVERY_HEADERS: Final = (
+    "delivery.event_id_header",
+    "delivery.attempt_header",
+    "delivery.event_type_header",
+)
+_SIGNATURE_HEADERS: Final = ("header", "timestamp_header")
+_RESOURCES: Final = ("Endpoint", "PortalLink", "Source", "Event")
+
+
+def contradictions(dialect: Dialect) -> Iterator[Contradiction]:
+    """What cannot hold in a dialect whose answers all have the right form."""
+    found = (one for check in _CHECKS for one in check(dialect))
+    yield from dict.fromkeys(found)
+
+
+def _numbers_are_in_order(dialect: Dialect) -> Iterator[Contradiction]:
+    for lower, upper in _IN_ORDER:
+        smallest, largest = _values(dialect, lower), _values(dialect, upper)
+        if smallest and largest and min(smallest) > max(largest):
+            yield (
+                _location(lower),
+                f"expected at most {max(largest):.15g} ({upper}); found {min(smallest):.15g}",
+            )
+
+
+def _words_are_apart(dialect: Dialect) -> Iterator[Contradiction]:
+    for group in _APART:
+        yield from _repetitions([(path, _values(dialect, path)) for path in group])
+
+
+def _headers_are_apart(dialect: Dialect) -> Iterator[Contradiction]:
+    """One delivery carries the headers of one signature format beside its own; case makes no
+    difference.
+    """
+    for scheme in ("simple", "advanced"):
+        paths = (
+            *_DELIVERY_HEADERS,
+            *(f"signatures.{scheme}.{header}" for header in _SIGNATURE_HEADERS),
+        )
+        yield from _repetitions(
+            [(path, [name.lower() for name in _values(dialect, path)]) for path in paths]
+        )
+
+
+def _repetitions(group: list[tuple[str, list[Any]]]) -> Iterator[Contradiction]:
+    taken: dict[Any, str] = {}
+    for path, values in group:
+        for value in values:
+            if value in taken:
+                yield (
+                    _location(path),
+                    f"expected another value than that of {taken[value]}; found {value}",
+                )
+            taken.setdefault(value, path)
+
+
+def _filters_are_new(dialect: Dialect) -> Iterator[Contradiction]:
+    document = openapi_document()
+    known = query_parameters(document, operation_named(document, "listPortalLinks"))  # section 4.4
+    for path in ("paging.owner_filter", "paging.name_filter"):
+        for name in _values(dialect, path):
+            if name in known:
+                yield (
+                    _location(path),
+                    f"{name} is already the name of another query parameter of listPortalLinks",
+                )
+
+
+def _fields_exist(dialect: Dialect) -> Iterator[Contradiction]:
+    document = openapi_document()
+    for operation_id, body in request_bodies(document):
+        known = resolved(document, content_schema(body))["properties"]
+        yield from _unknown_fields(
+            REQUIRES[operation_id], dialect.requests.required_by(operation_id), known
+        )
+    assigned = {
+        field for name in _RESOURCES for field in schema_named(document, name)["properties"]
+    }
+    yield from _unknown_fields("service_assigned", dialect.requests.service_assigned, assigned)
+    for index, path in enumerate(dialect.representation.masked):
+        if field_at(document, "Endpoint", path.split(".")) is None:
+            yield (
+                ("representation", "masked", index),
+                f"an endpoint has no field {path} (section 2.3)",
+            )
+
+
+def _unknown_fields(
+    answer: str, names: tuple[str, ...], known: Collection[str]
+) -> Iterator[Contradiction]:
+    for index, name in enumerate(names):
+        if name not in known:
+            yield (
+                ("requests", answer, index),
+                f"the document knows no such field, {name}{did_you_mean(name, known)}",
+            )
+
+
+def _both_secrets_sign(dialect: Dialect) -> Iterator[Contradiction]:
+    """Section 4.3 leaves the order open, but not that both secrets sign in the advanced format."""
+    if dialect.signatures.advanced.secrets in ONE_SECRET:
+        yield (
+            ("signatures", "advanced", "secrets"),
+            "expected an answer by which all living secrets sign (section 4.3)",
+        )
+
+
+def _values(dialect: Dialect, path: str) -> list[Any]:
+    """What an answer allows; nothing for an undecided one, or for a header that is not sent."""
+    value = attrgetter(path)(dialect)
+    if isinstance(value, Answer):
+        return list(value.allowed)
+    return [] if value is None else [value]
+
+
+def _location(path: str) -> Location:
+    return tuple(path.split("."))
+
+
+_CHECKS: Final = (
+    template_contradictions,
+    _numbers_are_in_order,
+    _words_are_apart,
+    _headers_are_apart,
+    _filters_are_new,
+    _fields_exist,
+    _both_secrets_sign,
+)

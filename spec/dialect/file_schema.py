@@ -1,0 +1,172 @@
+"""How each type of a dialect's fields is written in a file: its JSON Schema, and the way from there
+to a value.
+
+Both are derived from the dataclasses of `dialect.py`, so that a field stands in one place. A field
+typed `Answer` takes a value, `{one_of: [...]}` with the preferred value first, or `{undecided:
+why}`.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from enum import StrEnum
+from functools import cache
+from types import UnionType
+from typing import Annotated, Any, Final, get_args, get_origin, get_type_hints
+
+from hookproof.spec.dialect.model import Answer, Dialect, Placeholder, Range, Shape
+
+Schema = dict[str, Any]
+
+ONE_OF: Final = "one_of"
+UNDECIDED: Final = "undecided"
+
+_SCALARS: Final[Mapping[Any, str]] = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writing:
+    """How a type is written: the schema of what stands in the file, and the function that reads it."""
+
+    schema: Schema
+    read: Callable[[Any], Any]
+
+
+@cache
+def dialect_writing() -> Writing:
+    """How a whole dialect is written."""
+    return writing_of(Dialect)
+
+
+def writing_of(annotation: Any) -> Writing:
+    """How a type of `dialect.py` is written; raises TypeError for a type that no file can express."""
+    generic = _GENERICS.get(get_origin(annotation))
+    if generic is not None:
+        return generic(*get_args(annotation))
+    if is_dataclass(annotation):
+        return _record(annotation)
+    if isinstance(annotation, type) and issubclass(annotation, StrEnum):
+        return Writing(schema={"enum": [member.value for member in annotation]}, read=annotation)
+    if annotation in _SCALARS:
+        return Writing(schema={"type": _SCALARS[annotation]}, read=annotation)
+    raise TypeError(f"a dialect file cannot express {annotation}")
+
+
+def _record(kind: Any) -> Writing:
+    writings = {
+        name: writing_of(hint)
+        for name, hint in get_type_hints(kind, include_extras=True).items()
+        if name in {field.name for field in fields(kind)}
+    }
+    schema = {
+        "type": "object",
+        "properties": {name: writing.schema for name, writing in writings.items()},
+        "required": list(writings),
+        "additionalProperties": False,
+    }
+    return Writing(
+        schema=schema,
+        read=lambda found: kind(**{name: writings[name].read(found[name]) for name in found}),
+    )
+
+
+def _annotated(annotation: Any, description: str, *constraints: object) -> Writing:
+    writing = writing_of(annotation)
+    for constraint in constraints:
+        _constrain(writing.schema, constraint)
+    if "else" in writing.schema:
+        writing.schema["else"]["description"] = description
+    return Writing(schema={**writing.schema, "description": description}, read=writing.read)
+
+
+def _constrain(schema: Schema, constraint: object) -> None:
+    """Narrow a schema in place: what the constraint is about stands inside an answer or a list, or
+    beside null.
+    """
+    if "else" in schema:
+        _constrain(schema["else"], constraint)
+        _constrain(schema["then"]["properties"][ONE_OF]["items"], constraint)
+    elif "items" in schema:
+        _constrain(schema["items"], constraint)
+    elif isinstance(constraint, Range):
+        bounds = {"minimum": constraint.minimum, "maximum": constraint.maximum}
+        schema.update({keyword: bound for keyword, bound in bounds.items() if bound is not None})
+    elif isinstance(constraint, Placeholder):
+        hole = f"{{{constraint.name}}}"
+        schema.setdefault("allOf", []).append(
+            {"pattern": re.escape(hole), "x-expected": f"a text with {hole} in it"}
+        )
+    elif isinstance(constraint, Shape):
+        null = " or null" if "null" in schema["type"] else ""
+        schema.update({"pattern": constraint.pattern, "x-expected": f"{constraint.words}{null}"})
+    else:
+        raise TypeError(f"a dialect file cannot express {constraint}")
+
+
+def _answer(kind: Any) -> Writing:
+    value = writing_of(kind)
+    several = {
+        "type": "object",
+        "properties": {
+            ONE_OF: {
+                "type": "array",
+                "items": dict(value.schema),
+                "minItems": 1,
+                "uniqueItems": True,
+            },
+            UNDECIDED: {"type": "string", "minLength": 1, "x-expected": "the reason, in words"},
+        },
+        "minProperties": 1,
+        "maxProperties": 1,
+        "additionalProperties": False,
+        "x-expected": f"a value, {{{ONE_OF}: [...]}} or {{{UNDECIDED}: why}}",
+    }
+    return Writing(
+        schema={"if": {"type": "object"}, "then": several, "else": value.schema},
+        read=lambda found: _read_answer(found, value.read),
+    )
+
+
+def _read_answer(found: Any, read: Callable[[Any], Any]) -> Answer[Any]:
+    if not isinstance(found, dict):
+        return Answer((read(found),))
+    if UNDECIDED in found:
+        return Answer((), found[UNDECIDED])
+    return Answer(tuple(read(value) for value in found[ONE_OF]))
+
+
+def _optional(kind: Any, _none: Any) -> Writing:
+    writing = writing_of(kind)
+    schema = {**writing.schema, "type": [writing.schema["type"], "null"]}
+    return Writing(schema=schema, read=lambda found: None if found is None else writing.read(found))
+
+
+def _list(kind: Any, _ellipsis: Any) -> Writing:
+    item = writing_of(kind)
+    schema = {"type": "array", "items": item.schema, "uniqueItems": True}
+    return Writing(schema=schema, read=lambda found: tuple(item.read(value) for value in found))
+
+
+def _mapping(_key: Any, kind: Any) -> Writing:
+    if kind is object:
+        return Writing(schema={"type": "object"}, read=dict)
+    value = writing_of(kind)
+    schema = {"type": "object", "additionalProperties": value.schema}
+    return Writing(
+        schema=schema, read=lambda found: {key: value.read(item) for key, item in found.items()}
+    )
+
+
+# The writer for each generic type, which takes the type's arguments.
+_GENERICS: Final[Mapping[Any, Callable[..., Writing]]] = {
+    Annotated: _annotated,
+    Answer: _answer,
+    UnionType: _optional,
+    tuple: _list,
+    Mapping: _mapping,
+}

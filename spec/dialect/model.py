@@ -1,0 +1,454 @@
+"""A dialect: one service's answer to every gap of the document.
+
+`Dialect` has one field per gap, grouped by subject; `gaps.yaml` says which field answers which
+question, and the files in `dialects/` hold the answers. A field typed `Answer` may allow several
+values or stay undecided, since it is only compared with what a target did. The other fields must be
+known before anything can be sent or verified.
+
+`dialect_file.py` reads these classes to check a file, so the descriptions here are also what a user
+is told.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Final, Generic, TypeVar
+
+from hookproof.spec.dialect.vocabulary import (
+    AboveMaximum,
+    AppIdMeaning,
+    BadParameter,
+    CreationVisit,
+    CursorForm,
+    Duplicate,
+    Encoding,
+    Excess,
+    FormEncoding,
+    Hash,
+    IdentifierForm,
+    KeyScope,
+    Match,
+    Notify,
+    NoValue,
+    OnInput,
+    PortalEndpointsMeaning,
+    Reach,
+    RedirectOutcome,
+    RetryAfter,
+    SecretDisplay,
+    SecretForm,
+    SigningSecrets,
+    SortKey,
+    SuccessStatus,
+    TimestampForm,
+    TimeUnit,
+    ZeroLimit,
+)
+
+T = TypeVar("T")
+
+
+class Undecided(Exception):
+    """A single answer was needed from a dialect that leaves the gap undecided."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[T]):
+    """The values that a dialect allows for one gap, the preferred one first; none at all means
+    undecided.
+    """
+
+    allowed: tuple[T, ...]
+    # Why the gap stays undecided.
+    reason: str = ""
+
+    @property
+    def decided(self) -> bool:
+        """Whether the dialect says anything."""
+        return bool(self.allowed)
+
+    @property
+    def value(self) -> T:
+        """The preferred value; raises Undecided."""
+        if not self.allowed:
+            raise Undecided(self.reason)
+        return self.allowed[0]
+
+    def allows(self, actual: object) -> bool:
+        """Whether a target that shows `actual` agrees with the dialect; an undecided one agrees
+        with all.
+        """
+        return not self.allowed or actual in self.allowed
+
+
+@dataclass(frozen=True, slots=True)
+class Placeholder:
+    """A constraint: the text holds `{name}`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A constraint: the number lies between the two, both included."""
+
+    minimum: float
+    maximum: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A constraint: the text matches a regular expression, which `words` tell a reader."""
+
+    pattern: str
+    words: str
+
+
+SUCCESS = Range(200, 299)
+REFUSAL = Range(400, 499)
+STATUS = Range(200, 499)
+COUNT = Range(1)
+AMOUNT = Range(0)
+HEADER = Shape(r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", "the name of a header")
+MEDIA_TYPE = Shape(
+    r"^[!#$&^_.+0-9A-Za-z-]+/[!#$&^_.+0-9A-Za-z-]+$", "a media type without parameters"
+)
+PARAMETER = Shape(r"^[0-9A-Za-z._~-]+$", "the name of a query parameter")
+ONE_WORD = Shape(r"^[0-9a-z][0-9a-z-]*$", "a word of small letters, digits and hyphens")
+PRINTABLE = Shape(r"^[ -~]*$", "printable ASCII text")
+HEADER_TEXT = Shape(r"^[!-~]([ !-~]*[!-~])?$", "printable ASCII text without blanks at its ends")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Authentication:
+    """Section 5: API keys."""
+
+    key_format: Annotated[
+        str,
+        "value of the Authorization header; {key} stands for the key",
+        Placeholder("key"),
+        HEADER_TEXT,
+    ]
+    key_scope: Annotated[Answer[KeyScope], "what one key opens"]
+    missing_key_status: Annotated[Answer[int], "status for a request without a key", REFUSAL]
+    wrong_key_status: Annotated[Answer[int], "status for a key that was never issued", REFUSAL]
+    foreign_key_status: Annotated[Answer[int], "status for the key of another project", REFUSAL]
+
+
+# The field of SuccessStatuses that holds the status of an operation: its label in section 4, if it
+# has one.
+LABELS: Final = {
+    "createEndpoint": "created",
+    "getEndpoint": "get_endpoint",
+    "expireEndpointSecret": "ok",
+    "listPortalLinks": "list_portal_links",
+    "getPortalLink": "ok",
+    "updatePortalLink": "accepted",
+    "listSources": "ok",
+    "createBroadcastEvent": "created",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuccessStatuses:
+    """Section 7: the numbers behind the labels, and the two operations without a label."""
+
+    created: Annotated[Answer[int], "status behind the label Created", SUCCESS]
+    accepted: Annotated[Answer[int], "status behind the label Accepted", SUCCESS]
+    ok: Annotated[Answer[int], "status behind the label OK", SUCCESS]
+    get_endpoint: Annotated[Answer[int], "status of a fetched endpoint", SUCCESS]
+    list_portal_links: Annotated[Answer[int], "status of a page of portal links", SUCCESS]
+
+    def of(self, operation_id: str) -> Answer[int]:
+        """The status of an operation that succeeds; raises KeyError for an unknown one."""
+        status: Answer[int] = getattr(self, LABELS[operation_id])
+        return status
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Errors:
+    """Section 7: what refusals look like."""
+
+    body: Annotated[
+        Mapping[str, object], "error body; {message} and {status} in a text stand for themselves"
+    ]
+    content_type: Annotated[str, "content type of an error body", MEDIA_TYPE]
+    malformed_body: Annotated[Answer[int], "status for a body that is not JSON", REFUSAL]
+    invalid_value: Annotated[
+        Answer[int], "status for a field or parameter with a value that is not taken", REFUSAL
+    ]
+    unknown_resource: Annotated[
+        Answer[int], "status for an identifier that names nothing in the project", REFUSAL
+    ]
+    unknown_project: Annotated[Answer[int], "status for a project that does not exist", REFUSAL]
+    unknown_path: Annotated[Answer[int], "status for a path outside the eight operations", REFUSAL]
+    method_not_allowed: Annotated[Answer[int], "status for another method on a known path", REFUSAL]
+    body_too_large: Annotated[Answer[int], "status for a body above the size limit", REFUSAL]
+    unsupported_media_type: Annotated[
+        Answer[int], "status for a body that is not declared as JSON", REFUSAL
+    ]
+    slow_request: Annotated[
+        Answer[int], "status for a request that does not arrive in time", REFUSAL
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Representation:
+    """Section 2.9: the forms of values."""
+
+    identifier: Annotated[Answer[IdentifierForm], "form of assigned identifiers"]
+    timestamp: Annotated[Answer[TimestampForm], "form of timestamps"]
+    no_value: Annotated[Answer[NoValue], "how a field without value is shown"]
+    secrets_shown: Annotated[Answer[SecretDisplay], "where secret values are shown in clear"]
+    masked: Annotated[
+        tuple[str, ...], "dotted paths within an endpoint whose values are masked in responses"
+    ]
+    mask: Annotated[str, "what stands in place of a masked value"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """Sections 2.9 and 3: the values of enumerated fields, by meaning."""
+
+    endpoint_active: Annotated[Answer[str], "status of an endpoint that is enabled"]
+    endpoint_disabled: Annotated[Answer[str], "status of an endpoint created with is_disabled"]
+    event_created: Annotated[Answer[str], "status of an event in the answer to its creation"]
+    auth_api_key: Annotated[str, "authentication type that sends a fixed header"]
+    auth_basic: Annotated[str, "authentication type that sends a user name and password"]
+    auth_oauth2: Annotated[str, "authentication type that fetches an OAuth 2 token"]
+    oauth2_shared_secret: Annotated[str, "authentication_type of OAuth 2 with a client secret"]
+    oauth2_assertion: Annotated[str, "authentication_type of OAuth 2 with a signed assertion"]
+    oauth2_expiry_units: Annotated[
+        Mapping[str, TimeUnit], "values of expiry_time_unit and their meaning"
+    ]
+    portal_auth_types: Annotated[tuple[str, ...], "values of a portal link's auth_type"]
+    source_types: Annotated[tuple[str, ...], "values of a source's type"]
+    source_providers: Annotated[tuple[str, ...], "values of a source's provider"]
+    verifier_types: Annotated[tuple[str, ...], "values of a source verifier's type"]
+    pub_sub_types: Annotated[tuple[str, ...], "values of a source's pub_sub type"]
+    other_words: Annotated[
+        Answer[OnInput], "what becomes of an enumerated field with a word not listed here"
+    ]
+
+
+# The field of RequestRules that names the required fields of an operation's body.
+REQUIRES: Final = {
+    "createEndpoint": "create_endpoint_requires",
+    "expireEndpointSecret": "expire_endpoint_secret_requires",
+    "updatePortalLink": "update_portal_link_requires",
+    "createBroadcastEvent": "create_broadcast_event_requires",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestRules:
+    """Sections 2.9, 4.9, 8 and 9: what a request must and may hold."""
+
+    create_endpoint_requires: Annotated[tuple[str, ...], "required fields of createEndpoint"]
+    expire_endpoint_secret_requires: Annotated[
+        tuple[str, ...], "required fields of expireEndpointSecret"
+    ]
+    update_portal_link_requires: Annotated[tuple[str, ...], "required fields of updatePortalLink"]
+    create_broadcast_event_requires: Annotated[
+        tuple[str, ...], "required fields of createBroadcastEvent"
+    ]
+    service_assigned: Annotated[tuple[str, ...], "response fields that only the service sets"]
+    service_assigned_input: Annotated[
+        Answer[OnInput], "what becomes of a service-assigned field in a request"
+    ]
+    unknown_fields: Annotated[
+        Answer[OnInput], "what becomes of a field that the document does not name"
+    ]
+    size_limit: Annotated[int, "largest request body, in bytes", COUNT]
+    http_timeout_minimum: Annotated[int, "smallest http_timeout, in seconds", AMOUNT]
+    http_timeout_maximum: Annotated[int, "largest http_timeout, in seconds", COUNT]
+    rate_limit_maximum: Annotated[int, "largest rate_limit", COUNT]
+    rate_limit_duration_maximum: Annotated[int, "largest rate_limit_duration, in its unit", COUNT]
+    expiration_maximum: Annotated[int, "largest expiration of an old secret, in its unit", COUNT]
+    app_id: Annotated[Answer[AppIdMeaning], "what the deprecated appID does"]
+    portal_endpoints: Annotated[
+        Answer[PortalEndpointsMeaning], "what the deprecated portal field endpoints does"
+    ]
+
+    def required_by(self, operation_id: str) -> tuple[str, ...]:
+        """The fields that the body of an operation must hold; raises KeyError for one without a
+        body.
+        """
+        required: tuple[str, ...] = getattr(self, REQUIRES[operation_id])
+        return required
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paging:
+    """Sections 4.4, 4.7 and 8: lists."""
+
+    default_per_page: Annotated[Answer[int], "page size when perPage is not given", COUNT]
+    maximum_per_page: Annotated[Answer[int], "largest page size", COUNT]
+    above_maximum: Annotated[Answer[AboveMaximum], "what becomes of a larger perPage"]
+    bad_parameter: Annotated[
+        Answer[BadParameter], "what becomes of a parameter that cannot be read"
+    ]
+    cursor_form: Annotated[Answer[CursorForm], "what a cursor looks like"]
+    sort_key: Annotated[Answer[SortKey], "field that sort orders by"]
+    owner_filter: Annotated[
+        str, "name of the query parameter that filters portal links by owner ID", PARAMETER
+    ]
+    owner_match: Annotated[Answer[Match], "how the owner filter is compared"]
+    name_filter: Annotated[
+        str, "name of the query parameter that filters portal links by name", PARAMETER
+    ]
+    name_match: Annotated[Answer[Match], "how the name filter is compared"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rolling:
+    """Section 4.3: rolling a secret."""
+
+    expiration_unit: Annotated[TimeUnit, "unit of expiration"]
+    default_expiration: Annotated[
+        Answer[int], "expiration when it is not given, in its unit", AMOUNT
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retry:
+    """Section 1: attempts. The n-th wait is `initial_s * factor ** (n - 1)`, at most `maximum_s`,
+    plus jitter.
+    """
+
+    attempts: Annotated[Answer[int], "attempts for one delivery, the first one included", COUNT]
+    initial_s: Annotated[Answer[float], "wait before the second attempt, in seconds", AMOUNT]
+    factor: Annotated[Answer[float], "growth of the wait from attempt to attempt", COUNT]
+    maximum_s: Annotated[Answer[float], "longest wait, in seconds", AMOUNT]
+    jitter: Annotated[float, "largest random share by which a wait is lengthened", Range(0, 1)]
+    success: Annotated[Answer[SuccessStatus], "answers that count as delivered"]
+    redirect: Annotated[Answer[RedirectOutcome], "how an answer that redirects counts"]
+    retry_after: Annotated[Answer[RetryAfter], "what becomes of a Retry-After header"]
+    retry_after_maximum_s: Annotated[
+        float, "longest Retry-After that is waited for, in seconds", AMOUNT
+    ]
+    deactivate_after: Annotated[
+        Answer[int], "exhausted deliveries in a row that disable an endpoint; 0: never", AMOUNT
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """Sections 1, 4.8 and 6: what arrives where."""
+
+    reach: Annotated[Answer[Reach], "endpoints that a broadcast reaches"]
+    disabled_receives: Annotated[
+        Answer[bool], "whether an endpoint created with is_disabled receives"
+    ]
+    visible_within_s: Annotated[
+        float, "time after which a new endpoint receives broadcasts, in seconds", AMOUNT
+    ]
+    creation_visit: Annotated[Answer[CreationVisit], "request that tries a new endpoint's URL"]
+    event_id_header: Annotated[
+        str, "delivery header with the event's identifier, the same at each attempt", HEADER
+    ]
+    attempt_header: Annotated[
+        str | None, "delivery header with the attempt's number; null: none", HEADER
+    ]
+    first_attempt: Annotated[Answer[int], "number of the first attempt", AMOUNT]
+    event_type_header: Annotated[
+        str | None, "delivery header with the event_type; null: none", HEADER
+    ]
+    reserved_headers: Annotated[
+        Answer[OnInput], "what becomes of a custom header that the service itself sets"
+    ]
+    form_body: Annotated[Answer[FormEncoding], "body for an endpoint with the form content type"]
+    default_timeout_s: Annotated[
+        Answer[int], "http_timeout when it is not given, in seconds", COUNT
+    ]
+    rate_limit_unit: Annotated[TimeUnit, "unit of rate_limit_duration"]
+    default_rate_limit_duration: Annotated[
+        Answer[int], "rate_limit_duration when it is not given, in its unit", COUNT
+    ]
+    zero_rate_limit: Annotated[Answer[ZeroLimit], "what a rate_limit of 0 means"]
+    excess: Annotated[Answer[Excess], "what becomes of deliveries above the rate limit"]
+    notify_on: Annotated[Answer[Notify], "condition for notifications by e-mail and chat"]
+    own_events: Annotated[
+        Answer[bool], "whether the service sends webhooks about its own resources"
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Idempotency:
+    """Sections 2.8 and 4.8: duplicates. A key is compared within its project."""
+
+    duplicate: Annotated[Answer[Duplicate], "what a duplicate is answered with"]
+    duplicate_status: Annotated[Answer[int], "status of that answer", STATUS]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Secrets:
+    """Sections 2.3 and 2.4: the text of a signing secret."""
+
+    prefix: Annotated[str, "what a secret's text begins with; it is not part of the key"]
+    form: Annotated[SecretForm, "how the rest of the text becomes the key"]
+    generated_bytes: Annotated[int, "random bytes in a secret that the service makes", Range(16)]
+    other_forms: Annotated[
+        Answer[OnInput], "what becomes of a given secret without this prefix and form"
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignatureScheme:
+    """Section 6, item 3: how one of the two signature formats is made.
+
+    `signed` and `value` are templates. `{body}` is the raw body, `{timestamp}` the time of the
+    attempt, `{id}` the event's identifier, `{signatures}` the items joined by `separator`. In an
+    item, `{signature}` is the encoded HMAC and `{version}` the label at the secret's place in
+    order; the last label serves all further secrets.
+    """
+
+    header: Annotated[str, "header that carries the signatures", HEADER]
+    timestamp_header: Annotated[str | None, "header that carries the time; null: none", HEADER]
+    hash: Annotated[Hash, "hash of the HMAC"]
+    encoding: Annotated[Encoding, "how a signature is written"]
+    signed: Annotated[str, "bytes that are signed", Placeholder("body")]
+    value: Annotated[str, "value of the header", Placeholder("signatures"), HEADER_TEXT]
+    item: Annotated[str, "one signature within the value", Placeholder("signature"), HEADER_TEXT]
+    separator: Annotated[str, "text between two signatures", PRINTABLE]
+    versions: Annotated[tuple[str, ...], "labels of the signatures, in order", HEADER_TEXT]
+    timestamp_unit: Annotated[TimeUnit, "unit of the time since 1970"]
+    secrets: Annotated[SigningSecrets, "living secrets that sign, in the order of their signatures"]
+    tolerance_s: Annotated[
+        float, "age or lead of the time that a receiver accepts, in seconds", AMOUNT
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signatures:
+    """Section 2.3: the two formats that advanced_signatures chooses between."""
+
+    secret: Annotated[Secrets, "signing secrets"]
+    simple: Annotated[SignatureScheme, "format when advanced_signatures is false"]
+    advanced: Annotated[SignatureScheme, "format when advanced_signatures is true"]
+
+    def scheme(self, *, advanced: bool) -> SignatureScheme:
+        """The format that an endpoint with this advanced_signatures gets."""
+        return self.advanced if advanced else self.simple
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """A service's answers to all gaps."""
+
+    name: Annotated[str, "name of the dialect", ONE_WORD]
+    summary: Annotated[str, "what kind of service it describes"]
+    policy: Annotated[
+        str, "the service's policy on deprecation and compatibility, in words (section 9)"
+    ]
+    authentication: Annotated[Authentication, "API keys"]
+    success: Annotated[SuccessStatuses, "success statuses"]
+    errors: Annotated[Errors, "refusals"]
+    representation: Annotated[Representation, "forms of values"]
+    words: Annotated[Words, "enumerated values"]
+    requests: Annotated[RequestRules, "request fields"]
+    paging: Annotated[Paging, "lists"]
+    rolling: Annotated[Rolling, "secret rolling"]
+    retry: Annotated[Retry, "attempts"]
+    delivery: Annotated[Delivery, "deliveries"]
+    idempotency: Annotated[Idempotency, "duplicates"]
+    signatures: Annotated[Signatures, "signatures"]

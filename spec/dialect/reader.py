@@ -1,0 +1,160 @@
+"""Reads dialects: the shipped ones by name, a user's own from a file, or from a mapping within
+another file.
+
+A file answers every gap, or says `extends:` with the dialect that holds the answers which it leaves
+out. Groups of answers are merged; a single answer replaces the inherited one whole.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from hookproof.spec.dialect.contradictions import contradictions
+from hookproof.spec.dialect.file_schema import Schema, dialect_writing
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.strict_yaml.file_problem import Location
+from hookproof.spec.strict_yaml.parser import YamlText
+from hookproof.spec.strict_yaml.reader import (
+    FileProblems,
+    Problem,
+    check_yaml,
+    read_text,
+    scan_yaml,
+)
+from hookproof.spec.strict_yaml.schema_wording import did_you_mean
+
+EXTENDS: Final = "extends"
+# What a dialect says of itself; it is never inherited.
+OWN_FIELDS: Final = ("name", "summary")
+
+_FOLDER: Final = Path(__file__).parents[1] / "dialects"
+_SUFFIXES: Final = (".yaml", ".yml")
+_NO_LINES: Final[Mapping[Location, int]] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Origin:
+    """Where a dialect stands: its name for a reader, its folder, and the files that led to it,
+    itself the last.
+    """
+
+    name: str
+    folder: Path
+    chain: tuple[Path, ...]
+
+
+def shipped_dialects() -> tuple[str, ...]:
+    """The names of the dialects that come with Hookproof."""
+    return tuple(sorted(path.stem for path in _FOLDER.glob("*.yaml")))
+
+
+def load_dialect(name_or_path: str) -> Dialect:
+    """A shipped dialect by its name, or the one in a file: what has a slash or ends in .yaml or
+    .yml is a path.
+
+    Raises FileProblems with everything that is wrong.
+    """
+    path = _path(name_or_path, Path())
+    content = scan_yaml(read_text(path), str(path))
+    return _dialect(content, _Origin(name=str(path), folder=path.parent, chain=(path.resolve(),)))
+
+
+def load_dialect_mapping(
+    mapping: Mapping[str, Any],
+    origin: str,
+    *,
+    folder: Path = Path(),
+    lines: Mapping[Location, int] = _NO_LINES,
+) -> Dialect:
+    """A dialect that stands within another file; raises FileProblems, in which `origin` says where
+    that is.
+
+    A path that it extends is relative to `folder`; `lines` tells on which line of the file each
+    part of it begins.
+    """
+    return _dialect(
+        YamlText(value=dict(mapping), lines=lines), _Origin(name=origin, folder=folder, chain=())
+    )
+
+
+def _dialect(content: YamlText, origin: _Origin) -> Dialect:
+    dialect: Dialect = dialect_writing().read(_answers(content, origin))
+    problems = [content.problem(location, message) for location, message in contradictions(dialect)]
+    if problems:
+        raise FileProblems(origin.name, problems)
+    return dialect
+
+
+def _answers(content: YamlText, origin: _Origin) -> dict[str, Any]:
+    """The answers of a file, inherited ones included."""
+    if not (isinstance(content.value, dict) and EXTENDS in content.value):
+        check_yaml(content, dialect_writing().schema, origin.name)
+        return dict(content.value)
+    check_yaml(content, _partial_schema(), origin.name)
+    own = {key: value for key, value in content.value.items() if key != EXTENDS}
+    return _merged(_inherited(content, origin), own, dialect_writing().schema)
+
+
+def _inherited(content: YamlText, origin: _Origin) -> dict[str, Any]:
+    try:
+        path = _path(content.value[EXTENDS], origin.folder)
+        text = read_text(path)
+    except FileProblems as refusal:
+        raise FileProblems(origin.name, [content.problem((EXTENDS,), str(refusal))]) from None
+    if path.resolve() in origin.chain:
+        raise FileProblems(
+            origin.name,
+            [content.problem((EXTENDS,), "this leads back to a dialect that extends it")],
+        )
+    chain = (*origin.chain, path.resolve())
+    return _answers(
+        scan_yaml(text, str(path)), _Origin(name=str(path), folder=path.parent, chain=chain)
+    )
+
+
+def _path(name_or_path: str, folder: Path) -> Path:
+    if "/" in name_or_path or name_or_path.endswith(_SUFFIXES):
+        return folder / name_or_path
+    shipped = shipped_dialects()
+    if name_or_path in shipped:
+        return _FOLDER / f"{name_or_path}.yaml"
+    known = f"expected one of: {', '.join(shipped)}, or the path of a file that ends in .yaml"
+    message = f"no such dialect; {known}{did_you_mean(name_or_path, shipped)}"
+    raise FileProblems(name_or_path, [Problem(line=None, where="", message=message)])
+
+
+def _partial_schema() -> Schema:
+    """The schema of a file that extends another: it may leave out all but what it says of itself."""
+    schema = _without_required(dialect_writing().schema)
+    extends = {
+        "type": "string",
+        "minLength": 1,
+        "description": "the dialect that answers what is left out here",
+    }
+    return {
+        **schema,
+        "properties": {EXTENDS: extends, **schema["properties"]},
+        "required": [*OWN_FIELDS],
+    }
+
+
+def _without_required(schema: Schema) -> Schema:
+    """The schema of a group whose fields may all be left out, in its inner groups too."""
+    if "required" not in schema:
+        return schema
+    properties = {name: _without_required(value) for name, value in schema["properties"].items()}
+    return {**schema, "properties": properties, "required": []}
+
+
+def _merged(inherited: dict[str, Any], own: dict[str, Any], schema: Schema) -> dict[str, Any]:
+    """Inherited answers under one's own; only groups, which the schema knows by their required
+    fields, are merged.
+    """
+    answers: dict[str, Any] = {}
+    for name, value in schema["properties"].items():
+        if name in inherited and name in own and "required" in value:
+            answers[name] = _merged(inherited[name], own[name], value)
+        else:
+            answers[name] = own.get(name, inherited.get(name))
+    return answers

@@ -1,0 +1,124 @@
+"""Contradictions within the templates of a dialect: the key, the error body and the signatures
+(sections 5, 6, 7).
+
+A placeholder is a word in braces. A receiver reads the value of a signature header backwards, so
+that its parts have to be told apart by what stands between them.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from typing import Final
+
+from hookproof.spec.dialect.model import Dialect, SignatureScheme
+from hookproof.spec.dialect.vocabulary import Encoding, SigningSecrets
+from hookproof.spec.strict_yaml.file_problem import Location
+from hookproof.spec.strict_yaml.schema_wording import did_you_mean
+
+Contradiction = tuple[Location, str]
+
+# What the templates of a field may hold.
+PLACEHOLDERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "key_format": ("key",),
+    "body": ("message", "status"),
+    "signed": ("body", "timestamp", "id"),
+    "value": ("timestamp", "id", "signatures"),
+    "item": ("signature", "version"),
+}
+# Answers by which a delivery carries one signature.
+ONE_SECRET: Final = (SigningSecrets.NEWEST, SigningSecrets.OLDEST)
+
+_HOLE: Final = re.compile(r"\{(\w*)\}")
+_ALPHABETS: Final = {Encoding.HEX: "[0-9a-f]+", Encoding.BASE64: "[0-9A-Za-z+/=]+"}
+
+
+def template_contradictions(dialect: Dialect) -> Iterator[Contradiction]:
+    """What cannot hold in the templates of a dialect."""
+    yield from _unknown_placeholders(
+        ("authentication", "key_format"), dialect.authentication.key_format
+    )
+    yield from _unknown_in_body(("errors", "body"), dialect.errors.body)
+    for name in ("simple", "advanced"):
+        scheme = getattr(dialect.signatures, name)
+        for check in (
+            _placeholders_are_known,
+            _time_is_sent,
+            _versions_are_used,
+            _parts_can_be_told_apart,
+        ):
+            for field, message in check(scheme):
+                yield ("signatures", name, field), message
+
+
+def _unknown_in_body(location: Location, template: object) -> Iterator[Contradiction]:
+    if isinstance(template, str):
+        yield from _unknown_placeholders(location, template, "body")
+    elif isinstance(template, Mapping):
+        for key, value in template.items():
+            yield from _unknown_in_body((*location, key), value)
+    elif isinstance(template, list):
+        for index, value in enumerate(template):
+            yield from _unknown_in_body((*location, index), value)
+
+
+def _unknown_placeholders(
+    location: Location, template: str, field: str = ""
+) -> Iterator[Contradiction]:
+    known = PLACEHOLDERS[field or str(location[-1])]
+    for name in dict.fromkeys(_HOLE.findall(template)):
+        if name not in known:
+            yield (
+                location,
+                f"unknown placeholder {{{name}}}{did_you_mean(name, known) or _expected(known)}",
+            )
+
+
+def _expected(known: Collection[str]) -> str:
+    return f"; expected one of: {', '.join(f'{{{name}}}' for name in known)}"
+
+
+def _placeholders_are_known(scheme: SignatureScheme) -> Iterator[tuple[str, str]]:
+    for field in ("signed", "value", "item"):
+        template = getattr(scheme, field)
+        for (name,), message in _unknown_placeholders((field,), template):
+            yield str(name), message
+        for name, count in Counter(_HOLE.findall(template)).items():
+            if count > 1 and field != "signed":
+                yield (
+                    field,
+                    f"the placeholder {{{name}}} stands here {count} times; expected it once",
+                )
+
+
+def _time_is_sent(scheme: SignatureScheme) -> Iterator[tuple[str, str]]:
+    """A receiver cannot check a signature over a time that it is not told."""
+    if (
+        "{timestamp}" in scheme.signed
+        and "{timestamp}" not in scheme.value
+        and scheme.timestamp_header is None
+    ):
+        yield (
+            "signed",
+            "{timestamp} is signed but not sent; put it into value or name a timestamp_header",
+        )
+
+
+def _versions_are_used(scheme: SignatureScheme) -> Iterator[tuple[str, str]]:
+    if "{version}" in scheme.item and not scheme.versions:
+        yield "versions", "expected at least one label, since item holds {version}"
+    if "{version}" not in scheme.item and scheme.versions:
+        yield "versions", "expected none, since item does not hold {version}"
+
+
+def _parts_can_be_told_apart(scheme: SignatureScheme) -> Iterator[tuple[str, str]]:
+    for field in ("value", "item"):
+        if "}{" in getattr(scheme, field):
+            yield field, "two placeholders stand side by side; expected text between them"
+    for version in scheme.versions:
+        if scheme.separator and scheme.separator in version:
+            yield "versions", f"expected labels without the separator; found {version}"
+    several = scheme.secrets not in ONE_SECRET
+    if several and (
+        not scheme.separator or re.fullmatch(_ALPHABETS[scheme.encoding], scheme.separator)
+    ):
+        yield "separator", f"expected text that cannot be part of a signature in {scheme.encoding}"

@@ -1,0 +1,246 @@
+"""The closed word lists in which a dialect answers a gap.
+
+Each class is one gap whose possible answers are kinds of behaviour. Code that acts on an answer
+compares with a member, never with the word itself, so that the words stand here and in the dialect
+files alone.
+"""
+
+from enum import StrEnum
+from typing import Final
+
+
+class KeyScope(StrEnum):
+    """What one API key opens (section 5)."""
+
+    PROJECT = "project"
+    ACCOUNT = "account"
+
+
+class IdentifierForm(StrEnum):
+    """The form of identifiers that the service assigns (section 2.9)."""
+
+    ULID = "ulid"
+    UUID = "uuid"
+    OPAQUE = "opaque"
+
+
+IDENTIFIER_PATTERNS: Final = {
+    IdentifierForm.ULID: "^[0-7][0-9A-HJKMNP-TV-Z]{25}$",
+    IdentifierForm.UUID: "^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$",
+    IdentifierForm.OPAQUE: "^.+$",
+}
+
+
+class TimestampForm(StrEnum):
+    """The form of timestamps, all of them strings (section 2.9)."""
+
+    RFC3339_MICROSECONDS = "rfc3339_microseconds"
+    RFC3339 = "rfc3339"
+    UNIX_MILLISECONDS = "unix_milliseconds"
+
+
+TIMESTAMP_PATTERNS: Final = {
+    TimestampForm.RFC3339_MICROSECONDS: r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$",
+    TimestampForm.RFC3339: r"^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$",
+    TimestampForm.UNIX_MILLISECONDS: r"^\d{13,}$",
+}
+
+
+class NoValue(StrEnum):
+    """How a response shows a field that has no value."""
+
+    NULL = "null"
+    ABSENT = "absent"
+    EMPTY = "empty"
+
+
+class OnInput(StrEnum):
+    """What becomes of input that the service does not take."""
+
+    IGNORED = "ignored"
+    REFUSED = "refused"
+
+
+class TimeUnit(StrEnum):
+    """A unit of time in a request field or a signature."""
+
+    MILLISECONDS = "milliseconds"
+    SECONDS = "seconds"
+    MINUTES = "minutes"
+    HOURS = "hours"
+
+    @property
+    def in_seconds(self) -> float:
+        """The length of one unit, in seconds."""
+        return {"milliseconds": 0.001, "seconds": 1.0, "minutes": 60.0, "hours": 3600.0}[self.value]
+
+
+class AboveMaximum(StrEnum):
+    """What a list operation does with a perPage above its maximum (section 8)."""
+
+    REFUSE = "refuse"
+    CLAMP = "clamp"
+
+
+class BadParameter(StrEnum):
+    """What a list operation does with a parameter that it cannot read."""
+
+    REFUSE = "refuse"
+    DEFAULT = "default"
+
+
+class Match(StrEnum):
+    """How a filter parameter is compared with a field (section 4.4)."""
+
+    EXACT = "exact"
+    PREFIX = "prefix"
+    SUBSTRING = "substring"
+    SUBSTRING_ANY_CASE = "substring_any_case"
+
+    def matches(self, wanted: str, actual: str) -> bool:
+        """Whether a resource whose field is `actual` belongs to a list filtered by `wanted`."""
+        if self is Match.EXACT:
+            return actual == wanted
+        if self is Match.PREFIX:
+            return actual.startswith(wanted)
+        if self is Match.SUBSTRING:
+            return wanted in actual
+        return wanted.casefold() in actual.casefold()
+
+
+class CursorForm(StrEnum):
+    """What a page cursor looks like from outside."""
+
+    OPAQUE = "opaque"
+    IDENTIFIER = "identifier"
+
+
+class SortKey(StrEnum):
+    """The field that `sort` orders a list by."""
+
+    CREATED_AT = "created_at"
+    NAME = "name"
+
+
+class Reach(StrEnum):
+    """The endpoints that a broadcast event is delivered to (section 4.8)."""
+
+    ACTIVE_ENDPOINTS = "active_endpoints"
+    OWNED_ENDPOINTS = "owned_endpoints"
+
+
+class CreationVisit(StrEnum):
+    """The request by which a service may try a URL when an endpoint is created; it is no delivery."""
+
+    NONE = "none"
+    HEAD = "head"
+    GET = "get"
+
+
+class SuccessStatus(StrEnum):
+    """The answers of an endpoint that count as delivered, redirects aside."""
+
+    ANY_2XX = "any_2xx"
+    ONLY_200 = "only_200"
+
+
+class RedirectOutcome(StrEnum):
+    """How an attempt that is answered with a redirect counts; following it is never right."""
+
+    FAILURE = "failure"
+    SUCCESS = "success"
+
+
+class RetryAfter(StrEnum):
+    """What the service makes of a Retry-After header."""
+
+    HONOURED = "honoured"
+    IGNORED = "ignored"
+
+
+class FormEncoding(StrEnum):
+    """The body of a delivery whose endpoint asks for application/x-www-form-urlencoded."""
+
+    FORM = "form"
+    JSON = "json"
+
+
+class ZeroLimit(StrEnum):
+    """What a rate_limit of 0 means."""
+
+    UNLIMITED = "unlimited"
+    REFUSED = "refused"
+
+
+class Excess(StrEnum):
+    """What becomes of a delivery that the rate limit holds back."""
+
+    WAITS = "waits"
+    DROPPED = "dropped"
+
+
+class Duplicate(StrEnum):
+    """The answer to a broadcast whose idempotency_key was used before; neither is delivered again."""
+
+    FLAGGED_EVENT = "flagged_event"
+    FIRST_EVENT = "first_event"
+
+
+class SecretDisplay(StrEnum):
+    """Where an endpoint's secret values are shown."""
+
+    ALWAYS = "always"
+    WHEN_SET = "when_set"
+
+
+class AppIdMeaning(StrEnum):
+    """What the deprecated appID does (section 9)."""
+
+    OWNER_ALIAS = "owner_alias"
+    IGNORED = "ignored"
+
+
+class PortalEndpointsMeaning(StrEnum):
+    """What the deprecated endpoints list of a portal link does (section 9)."""
+
+    ADDED = "added"
+    IGNORED = "ignored"
+
+
+class Notify(StrEnum):
+    """The condition on which support_email and slack_webhook_url are told (section 6, item 4)."""
+
+    EXHAUSTED = "exhausted"
+    STATE_CHANGE = "state_change"
+    EXHAUSTED_OR_STATE_CHANGE = "exhausted_or_state_change"
+    NEVER = "never"
+
+
+class Hash(StrEnum):
+    """The hash of the HMAC that signs a delivery."""
+
+    SHA256 = "sha256"
+    SHA512 = "sha512"
+
+
+class Encoding(StrEnum):
+    """How the bytes of a signature are written in a header."""
+
+    HEX = "hex"
+    BASE64 = "base64"
+
+
+class SecretForm(StrEnum):
+    """How a secret's text becomes the key of the HMAC, after its prefix is taken off."""
+
+    TEXT = "text"
+    BASE64 = "base64"
+
+
+class SigningSecrets(StrEnum):
+    """The living secrets that sign one delivery, in the order of their signatures."""
+
+    NEWEST = "newest"
+    OLDEST = "oldest"
+    ALL_OLDEST_FIRST = "all_oldest_first"
+    ALL_NEWEST_FIRST = "all_newest_first"

@@ -1,0 +1,38 @@
+"""A dialect written down again: the mapping from which `load_dialect_mapping` makes an equal one.
+
+What is written names no other dialect, so that it stays the same when the one that it extends is
+changed.
+"""
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from hookproof.spec.dialect.file_schema import ONE_OF, UNDECIDED
+from hookproof.spec.dialect.model import Answer, Dialect
+
+
+def written_dialect(dialect: Dialect) -> dict[str, Any]:
+    """The dialect as a JSON object, with all its answers."""
+    written: dict[str, Any] = _written(dialect)
+    return written
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, Answer):
+        return _answer(value)
+    if is_dataclass(value):
+        return {field.name: _written(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {key: _written(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [_written(item) for item in value]
+    return str(value) if isinstance(value, str) else value
+
+
+def _answer(answer: Answer[Any]) -> Any:
+    if not answer.allowed:
+        return {UNDECIDED: answer.reason}
+    if len(answer.allowed) == 1:
+        return _written(answer.allowed[0])
+    return {ONE_OF: [_written(value) for value in answer.allowed]}

@@ -1,0 +1,119 @@
+"""The OpenAPI document of `openapi.yaml`, read once, and the ways through it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from hookproof.spec.strict_yaml.reader import read_yaml
+
+Document = dict[str, Any]
+
+# What a reference to a named schema begins with.
+SCHEMAS: Final = "#/components/schemas/"
+
+_PATH: Final = Path(__file__).parent / "openapi.yaml"
+_METHODS: Final = ("get", "put", "post", "delete", "patch", "head", "options", "trace")
+
+
+@cache
+def openapi_document() -> Document:
+    """The document as it stands, unspecialised. It is shared: copy it before changing it."""
+    document: Document = read_yaml(
+        _PATH, {"type": "object", "required": ["openapi", "paths", "components"]}
+    )
+    return document
+
+
+def operations_of(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Document]]:
+    """Path, method in capitals, and operation object of each operation that a client may call."""
+    for path, item in document["paths"].items():
+        for method in _METHODS:
+            if method in item:
+                yield path, method.upper(), item[method]
+
+
+def operation_named(document: Mapping[str, Any], operation_id: str) -> Document:
+    """The operation object with this operationId; raises KeyError for an unknown one."""
+    for _path, _method, operation in operations_of(document):
+        if operation["operationId"] == operation_id:
+            return operation
+    raise KeyError(operation_id)
+
+
+def request_bodies(document: Mapping[str, Any]) -> Iterator[tuple[str, Document]]:
+    """The operationId and request body object of each operation that takes a body."""
+    for _path, _method, operation in operations_of(document):
+        if "requestBody" in operation:
+            yield operation["operationId"], operation["requestBody"]
+
+
+def content_schema(holder: Mapping[str, Any]) -> Document:
+    """The schema of a request body or a response, which has one media type; it may be a reference."""
+    (media_type,) = holder["content"].values()
+    schema: Document = media_type["schema"]
+    return schema
+
+
+def query_parameters(
+    document: Mapping[str, Any], operation: Mapping[str, Any]
+) -> dict[str, Document]:
+    """The schemas of an operation's query parameters, by name."""
+    parameters = (resolved(document, parameter) for parameter in operation.get("parameters", ()))
+    return {
+        parameter["name"]: parameter["schema"]
+        for parameter in parameters
+        if parameter["in"] == "query"
+    }
+
+
+def resolved(document: Mapping[str, Any], value: Document) -> Document:
+    """What the `$ref` of a value points at within the document; a value without one is itself."""
+    while "$ref" in value:
+        part: Any = document
+        for step in value["$ref"].removeprefix("#/").split("/"):
+            part = part[step]
+        value = part
+    return value
+
+
+def field_at(document: Mapping[str, Any], schema_name: str, path: Sequence[str]) -> Document | None:
+    """The schema of the field to which a path of names leads from a named schema; None if there is
+    no such field.
+    """
+    schema = schema_named(document, schema_name)
+    for step in path:
+        properties = resolved(document, schema).get("properties", {})
+        if step not in properties:
+            return None
+        schema = properties[step]
+    return schema
+
+
+def schema_named(document: Mapping[str, Any], name: str) -> Document:
+    """A named schema of the document."""
+    schema: Document = document["components"]["schemas"][name]
+    return schema
+
+
+def reachable_schemas(document: Mapping[str, Any], start: object) -> set[str]:
+    """The names of all schemas that a part of the document leads to, over any number of references."""
+    names: set[str] = set()
+    pending = [start]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, list):
+            pending.extend(part)
+        elif isinstance(part, dict):
+            name = _schema_name(part.get("$ref"))
+            if name is not None and name not in names:
+                names.add(name)
+                pending.append(schema_named(document, name))
+            pending.extend(part.values())
+    return names
+
+
+def _schema_name(reference: object) -> str | None:
+    if not isinstance(reference, str) or not reference.startswith(SCHEMAS):
+        return None
+    return reference.removeprefix(SCHEMAS)

@@ -1,0 +1,46 @@
+"""What is wrong with a file that a person wrote: each problem with its line and its place."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+# The keys and indexes that lead from the top of a file to a value.
+Location = tuple[str | int, ...]
+
+
+def spelled(location: Location) -> str:
+    """A location for a reader: `words.source_types[1]`."""
+    steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)
+    return steps.removeprefix(".")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One thing that is wrong: on which line (None where there are no lines), with which value, and
+    what.
+    """
+
+    line: int | None
+    where: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.message}" if self.where else self.message
+
+
+class FileProblems(Exception):
+    """A file that cannot be used. As text: one line for each problem, which begins with the path
+    and the line.
+    """
+
+    def __init__(self, path: str, problems: Iterable[Problem]) -> None:
+        self.path = path
+        self.problems = tuple(sorted(problems, key=lambda problem: problem.line or 0))
+        super().__init__(
+            "\n".join(f"{self._place(problem)}: {problem}" for problem in self.problems)
+        )
+
+    def __reduce__(self) -> tuple[type["FileProblems"], tuple[str, tuple[Problem, ...]]]:
+        return FileProblems, (self.path, self.problems)
+
+    def _place(self, problem: Problem) -> str:
+        return self.path if problem.line is None else f"{self.path}:{problem.line}"

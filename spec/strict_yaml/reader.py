@@ -1,0 +1,86 @@
+"""Strict reading of YAML files that people write: all problems at once, each with its line and the
+expected value.
+
+What counts as YAML here is said in `yaml_text.py`; how a disagreement with a schema is put in
+words, in `schema_wording.py`.
+"""
+
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from jsonschema import Draft202012Validator
+
+from hookproof.spec.strict_yaml.file_problem import FileProblems, Problem
+from hookproof.spec.strict_yaml.parser import YamlText, parse_yaml, scan_yaml
+from hookproof.spec.strict_yaml.schema_wording import wordings
+
+__all__ = [
+    "LARGEST_FILE",
+    "FileProblems",
+    "Problem",
+    "check_yaml",
+    "parse_yaml",
+    "read_text",
+    "read_yaml",
+    "scan_yaml",
+]
+
+# In bytes.
+LARGEST_FILE: Final = 4 * 1024 * 1024
+
+
+def read_yaml(path: str | Path, schema: Mapping[str, Any]) -> Any:
+    """The value of a YAML file that agrees with a JSON Schema (Draft 2020-12); raises FileProblems."""
+    content = scan_yaml(read_text(path), str(path))
+    check_yaml(content, schema, str(path))
+    return content.value
+
+
+def check_yaml(content: YamlText, schema: Mapping[str, Any], path: str) -> None:
+    """Hold a value to a JSON Schema (Draft 2020-12); raises FileProblems, in which `path` stands
+    for its origin.
+
+    What was wrong with the text already is told too, but nothing more about the same places.
+    """
+    errors = Draft202012Validator(schema).iter_errors(content.value)
+    found = [
+        content.problem(location, words) for error in errors for location, words in wordings(error)
+    ]
+    known = {problem.where for problem in content.problems}
+    problems = [*content.problems, *(problem for problem in found if problem.where not in known)]
+    if problems:
+        raise FileProblems(path, dict.fromkeys(problems))
+
+
+def read_text(path: str | Path) -> str:
+    """The text of a regular file in UTF-8 of at most LARGEST_FILE bytes; raises FileProblems."""
+    try:
+        content = _content(Path(path))
+    except OSError as error:
+        raise _refusal(path, f"cannot be read: {error.strerror or error}") from None
+    except ValueError as error:  # a path with a NUL
+        raise _refusal(path, f"cannot be read: {error}") from None
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise _refusal(
+            path, f"is not UTF-8 text: byte 0x{content[error.start]:02x}", line
+        ) from None
+
+
+def _content(path: Path) -> bytes:
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode):  # reading a pipe or a device may never end
+        raise OSError("it is a directory" if stat.S_ISDIR(mode) else "it is not a regular file")
+    with path.open("rb") as stream:
+        content = stream.read(LARGEST_FILE + 1)
+    if len(content) > LARGEST_FILE:
+        raise OSError(f"it is larger than {LARGEST_FILE} bytes")
+    return content
+
+
+def _refusal(path: str | Path, message: str, line: int | None = None) -> FileProblems:
+    return FileProblems(str(path), [Problem(line=line, where="", message=message)])

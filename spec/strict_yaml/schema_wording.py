@@ -1,0 +1,164 @@
+"""Words for a person whose file disagrees with a JSON Schema: what was expected, and what was
+found.
+
+A schema may say `description` (what the value is for) and `x-expected` (what is expected, where the
+keywords alone would not tell); both find their way into the words.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from typing import Any, Final
+
+from jsonschema import ValidationError
+
+from hookproof.spec.strict_yaml.file_problem import Location
+
+# In characters, of a value that was found.
+LONGEST_SHOWN: Final = 60
+
+_TYPES: Final = {
+    "string": "a text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "object": "a mapping",
+    "array": "a list",
+    "null": "null",
+}
+
+
+def wordings(error: ValidationError) -> Iterator[tuple[Location, str]]:
+    """The problems that one error of a validator stands for: a location and a message for each."""
+    location = tuple(error.absolute_path)
+    found: Any = error.instance
+    schema: Mapping[str, Any] = error.schema if isinstance(error.schema, Mapping) else {}
+    if error.validator == "additionalProperties" and error.validator_value is False:
+        yield from _unknown_keys(location, schema, found)
+    elif error.validator == "required":
+        yield from _missing_keys(location, schema, found)
+    elif error.validator in ("anyOf", "oneOf") and (branch := _meant_branch(error)):
+        for nested in branch:
+            yield from wordings(nested)
+    elif error.validator == "uniqueItems":
+        yield location, "expected each item once"
+    else:
+        yield location, f"expected {expected(schema)}; found {shown(found)}{_hint(schema, found)}"
+
+
+def expected(schema: Mapping[str, Any]) -> str:
+    """What a schema wants, and what for."""
+    purpose = f" ({schema['description']})" if "description" in schema else ""
+    return f"{_wanted(schema)}{purpose}"
+
+
+def shown(value: object) -> str:
+    """A value that was found, short enough for a line."""
+    if value is None:
+        return "null"
+    if isinstance(value, dict | list):
+        return (
+            ("a mapping" if isinstance(value, dict) else "a list")
+            if value
+            else f"an empty {_kind(value)}"
+        )
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A question to append to a complaint about `word`, empty when no known word is close."""
+    close = get_close_matches(word, list(known), n=1)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+def _kind(value: object) -> str:
+    return "mapping" if isinstance(value, dict) else "list"
+
+
+def _wanted(schema: Mapping[str, Any]) -> str:
+    if "x-expected" in schema:
+        return str(schema["x-expected"])
+    if "else" in schema:
+        return _wanted(schema["else"])
+    if "enum" in schema:
+        return f"one of: {', '.join(word if isinstance(word, str) else shown(word) for word in schema['enum'])}"
+    if "const" in schema:
+        return shown(schema["const"])
+    for keyword in ("anyOf", "oneOf"):
+        if keyword in schema:
+            return " or ".join(_wanted(branch) for branch in schema[keyword])
+    types = schema.get("type", [])
+    names = [types] if isinstance(types, str) else types
+    return (" or ".join(_TYPES[name] for name in names) or "something else") + _bounds(schema)
+
+
+def _bounds(schema: Mapping[str, Any]) -> str:
+    low, high = schema.get("minimum"), schema.get("maximum")
+    if low is not None and high is not None:
+        return f" from {low} to {high}"
+    if low is not None or high is not None:
+        return f" of at least {low}" if high is None else f" of at most {high}"
+    if schema.get("minLength") or schema.get("minItems") or schema.get("minProperties"):
+        return " that is not empty"
+    return f" like {schema['pattern']}" if "pattern" in schema else ""
+
+
+def _hint(schema: Mapping[str, Any], found: object) -> str:
+    words = schema.get("enum", [])
+    if isinstance(found, str):
+        return did_you_mean(found, (word for word in words if isinstance(word, str)))
+    if isinstance(found, dict | list):
+        return ""
+    if shown(found) in words or (schema.get("type") == "string" and found is not None):
+        return f'; as a text it is written "{shown(found)}"'
+    return ""
+
+
+def _unknown_keys(
+    location: Location, schema: Mapping[str, Any], found: Mapping[str, Any]
+) -> Iterator[tuple[Location, str]]:
+    known = schema.get("properties", {})
+    for key in found:
+        if key not in known:
+            yield (*location, key), f"unknown key{did_you_mean(key, known) or _known(known)}"
+
+
+def _known(keys: Mapping[str, Any]) -> str:
+    return f"; expected one of: {', '.join(keys)}" if keys else ""
+
+
+def _missing_keys(
+    location: Location, schema: Mapping[str, Any], found: Mapping[str, Any]
+) -> Iterator[tuple[Location, str]]:
+    """All missing keys: an error of the library stands for one of them, and names it in its message
+    only.
+    """
+    properties = schema.get("properties", {})
+    for key in schema["required"]:
+        if key not in found:
+            wanted = f"; expected {expected(properties[key])}" if key in properties else ""
+            yield (*location, key), f"is missing{wanted}"
+
+
+def _meant_branch(error: ValidationError) -> list[ValidationError]:
+    """The errors of the one branch whose type fits what was found; none when no branch, or several,
+    could be meant.
+    """
+    branches: dict[Any, list[ValidationError]] = {}
+    for nested in error.context or ():
+        branches.setdefault(nested.schema_path[0], []).append(nested)
+    meant = [
+        errors
+        for errors in branches.values()
+        if not any(_of_type(error, nested) for nested in errors)
+    ]
+    return meant[0] if len(meant) == 1 else []
+
+
+def _of_type(error: ValidationError, nested: ValidationError) -> bool:
+    """Whether `nested` says that the value itself, not a part of it, is of the wrong type."""
+    return (
+        nested.validator in ("type", "enum", "const")
+        and nested.absolute_path == error.absolute_path
+    )

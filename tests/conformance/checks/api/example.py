@@ -1,0 +1,156 @@
+"""One check shown two pieces of evidence: of a target that keeps its word, and of one that does
+not.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hookproof.conformance.model.check_registry import CheckContext
+from hookproof.conformance.model.evidence import Case, Exchange
+from hookproof.conformance.model.verdict import Judgement
+from tests.conformance.canned_evidence import case, exchange
+
+Judge = Callable[[Any, CheckContext], Iterator[Judgement]]
+
+UID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
+OTHER_UID = "01ARZ3NDEKTSV4RRFFQ69G5FAW"
+AT = "2024-05-06T07:08:09.000001Z"
+LATER = "2024-05-06T07:08:10.000001Z"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """`kept` makes the check pass the requirement, `broken` makes it fail it, both under the
+    dialect.
+    """
+
+    check: Judge
+    requirement: str
+    kept: Case | Exchange
+    broken: Case | Exchange
+    dialect: str = "reference"
+
+    def __str__(self) -> str:
+        return f"{self.check.__name__}-{self.requirement}-{self.dialect}"
+
+
+def created(
+    data: Mapping[str, Any] | None = None, request: Any = None, *, role: str = "create", **more: Any
+) -> Exchange:
+    """A createEndpoint that was answered with this endpoint."""
+    return exchange(
+        role, "createEndpoint", data=endpoint(**(data or {})), request=request or {}, **more
+    )
+
+
+def fetched(data: Mapping[str, Any] | None = None, **more: Any) -> Exchange:
+    """The fetch of that endpoint."""
+    return exchange(
+        "fetch", "getEndpoint", data=endpoint(**(data or {})), path={"endpointID": UID}, **more
+    )
+
+
+def endpoint(**fields: Any) -> dict[str, Any]:
+    """An endpoint with everything that the document gives it by itself (section 2.3)."""
+    return {
+        "uid": UID,
+        "project_id": "p1",
+        "url": "https://one.invalid/hook",
+        "content_type": "application/json",
+        "advanced_signatures": False,
+        "status": "active",
+        "events": 0,
+        "secrets": [secret()],
+        "created_at": AT,
+        "updated_at": AT,
+        **fields,
+    }
+
+
+def secret(
+    uid: str = "01ARZ3NDEKTSV4RRFFQ69G5FA0", value: str = "s" * 43, **fields: Any
+) -> dict[str, Any]:
+    """A secret (section 2.4)."""
+    return {"uid": uid, "value": value, "created_at": AT, "updated_at": AT, **fields}
+
+
+def link(**fields: Any) -> dict[str, Any]:
+    """A portal link without endpoints (section 2.6)."""
+    return {
+        "uid": UID,
+        "project_id": "p1",
+        "name": "Orders",
+        "owner_id": "owner-1",
+        "auth_type": "refresh_token",
+        "can_manage_endpoint": True,
+        "endpoint_count": 0,
+        "endpoints_metadata": [],
+        "created_at": AT,
+        "updated_at": AT,
+        **fields,
+    }
+
+
+def retrieved(
+    role: str = "retrieve", operation_id: str = "getPortalLink", request: Any = None, **fields: Any
+) -> Exchange:
+    """A portal link in the answer to its retrieval or its update."""
+    return exchange(
+        role, operation_id, data=link(**fields), request=request, path={"portalLinkID": UID}
+    )
+
+
+def page(
+    operation_id: str, items: list[dict[str, Any]], role: str = "page", **pagination: Any
+) -> Exchange:
+    """One page of a list, the only one unless said otherwise (section 2.2)."""
+    told = {
+        "has_next_page": False,
+        "has_prev_page": False,
+        "next_page_cursor": "",
+        "per_page": 20,
+        "prev_page_cursor": "",
+        **pagination,
+    }
+    return exchange(role, operation_id, data={"content": items, "pagination": told})
+
+
+def event(
+    request: Mapping[str, Any] | None = None, role: str = "create", **fields: Any
+) -> Exchange:
+    """The answer to a broadcast (section 2.8)."""
+    data = {
+        "uid": UID,
+        "project_id": "p1",
+        "event_type": "order.paid",
+        "data": list(b'{"n":1}'),
+        "status": "Processing",
+        "is_duplicate_event": False,
+        "created_at": AT,
+        "updated_at": AT,
+        **fields,
+    }
+    sent = {"event_type": "order.paid", "data": {"n": 1}} if request is None else dict(request)
+    return exchange(role, "createBroadcastEvent", data=data, request=sent)
+
+
+def refusal(
+    status: int = 400,
+    operation_id: str | None = "createEndpoint",
+    *,
+    role: str = "tried",
+    body: Any = None,
+    **more: Any,
+) -> Exchange:
+    """A refusal with the reference dialect's error body."""
+    told = {"status": False, "message": "no"} if body is None else body
+    return exchange(role, operation_id, status=status, body=told, **more)
+
+
+def tried(about: str, answer: Exchange, **facts: Any) -> Case:
+    """The case of one request."""
+    return case(
+        answer,
+        facts={"about": about, "operation_id": answer.operation_id, "field": "name", **facts},
+    )

@@ -1,0 +1,189 @@
+"""Examples for what operations have in common: success, status, identity, types and forms (sections
+2.4, 2.9, 4).
+"""
+
+from typing import Any
+
+from hookproof.conformance.checks.api.responses.documented_types import (
+    a_field_without_value_is_shown_as_the_dialect_says,
+    documented_fields_have_their_documented_types,
+    nothing_is_updated_before_it_was_created,
+)
+from hookproof.conformance.checks.api.responses.enumerated_words import (
+    an_enumerated_field_shows_a_word_of_the_dialect,
+)
+from hookproof.conformance.checks.api.responses.success import (
+    NAMED_BY_PATH,
+    STATUS,
+    SUCCESS,
+    a_success_has_the_dialects_status,
+    a_valid_request_succeeds,
+    the_answer_is_about_the_resource_in_the_path,
+)
+from hookproof.conformance.model.evidence import Exchange
+from tests.conformance.canned_evidence import case, exchange
+from tests.conformance.checks.api.example import (
+    AT,
+    LATER,
+    OTHER_UID,
+    UID,
+    Example,
+    endpoint,
+    event,
+    fetched,
+    link,
+    page,
+    refusal,
+    secret,
+)
+
+EVENT_FIELDS_WITHOUT_VALUE = (
+    "raw",
+    "headers",
+    "endpoints",
+    "endpoint_metadata",
+    "source_id",
+    "source_metadata",
+    "app_id",
+    "idempotency_key",
+    "metadata",
+    "url_query_params",
+    "acknowledged_at",
+    "deleted_at",
+)
+
+ANSWERS = {
+    "createEndpoint": (endpoint(), {"uid": OTHER_UID}),
+    "getEndpoint": (endpoint(), {}),
+    "expireEndpointSecret": (endpoint(), {}),
+    "listPortalLinks": ({"content": [link()], "pagination": {}}, {}),
+    "getPortalLink": (link(), {}),
+    "updatePortalLink": (link(), {}),
+    "listSources": ({"content": [{"uid": UID, "name": "Pushes"}], "pagination": {}}, {}),
+    "createBroadcastEvent": ({"uid": UID, "event_type": "order.paid"}, {}),
+}
+TYPES = {
+    "createEndpoint": "4.1-3",
+    "getEndpoint": "4.2-3",
+    "expireEndpointSecret": "4.3-9",
+    "listPortalLinks": "4.4-3",
+    "getPortalLink": "4.5-3",
+    "updatePortalLink": "4.6-3",
+    "listSources": "4.7-3",
+    "createBroadcastEvent": "4.8-3",
+}
+ROLES = {
+    "createEndpoint": "create",
+    "getEndpoint": "fetch",
+    "expireEndpointSecret": "roll",
+    "updatePortalLink": "update",
+}
+
+
+def with_wrong_type(operation_id: str) -> Exchange:
+    """An answer in which a documented string is a number."""
+    data: dict[str, Any] = ANSWERS[operation_id][0]
+    if "content" in data:
+        return exchange(
+            "any", operation_id, data={**data, "content": [{**data["content"][0], "name": 7}]}
+        )
+    return exchange(
+        "any", operation_id, data={**data, "event_type" if "event_type" in data else "name": 7}
+    )
+
+
+OF_OPERATIONS = (
+    *(
+        Example(
+            check=a_valid_request_succeeds,
+            requirement=requirement,
+            kept=case(exchange(ROLES.get(operation_id, "first"), operation_id, data={})),
+            broken=case(refusal(400, operation_id, role=ROLES.get(operation_id, "first"))),
+        )
+        for operation_id, requirement in SUCCESS.items()
+    ),
+    *(
+        Example(
+            check=a_success_has_the_dialects_status,
+            requirement=requirement,
+            kept=exchange("any", operation_id, data={}),
+            broken=exchange("any", operation_id, status=206, data={}),
+        )
+        for operation_id, requirement in STATUS.items()
+    ),
+    *(
+        Example(
+            check=the_answer_is_about_the_resource_in_the_path,
+            requirement=requirement,
+            kept=exchange("any", operation_id, data={"uid": UID}, path={parameter: UID}),
+            broken=exchange("any", operation_id, data={"uid": OTHER_UID}, path={parameter: UID}),
+        )
+        for operation_id, (requirement, parameter) in NAMED_BY_PATH.items()
+    ),
+    *(
+        Example(
+            check=documented_fields_have_their_documented_types,
+            requirement=requirement,
+            kept=exchange("any", operation_id, data=ANSWERS[operation_id][0]),
+            broken=with_wrong_type(operation_id),
+        )
+        for operation_id, requirement in TYPES.items()
+    ),
+)
+
+FORMS = (
+    *(
+        Example(
+            check=documented_fields_have_their_documented_types,
+            requirement=requirement,
+            kept=fetched(),
+            broken=fetched(broken),
+        )
+        for requirement, broken in (
+            ("2.4-1", {"secrets": [secret(value=7)]}),
+            ("2.9-1", {"uid": "endpoint-1"}),
+            ("2.9-2", {"created_at": "yesterday"}),
+        )
+    ),
+    Example(
+        check=a_field_without_value_is_shown_as_the_dialect_says,
+        requirement="2.9-3",
+        kept=event(**dict.fromkeys(EVENT_FIELDS_WITHOUT_VALUE)),
+        broken=event(deleted_at=None),
+    ),
+    Example(
+        check=a_field_without_value_is_shown_as_the_dialect_says,
+        requirement="2.9-3",
+        kept=exchange("any", "getEndpoint", dialect="contrary", data={"uid": UID}),
+        broken=exchange("any", "getEndpoint", dialect="contrary", data={"uid": UID, "name": None}),
+        dialect="contrary",
+    ),
+    Example(
+        check=nothing_is_updated_before_it_was_created,
+        requirement="2.9-12",
+        kept=fetched({"created_at": AT, "updated_at": LATER}),
+        broken=fetched({"created_at": LATER, "updated_at": AT}),
+    ),
+    *(
+        Example(
+            check=an_enumerated_field_shows_a_word_of_the_dialect,
+            requirement=requirement,
+            kept=page(operation_id, [kept]),
+            broken=page(operation_id, [broken]),
+        )
+        for requirement, operation_id, kept, broken in (
+            ("2.9-4", "listPortalLinks", {"auth_type": "refresh_token"}, {"auth_type": "door"}),
+            ("2.9-5", "listSources", {"type": "http"}, {"type": "pigeon"}),
+            ("2.9-6", "listSources", {"provider": "github"}, {"provider": "stranger"}),
+            (
+                "2.9-7",
+                "listSources",
+                {"verifier": {"type": "noop"}},
+                {"verifier": {"type": "guess"}},
+            ),
+            ("2.9-8", "listSources", {"pub_sub": {"type": "sqs"}}, {"pub_sub": {"type": "drum"}}),
+        )
+    ),
+)
+
+EXAMPLES = (*OF_OPERATIONS, *FORMS)

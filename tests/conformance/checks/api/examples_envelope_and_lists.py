@@ -1,0 +1,431 @@
+"""Examples for sections 2.1 and 2.2, and for the lists of sections 4.4, 4.7 and 8."""
+
+from typing import Any
+
+from hookproof.conformance.checks.api.lists.filters import (
+    a_filter_leaves_exactly_what_matches_on_every_page,
+)
+from hookproof.conformance.checks.api.lists.order import (
+    sort_is_descending_by_default_and_ascending_is_its_reverse,
+    the_order_is_that_of_the_sort_key,
+)
+from hookproof.conformance.checks.api.lists.pagination import (
+    a_cursor_has_the_dialects_form,
+    a_cursor_is_a_string_wherever_it_has_a_value,
+    a_list_holds_content_and_pagination,
+    a_page_holds_no_more_than_its_per_page,
+    pages_have_both_flags_and_per_page,
+)
+from hookproof.conformance.checks.api.lists.parameters import (
+    an_unreadable_parameter_is_refused_or_taken_as_absent,
+    per_page_above_the_maximum_is_cut_or_refused,
+    without_per_page_the_size_is_the_default,
+)
+from hookproof.conformance.checks.api.lists.walks import (
+    a_page_claims_a_previous_one_exactly_if_there_is_one,
+    a_page_that_claims_a_next_one_leads_to_it,
+    a_page_that_claims_no_next_one_is_the_last,
+    a_page_that_was_stepped_back_to_claims_the_next_one,
+    additions_make_a_walk_neither_repeat_nor_lose_anything,
+    going_forward_meets_nothing_twice,
+    one_page_forward_and_one_back_is_the_page_one_had,
+    pages_of_different_sizes_show_the_same_order,
+    per_page_is_kept_and_reported,
+    the_first_page_claims_no_previous_one_when_stepped_back_to,
+)
+from hookproof.conformance.checks.api.responses.envelope import (
+    a_json_body_is_declared_as_json,
+    a_success_has_message_status_and_data,
+    a_success_is_one_json_object,
+    the_success_flag_of_a_success_is_true,
+)
+from hookproof.conformance.model.evidence import Case, Exchange
+from tests.conformance.canned_evidence import case, exchange
+from tests.conformance.checks.api.example import Example, created, page, refusal, tried
+
+LINKS, SOURCES = "listPortalLinks", "listSources"
+
+ITEMS = {
+    uid: {
+        "uid": uid,
+        "name": f"Link {uid}",
+        "owner_id": owner,
+        "type": kind,
+        "provider": provider,
+        "created_at": f"2024-01-0{day}T00:00:00.000001Z",
+    }
+    for uid, owner, kind, provider, day in (
+        ("d", "o3", "http", None, 4),
+        ("c", "o1", "http", None, 3),
+        ("b", "o2", "pub_sub", None, 2),
+        ("a", "o1", "http", "github", 1),
+    )
+}
+DESCENDING = ("c", "b", "a")
+
+
+def walk(
+    *pages: str,
+    operation_id: str = LINKS,
+    sort: str | None = None,
+    per_page: int | None = None,
+    filtered: dict[str, str] | None = None,
+    back: dict[int, str] | None = None,
+    complete: bool = True,
+    last: dict[str, Any] | None = None,
+) -> Case:
+    """A walk whose pages hold the resources of these letters; `back` is what stepping back from a
+    page showed.
+    """
+    exchanges: list[Exchange] = []
+    for position, letters in enumerate(pages):
+        pagination: dict[str, Any] = {"has_prev_page": position > 0, "per_page": per_page or 20}
+        if position < len(pages) - 1:
+            pagination |= {"has_next_page": True, "next_page_cursor": "onward"}
+        elif last is not None:
+            pagination |= last
+        exchanges.append(page(operation_id, [ITEMS[one] for one in letters], **pagination))
+        if back and position in back:
+            exchanges.append(page(operation_id, [ITEMS[one] for one in back[position]], "back"))
+    facts = {
+        "about": "walk",
+        "operation_id": operation_id,
+        "sort": sort,
+        "per_page": per_page,
+        "filter": filtered,
+        "listed": [ITEMS[one] for one in DESCENDING],
+        "complete": complete,
+    }
+    return case(*exchanges, facts=facts)
+
+
+def stepped_back(**pagination: Any) -> Case:
+    """A walk over two pages, and a step back to the first that shows this pagination."""
+    whole = walk("cb", "a")
+    back = page(LINKS, [ITEMS["c"], ITEMS["b"]], "back", **{"has_next_page": True, **pagination})
+    return case(*whole.exchanges, back, facts=whole.facts)
+
+
+def with_additions(*pages: str) -> Case:
+    """A walk during which d was added to a, b and c."""
+    whole = walk(*pages)
+    facts = {"about": "insert", "before": list("abc"), "still": list("cba"), "made": ["d"]}
+    return case(*whole.exchanges, facts={**whole.facts, **facts})
+
+
+def first_page_that_claims_one_before() -> Case:
+    """Against its pagination."""
+    good = walk("cba")
+    bad = page(LINKS, list(ITEMS.values()), has_prev_page=True)
+    return case(bad, facts=good.facts)
+
+
+ENVELOPE = (
+    Example(
+        check=a_success_is_one_json_object,
+        requirement="2.1-1",
+        kept=created(),
+        broken=exchange("create", "createEndpoint", body=b"created"),
+    ),
+    *(
+        Example(
+            check=a_success_has_message_status_and_data,
+            requirement=requirement,
+            kept=created(),
+            broken=exchange(body={"message": "m", "status": True, "data": {}, member: value}),
+        )
+        for requirement, member, value in (
+            ("2.1-2", "message", 1),
+            ("2.1-3", "status", "ok"),
+            ("2.1-5", "data", []),
+        )
+    ),
+    Example(
+        check=the_success_flag_of_a_success_is_true,
+        requirement="2.1-4",
+        kept=created(),
+        broken=exchange(body={"message": "m", "status": False, "data": {}}),
+    ),
+    Example(
+        check=a_json_body_is_declared_as_json,
+        requirement="2.1-6",
+        kept=exchange(
+            response_headers=[("content-type", "application/problem+json; charset=utf-8")]
+        ),
+        broken=exchange(response_headers=[("Content-Type", "text/html")]),
+    ),
+)
+
+PAGINATION = (
+    Example(
+        check=a_list_holds_content_and_pagination,
+        requirement="2.2-1",
+        kept=page(LINKS, []),
+        broken=exchange("page", LINKS, data={"content": None, "pagination": {}}),
+    ),
+    Example(
+        check=a_list_holds_content_and_pagination,
+        requirement="2.2-2",
+        kept=page(SOURCES, []),
+        broken=exchange("page", SOURCES, data={"content": []}),
+    ),
+    *(
+        Example(
+            check=pages_have_both_flags_and_per_page,
+            requirement=requirement,
+            kept=page(LINKS, []),
+            broken=page(LINKS, [], **{member: value}),
+        )
+        for requirement, member, value in (
+            ("2.2-3", "has_next_page", "false"),
+            ("2.2-4", "has_prev_page", None),
+            ("2.2-5", "per_page", True),
+        )
+    ),
+    *(
+        Example(
+            check=a_cursor_is_a_string_wherever_it_has_a_value,
+            requirement=requirement,
+            kept=page(LINKS, [], **{member: "cursor"}),
+            broken=page(LINKS, [], **{member: 7}),
+        )
+        for requirement, member in (("2.2-6", "next_page_cursor"), ("2.2-7", "prev_page_cursor"))
+    ),
+    Example(
+        check=a_page_holds_no_more_than_its_per_page,
+        requirement="2.2-8",
+        kept=page(LINKS, [ITEMS[one] for one in DESCENDING], per_page=3),
+        broken=page(LINKS, [ITEMS[one] for one in DESCENDING], per_page=2),
+    ),
+    Example(
+        check=a_cursor_has_the_dialects_form,
+        requirement="2.2-16",
+        kept=exchange(
+            "page",
+            LINKS,
+            dialect="contrary",
+            data={
+                "content": [],
+                "pagination": {"next_page_cursor": "018bcfe5-7277-788c-997d-b9334054aff9"},
+            },
+        ),
+        broken=exchange(
+            "page",
+            LINKS,
+            dialect="contrary",
+            data={"content": [], "pagination": {"next_page_cursor": "b3BhcXVl"}},
+        ),
+        dialect="contrary",
+    ),
+)
+
+WALKS = (
+    Example(
+        check=a_page_that_claims_a_next_one_leads_to_it,
+        requirement="2.2-9",
+        kept=walk("c", "ba"),
+        broken=walk("cba", ""),
+    ),
+    Example(
+        check=a_page_that_claims_a_next_one_leads_to_it,
+        requirement="2.2-9",
+        kept=walk("c", "ba"),
+        broken=walk("c", last={"has_next_page": True, "next_page_cursor": None}),
+    ),
+    *(
+        Example(
+            check=a_page_that_claims_a_next_one_leads_to_it,
+            requirement=requirement,
+            kept=walk("c", "b", "a", operation_id=operation_id),
+            broken=walk("c", "c", "a", operation_id=operation_id),
+        )
+        for requirement, operation_id in (("4.4-4", LINKS), ("4.7-4", SOURCES))
+    ),
+    Example(
+        check=a_page_that_claims_no_next_one_is_the_last,
+        requirement="2.2-10",
+        kept=walk("cb", "a"),
+        broken=walk("cb"),
+    ),
+    Example(
+        check=a_page_claims_a_previous_one_exactly_if_there_is_one,
+        requirement="2.2-11",
+        kept=walk("cba"),
+        broken=first_page_that_claims_one_before(),
+    ),
+    Example(
+        check=a_page_claims_a_previous_one_exactly_if_there_is_one,
+        requirement="2.2-12",
+        kept=walk("cb", "a"),
+        broken=walk("cb", "a", last={"has_prev_page": False}),
+    ),
+    Example(
+        check=a_page_that_was_stepped_back_to_claims_the_next_one,
+        requirement="2.2-10",
+        kept=stepped_back(has_next_page=True),
+        broken=stepped_back(has_next_page=False),
+    ),
+    Example(
+        check=the_first_page_claims_no_previous_one_when_stepped_back_to,
+        requirement="2.2-11",
+        kept=stepped_back(has_prev_page=False),
+        broken=stepped_back(has_prev_page=True),
+    ),
+    Example(
+        check=additions_make_a_walk_neither_repeat_nor_lose_anything,
+        requirement="2.2-17",
+        kept=with_additions("cb", "da"),
+        broken=with_additions("dc", "cb", "a"),
+    ),
+    Example(
+        check=additions_make_a_walk_neither_repeat_nor_lose_anything,
+        requirement="2.2-17",
+        kept=with_additions("cb", "a"),
+        broken=with_additions("cb", "d"),
+    ),
+    *(
+        Example(
+            check=one_page_forward_and_one_back_is_the_page_one_had,
+            requirement=requirement,
+            kept=walk("c", "b", "a", operation_id=operation_id, back={1: "c", 2: "b"}),
+            broken=walk("c", "b", "a", operation_id=operation_id, back={1: "c", 2: "c"}),
+        )
+        for requirement, operation_id in (("2.2-13", LINKS), ("4.4-5", LINKS), ("4.7-5", SOURCES))
+    ),
+    Example(
+        check=going_forward_meets_nothing_twice,
+        requirement="2.2-14",
+        kept=walk("cb", "a"),
+        broken=walk("cb", "ba"),
+    ),
+    Example(
+        check=pages_of_different_sizes_show_the_same_order,
+        requirement="2.2-15",
+        kept=walk("cb", "a", per_page=2),
+        broken=walk("bc", "a", per_page=2),
+    ),
+    *(
+        Example(
+            check=per_page_is_kept_and_reported,
+            requirement=requirement,
+            kept=walk("cb", "a", operation_id=operation_id, per_page=2),
+            broken=walk("cba", operation_id=operation_id, per_page=2),
+        )
+        for requirement, operation_id in (("4.4-6", LINKS), ("4.7-6", SOURCES))
+    ),
+)
+
+ORDER = tuple(
+    Example(
+        check=check,
+        requirement=requirement,
+        kept=walk(kept, operation_id=operation_id, sort=sort),
+        broken=walk(broken, operation_id=operation_id, sort=sort),
+    )
+    for check, requirement, operation_id, sort, kept, broken in (
+        (
+            sort_is_descending_by_default_and_ascending_is_its_reverse,
+            "4.4-7",
+            LINKS,
+            "DESC",
+            "cba",
+            "abc",
+        ),
+        (
+            sort_is_descending_by_default_and_ascending_is_its_reverse,
+            "4.7-7",
+            SOURCES,
+            "DESC",
+            "cba",
+            "abc",
+        ),
+        (
+            sort_is_descending_by_default_and_ascending_is_its_reverse,
+            "4.4-8",
+            LINKS,
+            "ASC",
+            "abc",
+            "cba",
+        ),
+        (
+            sort_is_descending_by_default_and_ascending_is_its_reverse,
+            "4.7-8",
+            SOURCES,
+            "ASC",
+            "abc",
+            "acb",
+        ),
+        (the_order_is_that_of_the_sort_key, "4.4-15", LINKS, None, "cba", "bca"),
+        (the_order_is_that_of_the_sort_key, "4.7-14", SOURCES, "ASC", "abc", "bac"),
+    )
+)
+
+FILTERS = tuple(
+    Example(
+        check=a_filter_leaves_exactly_what_matches_on_every_page,
+        requirement=requirement,
+        kept=walk("c", "a", operation_id=operation_id, filtered=filtered),
+        broken=walk(*broken, operation_id=operation_id, filtered=filtered),
+    )
+    for requirement, operation_id, filtered, broken in (
+        ("4.4-9", LINKS, {"ownerId": "o1"}, ("cba",)),
+        ("4.4-10", LINKS, {"ownerId": "o1"}, ("c",)),
+        ("4.4-13", LINKS, {"ownerId": "o1"}, ("c", "ba")),
+        ("4.7-11", SOURCES, {"type": "http"}, ("cba",)),
+        ("4.7-12", SOURCES, {"type": "http"}, ("c",)),
+        ("4.7-13", SOURCES, {"type": "http"}, ("c", "ba")),
+    )
+) + tuple(
+    Example(
+        check=a_filter_leaves_exactly_what_matches_on_every_page,
+        requirement=requirement,
+        kept=walk(kept, operation_id=operation_id, filtered=filtered),
+        broken=walk(broken, operation_id=operation_id, filtered=filtered),
+    )
+    for requirement, operation_id, filtered, kept, broken in (
+        ("4.4-11", LINKS, {"q": "LINK A"}, "a", "ab"),
+        ("4.4-12", LINKS, {"q": "LINK A"}, "a", ""),
+        ("4.7-9", SOURCES, {"provider": "github"}, "a", "ac"),
+        ("4.7-10", SOURCES, {"provider": "github"}, "a", ""),
+    )
+)
+
+PARAMETERS = (
+    Example(
+        check=without_per_page_the_size_is_the_default,
+        requirement="8-12",
+        kept=tried("default size", page(LINKS, [], "tried", per_page=20)),
+        broken=tried("default size", page(LINKS, [], "tried", per_page=25)),
+    ),
+    Example(
+        check=per_page_above_the_maximum_is_cut_or_refused,
+        requirement="8-13",
+        kept=tried("size above the maximum", refusal(400, LINKS)),
+        broken=tried("size above the maximum", page(LINKS, [], "tried", per_page=101)),
+    ),
+    Example(
+        check=per_page_above_the_maximum_is_cut_or_refused,
+        requirement="8-13",
+        kept=tried(
+            "size above the maximum",
+            exchange("tried", LINKS, dialect="contrary", data={"pagination": {"per_page": 50}}),
+        ),
+        broken=tried("size above the maximum", refusal(422, LINKS)),
+        dialect="contrary",
+    ),
+    *(
+        Example(
+            check=an_unreadable_parameter_is_refused_or_taken_as_absent,
+            requirement=requirement,
+            kept=tried(
+                "unreadable parameter", refusal(400, operation_id), query={"sort": "SIDEWAYS"}
+            ),
+            broken=tried(
+                "unreadable parameter", page(operation_id, [], "tried"), query={"sort": "SIDEWAYS"}
+            ),
+        )
+        for requirement, operation_id in (("4.4-16", LINKS), ("4.7-15", SOURCES))
+    ),
+)
+
+EXAMPLES = (*ENVELOPE, *PAGINATION, *WALKS, *ORDER, *FILTERS, *PARAMETERS)

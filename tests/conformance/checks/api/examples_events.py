@@ -1,0 +1,176 @@
+"""Examples for sections 2.8, 3, 4.8 and 6: events and duplicates in the answers to broadcasts."""
+
+from hookproof.conformance.checks.api.resources.duplicates import (
+    a_duplicate_is_answered_as_the_dialect_says,
+    an_event_without_a_key_is_no_duplicate,
+    different_events_are_no_duplicates_of_each_other,
+    the_first_event_with_a_key_is_no_duplicate,
+)
+from hookproof.conformance.checks.api.resources.event import (
+    a_broadcast_is_taken_with_every_field,
+    a_created_event_has_the_dialects_status,
+    an_event_has_the_records_of_its_endpoints,
+    an_event_has_uid_status_and_duplicate_flag,
+    the_bytes_of_an_event_are_the_data_sent,
+    the_data_of_an_event_are_bytes,
+    the_headers_of_an_event_hold_the_custom_ones,
+)
+from hookproof.conformance.model.evidence import Case, Exchange
+from tests.conformance.canned_evidence import case
+from tests.conformance.checks.api.example import OTHER_UID, UID, Example, endpoint, event, refusal
+
+KEYED = {"event_type": "order.paid", "data": {"n": 1}, "idempotency_key": "key"}
+HEADED = {"data": {"n": 1}, "custom_headers": {"X-Shop": "example"}}
+FIRST = event(KEYED, "first", idempotency_key="key")
+
+
+def about(what: str, *exchanges: Exchange) -> Case:
+    """A case of the experiments on broadcasts."""
+    return case(*exchanges, facts={"about": what})
+
+
+def again(status: int = 201, **fields: object) -> Exchange:
+    """The answer to a broadcast with a key that was used before."""
+    answer = event(KEYED, "again", **fields)
+    return answer if status == answer.status else _with_status(answer, status)
+
+
+def _with_status(answer: Exchange, status: int) -> Exchange:
+    return Exchange.from_json({**answer.to_json(), "status": status})
+
+
+def at_once(*flags: bool) -> Case:
+    """Broadcasts with one key at once, flagged like this."""
+    told = [
+        event(KEYED, "at once", uid=f"{UID}{n}", is_duplicate_event=flag)
+        for n, flag in enumerate(flags)
+    ]
+    return about("same key at once", *told)
+
+
+EXAMPLES = (
+    *(
+        Example(
+            check=an_event_has_uid_status_and_duplicate_flag,
+            requirement=requirement,
+            kept=event(),
+            broken=event(**{field: value}),
+        )
+        for requirement, field, value in (
+            ("2.8-1", "uid", ""),
+            ("6-1", "status", 1),
+            ("6-2", "is_duplicate_event", "no"),
+        )
+    ),
+    Example(
+        check=a_created_event_has_the_dialects_status,
+        requirement="3-3",
+        kept=event(),
+        broken=event(status="Stuck"),
+    ),
+    Example(
+        check=the_data_of_an_event_are_bytes,
+        requirement="2.8-3",
+        kept=event(),
+        broken=event(data=[200, 256]),
+    ),
+    Example(
+        check=the_data_of_an_event_are_bytes,
+        requirement="2.8-3",
+        kept=event(data=[]),
+        broken=event(data="eyJuIjoxfQ=="),
+    ),
+    Example(
+        check=the_bytes_of_an_event_are_the_data_sent,
+        requirement="2.8-4",
+        kept=about("payload", event(data=list(b'{ "n": 1 }'))),
+        broken=about("payload", event(data=list(b'{"n":2}'))),
+    ),
+    Example(
+        check=the_headers_of_an_event_hold_the_custom_ones,
+        requirement="2.8-5",
+        kept=about("custom_headers", event(HEADED, headers={"x-shop": ["example"]})),
+        broken=about("custom_headers", event(HEADED, headers={"X-Shop": "other"})),
+    ),
+    Example(
+        check=an_event_has_the_records_of_its_endpoints,
+        requirement="2.8-7",
+        kept=event(endpoints=[UID], endpoint_metadata=[endpoint()]),
+        broken=event(endpoints=[UID], endpoint_metadata=[endpoint(uid=OTHER_UID)]),
+    ),
+    Example(
+        check=a_broadcast_is_taken_with_every_field,
+        requirement="4.8-4",
+        kept=about("event_type", event()),
+        broken=about("event_type", event(event_type="order")),
+    ),
+    Example(
+        check=a_broadcast_is_taken_with_every_field,
+        requirement="4.8-5",
+        kept=about("idempotency_key", event(KEYED, idempotency_key="key")),
+        broken=about("idempotency_key", event(KEYED)),
+    ),
+    Example(
+        check=a_broadcast_is_taken_with_every_field,
+        requirement="4.8-6",
+        kept=about("acknowledged_at", event()),
+        broken=about("acknowledged_at", refusal(400, "createBroadcastEvent", role="create")),
+    ),
+    Example(
+        check=a_broadcast_is_taken_with_every_field,
+        requirement="4.8-7",
+        kept=about("payload", event()),
+        broken=about("payload", refusal(400, "createBroadcastEvent", role="create")),
+    ),
+    Example(
+        check=an_event_without_a_key_is_no_duplicate,
+        requirement="2.8-8",
+        kept=event(),
+        broken=event(is_duplicate_event=True),
+    ),
+    Example(
+        check=the_first_event_with_a_key_is_no_duplicate,
+        requirement="2.8-9",
+        kept=about("same key again", FIRST),
+        broken=about("same key again", event(KEYED, "first", is_duplicate_event=True)),
+    ),
+    Example(
+        check=different_events_are_no_duplicates_of_each_other,
+        requirement="2.8-2",
+        kept=about("no key", event(), event(uid=OTHER_UID)),
+        broken=about("no key", event(), event()),
+    ),
+    *(
+        Example(
+            check=different_events_are_no_duplicates_of_each_other,
+            requirement=requirement,
+            kept=about(what, FIRST, again(uid=OTHER_UID)),
+            broken=about(what, FIRST, again(uid=OTHER_UID, is_duplicate_event=True)),
+        )
+        for requirement, what in (
+            ("4.8-10", "other key"),
+            ("4.8-12", "same key in another project"),
+        )
+    ),
+    Example(
+        check=a_duplicate_is_answered_as_the_dialect_says,
+        requirement="4.8-8",
+        kept=about("same key again", FIRST, again(uid=OTHER_UID, is_duplicate_event=True)),
+        broken=about("same key again", FIRST, again(uid=OTHER_UID)),
+    ),
+    Example(
+        check=a_duplicate_is_answered_as_the_dialect_says,
+        requirement="4.8-8",
+        kept=about("same key, other data", FIRST, again(200)),
+        broken=about(
+            "same key, other data", FIRST, again(200, uid=OTHER_UID, is_duplicate_event=True)
+        ),
+        dialect="contrary",
+    ),
+    Example(
+        check=a_duplicate_is_answered_as_the_dialect_says,
+        requirement="4.8-8",
+        kept=at_once(True, False, True),
+        broken=at_once(False, False, True),
+    ),
+)

@@ -1,0 +1,213 @@
+"""Examples for sections 2.6, 2.7, 4.5, 4.6 and 9: portal links, and the identifiers of sources."""
+
+from typing import Any
+
+from hookproof.conformance.checks.api.requests.deprecated_fields import (
+    portal_endpoints_are_taken_and_mean_what_the_dialect_says,
+)
+from hookproof.conformance.checks.api.resources.portal_link import (
+    UPDATED,
+    a_portal_link_agrees_with_itself,
+    a_portal_link_has_the_endpoints_of_its_owner,
+    a_portal_link_is_listed_as_it_is_retrieved,
+    an_endpoint_in_a_portal_link_is_shown_as_fetched,
+    an_update_changes_what_it_was_sent,
+    an_update_leaves_other_portal_links_alone,
+    an_update_never_moves_updated_at_back,
+    listed_resources_have_a_uid_of_their_own,
+)
+from hookproof.conformance.model.evidence import Case, Exchange
+from tests.conformance.canned_evidence import case, exchange
+from tests.conformance.checks.api.example import (
+    AT,
+    LATER,
+    OTHER_UID,
+    UID,
+    Example,
+    endpoint,
+    link,
+    page,
+    refusal,
+    retrieved,
+)
+
+VALUES = {
+    "name": "New",
+    "owner_id": "owner-2",
+    "can_manage_endpoint": False,
+    "auth_type": "static_token",
+}
+
+
+def updated(field: str, update: Exchange, after: Exchange) -> Case:
+    """The update of a field and the retrieval after it."""
+    return case(update, after, facts={"about": "updated", "field": field})
+
+
+def update(request: dict[str, Any], **fields: Any) -> Exchange:
+    """The answer to an update."""
+    return retrieved("update", "updatePortalLink", request, **fields)
+
+
+def with_endpoints(role: str, *uids: str) -> Exchange:
+    """A portal link that shows these endpoints."""
+    return retrieved(
+        role, endpoint_count=len(uids), endpoints_metadata=[endpoint(uid=uid) for uid in uids]
+    )
+
+
+def of_owner(retrieve: Exchange, later: Exchange, changed: Exchange) -> Case:
+    """The endpoints s1 and later s2 of one owner, o1 of another, and what the portal link showed
+    three times.
+    """
+
+    def creation(role: str, uid: str) -> Exchange:
+        return exchange(role, "createEndpoint", data=endpoint(uid=uid))
+
+    told = (creation("same owner", "s1"), creation("other owner", "o1"), retrieve)
+    return case(
+        *told, creation("same owner later", "s2"), later, changed, facts={"about": "endpoints"}
+    )
+
+
+GOOD = {
+    "retrieve": with_endpoints("retrieve", "s1"),
+    "later": with_endpoints("retrieve later", "s1", "s2"),
+    "changed": with_endpoints("retrieve changed", "o1"),
+}
+
+EXAMPLES = (
+    Example(
+        check=listed_resources_have_a_uid_of_their_own,
+        requirement="2.6-1",
+        kept=page("listPortalLinks", [link(), link(uid=OTHER_UID)]),
+        broken=page("listPortalLinks", [link(), link()]),
+    ),
+    Example(
+        check=listed_resources_have_a_uid_of_their_own,
+        requirement="2.7-1",
+        kept=page("listSources", [{"uid": UID}]),
+        broken=page("listSources", [{"uid": ""}]),
+    ),
+    Example(
+        check=a_portal_link_agrees_with_itself,
+        requirement="2.6-5",
+        kept=with_endpoints("retrieve", UID),
+        broken=retrieved(endpoint_count=1),
+    ),
+    Example(
+        check=a_portal_link_agrees_with_itself,
+        requirement="2.6-8",
+        kept=retrieved(endpoints=[UID], endpoint_count=1, endpoints_metadata=[endpoint()]),
+        broken=retrieved(endpoints=[OTHER_UID], endpoint_count=1, endpoints_metadata=[endpoint()]),
+    ),
+    *(
+        Example(
+            check=a_portal_link_has_the_endpoints_of_its_owner,
+            requirement=requirement,
+            kept=of_owner(**GOOD),
+            broken=of_owner(**{**GOOD, broken: answer}),
+        )
+        for requirement, broken, answer in (
+            ("2.6-2", "retrieve", with_endpoints("retrieve")),
+            ("2.6-3", "retrieve", with_endpoints("retrieve", "s1", "o1")),
+            ("2.6-4", "later", with_endpoints("retrieve later", "s1")),
+            ("4.6-10", "changed", with_endpoints("retrieve changed")),
+            ("4.6-11", "changed", with_endpoints("retrieve changed", "o1", "s1")),
+        )
+    ),
+    Example(
+        check=an_endpoint_in_a_portal_link_is_shown_as_fetched,
+        requirement="2.6-6",
+        kept=case(
+            with_endpoints("retrieve", UID), exchange("fetch", "getEndpoint", data=endpoint())
+        ),
+        broken=case(
+            with_endpoints("retrieve", UID),
+            exchange("fetch", "getEndpoint", data=endpoint(name="Other")),
+        ),
+    ),
+    Example(
+        check=a_portal_link_is_listed_as_it_is_retrieved,
+        requirement="2.6-7",
+        kept=case(
+            page("listPortalLinks", [link()], "inventory"), retrieved(), facts={"about": "listed"}
+        ),
+        broken=case(
+            page("listPortalLinks", [link(name="Old")], "inventory"),
+            retrieved(),
+            facts={"about": "listed"},
+        ),
+    ),
+    Example(
+        check=a_portal_link_is_listed_as_it_is_retrieved,
+        requirement="4.4-14",
+        kept=case(
+            page("listPortalLinks", [link()], "inventory"), retrieved(), facts={"about": "listed"}
+        ),
+        broken=case(
+            page("listPortalLinks", [], "inventory"), retrieved(), facts={"about": "listed"}
+        ),
+    ),
+    *(
+        Example(
+            check=an_update_changes_what_it_was_sent,
+            requirement=requirement,
+            kept=updated(
+                field,
+                update({field: value}, **{field: value}),
+                retrieved("after", **{field: value}),
+            ),
+            broken=updated(field, update({field: value}, **{field: value}), retrieved("after")),
+        )
+        for field, requirement in UPDATED.items()
+        for value in (VALUES[field],)
+    ),
+    Example(
+        check=an_update_changes_what_it_was_sent,
+        requirement="4.6-9",
+        kept=updated("name", update({"name": "New"}, name="New"), retrieved("after", name="New")),
+        broken=updated(
+            "name",
+            update({"name": "New"}, name="New", owner_id="o"),
+            retrieved("after", name="New"),
+        ),
+    ),
+    Example(
+        check=an_update_leaves_other_portal_links_alone,
+        requirement="4.6-12",
+        kept=case(facts={"about": "bystanders", "before": [link()], "after": [link()]}),
+        broken=case(
+            facts={"about": "bystanders", "before": [link()], "after": [link(name="Changed")]}
+        ),
+    ),
+    Example(
+        check=an_update_never_moves_updated_at_back,
+        requirement="4.6-14",
+        kept=updated("name", update({}, updated_at=AT), retrieved("after", updated_at=LATER)),
+        broken=updated("name", update({}, updated_at=LATER), retrieved("after", updated_at=AT)),
+    ),
+    Example(
+        check=portal_endpoints_are_taken_and_mean_what_the_dialect_says,
+        requirement="9-2",
+        kept=updated("endpoints", update({"endpoints": []}), retrieved("after")),
+        broken=updated(
+            "endpoints",
+            refusal(400, "updatePortalLink", role="update", request={"endpoints": []}),
+            retrieved("after"),
+        ),
+    ),
+    Example(
+        check=portal_endpoints_are_taken_and_mean_what_the_dialect_says,
+        requirement="9-4",
+        kept=updated("endpoints", update({"endpoints": [UID]}), with_endpoints("after", UID)),
+        broken=updated("endpoints", update({"endpoints": [UID]}), with_endpoints("after")),
+    ),
+    Example(
+        check=portal_endpoints_are_taken_and_mean_what_the_dialect_says,
+        requirement="9-4",
+        kept=updated("endpoints", update({"endpoints": [UID]}), with_endpoints("after")),
+        broken=updated("endpoints", update({"endpoints": [UID]}), with_endpoints("after", UID)),
+        dialect="contrary",
+    ),
+)

@@ -1,0 +1,147 @@
+"""Examples for sequences of operations, judged beside a model of the resources (sections 2.6 and
+4.1 to 4.6).
+"""
+
+from typing import Any
+
+from hookproof.conformance.checks.api.resources.sequences import a_sequence_agrees_with_its_model
+from hookproof.conformance.model.evidence import Case, Exchange
+from tests.conformance.canned_evidence import NOW, case, exchange
+from tests.conformance.checks.api.example import (
+    OTHER_UID,
+    UID,
+    Example,
+    endpoint,
+    link,
+    page,
+    secret,
+)
+
+OTHER_LINK = "01ARZ3NDEKTSV4RRFFQ69G5FB0"
+SECRETS = [secret(uid="01ARZ3NDEKTSV4RRFFQ69G5FA1")]
+
+
+def created(uid: str = UID, *, at: float = 0, **fields: Any) -> Exchange:
+    return exchange("create", "createEndpoint", data=endpoint(uid=uid, **fields), sent_at=NOW + at)
+
+
+def fetched(uid: str = UID, **fields: Any) -> Exchange:
+    return exchange("fetch", "getEndpoint", data=endpoint(uid=uid, **fields))
+
+
+def rolled(uid: str = UID, **fields: Any) -> Exchange:
+    return exchange("roll", "expireEndpointSecret", data=endpoint(uid=uid, **fields))
+
+
+def updated(uid: str = UID, *, at: float = 0, **fields: Any) -> Exchange:
+    return exchange(
+        "update", "updatePortalLink", data=link(uid=uid, **fields), request=fields, sent_at=NOW + at
+    )
+
+
+def ignored(**fields: Any) -> Exchange:
+    return exchange("update", "updatePortalLink", data=link(), request=fields)
+
+
+def retrieved(uid: str = UID, *members: str, **fields: Any) -> Exchange:
+    inside = {
+        "endpoints_metadata": [endpoint(uid=one) for one in members],
+        "endpoint_count": len(members),
+    }
+    return exchange("retrieve", "getPortalLink", data=link(uid=uid, **inside, **fields))
+
+
+def both(requirement: str, kept: Case, broken: Case) -> Example:
+    return Example(
+        check=a_sequence_agrees_with_its_model, requirement=requirement, kept=kept, broken=broken
+    )
+
+
+def updates() -> tuple[Example, ...]:
+    values = {
+        "4.6-5": ("name", "New"),
+        "4.6-6": ("owner_id", "o"),
+        "4.6-7": ("can_manage_endpoint", False),
+    }
+    values["4.6-8"] = ("auth_type", "static_token")
+    return tuple(
+        both(requirement, case(updated(**{name: value})), case(ignored(**{name: value})))
+        for requirement, (name, value) in values.items()
+    )
+
+
+MINE, THEIRS = created(owner_id="owner-1"), created(OTHER_UID, owner_id="owner-2")
+
+EXAMPLES = (
+    both("4.2-5", case(created(), fetched()), case(created(), fetched(name="Another"))),
+    both("4.2-6", case(created(), fetched()), case(created(), fetched(secrets=SECRETS))),
+    both(
+        "4.3-11",
+        case(created(), rolled(secrets=SECRETS), fetched(secrets=SECRETS)),
+        case(created(), rolled(), fetched(http_timeout=1)),
+    ),
+    both(
+        "4.3-14",
+        case(created(), created(OTHER_UID), rolled(OTHER_UID), fetched()),
+        case(created(), created(OTHER_UID), rolled(OTHER_UID), fetched(secrets=SECRETS)),
+    ),
+    *updates(),
+    both(
+        "4.6-9",
+        case(updated(name="New"), retrieved(name="New")),
+        case(updated(name="New"), retrieved(name="Old")),
+    ),
+    both(
+        "4.6-12",
+        case(retrieved(), updated(OTHER_LINK, name="New"), retrieved()),
+        case(retrieved(), updated(OTHER_LINK, name="New"), retrieved(name="New")),
+    ),
+    both("2.6-2", case(MINE, retrieved(UID, UID)), case(MINE, retrieved())),
+    both("2.6-3", case(THEIRS, retrieved()), case(THEIRS, retrieved(UID, OTHER_UID))),
+    both(
+        "2.6-4",
+        case(retrieved(), created(owner_id="owner-1", at=9), retrieved(UID, UID)),
+        case(retrieved(), created(owner_id="owner-1", at=9), retrieved()),
+    ),
+    both(
+        "4.6-10",
+        case(
+            THEIRS, updated(owner_id="owner-2", at=1), retrieved(UID, OTHER_UID, owner_id="owner-2")
+        ),
+        case(THEIRS, updated(owner_id="owner-2", at=1), retrieved(UID, owner_id="owner-2")),
+    ),
+    both(
+        "4.6-11",
+        case(MINE, retrieved(UID, UID), updated(owner_id="o", at=1), retrieved(UID, owner_id="o")),
+        case(
+            MINE,
+            retrieved(UID, UID),
+            updated(owner_id="o", at=1),
+            retrieved(UID, UID, owner_id="o"),
+        ),
+    ),
+    both(
+        "2.6-7",
+        case(updated(name="New"), page("listPortalLinks", [link(name="New")])),
+        case(updated(name="New"), page("listPortalLinks", [link(name="Old")])),
+    ),
+    both(
+        "4.4-14",
+        case(retrieved(), page("listPortalLinks", [link()])),
+        case(retrieved(), page("listPortalLinks", [link(uid=OTHER_LINK)])),
+    ),
+    # A list is judged when its last page was seen, and what lies on the first one is not missing.
+    both(
+        "4.4-14",
+        case(
+            retrieved(),
+            page("listPortalLinks", [link()], has_next_page=True),
+            page("listPortalLinks", [link(uid=OTHER_LINK)]),
+        ),
+        case(
+            retrieved(),
+            page("listPortalLinks", [], has_next_page=True),
+            page("listPortalLinks", []),
+        ),
+    ),
+)

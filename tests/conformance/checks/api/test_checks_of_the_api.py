@@ -1,0 +1,174 @@
+"""Each check of the API passes a target that keeps its word, and convicts one that does not."""
+
+import importlib
+import pkgutil
+
+import pytest
+
+from hookproof.conformance.checks.api.access.api_keys import nothing_works_without_a_key
+from hookproof.conformance.checks.api.lists.order import (
+    sort_is_descending_by_default_and_ascending_is_its_reverse,
+)
+from hookproof.conformance.checks.api.resources.credentials import (
+    masked_credentials_are_not_shown_in_clear,
+)
+from hookproof.conformance.checks.api.resources.duplicates import (
+    an_event_without_a_key_is_no_duplicate,
+)
+from hookproof.conformance.checks.api.resources.endpoint import (
+    a_created_endpoint_shows_what_was_sent,
+)
+from hookproof.conformance.checks.api.resources.secret import (
+    a_secret_of_another_form_is_taken_or_refused,
+)
+from hookproof.conformance.checks.api.resources.secret_roll import (
+    a_roll_without_a_secret_brings_in_one,
+    the_old_secret_expires_when_the_roll_says,
+)
+from hookproof.conformance.checks.api.responses.enumerated_words import (
+    an_enumerated_field_shows_a_word_of_the_dialect,
+)
+from hookproof.conformance.checks.api.responses.errors import a_refusal_has_the_dialects_error_body
+from hookproof.conformance.model.check_registry import all_checks
+from hookproof.conformance.model.evidence import Case, Exchange
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.results.redaction import Mask
+from tests.conformance.canned_evidence import case, context, exchange, verdicts
+from tests.conformance.checks.api import (
+    examples_access_and_errors,
+    examples_answers,
+    examples_endpoints,
+    examples_envelope_and_lists,
+    examples_events,
+    examples_portal_links,
+    examples_sequences,
+)
+from tests.conformance.checks.api.example import Example, Judge, created, event, link, page, refusal
+from tests.conformance.checks.api.examples_envelope_and_lists import walk
+
+EXAMPLES = (
+    *examples_envelope_and_lists.EXAMPLES,
+    *examples_endpoints.EXAMPLES,
+    *examples_answers.EXAMPLES,
+    *examples_portal_links.EXAMPLES,
+    *examples_sequences.EXAMPLES,
+    *examples_events.EXAMPLES,
+    *examples_access_and_errors.EXAMPLES,
+)
+
+ORACLES = tuple(example for example in EXAMPLES if isinstance(example.kept, Exchange))
+
+# What the names of the modules begin with whose checks judge deliveries.
+JUDGED_FROM_DELIVERIES = "deliveries_"
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+def test_a_target_that_keeps_its_word_passes(example: Example) -> None:
+    assert (
+        verdicts(example.check, example.kept, example.dialect)[example.requirement] is Verdict.PASS
+    )
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+def test_a_target_that_breaks_its_word_is_convicted(example: Example) -> None:
+    assert (
+        verdicts(example.check, example.broken, example.dialect)[example.requirement]
+        is Verdict.FAIL
+    )
+
+
+def test_every_check_of_the_api_is_shown_both_for_each_of_its_requirements() -> None:
+    package = importlib.import_module("hookproof.conformance.checks")
+    ours = [
+        m.name
+        for m in pkgutil.iter_modules(package.__path__)
+        if not m.name.startswith(JUDGED_FROM_DELIVERIES)
+    ]
+    defined = {
+        name
+        for module in ours
+        for name in dir(importlib.import_module(f"hookproof.conformance.checks.{module}"))
+    }
+    wanted = {
+        (check.name, requirement)
+        for check in all_checks()
+        if check.name in defined
+        for requirement in check.requirements
+    }
+    assert wanted - {(example.check.__name__, example.requirement) for example in EXAMPLES} == set()
+
+
+NO_ROLLS = case(facts={"rolls": [], "given": []})
+
+
+@pytest.mark.parametrize(
+    ("check", "evidence"),
+    [
+        (an_event_without_a_key_is_no_duplicate, event()),
+        (the_old_secret_expires_when_the_roll_says, NO_ROLLS),
+        (a_roll_without_a_secret_brings_in_one, NO_ROLLS),
+        (masked_credentials_are_not_shown_in_clear, case()),
+    ],
+)
+def test_a_requirement_that_the_dialect_rules_out_does_not_apply(
+    check: Judge, evidence: Case | Exchange
+) -> None:
+    assert set(verdicts(check, evidence, "contrary").values()) == {Verdict.NOT_APPLICABLE}
+
+
+def test_in_a_dialect_where_any_text_is_a_secret_none_has_another_form() -> None:
+    evidence = case(created(), facts={"about": "another secret form"})
+    assert verdicts(a_secret_of_another_form_is_taken_or_refused, evidence) == {
+        "2.3-15": Verdict.NOT_APPLICABLE
+    }
+
+
+def test_a_word_that_a_client_may_have_given_convicts_nobody() -> None:
+    listed = page("listPortalLinks", [link(auth_type="what a client gave")])
+    assert verdicts(an_enumerated_field_shows_a_word_of_the_dialect, listed, "contrary") == {}
+
+
+def test_resources_that_the_sort_key_does_not_tell_apart_may_change_places() -> None:
+    kept = walk("abc", sort="ASC")
+    same_time = [
+        {**item, "created_at": "2024-01-01T00:00:00.000001Z"} for item in kept.facts["listed"]
+    ]
+    page_of_same_time = page("listPortalLinks", same_time)
+    evidence = case(page_of_same_time, facts={**kept.facts, "listed": same_time})
+    assert verdicts(sort_is_descending_by_default_and_ascending_is_its_reverse, evidence) == {
+        "4.4-8": Verdict.PASS
+    }
+
+
+def test_numbers_are_equal_whatever_their_spelling() -> None:
+    evidence = case(
+        created({"http_timeout": 30}, {"http_timeout": 30.0}),
+        facts={"about": "fields", "fields": []},
+    )
+    assert verdicts(a_created_endpoint_shows_what_was_sent, evidence) == {"4.1-10": Verdict.PASS}
+
+
+def test_something_in_front_of_the_service_may_refuse_odd_requests_in_its_own_words() -> None:
+    assert (
+        verdicts(
+            a_refusal_has_the_dialects_error_body, refusal(400, role="odd", body=b"Bad Request")
+        )
+        == {}
+    )
+
+
+def test_an_experiment_that_got_no_answer_convicts_nobody_of_opening_its_doors() -> None:
+    silent = exchange("refused", problem="TimeoutError")
+    evidence = case(silent, facts={"kind": "none", "operation_id": "createEndpoint"})
+    assert verdicts(nothing_works_without_a_key, evidence) == {}
+
+
+@pytest.mark.parametrize("example", ORACLES, ids=str)
+def test_an_oracle_says_the_same_where_credentials_are_masked(example: Example) -> None:
+    for evidence in (example.kept, example.broken):
+        assert isinstance(evidence, Exchange)
+        mask = Mask((), context(example.dialect).dialect)
+        masked = mask.case(case(evidence)).exchanges[0]
+        assert verdicts(example.check, masked, example.dialect) == verdicts(
+            example.check, evidence, example.dialect
+        )

@@ -1,0 +1,77 @@
+"""What cannot be read convicts nobody of what it might have said: that it cannot be read is for
+other checks.
+"""
+
+import pytest
+
+from hookproof.conformance.checks.api.lists.parameters import (
+    per_page_above_the_maximum_is_cut_or_refused,
+    without_per_page_the_size_is_the_default,
+)
+from hookproof.conformance.checks.api.resources.secret_roll import (
+    a_roll_leaves_the_secrets_of_others_alone,
+    the_new_secret_does_not_expire,
+)
+from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.verdict import Verdict
+from tests.conformance.canned_evidence import case, exchange, verdicts
+from tests.conformance.checks.api.example import Judge
+from tests.conformance.checks.api.examples_endpoints import (
+    BODY,
+    EXPIRING,
+    NEW,
+    secret,
+    with_secrets,
+)
+from tests.conformance.checks.api.examples_envelope_and_lists import LINKS, tried
+
+
+def roll_after(*read: str) -> Case:
+    """A roll that keeps its word, after the secrets were fetched or, with nothing read, could not
+    be.
+    """
+    before = [with_secrets("fetch before", "getEndpoint", secret(uid, "given")) for uid in read]
+    after = with_secrets("roll", "expireEndpointSecret", EXPIRING, secret(NEW, "new-secret"))
+    return case(
+        *before, after, facts={"about": "rolled", "given": ["given"], "other": "o", "rolls": [BODY]}
+    )
+
+
+def another_endpoint() -> Case:
+    """One that was created in an answer without secrets, and fetched with one."""
+    return case(
+        with_secrets("create other", "createEndpoint"),
+        with_secrets("fetch other", "getEndpoint", secret(NEW)),
+        facts={"about": "rolled", "given": [], "other": "o", "rolls": []},
+    )
+
+
+@pytest.mark.parametrize(
+    ("check", "evidence", "dialect"),
+    [
+        (the_new_secret_does_not_expire, roll_after(), "reference"),
+        (a_roll_leaves_the_secrets_of_others_alone, another_endpoint(), "reference"),
+        (
+            without_per_page_the_size_is_the_default,
+            tried("default size", exchange("tried", LINKS, data=[])),
+            "reference",
+        ),
+        (
+            per_page_above_the_maximum_is_cut_or_refused,
+            tried("size above the maximum", exchange("tried", LINKS, dialect="contrary", data={})),
+            "contrary",
+        ),
+    ],
+)
+def test_nobody_is_convicted(check: Judge, evidence: Case, dialect: str) -> None:
+    assert Verdict.FAIL not in verdicts(check, evidence, dialect).values()
+
+
+def test_a_success_where_only_a_refusal_is_right_is_convicted_without_a_size() -> None:
+    evidence = tried("size above the maximum", exchange("tried", LINKS, data={}))
+    assert verdicts(per_page_above_the_maximum_is_cut_or_refused, evidence)["8-13"] is Verdict.FAIL
+
+
+def test_the_same_roll_is_judged_where_the_secrets_before_were_read() -> None:
+    old = str(EXPIRING["uid"])
+    assert verdicts(the_new_secret_does_not_expire, roll_after(old))["4.3-17"] is Verdict.PASS

@@ -1,0 +1,115 @@
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hookproof.conformance.checks.deliveries.attempts.exhaustion import (
+    a_failing_delivery_is_attempted_as_often_as_the_dialect_says,
+    an_endpoint_is_disabled_as_the_dialect_says,
+    the_chat_channel_is_told_as_the_dialect_says,
+)
+from hookproof.conformance.model.check_registry import CheckContext
+from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.dispatch import facts_of
+from hookproof.spec.dialect.model import Answer
+from hookproof.spec.dialect.vocabulary import Notify
+from tests.conformance.canned_deliveries import created, destination, event, sent
+from tests.conformance.canned_evidence import NOW, case, context, delivery, exchange, verdicts
+
+PASS, FAIL = Verdict.PASS, Verdict.FAIL
+FAILING = destination("failing")
+
+
+def exhausted(
+    attempts: int = 5, *, told_at: Sequence[float] = (), after: str = "active", events: int = 1
+) -> Case:
+    """So many attempts a second apart, messages to the chat channel, and the endpoint's status at
+    the end.
+    """
+    arrived = [
+        sent(event(), FAILING, at=NOW + number, attempt=number + 1) for number in range(attempts)
+    ]
+    messages = [delivery("chat", arrived_at=NOW + at) for at in told_at]
+    looks = [
+        exchange(role, "getEndpoint", path={"endpointID": FAILING.uid}, data={"status": status})
+        for role, status in (("before", "active"), ("after", after))
+    ]
+    facts = {**facts_of([FAILING], [event()]), "chat": "chat", "exhausted": events}
+    return case(created(FAILING), *looks, deliveries=[*arrived, *messages], facts=facts)
+
+
+def test_as_many_attempts_as_the_dialect_says_pass() -> None:
+    check = a_failing_delivery_is_attempted_as_often_as_the_dialect_says
+    assert verdicts(check, exhausted(5)) == {"1-12": PASS, "1-13": PASS}
+    assert verdicts(check, exhausted(3), "contrary") == {"1-12": PASS, "1-13": PASS}
+
+
+def test_too_few_or_too_many_attempts_fail() -> None:
+    check = a_failing_delivery_is_attempted_as_often_as_the_dialect_says
+    assert verdicts(check, exhausted(4)) == {"1-12": FAIL, "1-13": PASS}
+    assert verdicts(check, exhausted(6)) == {"1-12": PASS, "1-13": FAIL}
+
+
+def yardstick_with(notify_on: Answer[Notify], *, deactivate_after: int = 0) -> CheckContext:
+    """The reference dialect with another condition."""
+    reference = context().dialect
+    dialect = replace(
+        reference,
+        delivery=replace(reference.delivery, notify_on=notify_on),
+        retry=replace(reference.retry, deactivate_after=Answer((deactivate_after,))),
+    )
+    return CheckContext(dialect=dialect, contract=context().contract)
+
+
+def told(evidence: Case, condition: Notify, *, deactivate_after: int = 0) -> Verdict:
+    """The verdict on the chat channel under a dialect with this condition."""
+    measured = yardstick_with(Answer((condition,)), deactivate_after=deactivate_after)
+    (judgement,) = the_chat_channel_is_told_as_the_dialect_says(evidence, measured)
+    return judgement.verdict
+
+
+def test_a_channel_that_is_told_when_all_attempts_have_failed_passes() -> None:
+    assert told(exhausted(told_at=[4.5]), Notify.EXHAUSTED) is PASS
+
+
+def test_a_channel_that_is_told_too_early_or_never_fails() -> None:
+    assert told(exhausted(told_at=[1.0, 4.5]), Notify.EXHAUSTED) is FAIL
+    assert told(exhausted(), Notify.EXHAUSTED) is FAIL
+
+
+def test_a_channel_that_is_told_without_the_condition_fails() -> None:
+    assert told(exhausted(told_at=[4.5]), Notify.NEVER) is FAIL
+    assert told(exhausted(), Notify.NEVER) is PASS
+    assert told(exhausted(told_at=[4.5]), Notify.STATE_CHANGE) is FAIL
+
+
+def test_a_channel_that_hears_of_a_change_of_state_is_told_when_the_endpoint_is_disabled() -> None:
+    assert told(exhausted(told_at=[4.5]), Notify.STATE_CHANGE, deactivate_after=1) is PASS
+    assert told(exhausted(), Notify.STATE_CHANGE, deactivate_after=1) is FAIL
+
+
+def test_a_channel_that_hears_of_both_is_told_of_whatever_comes_first() -> None:
+    both = Notify.EXHAUSTED_OR_STATE_CHANGE
+    assert told(exhausted(told_at=[4.5]), both) is PASS
+    assert told(exhausted(told_at=[4.5]), both, deactivate_after=1) is PASS
+    assert told(exhausted(told_at=[1.0]), both) is FAIL
+    assert told(exhausted(), both) is FAIL
+
+
+def test_a_dialect_that_has_not_decided_judges_no_channel() -> None:
+    undecided = yardstick_with(Answer((), reason="nobody knows"))
+    assert (
+        list(the_chat_channel_is_told_as_the_dialect_says(exhausted(told_at=[4.5]), undecided))
+        == []
+    )
+
+
+def test_an_endpoint_stays_enabled_under_the_reference_dialect() -> None:
+    check = an_endpoint_is_disabled_as_the_dialect_says
+    assert verdicts(check, exhausted()) == {"3-7": PASS}
+    assert verdicts(check, exhausted(after="inactive")) == {"3-7": FAIL}
+
+
+def test_an_endpoint_is_disabled_under_the_contrary_dialect() -> None:
+    check = an_endpoint_is_disabled_as_the_dialect_says
+    assert verdicts(check, exhausted(3, after="paused", events=3), "contrary") == {"3-7": PASS}
+    assert verdicts(check, exhausted(3, after="active", events=3), "contrary") == {"3-7": FAIL}

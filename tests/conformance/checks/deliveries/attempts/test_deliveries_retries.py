@@ -1,0 +1,179 @@
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from hookproof.conformance.checks.deliveries.attempts.retries import (
+    a_delivery_that_succeeded_is_not_attempted_again,
+    a_failed_attempt_is_followed_by_another,
+    a_redirect_counts_as_the_dialect_says,
+    a_redirect_is_not_followed,
+    all_attempts_are_the_same_delivery,
+    an_attempt_without_answer_is_followed_by_another,
+    attempts_are_numbered_one_by_one,
+    retry_after_is_treated_as_the_dialect_says,
+    the_waits_between_attempts_lie_within_the_schedule,
+)
+from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from tests.conformance.canned_deliveries import (
+    ATTEMPT,
+    EVENT_ID,
+    destination,
+    ending,
+    event,
+    scenario,
+    sent,
+)
+from tests.conformance.canned_evidence import NOW, context, delivery, verdicts
+
+PASS, FAIL = Verdict.PASS, Verdict.FAIL
+
+
+def attempts(name: str, *waits: float) -> list[ReceivedDelivery]:
+    """Attempts, so many seconds after the first."""
+    where = destination(name)
+    return [
+        ending(sent(event(), where, at=NOW + at, attempt=number), completed=0.0)
+        for number, at in enumerate((0, *waits), start=1)
+    ]
+
+
+def tried(
+    name: str, *waits: float, arrived: Sequence[ReceivedDelivery] = (), **facts: object
+) -> Case:
+    return scenario(destination(name), *(arrived or attempts(name, *waits)), **facts)
+
+
+def test_a_failed_attempt_that_is_followed_by_another_passes() -> None:
+    check = a_failed_attempt_is_followed_by_another
+    assert verdicts(check, tried("fails once", 1.1)) == {"1-16": PASS}
+    assert verdicts(check, tried("fails once")) == {"1-16": FAIL}
+
+
+def test_an_answer_without_content_is_judged_by_the_dialect() -> None:
+    once, twice = tried("accepts without content"), tried("accepts without content", 1.1)
+    assert verdicts(a_failed_attempt_is_followed_by_another, once) == {}
+    assert verdicts(a_delivery_that_succeeded_is_not_attempted_again, once) == {"1-15": PASS}
+    assert verdicts(a_delivery_that_succeeded_is_not_attempted_again, twice) == {"1-15": FAIL}
+    assert verdicts(a_failed_attempt_is_followed_by_another, once, "contrary") == {"1-16": FAIL}
+
+
+def test_silence_that_is_followed_by_another_attempt_passes() -> None:
+    check = an_attempt_without_answer_is_followed_by_another
+    assert verdicts(check, tried("does not answer once", 2.1)) == {"1-17": PASS}
+    assert verdicts(check, tried("does not answer once")) == {"1-17": FAIL}
+
+
+def test_an_attempt_after_success_fails() -> None:
+    check = a_delivery_that_succeeded_is_not_attempted_again
+    assert verdicts(check, tried("fails once", 1.1)) == {"1-15": PASS}
+    assert verdicts(check, tried("fails once", 1.1, 3.3)) == {"1-15": FAIL}
+    assert verdicts(check, tried("answers at once", 1.1)) == {"1-15": FAIL}
+
+
+def test_waits_within_the_schedule_pass() -> None:
+    check = the_waits_between_attempts_lie_within_the_schedule
+    assert verdicts(check, tried("fails twice", 1.0, 3.4)) == {"1-14": PASS}
+    assert verdicts(check, tried("fails twice", 1.5, 5.0)) == {"1-14": PASS}
+
+
+def test_waits_outside_the_schedule_fail() -> None:
+    check = the_waits_between_attempts_lie_within_the_schedule
+    assert verdicts(check, tried("fails twice", 0.01)) == {"1-14": FAIL}
+    assert verdicts(check, tried("fails twice", 1.1, 2.1)) == {"1-14": FAIL}
+    assert verdicts(check, tried("fails once", 60.0)) == {"1-14": FAIL}
+
+
+def test_a_redirect_is_judged_by_the_dialect() -> None:
+    check = a_redirect_counts_as_the_dialect_says
+    once, twice = tried("redirects once"), tried("redirects once", 1.1)
+    assert [verdicts(check, one)["1-18"] for one in (once, twice)] == [FAIL, PASS]
+    assert [verdicts(check, one, "contrary")["1-18"] for one in (once, twice)] == [PASS, FAIL]
+
+
+def test_a_redirect_that_is_followed_fails() -> None:
+    follower = delivery("aside", method="GET")
+    arrived = [*attempts("redirects once"), follower]
+    assert verdicts(a_redirect_is_not_followed, tried("redirects once", aside="aside")) == {
+        "6-17": PASS
+    }
+    assert verdicts(
+        a_redirect_is_not_followed, tried("redirects once", arrived=arrived, aside="aside")
+    ) == {"6-17": FAIL}
+
+
+def test_retry_after_is_judged_by_the_dialect() -> None:
+    check = retry_after_is_treated_as_the_dialect_says
+    soon, patient = (tried("asks for patience", wait, asked_s=6) for wait in (1.1, 6.1))
+    assert [verdicts(check, one)["1-19"] for one in (soon, patient)] == [FAIL, PASS]
+    assert [verdicts(check, one, "contrary")["1-19"] for one in (soon, patient)] == [PASS, FAIL]
+
+
+def test_attempts_of_one_delivery_pass() -> None:
+    found = verdicts(all_attempts_are_the_same_delivery, tried("fails once", 1.1))
+    assert found == {"1-20": PASS, "1-21": PASS}
+
+
+def second(*headers: tuple[str, str], body: bytes | None = None) -> dict[str, Verdict]:
+    first, where = attempts("fails once"), destination("fails once")
+    again = sent(event(), where, at=NOW + 1, attempt=2, headers=headers, body=body)
+    return verdicts(
+        all_attempts_are_the_same_delivery, tried("fails once", arrived=[*first, again])
+    )
+
+
+def test_attempts_that_differ_fail() -> None:
+    assert second((EVENT_ID, "another"))["1-20"] is FAIL
+    assert second(body=b'{"marker":"marker-event-","more":1}')["1-21"] is FAIL
+
+
+def numbered(*arrivals: tuple[float, str]) -> dict[str, Verdict]:
+    """What is said of attempts with these numbers, so many seconds after the broadcast."""
+    where = destination("fails once")
+    arrived = [
+        ending(
+            sent(event(), where, at=NOW + at, attempt=place, headers=[(ATTEMPT, told)]),
+            completed=0.0,
+        )
+        for place, (at, told) in enumerate(arrivals)
+    ]
+    return verdicts(attempts_are_numbered_one_by_one, scenario(where, *arrived))
+
+
+def test_attempts_that_are_numbered_one_by_one_pass() -> None:
+    assert numbered((0.1, "1"), (1.2, "2"), (3.4, "3")) == {"1-22": PASS}
+
+
+def test_a_number_may_be_left_out_if_there_was_time_for_an_attempt_that_got_lost() -> None:
+    assert numbered((0.1, "1"), (3.3, "3")) == {"1-22": PASS}
+    assert numbered((0.1, "1"), (3.3, "3"), (7.4, "4")) == {"1-22": PASS}
+    assert numbered((1.1, "2"), (3.2, "3")) == {"1-22": PASS}
+
+
+@pytest.mark.parametrize(
+    "arrivals",
+    [
+        [(0.1, "1"), (1.2, "1")],
+        [(0.1, "0"), (1.2, "1")],
+        [(0.1, "1"), (1.2, "3")],
+        [(0.1, "2"), (1.2, "3")],
+        [(0.1, "1"), (3.3, "3"), (7.4, "3")],
+        [(0.1, "1"), (1.2, "two")],
+        [(0.1, "1"), (1.2, "02")],
+        [(0.1, "1"), (900.0, "999999999")],
+    ],
+    ids=str,
+)
+def test_other_numbers_fail(arrivals: list[tuple[float, str]]) -> None:
+    assert numbered(*arrivals) == {"1-22": FAIL}
+
+
+def test_attempts_are_not_judged_by_numbers_that_the_dialect_does_not_give() -> None:
+    usual = context().dialect
+    unnumbered = replace(usual, delivery=replace(usual.delivery, attempt_header=None))
+    said = attempts_are_numbered_one_by_one(
+        tried("fails once"), replace(context(), dialect=unnumbered)
+    )
+    assert [one.verdict for one in said] == [Verdict.NOT_APPLICABLE]

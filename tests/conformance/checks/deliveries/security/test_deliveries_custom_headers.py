@@ -1,0 +1,84 @@
+from hookproof.conformance.checks.deliveries.security.custom_headers import (
+    a_line_break_in_a_custom_header_adds_nothing,
+    a_reserved_header_is_ignored_or_refused_as_the_dialect_says,
+    no_custom_header_replaces_or_doubles_the_signature,
+)
+from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.dispatch import facts_of
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from tests.conformance.canned_deliveries import SIGNATURE, destination, event, sent
+from tests.conformance.canned_evidence import case, exchange, verdicts
+
+PASS, FAIL = Verdict.PASS, Verdict.FAIL
+PLAIN = destination("simple", advanced_signatures=False)
+NAME, BREAK = f"reserved: {SIGNATURE}", "line break in a value"
+
+
+def answered(*arrived: ReceivedDelivery, status: int = 201, name: str = NAME) -> Case:
+    told = [event(name)] if status < 300 else []
+    facts = {
+        **facts_of([PLAIN], told),
+        "reserved": {NAME: (SIGNATURE, "forged")},
+        "broken": {BREAK: ("X-Broken", "a\r\nX-Injected: yes")},
+        "injected": "X-Injected",
+    }
+    return case(
+        exchange(name, "createBroadcastEvent", status=status), deliveries=arrived, facts=facts
+    )
+
+
+HONEST = sent(event(NAME), PLAIN)
+FORGED = sent(event(NAME), PLAIN, headers=[(SIGNATURE, "forged")])
+DOUBLED = sent(event(NAME), PLAIN, headers=[(SIGNATURE, "honest"), (SIGNATURE, "forged")])
+
+
+def test_a_reserved_header_that_is_ignored_passes_where_the_dialect_says_so() -> None:
+    check = a_reserved_header_is_ignored_or_refused_as_the_dialect_says
+    assert verdicts(check, answered(HONEST)) == {"6-13": PASS}
+    assert verdicts(check, answered(status=400)) == {"6-13": FAIL}
+
+
+def test_a_reserved_header_that_is_refused_passes_where_the_dialect_says_so() -> None:
+    check = a_reserved_header_is_ignored_or_refused_as_the_dialect_says
+    assert verdicts(check, answered(status=422), "contrary") == {"6-13": PASS}
+    assert verdicts(check, answered(status=400), "contrary") == {"6-13": FAIL}
+    assert verdicts(check, answered(HONEST), "contrary") == {"6-13": FAIL}
+
+
+def test_a_reserved_header_that_is_sent_fails() -> None:
+    assert verdicts(
+        a_reserved_header_is_ignored_or_refused_as_the_dialect_says, answered(FORGED)
+    ) == {"6-13": FAIL}
+
+
+def test_a_signature_that_stays_alone_passes() -> None:
+    assert verdicts(no_custom_header_replaces_or_doubles_the_signature, answered(HONEST)) == {
+        "6-18": PASS
+    }
+    assert verdicts(no_custom_header_replaces_or_doubles_the_signature, answered(status=400)) == {
+        "6-18": PASS
+    }
+
+
+def test_a_signature_that_is_replaced_or_doubled_fails() -> None:
+    assert verdicts(no_custom_header_replaces_or_doubles_the_signature, answered(FORGED)) == {
+        "6-18": FAIL
+    }
+    assert verdicts(no_custom_header_replaces_or_doubles_the_signature, answered(DOUBLED)) == {
+        "6-18": FAIL
+    }
+
+
+def test_a_line_break_that_is_refused_or_harmless_passes() -> None:
+    check, harmless = a_line_break_in_a_custom_header_adds_nothing, sent(event(BREAK), PLAIN)
+    assert verdicts(check, answered(status=400, name=BREAK)) == {"6-19": PASS}
+    assert verdicts(check, answered(harmless, name=BREAK)) == {"6-19": PASS}
+
+
+def test_a_line_break_that_adds_a_header_or_a_body_fails() -> None:
+    check = a_line_break_in_a_custom_header_adds_nothing
+    header = sent(event(BREAK), PLAIN, headers=[("X-Injected", "yes")])
+    body = sent(event(BREAK), PLAIN, body=b"injected")
+    assert verdicts(check, answered(header, name=BREAK)) == {"6-19": FAIL}
+    assert verdicts(check, answered(body, name=BREAK)) == {"6-19": FAIL}

@@ -1,0 +1,39 @@
+from dataclasses import replace
+
+from hookproof.conformance.checks.deliveries.security.egress import no_request_reaches_a_canary
+from hookproof.conformance.experiments.deliveries.security.egress import ASTRAY
+from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from tests.conformance.canned_deliveries import destination, event, scenario, sent
+from tests.conformance.canned_evidence import exchange, verdicts
+
+CHECK = no_request_reaches_a_canary
+PLAIN, SENTINEL = destination(), event("sentinel")
+ALIVE = sent(SENTINEL, PLAIN)
+
+
+def led(*arrived: ReceivedDelivery, visits: int = 0, status: int = 201) -> Case:
+    made = scenario(PLAIN, *arrived, events=[SENTINEL], visits=visits, way="endpoint at")
+    return replace(
+        made, exchanges=(*made.exchanges, exchange(ASTRAY, status=status, data={"uid": "e"}))
+    )
+
+
+def test_a_canary_that_nobody_visits_while_the_sentinel_arrives_passes() -> None:
+    assert verdicts(CHECK, led(ALIVE)) == {"6-20": Verdict.PASS}
+
+
+def test_a_canary_that_is_visited_fails_whatever_else_arrives() -> None:
+    assert verdicts(CHECK, led(ALIVE, visits=1)) == {"6-20": Verdict.FAIL}
+    assert verdicts(CHECK, led(visits=3)) == {"6-20": Verdict.FAIL}
+
+
+def test_a_url_that_is_refused_passes_unless_it_was_visited_first() -> None:
+    assert verdicts(CHECK, led(status=422)) == {"6-20": Verdict.PASS}
+    assert verdicts(CHECK, led(status=422, visits=1)) == {"6-20": Verdict.FAIL}
+
+
+def test_silence_proves_nothing_where_the_sentinel_did_not_arrive_or_the_target_broke() -> None:
+    assert verdicts(CHECK, led()) == {}
+    assert verdicts(CHECK, led(status=500)) == {}

@@ -1,0 +1,154 @@
+from dataclasses import replace
+
+from hookproof.conformance.checks.deliveries.security.secret_roll import (
+    an_old_secret_stops_signing_when_it_said,
+    both_secrets_sign_until_the_old_one_expires,
+    each_of_two_replaced_secrets_has_its_own_time,
+    only_the_new_secret_signs_when_the_old_one_has_expired,
+    the_simple_format_is_signed_by_the_secret_that_the_dialect_names,
+    two_living_secrets_sign_in_the_dialects_order,
+)
+from hookproof.conformance.model.evidence import Case, Exchange
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.dispatch import Destination, Roll
+from tests.conformance.canned_deliveries import broadcast, destination, event, scenario, sent
+from tests.conformance.canned_evidence import NOW, exchange, verdicts
+
+PASS, FAIL = Verdict.PASS, Verdict.FAIL
+OLD, NEW, NEWEST = "secret of rolling", "second secret", "third secret"
+ROLL = Roll(role="roll", old_secret=OLD, new_secret=NEW, expiration=10)
+ADVANCED = destination("rolling", advanced_signatures=True, rolls=[ROLL])
+SIMPLE = destination("rolling", advanced_signatures=False, rolls=[ROLL])
+DURING, AFTER = 2.0, 20.0
+
+
+def answered(roll: Roll, *, at: float = NOW, **data: object) -> Exchange:
+    return exchange(
+        roll.role, "expireEndpointSecret", path={"endpointID": "uid"}, data=data, sent_at=at
+    )
+
+
+def rolled(
+    where: Destination, after_s: float, *signers: str, late_s: float = 0.1, **data: object
+) -> Case:
+    """An event that was sent so long after the roll, and arrived a moment later with these
+    signatures.
+    """
+    calls = [
+        *(answered(roll, **data) for roll in where.rolls),
+        broadcast(event(), sent_at=NOW + after_s),
+    ]
+    return scenario(
+        where, sent(event(), where, at=NOW + after_s + late_s, signers=signers), exchanges=calls
+    )
+
+
+def test_both_signatures_in_the_window_pass() -> None:
+    found = verdicts(
+        both_secrets_sign_until_the_old_one_expires, rolled(ADVANCED, DURING, OLD, NEW)
+    )
+    assert found == {"4.3-2": PASS, "4.3-3": PASS}
+
+
+def test_a_missing_signature_in_the_window_fails() -> None:
+    check = both_secrets_sign_until_the_old_one_expires
+    assert verdicts(check, rolled(ADVANCED, DURING, NEW)) == {"4.3-2": FAIL, "4.3-3": PASS}
+    assert verdicts(check, rolled(ADVANCED, DURING, OLD)) == {"4.3-2": PASS, "4.3-3": FAIL}
+
+
+def test_a_delivery_around_the_expiry_is_not_judged() -> None:
+    for after_s in (9.5, 10.0, 10.5):
+        case = rolled(ADVANCED, after_s, NEW)
+        assert verdicts(both_secrets_sign_until_the_old_one_expires, case) == {}
+        assert verdicts(only_the_new_secret_signs_when_the_old_one_has_expired, case) == {}
+
+
+def test_a_delivery_that_is_late_is_not_judged() -> None:
+    case = rolled(ADVANCED, DURING, NEW, late_s=30)
+    assert verdicts(both_secrets_sign_until_the_old_one_expires, case) == {}
+    assert verdicts(only_the_new_secret_signs_when_the_old_one_has_expired, case) == {}
+
+
+def test_a_broadcast_before_the_roll_is_not_judged() -> None:
+    assert verdicts(both_secrets_sign_until_the_old_one_expires, rolled(ADVANCED, -1, OLD)) == {}
+
+
+def test_the_new_secret_alone_after_the_window_passes() -> None:
+    found = verdicts(
+        only_the_new_secret_signs_when_the_old_one_has_expired, rolled(ADVANCED, AFTER, NEW)
+    )
+    assert found == {"4.3-4": PASS, "4.3-5": PASS}
+
+
+def test_the_old_secret_after_the_window_fails() -> None:
+    check = only_the_new_secret_signs_when_the_old_one_has_expired
+    assert verdicts(check, rolled(ADVANCED, AFTER, OLD, NEW)) == {"4.3-4": FAIL, "4.3-5": PASS}
+    assert verdicts(check, rolled(ADVANCED, AFTER, OLD)) == {"4.3-4": FAIL, "4.3-5": FAIL}
+
+
+def test_the_window_is_counted_in_the_dialects_unit() -> None:
+    assert (
+        verdicts(
+            both_secrets_sign_until_the_old_one_expires, rolled(ADVANCED, DURING, NEW), "contrary"
+        )
+        == {}
+    )
+
+
+def two_rolls(after_s: float, *signers: str) -> Case:
+    first = Roll(role="first roll", old_secret=OLD, new_secret=NEW, expiration=100)
+    second = Roll(role="second roll", old_secret=NEW, new_secret=NEWEST, expiration=10)
+    return rolled(replace(ADVANCED, rolls=(first, second)), after_s, *signers)
+
+
+def test_each_of_two_old_secrets_has_its_own_time() -> None:
+    check = each_of_two_replaced_secrets_has_its_own_time
+    assert verdicts(check, two_rolls(DURING, OLD, NEW, NEWEST)) == {"4.3-6": PASS}
+    assert verdicts(check, two_rolls(AFTER, OLD, NEWEST)) == {"4.3-6": PASS}
+
+
+def test_an_old_secret_with_the_time_of_the_other_fails() -> None:
+    check = each_of_two_replaced_secrets_has_its_own_time
+    assert verdicts(check, two_rolls(DURING, NEW, NEWEST)) == {"4.3-6": FAIL}
+    assert verdicts(check, two_rolls(AFTER, OLD, NEW, NEWEST)) == {"4.3-6": FAIL}
+    assert verdicts(check, two_rolls(AFTER, NEWEST)) == {"4.3-6": FAIL}
+
+
+def test_the_simple_format_is_signed_by_the_newest_under_the_reference_dialect() -> None:
+    check = the_simple_format_is_signed_by_the_secret_that_the_dialect_names
+    assert verdicts(check, rolled(SIMPLE, DURING, NEW)) == {"4.3-7": PASS}
+    assert verdicts(check, rolled(SIMPLE, DURING, OLD)) == {"4.3-7": FAIL}
+    assert verdicts(check, rolled(SIMPLE, DURING, "unknown")) == {"4.3-7": FAIL}
+
+
+def shown(expires_in_s: float) -> dict[str, object]:
+    stamp = f"2027-01-15T08:{int(expires_in_s) // 60:02}:{int(expires_in_s) % 60:02}.000000Z"
+    return {
+        "secrets": [{"uid": "1", "value": OLD, "expires_at": stamp}, {"uid": "2", "value": NEW}]
+    }
+
+
+def test_an_old_secret_that_keeps_its_expires_at_passes() -> None:
+    check = an_old_secret_stops_signing_when_it_said
+    assert verdicts(check, rolled(ADVANCED, DURING, OLD, NEW, **shown(10))) == {"4.3-16": PASS}
+    assert verdicts(check, rolled(ADVANCED, AFTER, NEW, **shown(10))) == {"4.3-16": PASS}
+
+
+def test_an_old_secret_that_does_not_keep_its_expires_at_fails() -> None:
+    check = an_old_secret_stops_signing_when_it_said
+    assert verdicts(check, rolled(ADVANCED, AFTER, NEW, **shown(60))) == {"4.3-16": FAIL}
+    assert verdicts(check, rolled(ADVANCED, DURING + 5, OLD, NEW, **shown(1))) == {"4.3-16": FAIL}
+    assert verdicts(check, rolled(SIMPLE, AFTER, OLD, **shown(10))) == {"4.3-16": FAIL}
+
+
+def test_a_roll_that_shows_no_expires_at_is_not_judged_by_it() -> None:
+    assert (
+        verdicts(an_old_secret_stops_signing_when_it_said, rolled(ADVANCED, AFTER, OLD, NEW)) == {}
+    )
+
+
+def test_signatures_stand_in_the_dialects_order() -> None:
+    check = two_living_secrets_sign_in_the_dialects_order
+    assert verdicts(check, rolled(ADVANCED, DURING, OLD, NEW)) == {"6-10": PASS}
+    assert verdicts(check, rolled(ADVANCED, DURING, NEW, OLD)) == {"6-10": FAIL}
+    assert verdicts(check, rolled(ADVANCED, DURING, NEW)) == {"6-10": FAIL}

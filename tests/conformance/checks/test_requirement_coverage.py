@@ -1,0 +1,32 @@
+"""Each requirement has a check or a reason, and each check is bound to what exists."""
+
+import pytest
+
+from hookproof.conformance.experiments.context import all_experiments
+from hookproof.conformance.model.check_registry import Check, all_checks
+from hookproof.spec.catalogue import Requirement, load_catalogue
+
+CHECKS = all_checks()
+EXPERIMENTS = {one.name for one in all_experiments()}
+REQUIREMENTS = load_catalogue().requirements
+
+
+@pytest.mark.parametrize("requirement", REQUIREMENTS.values(), ids=REQUIREMENTS)
+def test_a_requirement_has_a_check_or_a_reason(requirement: Requirement) -> None:
+    checks = [check.name for check in CHECKS if requirement.id in check.requirements]
+    if requirement.untestable:
+        assert not checks, "it is untestable and has a check all the same"
+    else:
+        assert checks, requirement.text
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=[check.name for check in CHECKS])
+def test_a_check_is_bound_to_what_exists(check: Check) -> None:
+    assert set(check.requirements) <= set(REQUIREMENTS)
+    assert set(check.experiments) <= EXPERIMENTS
+
+
+def test_every_experiment_is_judged_by_name_or_by_the_oracles() -> None:
+    assert CHECKS
+    assert EXPERIMENTS
+    assert any(not check.experiments for check in CHECKS)

@@ -1,0 +1,260 @@
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+import hookproof.conformance.reports
+from hookproof.conformance.results.run_file import read_run
+from hookproof.receiver.http.authority import Authority
+from tests.conformance.command import Ended, arguments, check, ended, environment, hearing
+from tests.conformance.scripted_target import closed_port, empty_page, response, stand_in
+
+KEY = ("--project", "p1", "--api-key", "secret-key")
+ONE = ("--only", "5-4", "--profile", "quick")
+
+
+def told_in_one_line(done: Ended, code: int) -> str:
+    assert (done.code, done.out) == (code, "")
+    assert done.err.startswith("hookproof check: ")
+    assert done.err.count("\n") == 1, done.err
+    return done.err
+
+
+def test_the_embedded_server_is_judged_and_reported(tmp_path: Path) -> None:
+    done = check(tmp_path, *ONE, "--seed", "7", "--out", "report")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines()[-1].startswith(
+        "CONFORMS  stated 1/1 · not exercised 0 · seed 7 · "
+    )
+    assert "Only 1 requirement was selected" in done.out
+    report = json.loads((tmp_path / "report" / "report.json").read_text())
+    schema = json.loads(
+        (Path(hookproof.conformance.reports.__file__).parent / "report.schema.json").read_text()
+    )
+    Draft202012Validator(schema).validate(report)
+    assert (report["verdict"], report["exit_code"], report["seed"]) == ("conforms", 0, 7)
+    (requirement,) = report["requirements"]
+    assert (requirement["id"], requirement["verdict"]) == ("5-4", "pass")
+    assert requirement["exercised"] > 0
+    assert (
+        (tmp_path / "report" / "run.jsonl")
+        .read_text()
+        .splitlines()[-1]
+        .startswith('{"event":"footer"')
+    )
+
+
+def test_what_stands_around_the_user_changes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --nonsense\n")
+    (tmp_path / "conftest.py").write_text("raise RuntimeError('read')\n")
+    for name in ("spec", "receiver", "json"):
+        (tmp_path / f"{name}.py").write_text("raise RuntimeError('read')\n")
+    assert check(tmp_path, *ONE, PYTEST_ADDOPTS="--more-nonsense").code == 0
+
+
+def test_no_colour_and_no_key_is_written_to_a_pipe(tmp_path: Path) -> None:
+    with stand_in(empty_page) as url:
+        done = check(tmp_path, url, *ONE, "--project", "p1", HOOKPROOF_API_KEY="secret-key")
+    assert done.code == 1
+    assert "FAIL 5-4" in done.out
+    assert "\x1b" not in done.out
+    written = [
+        path
+        for path in (tmp_path / "hookproof-report").iterdir()
+        if b"secret-ke" in path.read_bytes()
+    ]
+    assert "secret-ke" not in done.out
+    assert not written
+
+
+def test_an_unreachable_target_is_told_apart(tmp_path: Path) -> None:
+    with closed_port() as url:
+        told = told_in_one_line(check(tmp_path, url, *KEY, *ONE), 4)
+    assert f"target unreachable: {url}" in told
+
+
+def test_a_target_that_answers_nothing_is_unreachable(tmp_path: Path) -> None:
+    with stand_in(lambda _: None) as url:
+        told = told_in_one_line(check(tmp_path, url, *KEY, *ONE), 4)
+    assert "ServerDisconnectedError" in told
+
+
+def test_a_refused_key_is_configuration(tmp_path: Path) -> None:
+    with stand_in(lambda _: response(401)) as url:
+        told = told_in_one_line(check(tmp_path, url, *KEY, *ONE), 64)
+    assert "refused the key of project 'p1' with 401" in told
+    assert "secret-key" not in told
+
+
+def test_a_port_in_use_is_told(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, stand_in(empty_page) as url:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        told = told_in_one_line(check(tmp_path, url, *KEY, *ONE, "--receiver-bind", address), 64)
+    assert address in told
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--dialect", "refrence"), "did you mean"),
+        (("--dialect", "gone.yaml"), "gone.yaml"),
+        (("--target", "gone.yaml"), "gone.yaml"),
+        (("ftp://127.0.0.1", *KEY), "ftp://127.0.0.1"),
+        (("http://127.0.0.1:1",), "--project"),
+        (("http://127.0.0.1:1", "--project", "p1"), "--api-key"),
+        (("--project", "p1"), "--project is for a target"),
+        (("--only", "99-*"), "'99-*' selects no requirement"),
+        (("--only", "5-4", "--exclude", "5"), "no requirement is left"),
+        (("--level", "strict"), "stated"),
+        (("--profile", "slow"), "quick"),
+        (("--seed", "-1"), "--seed"),
+        (("--baseline", "gone.yaml"), "gone.yaml"),
+        (("--repeat", "0"), "--repeat"),
+        (("--write-baseline",), "--write-baseline"),
+        (("--receiver-bind", "nowhere"), "nowhere"),
+        (("--ca-dir", "gone"), "hookproof ca"),
+    ],
+)
+def test_wrong_usage_is_told_in_one_line(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
+    assert told in told_in_one_line_of_any_kind(check(tmp_path, *words))
+
+
+def told_in_one_line_of_any_kind(done: Ended) -> str:
+    assert (done.code, done.out) == (64, "")
+    assert done.err.count("\n") == 1, done.err
+    return done.err
+
+
+def test_each_problem_of_a_target_file_is_a_line(tmp_path: Path) -> None:
+    (tmp_path / "target.yaml").write_text("base_ulr: x\nprojects: []\nfixture: {}\n")
+    done = check(tmp_path, "--target", "target.yaml")
+    assert done.code == 64
+    assert [
+        f"target.yaml:{line}:" in told for line, told in enumerate(done.err.splitlines(), 1)
+    ] == [True] * 3
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert "--out file" in told_in_one_line(check(tmp_path, *ONE, "--out", "file"), 64)
+
+
+def test_the_reports_of_an_earlier_run_do_not_survive_a_refusal(tmp_path: Path) -> None:
+    reports = tmp_path / "hookproof-report"
+    reports.mkdir()
+    for name in (
+        "run.jsonl",
+        "report.json",
+        "report.html",
+        "junit.xml",
+        "summary.md",
+        "badge.json",
+    ):
+        (reports / name).write_text("old")
+    with closed_port() as url:
+        check(tmp_path, url, *KEY, *ONE)
+    assert not [path for path in reports.iterdir() if path.read_text()]
+
+
+def test_a_target_without_our_ca_is_judged_on_its_api_alone(tmp_path: Path) -> None:
+    with stand_in(empty_page) as url:
+        done = check(tmp_path, url, *KEY, "--only", "1-1", "--profile", "quick")
+    assert done.code == 3
+    assert "hookproof ca DIR" in done.out or "answered" in done.out
+
+
+def test_a_target_that_stops_answering_ends_the_run_soon(tmp_path: Path) -> None:
+    answered = []
+
+    def dies(head: bytes) -> bytes | None:
+        answered.append(head)
+        return empty_page(head) if len(answered) < 40 else None
+
+    with stand_in(dies) as url:
+        done = check(tmp_path, url, *KEY, "--profile", "quick", "--ca-dir", authority(tmp_path))
+    assert done.code in (1, 3), done.out
+    assert "The run ended before all was tried: the target stopped answering" in done.out
+    assert len(answered) < 2000
+
+
+def test_a_run_that_is_out_of_time_is_incomplete(tmp_path: Path) -> None:
+    (tmp_path / "target.yaml").write_text("budgets: {total_s: 6}\n")
+    done = check(tmp_path, "--target", "target.yaml", *KEY)
+    assert done.code == 64
+    with stand_in(empty_page) as url:
+        done = check(
+            tmp_path, url, "--target", "target.yaml", *KEY, "--ca-dir", authority(tmp_path)
+        )
+    assert done.code in (1, 3), done.out
+    assert "The run ended before all was tried: the time budget of 6 s is over" in done.out
+
+
+def test_the_run_ends_after_as_many_failures_as_it_may_have(tmp_path: Path) -> None:
+    with stand_in(empty_page) as url:
+        done = check(
+            tmp_path, url, *KEY, "--only", "5-[1-9]", "--max-fail", "2", "--profile", "quick"
+        )
+    report = json.loads((tmp_path / "hookproof-report" / "report.json").read_text())
+    assert done.code == 1
+    assert report["totals"]["stated"]["fail"] == 2
+    assert "it ended after 2 failures" in done.out
+
+
+def authority(folder: Path) -> Path:
+    Authority(folder / "ca")
+    return folder / "ca"
+
+
+def test_an_interrupted_run_keeps_what_it_has(tmp_path: Path) -> None:
+    deep = arguments(
+        "--profile", "deep"
+    )  # its long waits are still going on when the first verdict is written
+    process = subprocess.Popen(
+        hearing(deep),
+        cwd=tmp_path,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    run_file = tmp_path / "hookproof-report" / "run.jsonl"
+    deadline = time.monotonic() + 300
+    while not (run_file.exists() and b'"role":' in run_file.read_bytes()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does it
+    out, err = process.communicate(timeout=120)
+    interrupted = ended(process.returncode, out, err)
+    assert (interrupted.code, interrupted.err) == (3, "")
+    assert "The run ended before all was tried: it was interrupted." in interrupted.out
+    assert read_run(run_file).footer.cut == "it was interrupted"
+    assert read_run(run_file).footer.exchanges > 0
+
+
+def test_the_same_seed_gives_the_same_verdicts_in_the_same_order(tmp_path: Path) -> None:
+    told = []
+    few = ("--only", "5-[1-9]", "--only", "4.6-5", "--only", "4.2-7")
+    with stand_in(empty_page) as url:
+        for name in ("one", "two"):
+            check(tmp_path, url, *KEY, *few, "--profile", "quick", "--seed", "5", "--out", name)
+            report = json.loads((tmp_path / name / "report.json").read_text())
+            told.append(
+                [
+                    (
+                        one["id"],
+                        one["verdict"],
+                        [(found["check"], found["message"]) for found in one["findings"]],
+                    )
+                    for one in report["requirements"]
+                ]
+            )
+    assert told[0] == told[1]
+    assert any(findings for _, _, findings in told[0])

@@ -1,0 +1,182 @@
+"""The commands that need no target: report, regrade, compare, explain and list."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from hookproof import cli
+from hookproof.conformance.cli.explanation import Fault, explained, pitfalls
+from hookproof.conformance.model.check_registry import all_checks
+from hookproof.conformance.reports.formats import FORMATS
+from hookproof.conformance.results.run_file import NAME
+from hookproof.spec.catalogue import load_catalogue
+from tests.conformance.canned_run import failed, made_run, passed
+from tests.conformance.command import check
+from tests.conformance.golden_run import golden_run
+from tests.conformance.scripted_target import empty_page, stand_in
+
+KEY = ("--project", "p1", "--api-key", "secret-key")
+
+
+def run(*words: str | Path) -> Result:
+    return CliRunner().invoke(cli, [str(word) for word in words])
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a real run that fails, against a target that answers everything with an empty
+    page.
+    """
+    folder = tmp_path_factory.mktemp("judged")
+    with stand_in(empty_page) as url:
+        done = check(
+            folder,
+            url,
+            *KEY,
+            "--profile",
+            "quick",
+            "--only",
+            "5",
+            "--only",
+            "4.4-[1-3]",
+            "--out",
+            "run",
+        )
+    assert done.code == 1, done.out
+    return folder / "run"
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_report_is_made_of_the_run_file_alone(tmp_path: Path, name: str) -> None:
+    made = golden_run(tmp_path)
+    done = run("report", tmp_path, "--format", name)
+    assert (done.exit_code, done.output) == (0, FORMATS[name].render(made))
+    assert run("report", tmp_path, "--format", name, "-o", tmp_path / "out").output == ""
+    assert (tmp_path / "out").read_text(encoding="utf-8") == done.output
+
+
+def test_a_run_without_footer_is_invalid_and_said_to_be(tmp_path: Path) -> None:
+    golden_run(tmp_path)
+    lines = (tmp_path / NAME).read_text().splitlines(keepends=True)
+    (tmp_path / NAME).write_text("".join(lines[:-1]))
+    for words in (
+        ("report", tmp_path, "--format", "html"),
+        ("regrade", tmp_path),
+        ("compare", tmp_path, tmp_path),
+    ):
+        done = run(*words)
+        assert done.exit_code == 64
+        assert "no footer" in done.stderr
+        assert done.stdout == ""
+
+
+def test_a_report_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    golden_run(tmp_path)
+    done = run("report", tmp_path, "--format", "html", "-o", tmp_path / "no" / "where")
+    assert done.exit_code == 64
+    assert "cannot be written" in done.stderr
+
+
+def test_a_real_run_writes_every_report(judged: Path) -> None:
+    written = {path.name for path in judged.iterdir()}
+    assert written == {"run.jsonl", "report.json", "report.html", "junit.xml", "summary.md"}
+    assert not [path for path in judged.iterdir() if b"secret-ke" in path.read_bytes()]
+
+
+def test_a_run_that_is_judged_again_has_the_same_verdicts(judged: Path) -> None:
+    done = run("regrade", judged)
+    assert done.exit_code == 1
+    assert done.output.startswith("The same verdicts. DOES NOT CONFORM")
+
+
+def test_another_dialect_gives_other_verdicts_and_they_are_named(judged: Path) -> None:
+    done = run("regrade", judged, "--dialect", "contrary")
+    assert "Other verdicts than before." in done.output
+    assert " -> " in done.output
+
+
+def test_a_run_judged_again_can_be_written_and_is_the_same_run(
+    judged: Path, tmp_path: Path
+) -> None:
+    run("regrade", judged, "--out", tmp_path / "again")
+    again = tmp_path / "again"
+    assert (again / NAME).read_text() == (judged / NAME).read_text()
+    assert (again / "report.json").read_text() == (judged / "report.json").read_text()
+    assert run("regrade", again).output.startswith("The same verdicts.")
+
+
+def test_a_regression_is_named_and_exits_with_1(tmp_path: Path) -> None:
+    for name in ("before", "after"):
+        (tmp_path / name).mkdir()
+    made_run(tmp_path / "before", passed("4.1-1"), passed("4.1-2"))
+    made_run(tmp_path / "after", passed("4.1-1"), failed("4.1-2"))
+    worse = run("compare", tmp_path / "before", tmp_path / "after")
+    assert worse.exit_code == 1
+    assert worse.output.splitlines()[:2] == [
+        "worse:",
+        "  4.1-2   pass -> fail  The name of a new endpoint is the one that was sent. (stated)",
+    ]
+    assert "expected 'it'" in worse.output
+    assert "\x1b" not in worse.output
+    better = run("compare", tmp_path / "after", tmp_path / "before")
+    assert (better.exit_code, better.output.splitlines()[0]) == (0, "better:")
+    assert run("compare", tmp_path / "before", tmp_path / "before").exit_code == 0
+
+
+def test_a_requirement_is_explained() -> None:
+    done = run("explain", "4.3-2")
+    assert done.exit_code == 0
+    for part in (
+        "section 4.3",
+        "both_secrets_sign_until_the_old_one_expires",
+        "often wrong",
+        "rolling.expiration_unit",
+    ):
+        assert part in done.output
+
+
+def test_an_id_that_is_none_is_told_with_the_nearest() -> None:
+    done = run("explain", "4.3-222")
+    assert done.exit_code == 64
+    assert "is no requirement and no section" in done.stderr
+
+
+def test_every_requirement_can_be_explained() -> None:
+    catalogue = load_catalogue()
+    found = [explained(one, catalogue, dict) for one in catalogue.requirements.values()]
+    assert all(one.tests or one.requirement.untestable for one in found)
+    assert all(test.words for one in found for test in one.tests)
+    stated = [
+        one for one in found if one.requirement.level == "stated" and not one.requirement.untestable
+    ]
+    without = [one.requirement.id for one in stated if not one.pitfalls]
+    assert len(without) < len(stated) / 4, without
+
+
+def test_every_pitfall_is_about_a_requirement() -> None:
+    catalogue = load_catalogue()
+    assert [
+        one for selectors, _ in pitfalls() for one in selectors if not catalogue.select(one)
+    ] == []
+
+
+def test_the_faults_that_break_a_requirement_are_named() -> None:
+    catalogue = load_catalogue()
+    fault = Fault(name="expired-secret-signs", broken="It signs on.")
+    found = explained(catalogue.requirements["4.3-4"], catalogue, lambda: {"4.3-4": (fault,)})
+    assert found.faults == (fault,)
+
+
+def test_requirements_and_checks_are_listed() -> None:
+    catalogue = load_catalogue()
+    assert f"{len(catalogue.requirements)} requirements: stated" in run("list").output
+    assert json.loads(run("list", "4.3-2", "--json").output)[0]["checks"] == [
+        "both_secrets_sign_until_the_old_one_expires"
+    ]
+    assert len(json.loads(run("list", "--checks", "--json").output)) == len(all_checks())
+    assert {
+        one["level"] for one in json.loads(run("list", "5", "--level", "hygiene", "--json").output)
+    } == {"hygiene"}
+    assert run("list", "99").exit_code == 64

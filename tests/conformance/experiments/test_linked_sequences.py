@@ -1,0 +1,91 @@
+"""Sequences along the contract's links: made up beforehand, filled with what the target shows,
+undone afterwards.
+"""
+
+import asyncio
+import json
+from collections import Counter
+
+from hookproof.conformance.experiments.generated.linked_sequences import linked, uid_in
+from hookproof.conformance.generation.generated_requests import GeneratedRequest, linked_requests
+from hookproof.conformance.generation.uid_placeholder import place_of, uid_from
+from hookproof.conformance.model.evidence import Case
+from tests.conformance.canned_evidence import context, exchange
+from tests.conformance.run.test_runner import runner
+from tests.conformance.scripted_target import response, stand_in
+
+SHOWN = ("createEndpoint", "expireEndpointSecret", "getEndpoint")
+LISTED = ("listPortalLinks", "getPortalLink", "updatePortalLink")
+
+
+def made(seed: int = 3) -> list[tuple[GeneratedRequest, ...]]:
+    async def collect() -> list[tuple[GeneratedRequest, ...]]:
+        document = context().contract.document
+        return [one async for one in linked_requests(document, seed=seed, sequences=12, steps=6)]
+
+    return asyncio.run(collect())
+
+
+def test_sequences_follow_links_and_are_the_same_for_the_same_seed() -> None:
+    sequences = made()
+    assert sequences == made()
+    assert len(set(map(str, sequences))) == len(sequences)
+    followed: Counter[str] = Counter()
+    for requests in sequences:
+        for place, request in enumerate(requests):
+            for name, value in request.path_parameters.items():
+                source = place_of(value)
+                if source is not None:
+                    assert source < place
+                    assert requests[source].operation_id in (
+                        SHOWN if name == "endpointID" else LISTED
+                    )
+                    followed[request.operation_id] += 1
+    assert {"getEndpoint", "expireEndpointSecret"} <= set(followed)
+
+
+def test_a_uid_that_is_made_up_says_where_the_real_one_is() -> None:
+    assert place_of(uid_from(12)) == 12
+    assert place_of("uid-from-request-") is None
+    answers = [
+        exchange(data={"uid": "e/1"}),
+        exchange("list", "listPortalLinks", data={"content": [{"uid": "l1"}, {"uid": "l2"}]}),
+        exchange("create", status=500, body=b"broken"),
+    ]
+    assert [uid_in(uid_from(place), answers) for place in (0, 1)] == ["e%2F1", "l1"]
+    assert uid_in(uid_from(2), answers) == uid_from(2), (
+        "nothing was shown: an identifier that nobody has"
+    )
+    assert uid_in(uid_from(9), answers) == uid_from(9)
+    assert uid_in("as-it-was", answers) == "as-it-was"
+
+
+def answer(head: bytes) -> bytes:
+    method, path = head.split()[:2]
+    data: object = {"uid": "e77"}
+    if b"portal-links" in path:
+        link = {"uid": "l1", "name": "as it was", "owner_id": "o"}
+        data = (
+            link
+            if b"/portal-links/" in path
+            else {"content": [link], "pagination": {"has_next_page": False}}
+        )
+    status = 201 if method == b"POST" else 200
+    return response(status, json.dumps({"status": True, "message": "", "data": data}).encode())
+
+
+def test_requests_are_sent_with_the_uids_that_the_target_showed_and_portal_links_are_put_back() -> (
+    None
+):
+    cases: list[Case] = []
+    with stand_in(answer) as url, runner(url, linked) as run:
+        run.open()
+        run.begin(cases.append)
+        assert run.gathered("linked").reason == ""
+    sent = [one for case in cases for one in case.exchanges if one.role == "linked"]
+    assert any(one.operation_id == "getEndpoint" and one.url.endswith("/e77") for one in sent)
+    assert not any("uid-from" in one.url for one in sent)
+    changed = [one for one in sent if one.operation_id == "updatePortalLink"]
+    assert all(one.url.endswith("/l1") for one in changed), "no other portal link may be changed"
+    (back,) = cases[-1].exchanges
+    assert (back.role, back.request_json["name"]) == ("put back", "as it was")

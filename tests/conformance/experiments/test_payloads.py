@@ -1,0 +1,40 @@
+"""The payloads of the broadcast experiment: what naive servers alter is in them, spelled as it is
+sent.
+"""
+
+import json
+
+import pytest
+
+from hookproof.conformance.experiments.support.payloads import LARGE_BYTES, payloads
+
+WHOLE = payloads("marker-1", size_limit=1024 * 1024)
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_every_payload_is_an_object_that_shows_its_marker_where_it_has_room(name: str) -> None:
+    data = json.loads(WHOLE[name])
+    assert data == {} if name == "an empty object" else data["marker"] == "marker-1"
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        "9007199254740993",
+        "1e5",
+        r"\ud83d\ude00",
+        r"\u00fc",
+        "😀",
+        '{"z":1,"a":2',
+        "[" * 60,
+        '"an empty object"',
+    ],
+)
+def test_what_breaks_naive_servers_is_sent_as_it_is_spelled(spelled: str) -> None:
+    assert any(spelled in text for text in WHOLE.values()) or spelled.strip('"') in WHOLE
+
+
+def test_the_largest_payload_has_256_kilobytes_within_the_limit_of_the_dialect() -> None:
+    assert LARGE_BYTES == 262_144
+    assert abs(len(WHOLE["large"]) - LARGE_BYTES) < 100
+    assert len(payloads("m", size_limit=65_536)["large"]) < 65_536

@@ -1,0 +1,99 @@
+"""The bodies that experiments send are ones that every dialect takes."""
+
+import itertools
+import random
+import re
+from typing import Any
+
+import pytest
+
+from hookproof.conformance.experiments.api.round_trip import PLAIN_FIELDS, _authentications
+from hookproof.conformance.experiments.support.json_web_key import elliptic_key, rsa_key
+from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.spec.contract.service_contract import contract_for
+from hookproof.spec.dialect.reader import load_dialect, shipped_dialects
+from hookproof.spec.dialect.vocabulary import TIMESTAMP_PATTERNS
+
+OPERATIONS = ("createEndpoint", "expireEndpointSecret", "updatePortalLink", "createBroadcastEvent")
+
+
+def bodies_for(name: str) -> RequestBodies:
+    counter = itertools.count()
+    return RequestBodies(
+        dialect=load_dialect(name),
+        random=random.Random(0),
+        word=lambda stem: f"{stem}-{next(counter)}",
+    )
+
+
+def bodies_of_every_kind(bodies: RequestBodies) -> dict[str, list[dict[str, Any]]]:
+    fields = {field: bodies.endpoint_value(field) for field in PLAIN_FIELDS}
+    return {
+        "createEndpoint": [
+            bodies.new_endpoint(),
+            bodies.quiet_endpoint(),
+            bodies.reached_endpoint(),
+            bodies.new_endpoint(**fields),
+            *(bodies.new_endpoint(authentication=one) for one in _authentications(bodies).values()),
+        ],
+        "expireEndpointSecret": [bodies.roll(secret=bodies.secret(), expiration=1)],
+        "updatePortalLink": [
+            bodies.portal_link(**{field: bodies.portal_link_value(field)})
+            for field in ("name", "owner_id", "auth_type", "can_manage_endpoint", "endpoints")
+        ],
+        "createBroadcastEvent": [
+            bodies.broadcast(**{field: bodies.event_value(field)})
+            for field in (
+                "event_type",
+                "data",
+                "custom_headers",
+                "idempotency_key",
+                "acknowledged_at",
+            )
+        ],
+    }
+
+
+@pytest.mark.parametrize("dialect", shipped_dialects())
+def test_the_contract_takes_every_body(dialect: str) -> None:
+    bodies = bodies_for(dialect)
+    contract = contract_for(bodies.dialect)
+    for operation_id, made in bodies_of_every_kind(bodies).items():
+        for body in (bodies.required(operation_id), *made):
+            assert contract.request_problems(operation_id, body) == (), (operation_id, body)
+
+
+@pytest.mark.parametrize("dialect", shipped_dialects())
+@pytest.mark.parametrize("operation_id", OPERATIONS)
+def test_required_bodies_hold_the_required_fields_alone(dialect: str, operation_id: str) -> None:
+    bodies = bodies_for(dialect)
+    assert tuple(bodies.required(operation_id)) == tuple(
+        bodies.dialect.requests.required_by(operation_id)
+    )
+
+
+@pytest.mark.parametrize("dialect", shipped_dialects())
+def test_timestamps_have_the_dialects_form(dialect: str) -> None:
+    bodies = bodies_for(dialect)
+    form = bodies.dialect.representation.timestamp.value
+    assert re.match(TIMESTAMP_PATTERNS[form], bodies.timestamp())
+
+
+def test_a_quiet_endpoint_is_disabled_where_disabled_ones_receive_nothing() -> None:
+    assert bodies_for("reference").quiet_endpoint()["is_disabled"] is True
+    assert "is_disabled" not in bodies_for("contrary").quiet_endpoint()
+
+
+def test_an_endpoint_that_broadcasts_reach_has_an_owner_where_it_takes_one() -> None:
+    assert "owner_id" not in bodies_for("reference").reached_endpoint()
+    assert bodies_for("contrary").reached_endpoint()["owner_id"].startswith("owner-")
+
+
+def test_no_two_secrets_are_alike() -> None:
+    bodies = bodies_for("reference")
+    assert bodies.secret() != bodies.secret()
+
+
+def test_keys_have_the_members_that_signing_key_takes() -> None:
+    assert set(elliptic_key("k")) == {"kty", "kid", "crv", "x", "y", "d"}
+    assert set(rsa_key("k")) == {"kty", "kid", "n", "e", "d", "p", "q", "dp", "dq", "qi"}

@@ -1,0 +1,227 @@
+"""The generator makes the same requests again and again, of every kind, and what it makes is made
+harmless.
+"""
+
+import asyncio
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from hookproof.conformance.experiments.generated.sweep import Preparation
+from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.generation.generated_requests import (
+    GeneratedRequest,
+    GeneratorFailed,
+    generated_requests,
+)
+from hookproof.spec.contract.service_contract import OPERATION_IDS
+from tests.conformance.canned_evidence import context
+
+EXAMPLES = 4
+
+HEARS_AND_GOES_ON = """
+import asyncio, json, signal, sys
+from hookproof.conformance.generation.generated_requests import generated_requests
+signal.signal(signal.SIGINT, lambda *_: None)
+async def count():
+    number = 0
+    async for _ in generated_requests(json.load(sys.stdin), seed=7, examples=4):
+        number += 1
+        if number == 1:
+            print("first", flush=True)
+    print(number)
+asyncio.run(count())
+"""
+
+
+def generate(document: dict[str, Any], seed: int = 7) -> list[GeneratedRequest]:
+    async def collect() -> list[GeneratedRequest]:
+        return [
+            request async for request in generated_requests(document, seed=seed, examples=EXAMPLES)
+        ]
+
+    return asyncio.run(collect())
+
+
+@pytest.fixture(scope="module")
+def requests() -> list[GeneratedRequest]:
+    return generate(context().contract.document)
+
+
+def preparation(known: dict[str, Sequence[str]], dialect: str = "reference") -> Preparation:
+    counter = iter(range(1_000_000))
+    bodies = RequestBodies(
+        dialect=context(dialect).dialect,
+        random=random.Random(0),
+        word=lambda stem: f"{stem}-{next(counter)}",
+    )
+    return Preparation(bodies=bodies, known=known, random=random.Random(0))
+
+
+def create(body: Any) -> GeneratedRequest:
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return GeneratedRequest(
+        operation_id="createEndpoint",
+        path_parameters={},
+        query="",
+        headers=(),
+        content=content,
+        phase="fuzzing",
+        valid=True,
+        aim="",
+    )
+
+
+def small_document() -> dict[str, Any]:
+    """The contract with two of its operations, which takes less time."""
+    document = context().contract.document
+    paths = {
+        path: item
+        for path, item in document["paths"].items()
+        if path.endswith(("broadcast", "{endpointID}"))
+    }
+    return {**document, "paths": paths}
+
+
+@pytest.mark.parametrize("ci", [None, "true"])
+def test_the_seed_alone_decides_what_is_made(
+    monkeypatch: pytest.MonkeyPatch, ci: str | None
+) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    if ci is not None:
+        monkeypatch.setenv("CI", ci)
+    first = generate(small_document())
+    assert generate(small_document()) == first
+    assert generate(small_document(), seed=8) != first
+
+
+def test_every_operation_gets_requests_of_every_phase(requests: list[GeneratedRequest]) -> None:
+    seen = {(request.operation_id, request.phase) for request in requests}
+    assert seen == {
+        (one, phase) for one in OPERATION_IDS for phase in ("examples", "coverage", "fuzzing")
+    }
+
+
+def test_valid_and_invalid_requests_are_made(requests: list[GeneratedRequest]) -> None:
+    share = Counter(request.valid for request in requests)
+    assert min(share.values()) > len(requests) // 10
+
+
+def test_a_valid_body_is_one_that_the_contract_takes(requests: list[GeneratedRequest]) -> None:
+    contract = context().contract
+    for request in requests:
+        if request.valid and request.content is not None:
+            assert (
+                contract.request_problems(request.operation_id, json.loads(request.content)) == ()
+            )
+
+
+def test_generated_requests_carry_no_key_and_no_trace_of_their_maker(
+    requests: list[GeneratedRequest],
+) -> None:
+    names = {name.lower() for request in requests for name, _ in request.headers}
+    assert names <= {"content-type"}
+
+
+def test_most_requests_ask_for_what_exists(requests: list[GeneratedRequest]) -> None:
+    known = {"endpointID": ["e1", "e2"], "portalLinkID": ["l1"]}
+    prepare = preparation(known)
+    asked = [
+        value
+        for request in map(prepare.prepared, requests)
+        for name, value in request.path_parameters.items()
+        if name in known
+    ]
+    assert len(asked) / 2 < sum(value in {"e1", "e2", "l1"} for value in asked) < len(asked)
+
+
+def test_the_iteration_can_be_left_early() -> None:
+    async def leave() -> int:
+        requests = generated_requests(small_document(), seed=1, examples=EXAMPLES)
+        async for _ in requests:
+            break
+        await requests.aclose()
+        return len(asyncio.all_tasks())
+
+    assert asyncio.run(leave()) == 1
+
+
+def test_a_document_that_is_none_ends_in_one_line() -> None:
+    with pytest.raises(GeneratorFailed, match=r"process ended with 1: .+"):
+        generate({"openapi": 3})
+
+
+def test_urls_and_addresses_are_moved_to_reserved_names() -> None:
+    body = {
+        "url": "https://bank.example/pay?x=1",
+        "slack_webhook_url": "http://chat.example",
+        "support_email": "a@b.example",
+        "authentication": {"oauth2": {"url": "https://[::1"}},
+        "is_disabled": True,
+    }
+    content = preparation({}).prepared(create(body)).content
+    assert content is not None
+    assert json.loads(content) == {
+        "url": "https://host.invalid/bank.example%2Fpay%3Fx%3D1",
+        "slack_webhook_url": "http://host.invalid/chat.example",
+        "support_email": "a@b.example.invalid",
+        "authentication": {"oauth2": {"url": "https://host.invalid/%5B%3A%3A1"}},
+        "is_disabled": True,
+    }
+
+
+def test_reserved_names_stay_as_they_are() -> None:
+    body = {"url": "https://one.invalid/hook", "support_email": "a@b.invalid", "is_disabled": True}
+    assert (
+        preparation({}).prepared(create(body)).content
+        == json.dumps(body, separators=(",", ":")).encode()
+    )
+
+
+@pytest.mark.parametrize("given", [{}, {"is_disabled": False}])
+def test_a_generated_endpoint_is_disabled(given: dict[str, Any]) -> None:
+    content = preparation({}).prepared(create(given)).content
+    assert json.loads(content or b"") == {"is_disabled": True}
+
+
+def test_a_wrong_value_stays_wrong() -> None:
+    content = preparation({}).prepared(create({"is_disabled": "perhaps"})).content
+    assert json.loads(content or b"") == {"is_disabled": "perhaps"}
+
+
+def test_where_disabled_endpoints_receive_nothing_is_disabled() -> None:
+    content = preparation({}, "contrary").prepared(create({})).content
+    assert json.loads(content or b"") == {}
+
+
+@pytest.mark.parametrize("content", [b"{", b"[1]", b""])
+def test_what_is_no_object_is_sent_as_it_is(content: bytes) -> None:
+    assert preparation({}).prepared(create(content)).content == content
+
+
+def test_an_interrupt_of_the_terminal_does_not_reach_the_process() -> None:
+    document = small_document()
+    with subprocess.Popen(
+        [sys.executable, "-c", HEARS_AND_GOES_ON],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps(document))
+        process.stdin.close()
+        assert process.stdout.readline() == "first\n"
+        os.killpg(
+            process.pid, signal.SIGINT
+        )  # as a terminal does it: to hookproof and whatever belongs to it
+        assert int(process.stdout.read()) == len(generate(document))

@@ -1,0 +1,69 @@
+import json
+from dataclasses import replace
+
+import pytest
+
+from hookproof.conformance.model.evidence import NOT_JSON, Case, Exchange
+from tests.conformance.canned_evidence import case, delivery, exchange
+
+
+def rich_exchange() -> Exchange:
+    return exchange(
+        request={"name": "n\u00e4me"},
+        data={"uid": "x"},
+        response_headers=[("Content-Type", "application/json"), ("X-Latin", "\xe9")],
+    )
+
+
+def test_an_exchange_survives_json() -> None:
+    for original in (
+        rich_exchange(),
+        exchange(problem="ConnectionResetError"),
+        exchange(body=b"\xff\x00"),
+    ):
+        assert Exchange.from_json(json.loads(json.dumps(original.to_json()))) == original
+
+
+def test_a_case_survives_json() -> None:
+    original = replace(
+        case(rich_exchange(), deliveries=[delivery(body=b"\xff")], facts={"secrets": ["a"]}),
+        obstacle="no luck",
+    )
+    assert Case.from_json(json.loads(json.dumps(original.to_json()))) == original
+
+
+def test_an_exchange_without_a_member_is_refused() -> None:
+    value = rich_exchange().to_json()
+    del value["response_body_b64"]
+    with pytest.raises(KeyError):
+        Exchange.from_json(value)
+
+
+def test_data_is_that_of_a_success_only() -> None:
+    assert rich_exchange().data == {"uid": "x"}
+    assert exchange(status=404, data={"uid": "x"}).data is None
+    assert exchange(body=b"[1]").data is None
+    assert exchange(body=b"not json").data is None
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"[" * 200_000, b'{"a": 1e999'])
+def test_a_body_that_is_no_json_is_told_apart_from_null(body: bytes) -> None:
+    assert exchange(body=body).json is NOT_JSON
+    assert exchange(body=b"null").json is None
+
+
+def test_headers_are_found_in_any_case() -> None:
+    assert rich_exchange().response_header("x-LATIN") == "\xe9"
+    assert rich_exchange().response_header("absent") is None
+
+
+def test_exchanges_are_found_by_their_role_in_order() -> None:
+    one, two = exchange("fetch", status=200), exchange("fetch", status=404)
+    assert case(exchange("create"), one, two).exchange("fetch") is one
+    assert case(exchange("create"), one, two).all_exchanges("fetch") == (one, two)
+    assert case().exchange("fetch") is None
+
+
+def test_deliveries_are_found_by_their_token() -> None:
+    here, there = delivery("here"), delivery("there")
+    assert case(deliveries=[there, here]).arrived_at("here") == (here,)

@@ -1,0 +1,184 @@
+import json
+from dataclasses import replace
+
+import pytest
+
+from hookproof.conformance.checks.support.broadcast_reach import reaches
+from hookproof.conformance.checks.support.json_equality import exact, same
+from hookproof.conformance.model.evidence import NOT_JSON, Case
+from hookproof.conformance.model.retry_schedule import MOST, Wait, may_be_due, wait_before
+from hookproof.conformance.observations.delivery_signature import signers
+from hookproof.conformance.observations.dispatch import (
+    Roll,
+    deliveries_of,
+    destinations,
+    ended,
+    events,
+)
+from hookproof.conformance.observations.secret_windows import asked_window, shown_window, skew_s
+from hookproof.conformance.observations.timestamp import unix_seconds
+from hookproof.spec.dialect.model import Answer, Undecided
+from hookproof.spec.dialect.vocabulary import TimestampForm
+from tests.conformance.canned_deliveries import EVENT_ID, destination, ending, event, scenario, sent
+from tests.conformance.canned_evidence import NOW, context, exchange
+
+ROLL = Roll(role="roll", old_secret="old", new_secret="new", expiration=10)
+REFERENCE = context().dialect
+
+
+def test_destinations_and_events_survive_the_way_through_json() -> None:
+    where = destination("rolling", advanced_signatures=True, rolls=[ROLL])
+    stored = Case.from_json(json.loads(json.dumps(scenario(where).to_json())))
+    assert destinations(stored) == (where,)
+    assert events(stored) == (event(),)
+    assert destinations(stored, "another") == ()
+
+
+def test_a_destination_knows_all_its_secrets() -> None:
+    assert destination("rolling", rolls=[ROLL]).secrets == ("secret of rolling", "new")
+    assert replace(destination(), secret=None).secrets == ()
+
+
+def test_a_marker_in_a_header_makes_a_delivery_of_the_event() -> None:
+    where, what = destination(), event()
+    marked = sent(
+        what, where, body=b"{}", headers=[(EVENT_ID, "another"), ("X-Marker", what.marker)]
+    )
+    unmarked = sent(what, where, body=b"{}", headers=[(EVENT_ID, "another")])
+    assert deliveries_of(scenario(where, marked, unmarked), where, what, REFERENCE) == (marked,)
+
+
+def test_an_attempt_ends_with_its_answer_or_when_it_is_given_up() -> None:
+    attempt = sent(event(), destination())
+    assert ended(ending(attempt, completed=1)) == attempt.arrived_monotonic + 1
+    assert ended(ending(attempt, closed=2)) == attempt.arrived_monotonic + 2
+    assert ended(ending(attempt)) is None
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "equal"),
+    [
+        ('{"a":1,"b":2}', '{"b":2,"a":1}', True),
+        ("1e5", "100000", True),
+        ("-0", "0", True),
+        ('"\\u00fc"', '"ü"', True),
+        ("9007199254740993", "9007199254740992", False),
+        ("0.1", "0.10000000000000001", False),
+        ("1", "true", False),
+        ("null", "false", False),
+        ("[1,2]", "[2,1]", False),
+        ('{"a":[]}', '{"a":{}}', False),
+        ("NaN", "NaN", False),
+        ("no JSON", "no JSON", False),
+    ],
+)
+def test_json_is_compared_by_value(left: str, right: str, equal: bool) -> None:
+    assert same(exact(left.encode()), exact(right.encode())) is equal
+
+
+def test_what_is_too_deep_or_not_utf_8_is_no_json() -> None:
+    assert exact(b"[" * 100_000) is NOT_JSON
+    assert exact(b'"\xff"') is NOT_JSON
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "seconds"),
+    [
+        ("2027-01-15T08:00:00.500000Z", TimestampForm.RFC3339_MICROSECONDS, NOW + 0.5),
+        ("2027-01-15T09:00:00+01:00", TimestampForm.RFC3339, NOW),
+        ("1800000000500", TimestampForm.UNIX_MILLISECONDS, NOW + 0.5),
+        ("soon", TimestampForm.RFC3339, None),
+        ("soon", TimestampForm.UNIX_MILLISECONDS, None),
+        (None, TimestampForm.RFC3339, None),
+    ],
+)
+def test_a_timestamp_is_read_in_its_form(
+    text: object, form: TimestampForm, seconds: float | None
+) -> None:
+    assert unix_seconds(text, form) == seconds
+
+
+def test_the_asked_window_leaves_room_around_the_expiry() -> None:
+    window = asked_window(
+        scenario([], exchanges=[exchange("roll", "expireEndpointSecret", duration_s=2)]),
+        ROLL,
+        REFERENCE,
+    )
+    assert window is not None
+    assert window.rolled_at == NOW + 2
+    assert window.alive_until < NOW + 10
+    assert window.dead_from > NOW + 12
+
+
+def test_a_roll_without_answer_has_no_window() -> None:
+    assert asked_window(scenario([]), ROLL, REFERENCE) is None
+    assert shown_window(scenario([]), ROLL, REFERENCE) is None
+
+
+def test_the_clock_of_a_target_that_is_off_is_set_right() -> None:
+    def dated(date: str) -> float:
+        return skew_s(exchange(response_headers=[("Date", date)]))
+
+    assert dated("Fri, 15 Jan 2027 08:00:01 GMT") == 0
+    assert dated("Fri, 15 Jan 2027 08:01:00 GMT") == 60
+    assert dated("yesterday") == 0
+    assert skew_s(exchange()) == 0
+
+
+def test_reach_is_the_dialects() -> None:
+    unowned, disabled = destination(owner_id=""), destination(is_disabled=True)
+    contrary = context("contrary").dialect
+    assert [reaches(event(), one, REFERENCE) for one in (destination(), unowned, disabled)] == [
+        True,
+        True,
+        False,
+    ]
+    assert [reaches(event(), one, contrary) for one in (destination(), unowned, disabled)] == [
+        True,
+        False,
+        True,
+    ]
+    assert not reaches(event(project="p2"), destination(), REFERENCE)
+
+
+def test_an_undecided_reach_judges_nobody() -> None:
+    undecided = replace(REFERENCE, delivery=replace(REFERENCE.delivery, reach=Answer(())))
+    with pytest.raises(Undecided):
+        reaches(event(), destination(), undecided)
+
+
+def test_waits_grow_up_to_the_longest() -> None:
+    retry = replace(REFERENCE.retry, maximum_s=Answer((3.0,)))
+    assert wait_before(retry, 2) == Wait(shortest_s=1.0, longest_s=1.2)
+    assert wait_before(retry, 3) == Wait(shortest_s=2.0, longest_s=2.4)
+    assert wait_before(retry, 5).shortest_s == 3.0
+
+
+def test_an_attempt_is_due_once_there_was_time_for_those_before_it() -> None:
+    assert [may_be_due(REFERENCE.retry, 3, since=1, waited_s=waited) for waited in (2.9, 3.0)] == [
+        False,
+        True,
+    ]
+    assert [may_be_due(REFERENCE.retry, 2, since=0, waited_s=waited) for waited in (0.9, 1.0)] == [
+        False,
+        True,
+    ]
+    assert not may_be_due(REFERENCE.retry, 1, since=1, waited_s=9.0)
+
+
+def test_no_number_is_too_large_for_a_schedule_that_grows_fast() -> None:
+    retry = replace(REFERENCE.retry, factor=Answer((1e4,)))
+    assert not any(
+        may_be_due(retry, attempt, since=1, waited_s=60.0) for attempt in (MOST, MOST + 1, 10**9)
+    )
+
+
+def test_any_speed_may_be_that_of_an_undecided_schedule() -> None:
+    retry = replace(REFERENCE.retry, initial_s=Answer((), reason="nobody asked"))
+    assert may_be_due(retry, 3, since=1, waited_s=0.0)
+
+
+def test_nobody_signs_a_delivery_without_signature() -> None:
+    where = destination()
+    assert signers(sent(event(), where), where, context()) == {"secret of plain"}
+    assert signers(sent(event(), where, signers=["x"]), where, context()) == frozenset()

@@ -1,0 +1,238 @@
+"""Each renderer against a golden file. After a change that is meant, write the files anew and read
+what changed:
+
+HOOKPROOF_GOLDEN=write .venv/bin/pytest tests/conformance/test_golden_reports.py && git diff
+tests/conformance/golden
+"""
+
+import io
+import json
+import os
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+import xmlschema
+from jsonschema import Draft202012Validator
+
+import hookproof.conformance.reports
+from hookproof.conformance.reports.badge import badge
+from hookproof.conformance.reports.console import show
+from hookproof.conformance.reports.formats import FORMATS
+from hookproof.conformance.reports.html import html_text
+from hookproof.conformance.reports.junit import junit_text
+from hookproof.conformance.reports.markdown import markdown_text
+from hookproof.conformance.reports.printable_text import body_shown, printable, printable_lines
+from hookproof.conformance.reports.sarif import sarif
+from hookproof.conformance.reports.timeline import timeline
+from hookproof.conformance.results.defects import defects
+from hookproof.conformance.results.run_file import Run
+from tests.conformance.canned_evidence import NOW, delivery, exchange
+from tests.conformance.canned_run import failed, finding, made_run, passed
+from tests.conformance.golden_run import HOSTILE, golden_run
+
+GOLDEN = Path(__file__).parent / "golden"
+SCHEMA = json.loads(
+    (Path(hookproof.conformance.reports.__file__).parent / "report.schema.json").read_text()
+)
+REGENERATE = os.environ.get("HOOKPROOF_GOLDEN") == "write"
+
+
+def attributes(page: str) -> list[tuple[str, str, str]]:
+    """Every attribute of a page as a browser reads it: its element, its name and its value."""
+    found: list[tuple[str, str, str]] = []
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            found.extend((tag, name, value or "") for name, value in attrs)
+
+    Reader().feed(page)
+    return found
+
+
+def console(run: Run) -> str:
+    stream = io.StringIO()
+    show(run, stream, {})
+    return stream.getvalue()
+
+
+RENDERERS: dict[str, Callable[[Run], str]] = {"console.txt": console} | {
+    one.file: one.render for one in FORMATS.values()
+}
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    return golden_run(tmp_path)
+
+
+@pytest.mark.parametrize("name", sorted(RENDERERS))
+def test_a_report_is_the_golden_one(run: Run, name: str) -> None:
+    text = RENDERERS[name](run)
+    if REGENERATE:
+        (GOLDEN / name).write_text(text, encoding="utf-8")
+    assert text == (GOLDEN / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", sorted(RENDERERS))
+def test_no_control_character_of_a_target_is_in_a_report(run: Run, name: str) -> None:
+    text = RENDERERS[name](run)
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f\u202e]", text)
+
+
+@pytest.mark.parametrize("name", sorted(RENDERERS))
+def test_no_key_is_in_a_report(run: Run, name: str) -> None:
+    text = RENDERERS[name](run)
+    assert "key-one" not in text
+    assert "key-two" not in text
+
+
+def test_a_hostile_answer_makes_no_element_of_the_page(run: Run) -> None:
+    page = html_text(run)
+    assert page.count("<script>") == 1
+    assert "{{ 7*7 }}" in page
+    found = attributes(page)
+    assert not {tag for tag, _, _ in found} & {"img", "script", "iframe", "object", "link"}
+    assert not [name for _, name, _ in found if name.startswith("on")]
+
+
+def test_the_page_asks_nothing_of_a_network(run: Run) -> None:
+    page = html_text(run)
+    links = [
+        value
+        for _, name, value in attributes(page)
+        if name in {"href", "src", "action", "srcset", "data"}
+    ]
+    assert links
+    assert [link for link in links if not link.startswith("#")] == []
+    assert "default-src 'none'" in page
+    assert not re.search(r"@import|url\(|fetch\(|XMLHttpRequest", page)
+
+
+def test_every_requirement_is_on_the_page_once_and_every_link_leads_somewhere(run: Run) -> None:
+    page = html_text(run)
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    assert {f"r-{entry.requirement.id}" for entry in run.entries} <= set(ids)
+    assert set(re.findall(r'href="#([^"]+)"', page)) <= set(ids)
+
+
+def test_junit_is_what_ci_systems_read(run: Run, tmp_path: Path) -> None:
+    schema = xmlschema.XMLSchema(GOLDEN / "junit.xsd")
+    schema.validate(junit_text(run))
+    schema.validate(junit_text(made_run(tmp_path, passed())))
+
+
+def test_junit_has_one_case_per_requirement_and_keeps_outcomes_apart(run: Run) -> None:
+    root = ET.fromstring(junit_text(run))  # noqa: S314
+    cases = {case.attrib["name"].split()[0]: case for case in root.iter("testcase")}
+    outcomes = {name: [child.tag for child in case] for name, case in cases.items()}
+    assert outcomes == {
+        "4.1-1": [],
+        "4.1-2": ["failure"],
+        "4.1-3": ["skipped"],  # the baseline accepts it
+        "4.1-4": ["failure"],
+        "4.1-5": ["skipped"],  # hygiene, without --strict
+        "4.4-1": ["skipped"],
+        "4.4-3": ["skipped"],
+        "4.4-9": ["error"],
+        "4.4-10": [],
+        "the": ["error"],  # the run was cut
+    }
+    assert {name: root.attrib[name] for name in ("tests", "failures", "errors", "skipped")} == {
+        "tests": "10",
+        "failures": "2",
+        "errors": "2",
+        "skipped": "4",
+    }
+    assert "counts only with --strict" in cases["4.1-5"][0].attrib["message"]
+
+
+def test_junit_adds_no_case_to_a_run_that_came_to_its_end(tmp_path: Path) -> None:
+    root = ET.fromstring(junit_text(made_run(tmp_path, passed())))  # noqa: S314
+    assert [case.attrib["classname"] for case in root.iter("testcase")] == ["hookproof.stated.4.1"]
+
+
+def test_a_broken_junit_file_is_refused_by_the_schema(run: Run) -> None:
+    schema = xmlschema.XMLSchema(GOLDEN / "junit.xsd")
+    assert not schema.is_valid(junit_text(run).replace(' classname="hookproof.stated.4.1"', "", 1))
+    assert not schema.is_valid(
+        junit_text(run).replace("<failure", "<fault").replace("</failure", "</fault")
+    )
+
+
+def test_sarif_refers_to_rules_that_exist(run: Run) -> None:
+    (made,) = sarif(run)["runs"]
+    rules = [rule["id"] for rule in made["tool"]["driver"]["rules"]]
+    assert len(rules) == len(set(rules)) == len(run.entries)
+    results = made["results"]
+    assert [rules[result["ruleIndex"]] for result in results] == [
+        result["ruleId"] for result in results
+    ]
+    assert {result["ruleId"] for result in results} == {"4.1-2", "4.1-3", "4.1-4", "4.1-5"}
+    assert {result["level"] for result in results} <= {"none", "note", "warning", "error"}
+    assert all(result["message"]["text"] and result["locations"] for result in results)
+    assert [result["ruleId"] for result in results if "suppressions" in result] == ["4.1-3"]
+    prints = [result["partialFingerprints"]["hookproof/v1"] for result in results]
+    assert len(prints) == len(set(prints))
+    assert made["invocations"][0]["exitCode"] == run.footer.exit_code
+    assert made["invocations"][0]["executionSuccessful"] is False
+
+
+def test_the_json_report_has_the_published_form(run: Run) -> None:
+    Draft202012Validator(SCHEMA).validate(json.loads(FORMATS["json"].render(run)))
+
+
+def test_a_badge_never_says_more_than_the_run_did(tmp_path: Path, run: Run) -> None:
+    assert badge(run)["message"].startswith("error")
+    assert badge(run)["isError"] is True
+    whole = badge(made_run(tmp_path, passed()))
+    assert (whole["message"], whole["color"], whole["schemaVersion"]) == (
+        "conforms, 1/1 stated",
+        "brightgreen",
+        1,
+    )
+    assert badge(made_run(tmp_path, passed(), head=run.header))["message"] == "partial, 1/1 stated"
+    assert badge(made_run(tmp_path, failed()))["color"] == "red"
+
+
+def test_findings_of_one_cause_are_one_defect(run: Run) -> None:
+    grouped = [[one.entry.requirement.id for one in defect.all] for defect in defects(run.entries)]
+    assert grouped == [["4.1-2"], ["4.1-4", "4.1-3", "4.1-5"]]  # no baseline accepts 4.1-4
+
+
+def test_a_hostile_text_stays_in_its_place_in_markdown(run: Run) -> None:
+    text = markdown_text(run)
+    outside = re.sub(r"^(`{3,})\w+\n.*?^\1$", "", text, flags=re.DOTALL | re.MULTILINE)
+    assert not re.search(r"(?<!\\)<(?!/?details>|/?summary>)", outside)
+    assert "\n````sh\n" in text or "```` " not in text
+
+
+def test_a_timeline_is_in_the_order_of_time() -> None:
+    found = timeline(replace(finding(), deliveries=(delivery(arrived_at=NOW + 0.5),)))
+    assert [moment.at_s for moment in found] == sorted(moment.at_s for moment in found)
+    assert found[-1].is_delivery
+    assert all(
+        0 <= moment.start <= 100 and moment.start + moment.width <= 100.01 for moment in found
+    )
+
+
+def test_a_long_body_is_cut_and_says_so() -> None:
+    assert body_shown(b"x" * 5000).endswith("[5000 bytes; the rest is in run.jsonl]")
+    assert body_shown(b"\xff") == "\\xff"
+
+
+def test_text_keeps_its_letters() -> None:
+    assert printable("Zoë \U0001f600\n\ud800") == "Zoë \U0001f600\\n\\ud800"
+    assert printable_lines("a\tb\r\nc\rd") == "a\tb\nc\\rd"
+    assert HOSTILE not in printable(HOSTILE)
+
+
+def test_an_unanswered_exchange_is_told_as_such(tmp_path: Path) -> None:
+    silent = replace(finding(), exchanges=(exchange(problem="TimeoutError: <b>"),))
+    entry = replace(failed(), findings=(silent,))
+    assert "no answer: TimeoutError: &lt;b&gt;" in html_text(made_run(tmp_path, entry))

@@ -1,0 +1,98 @@
+"""The HTML report in a real browser: it fits wide and narrow windows, filters, and runs nothing of
+a hostile target.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from hookproof.conformance.reports.html import html_text
+from tests.conformance.golden_run import golden_run
+
+CHROMIUM = Path("/usr/bin/chromium")
+QUIET = (
+    "--no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync"
+    " --no-first-run"
+)
+
+pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"there is no browser at {CHROMIUM}")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET.split())
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    (tmp_path / "report.html").write_text(html_text(golden_run(tmp_path)), encoding="utf-8")
+    return tmp_path / "report.html"
+
+
+def opened(
+    browser: Browser, path: Path, width: int = 1280, scheme: str = "light"
+) -> tuple[Page, list[str]]:
+    """The page, and what went wrong or out to a network while it was open."""
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
+    wrong: list[str] = []
+    page.on("dialog", lambda dialog: (wrong.append(dialog.message), dialog.dismiss()))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda message: wrong.append(message.text))
+    page.on(
+        "request",
+        lambda request: None if request.url.startswith("file:") else wrong.append(request.url),
+    )
+    page.goto(path.as_uri())
+    return page, wrong
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_fits_its_window_and_runs_nothing_of_the_target(
+    browser: Browser, path: Path, width: int, scheme: str
+) -> None:
+    page, wrong = opened(browser, path, width, scheme)
+    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert wrong == []
+    assert page.inner_text("h1") == "ERROR"
+
+
+def test_the_two_schemes_differ(browser: Browser, path: Path) -> None:
+    grounds = {
+        opened(browser, path, scheme=scheme)[0].evaluate(
+            "getComputedStyle(document.body).backgroundColor"
+        )
+        for scheme in ("light", "dark")
+    }
+    assert len(grounds) == 2
+
+
+def test_the_filter_leaves_what_it_is_asked_for(browser: Browser, path: Path) -> None:
+    page, _ = opened(browser, path)
+    assert page.inner_text("#shown") == "9 of 9"
+    page.fill("#words", "4.1-4")
+    assert page.locator(".requirement:visible").count() == 1
+    page.fill("#words", "")
+    page.uncheck("[name=verdict][value=pass]")
+    assert page.inner_text("#shown") == "7 of 9"
+    page.uncheck("[name=level][value=stated]")
+    assert page.inner_text("#shown") == "2 of 9"
+
+
+def test_a_link_in_the_matrix_opens_its_requirement(browser: Browser, path: Path) -> None:
+    page, _ = opened(browser, path)
+    page.click(".cell[data-id='4.4-1']")
+    assert page.locator("#r-4\\.4-1").is_visible()
+
+
+def test_the_page_prints(browser: Browser, path: Path) -> None:
+    page, _ = opened(browser, path)
+    page.emulate_media(media="print")
+    assert not page.locator(".filter").is_visible()
+    assert page.pdf().startswith(b"%PDF")

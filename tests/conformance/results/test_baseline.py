@@ -1,0 +1,136 @@
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from hookproof.conformance.model.exit_codes import Refusal
+from hookproof.conformance.model.ledger import Entry, Ledger, RunVerdict
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.results.baseline import (
+    Expectation,
+    baseline_text,
+    read_baseline,
+    weighed,
+)
+from hookproof.spec.catalogue import Level, load_catalogue
+from tests.conformance.canned_run import failed, idle, passed
+
+TODAY = date(2026, 11, 21)
+
+
+def read(folder: Path, text: str) -> tuple[Expectation, ...]:
+    (folder / "baseline.yaml").write_text(text)
+    return read_baseline(folder / "baseline.yaml")
+
+
+def expect(name: str, expected: Verdict = Verdict.FAIL, expires: date | None = None) -> Expectation:
+    return Expectation(id=name, expected=expected, reason="Known", expires=expires)
+
+
+def verdict_of(entries: list[Entry], *baseline: Expectation) -> tuple[RunVerdict, tuple[str, ...]]:
+    found = weighed(entries, baseline, load_catalogue(), TODAY)
+    return Ledger(entries=found.entries, stale=found.stale).verdict(strict=False), found.stale
+
+
+def test_every_member_of_an_entry_is_read(tmp_path: Path) -> None:
+    text = "- {id: 4.3-4, expected: fail, reason: It is cached., link: https://t.invalid/1, expires: 2027-06-30}\n"
+    (entry,) = read(tmp_path, text)
+    assert entry.words == "It is cached. (https://t.invalid/1), until 2027-06-30"
+    assert Expectation.from_json(entry.to_json()) == entry
+    assert read(tmp_path, "[]\n") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("- {id: 4.3-4, expected: fail}\n", "reason"),
+        ("- {id: 4.3-4, expected: failed, reason: r}\n", "fail"),
+        ("- {id: 4.3-4, expected: fail, reason: r, expires: 2027-02-30}\n", "baseline.yaml:1"),
+        ("- {id: 4.3-4, expected: fail, reason: r, expires: soon}\n", "a day such as 2027-06-30"),
+        ("- {id: 4.3-4, expected: fail, reason: r, until: x}\n", "until"),
+        (
+            "- {id: 1-1, expected: fail, reason: r}\n- {id: 1-1, expected: fail, reason: r}\n",
+            "baseline.yaml:2",
+        ),
+        ("a: b\n", "a list of entries"),
+        ("{", "baseline.yaml"),
+    ],
+)
+def test_a_file_with_mistakes_is_refused_with_its_place(
+    tmp_path: Path, text: str, told: str
+) -> None:
+    with pytest.raises(Refusal, match=told):
+        read(tmp_path, text)
+
+
+def test_a_failure_that_is_expected_conforms() -> None:
+    assert verdict_of([passed(), failed()])[0] is RunVerdict.DOES_NOT_CONFORM
+    assert verdict_of([passed(), failed()], expect("4.1-2")) == (RunVerdict.CONFORMS, ())
+
+
+def test_a_stated_requirement_that_need_not_be_exercised_leaves_the_run_complete() -> None:
+    assert verdict_of([passed(), idle()])[0] is RunVerdict.INCOMPLETE
+    assert verdict_of([passed(), idle()], expect("4.4-1", Verdict.NOT_EXERCISED)) == (
+        RunVerdict.CONFORMS,
+        (),
+    )
+
+
+def test_a_failure_where_silence_was_expected_counts() -> None:
+    assert (
+        verdict_of([passed(), failed()], expect("4.1-2", Verdict.NOT_EXERCISED))[0]
+        is RunVerdict.DOES_NOT_CONFORM
+    )
+
+
+def test_the_last_day_of_an_entry_still_counts_and_the_next_does_not() -> None:
+    assert verdict_of([passed(), failed()], expect("4.1-2", expires=TODAY)) == (
+        RunVerdict.CONFORMS,
+        (),
+    )
+    verdict, (stale,) = verdict_of(
+        [passed(), failed()], expect("4.1-2", expires=date(2026, 11, 20))
+    )
+    assert verdict is RunVerdict.DOES_NOT_CONFORM
+    assert stale.startswith("4.1-2 expired on 2026-11-20")
+
+
+def test_an_entry_for_what_passes_now_is_stale_and_fails_the_run() -> None:
+    verdict, (stale,) = verdict_of([passed()], expect("4.1-1"))
+    assert verdict is RunVerdict.DOES_NOT_CONFORM
+    assert stale == "4.1-1 is expected to be fail, but is pass now: remove it"
+
+
+def test_an_entry_for_no_requirement_is_stale() -> None:
+    verdict, (stale,) = verdict_of([passed()], expect("4.1-999"))
+    assert verdict is RunVerdict.DOES_NOT_CONFORM
+    assert stale.startswith("4.1-999 is no requirement")
+
+
+def test_what_a_run_did_not_select_or_come_to_makes_no_entry_stale() -> None:
+    unseen = replace(idle("4.1-3"), judged=False)
+    assert verdict_of([passed()], expect("4.1-2"))[1] == ()
+    assert verdict_of([passed(), unseen], expect("4.1-3"))[1] == ()
+
+
+def test_a_written_baseline_accepts_the_run_that_it_was_made_of(tmp_path: Path) -> None:
+    entries = [
+        passed(),
+        failed(),
+        idle(),
+        idle("4.4-2", Level.OPEN),
+        failed("4.1-3", Level.HYGIENE),
+    ]
+    made = read(tmp_path, baseline_text(entries, ()))
+    assert [one.id for one in made] == ["4.1-2", "4.4-1", "4.1-3"]
+    assert verdict_of(entries, *made) == (RunVerdict.CONFORMS, ())
+    assert read(tmp_path, baseline_text([passed()], ())) == ()
+
+
+def test_writing_a_baseline_anew_keeps_the_reasons_that_still_count(tmp_path: Path) -> None:
+    kept = Expectation(
+        id="4.1-2", expected=Verdict.FAIL, reason="We know.", link="https://t.invalid/1"
+    )
+    found = weighed([passed(), failed()], [kept], load_catalogue(), TODAY)
+    assert read(tmp_path, baseline_text(found.entries, [kept])) == (kept,)

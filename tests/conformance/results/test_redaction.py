@@ -1,0 +1,223 @@
+"""Credentials that requests sent and answers showed are in nothing that is written, and verdicts do
+not change.
+"""
+
+import base64
+import json
+import pickle
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.observations.credential_names import (
+    Credentials,
+    is_telling,
+    without_words,
+)
+from hookproof.conformance.results.redaction import Mask
+from hookproof.conformance.results.run_file import NAME, RunWriter
+from tests.conformance.canned_evidence import case, context, delivery, exchange
+from tests.conformance.canned_run import PROJECTS, failed, finding, header, made_run
+
+SECRET = "5f4dcc3b5aa765d61d8327deb882cf99"
+OTHER = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+PEM = "-----BEGIN EC PRIVATE KEY-----\nMHcCAQEEIHNqGd4QGMT\n-----END EC PRIVATE KEY-----\n"
+MASK = context().dialect.representation.mask
+
+
+def mask() -> Mask:
+    return Mask(PROJECTS, context().dialect)
+
+
+def sent(body: Any) -> Any:
+    """The body of a request as it is written."""
+    return mask().case(case(exchange(request=body))).exchanges[0].request_json
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"secret": SECRET},
+        {"authentication": {"api_key": {"header_name": "X-Key", "header_value": SECRET}}},
+        {"authentication": {"basic_auth": {"username": "user", "password": SECRET}}},
+        {"authentication": {"oauth2": {"client_id": "c", "client_secret": SECRET}}},
+        {
+            "authentication": {
+                "oauth2": {"signing_key": {"kty": "RSA", "n": "public", "d": SECRET, "qi": SECRET}}
+            }
+        },
+        {"mtls_client_cert": {"client_cert": "public", "client_key": PEM}},
+        {
+            "data": {
+                "secrets": [
+                    {"uid": "s1", "value": SECRET, "expires_at": None},
+                    {"uid": "s2", "value": OTHER},
+                ]
+            }
+        },
+        {
+            "data": {
+                "verifier": {"hmac": {"secret": SECRET}},
+                "pub_sub": {"sqs": {"secret_key": OTHER}},
+            }
+        },
+        {"data": {"auth_type": "refresh_token", "auth_key": SECRET, "token": OTHER}},
+    ],
+    ids=lambda body: json.dumps(body)[:40],
+)
+def test_a_credential_is_masked_in_its_place_and_nothing_else_is(body: Any) -> None:
+    written = sent(body)
+    assert not {SECRET, OTHER, PEM} & set(texts(written))
+    hidden = {SECRET, OTHER, PEM}
+    public = [text for text in texts(body) if text not in hidden]
+    assert [text for text in texts(written) if not text.startswith("secret#")] == public
+    assert len(texts(written)) == len(texts(body))
+
+
+def texts(value: Any) -> list[str]:
+    """Every text in a JSON value, names of members aside."""
+    if isinstance(value, dict):
+        return [text for member in value.values() for text in texts(member)]
+    if isinstance(value, list):
+        return [text for member in value for text in texts(member)]
+    return [value] if isinstance(value, str) else []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"secret": ""},
+        {"secret": MASK},
+        {"secret": "****"},
+        {"secret": "secret#7"},
+        {"secret": None},
+        {"secret": 5},
+        {"secrets": []},
+        {"value": "no secret's", "d": "one", "key": "k"},
+    ],
+    ids=json.dumps,
+)
+def test_what_is_no_credential_stays(body: Any) -> None:
+    assert sent(body) == body
+
+
+def test_equal_credentials_have_equal_names_and_others_other_ones() -> None:
+    one = mask()
+    first = one.case(
+        case(
+            exchange(
+                request={"secret": SECRET}, data={"secrets": [{"value": SECRET}, {"value": OTHER}]}
+            )
+        )
+    )
+    later = one.case(case(exchange(request={"secret": OTHER})))
+    assert first.exchanges[0].request_json == {"secret": "secret#1"}
+    assert first.exchanges[0].data == {"secrets": [{"value": "secret#1"}, {"value": "secret#2"}]}
+    assert later.exchanges[0].request_json == {"secret": "secret#2"}
+
+
+def test_a_broken_body_is_masked_too_and_keeps_its_other_bytes() -> None:
+    broken = b'{"name" : "\xff", "secret"  :\t"' + SECRET.encode() + b'", "half'
+    kept = mask().case(case(exchange(request_body=broken))).exchanges[0].request_body
+    assert kept == b'{"name" : "\xff", "secret"  :\t"secret#1", "half'
+
+
+def whole_case() -> Case:
+    """Everything that a case can hold, with credentials all over."""
+    basic = base64.b64encode(f"user:{SECRET}".encode()).decode()
+    return case(
+        exchange(
+            request={"secret": SECRET, "name": "n"},
+            data={
+                "url": f"https://portal.invalid/?token={OTHER}",
+                "auth_type": "t",
+                "token": OTHER,
+            },
+            query=f"?s={SECRET}",
+            response_headers=[("X-Echo", SECRET)],
+        ),
+        deliveries=[
+            delivery(
+                headers=[("Authorization", f"Bearer {OTHER}"), ("X-Key", SECRET)],
+                path=f"/t1?{SECRET}",
+            ),
+            delivery(
+                headers=[("Authorization", f"Basic {basic}")],
+                body=f"client_secret={OTHER}&a=b".encode(),
+            ),
+        ],
+        facts={
+            "destinations": [
+                {
+                    "token": "t1",
+                    "secret": SECRET,
+                    "rolls": [{"old_secret": SECRET, "new_secret": OTHER}],
+                }
+            ],
+            "issued": [OTHER],
+            "told": f"signed with {SECRET}",
+        },
+        name=f"with {SECRET}",
+    )
+
+
+def test_no_credential_is_written_wherever_it_stood(tmp_path: Path) -> None:
+    with (tmp_path / NAME).open("w", encoding="utf-8") as stream:
+        RunWriter(stream, mask(), header()).case(whole_case())
+    text = (tmp_path / NAME).read_text()
+    kept = Case.from_json(json.loads(text.splitlines()[1]))
+    bodies = [one.response_body + (one.request_body or b"") for one in kept.exchanges]
+    everything = text + b"".join(bodies + [one.body for one in kept.deliveries]).decode()
+    for credential in (SECRET, OTHER, base64.b64encode(f"user:{SECRET}".encode()).decode()):
+        assert credential not in everything
+    assert kept.facts["destinations"][0]["token"] == "t1", (
+        "the receiver's tokens are no credentials"
+    )
+    (roll,) = kept.facts["destinations"][0]["rolls"]
+    assert roll["old_secret"] == kept.facts["destinations"][0]["secret"] != roll["new_secret"]
+    assert kept.deliveries[0].headers[0][1] == f"Bearer {roll['new_secret']}"
+
+
+def test_findings_and_reasons_are_masked(tmp_path: Path) -> None:
+    shown = replace(
+        finding(),
+        actual=f"the secret {SECRET}",
+        exchanges=(exchange(request={"secret": SECRET}),),
+        deliveries=(delivery(body=SECRET.encode()),),
+    )
+    run = made_run(tmp_path, replace(failed(), findings=(shown,), reasons=(f"{SECRET} broke",)))
+    assert SECRET not in (tmp_path / NAME).read_text()
+    (kept,) = run.entries[0].findings
+    assert kept.actual == "the secret secret#1"
+    assert kept.deliveries[0].body == b"secret#1"
+
+
+def test_masking_twice_changes_nothing() -> None:
+    once = mask().case(whole_case())
+    assert mask().case(once) == once
+
+
+def test_short_credentials_are_masked_in_their_place_alone() -> None:
+    kept = mask().case(case(exchange(request={"secret": "name", "name": "name"})))
+    assert kept.exchanges[0].request_json == {"secret": "secret#1", "name": "name"}
+    assert not is_telling("application")
+    assert is_telling("password-1")
+
+
+def test_words_are_replaced_at_one_look() -> None:
+    named = {SECRET: "secret#1", "abc/def+123==": "secret#2"}
+    assert (
+        without_words(f"a {SECRET}, x={SECRET}/y {SECRET}0".encode(), named).count(b"secret#1") == 2
+    )
+    assert without_words(b'"abc/def+123=="', named) == b'"secret#2"'
+
+
+def test_names_go_to_another_process() -> None:
+    names = Credentials()
+    names.name(SECRET, {})
+    copied = pickle.loads(pickle.dumps(names))  # noqa: S301
+    assert copied.name(SECRET, {}) == "secret#1"
+    assert copied.name(OTHER, {}) == "secret#2"

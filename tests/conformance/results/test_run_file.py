@@ -1,0 +1,144 @@
+import base64
+import json
+from pathlib import Path
+
+import pytest
+
+from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.ledger import RunVerdict
+from hookproof.conformance.results.redaction import Mask
+from hookproof.conformance.results.run_file import NAME, NotARun, RunWriter, read_run
+from tests.conformance.canned_evidence import case, context, delivery, exchange
+from tests.conformance.canned_run import PROJECTS, failed, header, idle, made_run, passed
+
+KEYED = exchange(
+    request={"note": "key-one"},
+    body=b'{"echo": "key-one and key-two"}',
+    query="?k=key-one",
+    response_headers=[("X-Echo", "key-one")],
+)
+
+
+def test_a_run_that_was_written_is_read_back(tmp_path: Path) -> None:
+    entries = (passed(), failed(), idle())
+    run = made_run(tmp_path, *entries)
+    assert run.header == header()
+    assert [entry.requirement for entry in run.entries] == [entry.requirement for entry in entries]
+    assert [entry.verdict for entry in run.entries] == [entry.verdict for entry in entries]
+    assert run.entries[2].reasons == entries[2].reasons
+    assert run.entries[1].findings[0].count == 3
+    assert run.entries[1].findings[0].exchanges[0].request_json == {"name": "it"}
+    assert run.footer.verdict is RunVerdict.DOES_NOT_CONFORM
+    assert (run.footer.exit_code, run.footer.duration_s) == (1, 21.4)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("", "no header"),
+        ('{"event":"header","format":99}\n', "format 2"),
+        ("not json\n", "JSONDecodeError"),
+        ('{"event":"footer"}\n', "no header"),
+        ("[]\n", "holds no run"),
+    ],
+)
+def test_a_file_that_holds_no_run_is_refused(tmp_path: Path, content: str, told: str) -> None:
+    (tmp_path / NAME).write_text(content)
+    with pytest.raises(NotARun, match=told):
+        read_run(tmp_path / NAME)
+
+
+def test_a_run_without_its_footer_says_nothing(tmp_path: Path) -> None:
+    made_run(tmp_path, passed())
+    lines = (tmp_path / NAME).read_text().splitlines(keepends=True)
+    (tmp_path / NAME).write_text("".join(lines[:-1]))
+    with pytest.raises(NotARun, match="no footer: the run did not come to its end"):
+        read_run(tmp_path / NAME)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(NotARun, match=r"run\.jsonl cannot be read"):
+        read_run(tmp_path / NAME)
+
+
+def written_case(folder: Path, evidence: Case) -> tuple[str, Case]:
+    with (folder / NAME).open("w", encoding="utf-8") as stream:
+        RunWriter(stream, Mask(PROJECTS, context().dialect), header()).case(evidence)
+    text = (folder / NAME).read_text()
+    return text, Case.from_json(json.loads(text.splitlines()[1]))
+
+
+def test_evidence_is_kept_byte_for_byte(tmp_path: Path) -> None:
+    evidence = case(
+        exchange(key="none", request_headers=(), body=b"\xff\x00"),
+        deliveries=[delivery(body=b"\x00\xfe")],
+        facts={"waited_s": 1.5},
+    )
+    assert written_case(tmp_path, evidence)[1] == evidence
+
+
+def test_no_key_is_written_wherever_it_stood(tmp_path: Path) -> None:
+    evidence = case(
+        KEYED,
+        deliveries=[delivery(body=b"key-two", headers=[("X-Key", "key-one")], path="/t?key-one")],
+        facts={"nested": [{"key-one": "saw key-two"}]},
+        name="with key-one",
+    )
+    text, kept = written_case(tmp_path, evidence)
+    everything = text + "".join(
+        base64.b64decode(body).decode()
+        for body in (
+            kept.exchanges[0].to_json()["request_body_b64"],
+            kept.exchanges[0].to_json()["response_body_b64"],
+            kept.deliveries[0].to_json()["body_b64"],
+        )
+    )
+    assert "key-one" not in everything
+    assert "key-two" not in everything
+    assert kept.exchanges[0].request_json == {"note": "$HOOKPROOF_API_KEY"}
+    assert kept.facts == {"nested": [{"$HOOKPROOF_API_KEY": "saw $HOOKPROOF_API_KEY_2"}]}
+
+
+def test_a_key_that_was_sent_without_its_end_is_masked_wherever_it_is_echoed(
+    tmp_path: Path,
+) -> None:
+    _, kept = written_case(tmp_path, case(exchange(body=b'{"refused": "key-on"}')))
+    assert kept.exchanges[0].json == {"refused": "$HOOKPROOF_API_KEY"}
+
+
+@pytest.mark.parametrize(
+    ("key", "sent", "kept"),
+    [
+        ("own", "Bearer key-one", "Bearer $HOOKPROOF_API_KEY"),
+        ("truncated", "Bearer key-on", "Bearer ${HOOKPROOF_API_KEY%?}"),
+        ("bare", "key-one", "$HOOKPROOF_API_KEY"),
+        ("wrong", "Bearer anything", "(masked)"),
+        ("some other kind", "Basic a2V5LW9uZQ==", "(masked)"),
+        ("empty", "", ""),
+    ],
+)
+def test_the_value_of_authorization_is_never_written(
+    tmp_path: Path, key: str, sent: str, kept: str
+) -> None:
+    evidence = case(exchange(key=key, request_headers=[("authorization", sent)]))
+    assert written_case(tmp_path, evidence)[1].exchanges[0].request_headers == (
+        ("authorization", kept),
+    )
+
+
+def test_the_key_of_the_second_project_has_a_name_of_its_own(tmp_path: Path) -> None:
+    evidence = case(exchange(project="p2", request_headers=[("Authorization", "Bearer key-two")]))
+    kept = written_case(tmp_path, evidence)[1].exchanges[0]
+    assert kept.request_headers == (("Authorization", "Bearer $HOOKPROOF_API_KEY_2"),)
+
+
+def test_findings_and_reasons_are_masked_too(tmp_path: Path) -> None:
+    run = made_run(tmp_path, failed(), cut="lost at key-one", faults=("key-two broke",))
+    assert "key-one" not in (tmp_path / NAME).read_text()
+    assert "key-two" not in (tmp_path / NAME).read_text()
+    assert run.entries[0].findings[0].actual.endswith("for $HOOKPROOF_API_KEY")
+
+
+def test_facts_that_are_no_json_are_our_fault(tmp_path: Path) -> None:
+    with pytest.raises(TypeError):
+        written_case(tmp_path, case(facts={"a": object()}))

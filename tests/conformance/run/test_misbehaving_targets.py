@@ -1,0 +1,134 @@
+"""Whatever a target does, a run ends within its bound, with a documented exit code and what was
+gathered by then.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from hookproof.conformance.results.run_file import read_run
+from tests.conformance.command import check
+from tests.conformance.run.misbehaving_targets import (
+    CHUNK,
+    DEEP,
+    HALF,
+    HUGE_HEADER,
+    MOVED,
+    OPEN_HEAD,
+    PAGE,
+    Behaviour,
+    good_until,
+    in_turn,
+    misbehaving,
+    repeats,
+    says,
+    says_and_closes,
+    says_nothing,
+)
+from tests.conformance.scripted_target import empty_page, response
+
+KEY = ("--project", "p1", "--api-key", "secret-key")
+FEW = (
+    "--profile",
+    "quick",
+    *(word for one in ("4.7-8", "5-4", "5-9", "7-2") for word in ("--only", one)),
+)
+# The budget of a run whose target can only be given up, and of one that comes to its end without
+# it.
+SHORT_S, LONG_S = 8, 120
+
+# How long the whole process may take on a busy machine: far more than its budget and the time it
+# takes to start.
+BOUND_S = 300
+
+OUT_OF_TIME = f"the time budget of {SHORT_S} s is over"
+NO_ANSWER = f"no answer within the time budget of {SHORT_S} s"
+
+
+def budget(told: str) -> tuple[str, str]:
+    """As little as is waited out, as much as is not."""
+    return "--budget", str(SHORT_S if told in {OUT_OF_TIME, NO_ANSWER} else LONG_S)
+
+
+OUT_OF_REACH: dict[str, tuple[Behaviour, str, str]] = {
+    "closes every connection": (says_and_closes(b""), "http", "Disconnected"),
+    "never answers": (says_nothing, "http", NO_ANSWER),
+    "answers garbage": (says_and_closes(b"\x00\xff\x17 no HTTP at all\r\n\r\n"), "http", "Bad"),
+    "answers half a response": (says_and_closes(HALF), "http", "PayloadError"),
+    "drips": (repeats(HALF, b" ", 0.05), "http", NO_ANSWER),
+    "drops TLS": (says_and_closes(b""), "https", "Error"),
+    "speaks plain HTTP where TLS is expected": (says_and_closes(response(200)), "https", "SSL"),
+    "never ends its answer": (repeats(OPEN_HEAD, CHUNK), "http", "longer than 16777216 bytes"),
+    "sends a huge header": (says_and_closes(HUGE_HEADER), "http", "400"),
+    "says 1xx for ever": (
+        repeats(b"", b"HTTP/1.1 102 Processing\r\n\r\n", 0.01),
+        "http",
+        NO_ANSWER,
+    ),
+}
+
+
+@pytest.mark.parametrize(("behave", "scheme", "told"), OUT_OF_REACH.values(), ids=OUT_OF_REACH)
+def test_a_target_without_one_whole_answer_is_out_of_reach(
+    tmp_path: Path, behave: Behaviour, scheme: str, told: str
+) -> None:
+    with misbehaving(behave, scheme=scheme) as url:
+        done = check(tmp_path, url, *KEY, *FEW, *budget(told), timeout_s=BOUND_S)
+    assert (done.code, done.out) == (4, "")
+    assert done.err.startswith(f"hookproof check: target unreachable: {url}: ")
+    assert done.err.count("\n") == 1
+    assert told in done.err
+
+
+CONVICTED: dict[str, Behaviour] = {
+    "answers 500 to everything": says(response(500)),
+    "redirects everything": says(MOVED),
+    "answers with a page": says(PAGE),
+    "closes each connection without saying so": says_and_closes(empty_page(b"")),
+    "nests its answers deeply": says(DEEP),
+    "answers every request with an empty page": says(empty_page(b"")),
+}
+
+
+@pytest.mark.parametrize("behave", CONVICTED.values(), ids=CONVICTED)
+def test_a_target_with_wrong_answers_is_convicted(tmp_path: Path, behave: Behaviour) -> None:
+    with misbehaving(behave) as url:
+        done = check(tmp_path, url, *KEY, *FEW, "--budget", str(LONG_S), timeout_s=BOUND_S)
+    assert (done.code, done.err) == (1, "")
+    assert read_run(tmp_path / "hookproof-report" / "run.jsonl").footer.exchanges > 0
+
+
+CUT: dict[str, tuple[Behaviour, str]] = {
+    "closes every connection from some time on": (
+        good_until(12, says_and_closes(b"")),
+        "the target stopped answering",
+    ),
+    "answers garbage from some time on": (
+        good_until(12, says_and_closes(b"\x00\r\n\r\n")),
+        "stopped answering",
+    ),
+    "falls silent": (good_until(12, says_nothing), OUT_OF_TIME),
+    "changes its mind": (
+        good_until(
+            2,
+            in_turn(
+                says(empty_page(b"")), says_nothing, says(response(500)), says_and_closes(HALF)
+            ),
+        ),
+        OUT_OF_TIME,
+    ),
+}
+
+
+@pytest.mark.parametrize(("behave", "told"), CUT.values(), ids=CUT)
+def test_a_target_that_goes_wrong_during_the_run_leaves_what_was_gathered(
+    tmp_path: Path, behave: Behaviour, told: str
+) -> None:
+    with misbehaving(behave) as url:
+        done = check(tmp_path, url, *KEY, *FEW, *budget(told), timeout_s=BOUND_S)
+    assert done.code in (1, 3), done.out
+    assert done.err == ""
+    run = read_run(tmp_path / "hookproof-report" / "run.jsonl")
+    assert told in str(run.footer.cut)
+    assert told in done.out
+    assert run.footer.exchanges > 0

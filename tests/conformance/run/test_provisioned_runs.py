@@ -1,0 +1,115 @@
+"""Whole runs against servers that need a hook: no portal links of their own, endpoints that wait
+for a subscription.
+"""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import yaml
+
+from tests.conformance.command import Ended, check
+from tests.conformance.reference_server import copied_sources, reference_server
+
+HOOKS = """
+import json
+import pathlib
+import urllib.request
+
+HERE = pathlib.Path(__file__).parent
+
+
+class Provisioner:
+    def create_portal_link(self, project, portal_link):
+        return made(project, "portal-links", portal_link)
+
+    def create_source(self, project, source):
+        return made(project, "sources", source)
+
+    def after_endpoint_created(self, project, endpoint):
+        (HERE / "subscribed" / endpoint["uid"]).touch()
+
+
+def made(project, kind, record):
+    url = f"{(HERE / 'control').read_text()}/projects/{project['id']}/{kind}"
+    with urllib.request.urlopen(url, json.dumps(record).encode()) as answer:
+        return json.load(answer)
+"""
+
+
+@contextmanager
+def bare_server(folder: Path) -> Iterator[str]:
+    """A reference server without fixtures that delivers to subscribed endpoints alone; yields its
+    URL.
+    """
+    planted = copied_sources(folder / "planted")
+    (folder / "subscribed").mkdir()
+    endpoints = planted / "mockserver" / "store" / "endpoints.py"
+    endpoints.write_text(f"{endpoints.read_text()}\n{subscription_guard(folder / 'subscribed')}")
+    with reference_server(folder, planted, "p1", options=("--fixtures", "none")) as ready:
+        (folder / "control").write_text(ready["control"])
+        yield ready["api"]
+
+
+def subscription_guard(folder: Path) -> str:
+    """Source that narrows what a broadcast reaches to the endpoints that have a file in the folder."""
+    return (
+        "import pathlib\n"
+        "_all_reached = Endpoints.reached\n"
+        "def _subscribed(self, project, **more):\n"
+        f"    folder = pathlib.Path({str(folder)!r})\n"
+        "    return [row for row in _all_reached(self, project, **more) if (folder / row.uid).exists()]\n"
+        "Endpoints.reached = _subscribed\n"
+    )
+
+
+def judged(folder: Path, url: str, **further: object) -> Ended:
+    settings = {
+        "base_url": url,
+        "projects": [{"id": "p1", "api_key": "key-p1"}],
+        "receiver": {"ca": "ca/ca.pem", "ca_key": "ca/ca.key"},
+        **further,
+    }
+    (folder / "target.yaml").write_text(yaml.safe_dump(settings))
+    only = [word for one in ("1-1", "4.4-8", "4.5-1", "4.7-9", "2.6-2") for word in ("--only", one)]
+    return check(folder, "--target", "target.yaml", "--profile", "quick", *only)
+
+
+def verdicts(folder: Path) -> dict[str, str]:
+    report = json.loads((folder / "hookproof-report" / "report.json").read_text())
+    return {requirement["id"]: requirement["verdict"] for requirement in report["requirements"]}
+
+
+def test_hooks_make_judgeable_what_is_out_of_reach_without_them(tmp_path: Path) -> None:
+    (tmp_path / "hooks.py").write_text(HOOKS)
+    with bare_server(tmp_path) as url:
+        without = judged(tmp_path, url, budgets={"delivery_s": 3})
+        assert without.code == 1, without.out
+        assert verdicts(tmp_path) == {
+            "1-1": "fail",
+            "4.4-8": "not_exercised",
+            "4.5-1": "not_exercised",
+            "4.7-9": "not_exercised",
+            "2.6-2": "not_exercised",
+        }
+        assert "give target.yaml a provision hook create_portal_link" in without.out
+        done = judged(tmp_path, url, provision="./hooks.py:Provisioner")
+    assert done.code == 0, done.out
+    assert set(verdicts(tmp_path).values()) == {"pass"}
+
+
+def test_a_hook_that_fails_is_an_error_of_what_needs_it_alone(tmp_path: Path) -> None:
+    broken = HOOKS.replace(
+        "def create_source(self, project, source):",
+        "def create_source(self, project, source):\n        1 / 0\n",
+    )
+    (tmp_path / "hooks.py").write_text(broken)
+    with bare_server(tmp_path) as url:
+        done = judged(tmp_path, url, provision="./hooks.py:Provisioner")
+    assert done.code == 70, done.out
+    found = verdicts(tmp_path)
+    assert (found["4.7-9"], found["1-1"], found["2.6-2"]) == ("error", "pass", "pass")
+    assert (
+        "the provision hook create_source failed: ZeroDivisionError: division by zero" in done.out
+    )

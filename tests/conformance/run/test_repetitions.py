@@ -1,0 +1,31 @@
+from hookproof.conformance.model.ledger import Ledger
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.run.repetitions import merged
+from tests.conformance.canned_run import failed, idle, passed
+
+
+def test_the_worst_verdict_counts_and_all_of_them_are_kept() -> None:
+    ledger = merged(
+        [
+            Ledger(entries=(passed("4.1-2"),)),
+            Ledger(entries=(failed(),)),
+            Ledger(entries=(passed("4.1-2"),)),
+        ]
+    )
+    (entry,) = ledger.entries
+    assert entry.verdict is Verdict.FAIL
+    assert entry.seen == (Verdict.PASS, Verdict.FAIL, Verdict.PASS)
+    assert entry.exercised == 12 + 4 + 12
+    assert entry.findings
+
+
+def test_what_is_always_the_same_is_not_flaky() -> None:
+    (entry,) = merged([Ledger(entries=(idle(),)), Ledger(entries=(idle(),))]).entries
+    assert entry.seen == ()
+
+
+def test_a_cut_and_every_fault_are_kept() -> None:
+    ledger = merged(
+        [Ledger(entries=(), faults=("a",)), Ledger(entries=(), cut="late", faults=("a", "b"))]
+    )
+    assert (ledger.cut, ledger.faults) == ("late", ("a", "b"))

@@ -1,0 +1,300 @@
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookproof.conformance.experiments.context import Experiment, ExperimentContext, Gather
+from hookproof.conformance.model.evidence import Case, PreconditionFailed
+from hookproof.conformance.model.exit_codes import ExitCode, Refusal
+from hookproof.conformance.model.gathered_evidence import Ending, Gathered
+from hookproof.conformance.run.runner import BUSY_AT_ONCE, Plan, Runner
+from hookproof.conformance.target.definition import (
+    Budgets,
+    Profile,
+    Project,
+    ReceiverSettings,
+    Target,
+)
+from hookproof.receiver.http.authority import Authority
+from tests.conformance.canned_evidence import context
+from tests.conformance.scripted_target import closed_port, empty_page, stand_in
+
+PROJECTS = (Project(id="p1", api_key="k1"), Project(id="p2", api_key="k2"))
+
+
+@contextmanager
+def runner(
+    url: str,
+    *gathers: Gather,
+    alone: Sequence[str] = (),
+    busy: Sequence[str] = (),
+    total_s: float = 120,
+    ca: Path | None = None,
+) -> Any:
+    """A runner for these experiments, not opened yet."""
+    measure = context()
+    names = [gather.__name__ for gather in gathers]
+    settings = (
+        ReceiverSettings()
+        if ca is None
+        else ReceiverSettings(ca=ca / "ca.pem", ca_key=ca / "ca.key")
+    )
+    plan = Plan(
+        subject=Target(
+            base_url=url,
+            projects=PROJECTS,
+            dialect=measure.dialect,
+            receiver=settings,
+            budgets=Budgets(request_s=5, total_s=total_s),
+        ),
+        experiments=[
+            Experiment(
+                name=name,
+                gather=gather,
+                profile=Profile.QUICK,
+                alone=name in alone,
+                busy=name in busy,
+            )
+            for name, gather in zip(names, gathers, strict=True)
+        ],
+        every_experiment=names,
+        dialect=measure.dialect,
+        contract=measure.contract,
+        profile=Profile.QUICK,
+        seed=3,
+        nonce="run",
+    )
+    with Runner(plan) as made:
+        yield made
+
+
+def results(*gathers: Gather, **options: Any) -> tuple[dict[str, Gathered], list[Case], str | None]:
+    """What each experiment brought, all cases as they came, and why the run was cut."""
+    kept: list[Case] = []
+    with stand_in(empty_page) as url, runner(url, *gathers, **options) as made:
+        made.open()
+        made.begin(kept.append)
+        return (
+            {gather.__name__: made.gathered(gather.__name__) for gather in gathers},
+            kept,
+            made.cut,
+        )
+
+
+async def lists(context: ExperimentContext) -> AsyncIterator[Case]:
+    trial = context.trial("list")
+    await trial.call("listSources", role="list")
+    yield trial.case()
+
+
+async def hinders(context: ExperimentContext) -> AsyncIterator[Case]:
+    yield context.trial("first").case()
+    raise PreconditionFailed("no portal link")
+
+
+async def crashes(context: ExperimentContext) -> AsyncIterator[Case]:
+    yield context.trial("first").case()
+    raise KeyError("data")
+
+
+async def waits(context: ExperimentContext) -> AsyncIterator[Case]:
+    yield context.trial("first").case()
+    await asyncio.Event().wait()
+
+
+async def listens(context: ExperimentContext) -> AsyncIterator[Case]:
+    trial = context.trial("first")
+    token = await context.receiver.new_token()
+    await trial.arrivals(token.token, count=1, timeout_s=0)
+    yield trial.case()
+
+
+def test_evidence_of_a_complete_experiment_is_kept() -> None:
+    found, kept, cut = results(lists)
+    assert found["lists"].ending is Ending.COMPLETE
+    assert [one.status for case in found["lists"].cases for one in case.exchanges] == [200]
+    assert kept == list(found["lists"].cases)
+    assert cut is None
+
+
+def test_an_obstacle_ends_its_experiment_with_a_case_that_says_why() -> None:
+    found, kept, _ = results(hinders)
+    assert [case.obstacle for case in found["hinders"].cases] == [None, "no portal link"]
+    assert found["hinders"].ending is Ending.COMPLETE
+    assert len(kept) == 2
+
+
+def test_an_experiment_that_breaks_keeps_its_cases_and_disturbs_no_other() -> None:
+    found, _, cut = results(crashes, lists)
+    assert (found["crashes"].ending, len(found["crashes"].cases)) == (Ending.CRASHED, 1)
+    assert found["crashes"].reason.startswith(
+        "The experiment crashes broke: KeyError: 'data' (test_runner.py:"
+    )
+    assert found["lists"].ending is Ending.COMPLETE
+    assert cut is None
+
+
+def test_the_time_budget_cuts_what_is_not_done() -> None:
+    found, _, cut = results(waits, lists, total_s=4)
+    assert cut == "the time budget of 4 s is over"
+    assert (found["waits"].ending, found["waits"].reason, len(found["waits"].cases)) == (
+        Ending.CUT,
+        cut,
+        1,
+    )
+
+
+def test_a_run_can_be_stopped_and_keeps_what_it_has() -> None:
+    with stand_in(empty_page) as url, runner(url, waits) as made:
+        made.open()
+        made.begin(lambda _: made.stop("enough"))
+        assert made.gathered("waits").reason == "enough"
+
+
+def test_an_experiment_that_goes_on_after_the_end_reaches_the_target_no_more() -> None:
+    asked = []
+
+    async def stubborn(context: ExperimentContext) -> AsyncIterator[Case]:
+        trial = context.trial("only")
+        yield trial.case()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await trial.call("listPortalLinks", role="late")
+
+    def answer(head: bytes) -> bytes:
+        asked.append(head)
+        return empty_page(head)
+
+    with stand_in(answer) as url, runner(url, stubborn, total_s=4) as made:
+        made.open()
+        made.begin(lambda _: None)
+        assert made.gathered("stubborn").ending is Ending.CUT
+    assert not [head for head in asked if b"portal-links" in head]
+
+
+def test_a_run_that_never_began_ends_too() -> None:
+    with stand_in(empty_page) as url, runner(url, waits) as made:
+        made.open()
+    assert made.gathered("waits").ending is Ending.CRASHED
+
+
+def test_a_target_out_of_reach_is_refused_before_anything_begins() -> None:
+    with (
+        closed_port() as url,
+        runner(url, lists) as made,
+        pytest.raises(Refusal, match="unreachable") as refused,
+    ):
+        made.open()
+    assert refused.value.exit_code is ExitCode.UNREACHABLE
+
+
+def test_nothing_can_be_received_from_a_target_that_cannot_know_our_ca() -> None:
+    found, _, _ = results(listens)
+    (case,) = found["listens"].cases
+    assert case.obstacle is not None
+    assert "`hookproof ca DIR`" in case.obstacle
+
+
+def test_a_target_that_trusts_our_ca_is_listened_to(tmp_path: Path) -> None:
+    Authority(tmp_path)
+    found, _, _ = results(listens, ca=tmp_path)
+    assert [case.obstacle for case in found["listens"].cases] == [None]
+
+
+def test_experiments_that_must_be_alone_come_after_all_others_and_one_by_one() -> None:
+    running: list[str] = []
+    seen: dict[str, list[str]] = {}
+    together = asyncio.Event()
+
+    def pausing(name: str) -> Gather:
+        async def gather(context: ExperimentContext) -> AsyncIterator[Case]:
+            running.append(name)
+            if {"c", "d"} <= set(running):
+                together.set()
+            if name in {"c", "d"}:
+                await asyncio.wait_for(together.wait(), 60)
+            else:
+                await asyncio.sleep(0.02)  # it dawdles, so that another could come between
+            seen[name] = list(running)
+            running.remove(name)
+            yield context.trial("only").case()
+
+        gather.__name__ = name
+        return gather
+
+    results(*(pausing(name) for name in "abcd"), alone=("a", "b"))
+    assert (seen["a"], seen["b"]) == (["a"], ["b"])
+    assert together.is_set()
+
+
+def test_few_busy_experiments_run_at_once_and_the_others_beside_them() -> None:
+    running: set[str] = set()
+    most = 0
+    names = [f"busy {number}" for number in range(2 * BUSY_AT_ONCE)]
+    all_busy, waiting = asyncio.Event(), asyncio.Event()
+
+    def named(name: str) -> Gather:
+        async def gather(context: ExperimentContext) -> AsyncIterator[Case]:
+            nonlocal most
+            running.add(name)
+            most = max(most, len(running))
+            if len(running) == BUSY_AT_ONCE:
+                all_busy.set()
+            await asyncio.wait_for(all_busy.wait(), 60)
+            await asyncio.wait_for(waiting.wait(), 60)
+            running.remove(name)
+            yield context.trial("only").case()
+
+        gather.__name__ = name
+        return gather
+
+    async def waits_too(context: ExperimentContext) -> AsyncIterator[Case]:
+        await asyncio.wait_for(all_busy.wait(), 60)
+        waiting.set()
+        yield context.trial("only").case()
+
+    found, _, _ = results(*map(named, names), waits_too, busy=names)
+    assert {one.ending for one in found.values()} == {Ending.COMPLETE}
+    assert most == BUSY_AT_ONCE
+
+
+def test_experiments_are_named_as_they_end_until_the_awaited_one_has() -> None:
+    go_on = threading.Event()
+
+    async def last(context: ExperimentContext) -> AsyncIterator[Case]:
+        await asyncio.get_running_loop().run_in_executor(None, go_on.wait, 60)
+        yield context.trial("only").case()
+
+    with stand_in(empty_page) as url, runner(url, lists, hinders, last) as made:
+        made.open()
+        made.begin(lambda _: None)
+        named = []
+        for name in made.meanwhile("last"):
+            named.append(name)
+            if len(named) == 2:
+                go_on.set()
+        assert sorted(named) == ["hinders", "lists"]
+        assert made.gathered("last").ending is Ending.COMPLETE
+        assert list(made.meanwhile("lists")) == []
+
+
+def test_chance_is_seeded_for_each_experiment_apart() -> None:
+    drawn: list[tuple[str, float]] = []
+
+    async def one(context: ExperimentContext) -> AsyncIterator[Case]:
+        drawn.append((context.experiment, context.random.random()))
+        yield context.trial("only").case()
+
+    async def two(context: ExperimentContext) -> AsyncIterator[Case]:
+        drawn.append((context.experiment, context.random.random()))
+        yield context.trial("only").case()
+
+    results(one, two)
+    results(one, two)
+    assert len(set(drawn)) == 2
+    assert len({number for _, number in drawn}) == 2

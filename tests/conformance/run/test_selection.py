@@ -1,0 +1,113 @@
+from collections.abc import Iterator
+
+import pytest
+
+from hookproof.conformance.experiments.context import Experiment, ExperimentContext
+from hookproof.conformance.model.check_registry import Check, CheckContext
+from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.exit_codes import Refusal
+from hookproof.conformance.model.verdict import Judgement
+from hookproof.conformance.run.selection import Selection, needed_experiments
+from hookproof.conformance.target.definition import Profile, Project
+from hookproof.conformance.target.project_assignment import allot, projects_needed
+from hookproof.spec.catalogue import Catalogue, Level
+from tests.conformance.canned_run import requirement
+
+ALL = [requirement("4.1-1"), requirement("4.1-2", Level.OPEN), requirement("4.4-1", Level.HYGIENE)]
+CATALOGUE = Catalogue(sections={}, requirements={one.id: one for one in ALL}, gaps={})
+
+
+def judge(_case: Case, _context: CheckContext) -> Iterator[Judgement]:
+    yield from ()
+
+
+def gather(_context: ExperimentContext) -> Iterator[Case]:
+    yield from ()
+
+
+def experiments(**profiles: Profile) -> list[Experiment]:
+    return [
+        Experiment(name=name, gather=gather, profile=profile, alone=False, busy=False)
+        for name, profile in profiles.items()
+    ]
+
+
+def bound(requirement_id: str, *names: str) -> Check:
+    return Check(name="c", requirements=(requirement_id,), experiments=names, judge=judge)
+
+
+@pytest.mark.parametrize(
+    ("selection", "selected"),
+    [
+        (Selection(), ["4.1-1", "4.1-2", "4.4-1"]),
+        (Selection(only=("4.1-*",)), ["4.1-1", "4.1-2"]),
+        (Selection(only=("4.4", "4.1-1")), ["4.1-1", "4.4-1"]),
+        (Selection(exclude=("4.1-1",)), ["4.1-2", "4.4-1"]),
+        (Selection(only=("4.1",), exclude=("4.1-2",)), ["4.1-1"]),
+        (Selection(level=Level.STATED), ["4.1-1"]),
+        (Selection(level=Level.OPEN), ["4.1-1", "4.1-2"]),
+    ],
+)
+def test_a_selection_keeps_the_order_of_the_document(
+    selection: Selection, selected: list[str]
+) -> None:
+    assert [one.id for one in selection.requirements(CATALOGUE)] == selected
+    assert selection.is_everything is (len(selected) == 3)
+
+
+@pytest.mark.parametrize(
+    ("selection", "told"),
+    [
+        (Selection(only=("4.3-*",)), "'4.3-\\*' selects no requirement"),
+        (Selection(exclude=("nothing",)), "'nothing' selects no requirement"),
+        (Selection(only=("4.4",), level=Level.OPEN), "no requirement is left"),
+    ],
+)
+def test_a_selection_of_nothing_is_refused(selection: Selection, told: str) -> None:
+    with pytest.raises(Refusal, match=told):
+        selection.requirements(CATALOGUE)
+
+
+def test_only_experiments_that_are_judged_are_run() -> None:
+    found = needed_experiments(
+        ALL[:1],
+        [bound("4.1-1", "b"), bound("4.4-1", "a")],
+        experiments(a=Profile.QUICK, b=Profile.QUICK),
+        Profile.QUICK,
+    )
+    assert [one.name for one in found] == ["b"]
+
+
+def test_an_oracle_needs_every_experiment_of_the_profile() -> None:
+    every = experiments(a=Profile.QUICK, b=Profile.STANDARD, c=Profile.DEEP)
+    found = needed_experiments(ALL[:1], [bound("4.1-1")], every, Profile.STANDARD)
+    assert [one.name for one in found] == ["a", "b"]
+
+
+def test_each_experiment_has_a_project_of_its_own_and_one_to_be_kept_apart_from() -> None:
+    names = ["a", "b", "c"]
+    projects = [
+        Project(id=f"p{number}", api_key="k") for number in range(projects_needed(len(names)))
+    ]
+    allotment = allot(projects, names)
+    assert {name: [one.id for one in allotment.projects[name]] for name in names} == {
+        "a": ["p0", "p3"],
+        "b": ["p1", "p3"],
+        "c": ["p2", "p3"],
+    }
+    assert not allotment.shared
+
+
+@pytest.mark.parametrize(
+    ("count", "dealt"),
+    [
+        (1, {"a": ["p0"], "b": ["p0"], "c": ["p0"]}),
+        (2, {"a": ["p0", "p1"], "b": ["p1", "p0"], "c": ["p0", "p1"]}),
+        (3, {"a": ["p0", "p1"], "b": ["p1", "p2"], "c": ["p2", "p0"]}),
+    ],
+)
+def test_too_few_projects_are_dealt_out_in_turn(count: int, dealt: dict[str, list[str]]) -> None:
+    projects = tuple(Project(id=f"p{number}", api_key="k") for number in range(count))
+    allotment = allot(projects, ["a", "b", "c"])
+    assert {name: [one.id for one in given] for name, given in allotment.projects.items()} == dealt
+    assert allotment.shared

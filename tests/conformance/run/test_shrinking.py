@@ -1,0 +1,300 @@
+"""The pass that looks for smaller requests: over a stand-in, and in a whole run against a faulty
+server.
+"""
+
+import json
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.model.check_registry import Check, CheckContext, all_checks
+from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.ledger import Entry, Finding, Ledger
+from hookproof.conformance.model.verdict import Judgement, Verdict
+from hookproof.conformance.results.run_file import NAME, read_run
+from hookproof.conformance.run.regrading import regraded
+from hookproof.conformance.run.shrinking import (
+    Limits,
+    Shrinking,
+    key_of,
+    proved_by,
+    shrunk_again,
+    with_smaller_proofs,
+)
+from tests.conformance.canned_evidence import context, exchange
+from tests.conformance.canned_run import finding, requirement
+from tests.conformance.command import check
+from tests.conformance.reference_server import ROOT, reference_server
+from tests.conformance.run.test_runner import PROJECTS, runner
+from tests.conformance.run.test_whole_runs import requirements, target_file
+from tests.conformance.scripted_target import empty_page, response, stand_in
+
+QUERY = {"perPage": "12345", "sort": "ASC", "type": "http", "provider": "github"}
+# One that shows in any broadcast, and one that takes a certain body.
+FAULTS = ("flag_in_words", "malformed_breaks")
+
+
+async def lists(context: ExperimentContext) -> AsyncIterator[Case]:
+    trial = context.trial("list")
+    await trial.call("listSources", role="list", query=QUERY)
+    yield trial.case()
+
+
+def breaks_on(*parts: bytes) -> object:
+    """A target that answers 500 to any request whose first line holds all of these."""
+    return lambda head: (
+        response(500)
+        if all(part in head.partition(b"\r\n")[0] for part in parts)
+        else empty_page(head)
+    )
+
+
+def server_error(judge: Check, case: Case) -> Finding:
+    said = next(one for one in judge.judge(case, context()) if one.verdict is Verdict.FAIL)
+    return Finding(
+        requirement=said.requirement,
+        check=judge.name,
+        message=said.message,
+        expected=said.expected,
+        actual=said.actual,
+        exchanges=said.exchanges,
+        deliveries=(),
+        count=1,
+        experiment=case.experiment,
+        case=case.name,
+        cause="listSources is answered with 500",
+    )
+
+
+def ledger_of(*findings: Finding) -> Ledger:
+    entries = (
+        Entry(requirement=requirement(one.requirement), verdict=Verdict.FAIL, findings=(one,))
+        for one in findings
+    )
+    return Ledger(entries=tuple(entries))
+
+
+ORACLE = next(
+    one for one in all_checks() if one.name == "no_request_is_answered_with_a_server_error"
+)
+
+
+def shrunk(
+    answer: object,
+    limits: Limits = Limits(),  # noqa: B008
+) -> tuple[list[Finding], Sequence[int], str | None]:
+    """The smaller findings of a run against this target, what they took, and what broke."""
+    with stand_in(answer) as url, runner(url, lists) as made:  # type: ignore[arg-type]
+        made.open()
+        made.begin(lambda _case: None, held=True)
+        (case,) = made.gathered("lists").cases
+        pass_ = Shrinking(checks=[ORACLE], context=context(), projects=PROJECTS, limits=limits)
+        work = pass_.work(ledger_of(server_error(ORACLE, case)))
+        assert work is not None
+        broke = made.afterwards(work)
+        return [one.finding for one in pass_.made], [one.requests for one in pass_.made], broke
+
+
+def target_of(found: Finding) -> str:
+    return found.exchanges[0].url.partition("?")[2]
+
+
+def test_a_request_is_cut_down_to_what_the_target_trips_over() -> None:
+    ((found,), (requests,), broke) = shrunk(breaks_on(b"sort="))
+    assert (target_of(found), found.shrunk, broke) == ("sort=", True, None)
+    assert (found.message, found.actual) == ("listSources is answered with a server error", "500")
+    assert requests < 20
+
+
+def test_what_two_parameters_cause_is_left_with_both() -> None:
+    ((found,), _, _) = shrunk(breaks_on(b"sort=", b"perPage=1"))
+    assert target_of(found) == "perPage=1&sort="
+
+
+def test_the_same_target_gives_the_same_smaller_request() -> None:
+    told = {
+        (target_of(found), requests)
+        for ((found,), (requests,), _) in (shrunk(breaks_on(b"sort=")) for _ in "ab")
+    }
+    assert len(told) == 1
+
+
+def test_requests_are_bounded_and_what_was_found_by_then_is_kept() -> None:
+    assert shrunk(breaks_on(b"sort="), Limits(requests=0)) == ([], [], None)
+    ((found,), (requests,), _) = shrunk(breaks_on(b"sort="), Limits(requests_each=3))
+    assert requests <= 3
+    assert target_of(found) not in ("sort=", "")
+
+
+def test_time_is_bounded() -> None:
+    assert shrunk(breaks_on(b"sort="), Limits(total_s=0)) == ([], [], None)
+
+
+def test_what_happened_once_and_no_more_keeps_its_proof() -> None:
+    count = iter(range(1000))
+    # Two requests come before the experiment's own: one for each key that is tried.
+    assert shrunk(lambda head: response(500) if next(count) == 2 else empty_page(head))[0] == []
+
+
+async def updates(context: ExperimentContext) -> AsyncIterator[Case]:
+    trial = context.trial("update")
+    await trial.call(
+        "updatePortalLink",
+        role="update",
+        path={"portalLinkID": "l1"},
+        body={"name": "n", "owner_id": "o"},
+    )
+    yield trial.case()
+
+
+def test_a_portal_link_is_put_back_after_smaller_updates() -> None:
+    asked: list[bytes] = []
+
+    def answer(head: bytes) -> bytes:
+        asked.append(head)
+        if head.startswith(b"PUT"):
+            return response(500)
+        link = {"uid": "l1", "name": "as it was", "owner_id": "owner-1"}
+        return response(200, json.dumps({"status": True, "message": "", "data": link}).encode())
+
+    with stand_in(answer) as url, runner(url, updates) as made:
+        made.open()
+        made.begin(lambda _case: None, held=True)
+        (case,) = made.gathered("updates").cases
+        found = replace(server_error(ORACLE, case), cause="updatePortalLink is answered with 500")
+        pass_ = Shrinking(checks=[ORACLE], context=context(), projects=PROJECTS)
+        work = pass_.work(ledger_of(found))
+        assert work is not None
+        assert made.afterwards(work) is None
+    assert pass_.made[0].finding.exchanges[0].request_body == b"{}"
+    assert asked[-1].startswith(b"PUT")
+    assert b"Content-Length: %d" % len(b'{"name":"as it was","owner_id":"owner-1"}') in asked[-1]
+
+
+def test_a_work_that_breaks_is_told_and_costs_nothing_else() -> None:
+    async def broken(_benches: object) -> None:
+        raise KeyError("data")
+
+    with stand_in(empty_page) as url, runner(url, lists) as made:
+        made.open()
+        made.begin(lambda _case: None, held=True)
+        assert made.gathered("lists").cases
+        assert (made.afterwards(broken) or "").startswith("KeyError: 'data' (test_shrinking.py:")
+        assert made.cut is None
+
+
+def test_nothing_is_done_once_the_run_is_over() -> None:
+    async def never(_benches: object) -> None:
+        raise AssertionError
+
+    with stand_in(empty_page) as url, runner(url, lists) as made:
+        made.open()
+        made.begin(lambda _case: None, held=True)
+        assert made.gathered("lists").cases
+        made.stop("enough")
+        assert made.afterwards(never) is None
+
+
+def flags(evidence: Case, _context: CheckContext) -> Iterator[Judgement]:
+    yield Judgement(
+        requirement="4.1-2", verdict=Verdict.FAIL, message="it", exchanges=evidence.exchanges
+    )
+
+
+STATEFUL = Check(
+    name="what_was_sent_comes_back", requirements=("4.1-2",), experiments=("roll",), judge=flags
+)
+ALONE = replace(STATEFUL, experiments=())
+
+
+@pytest.mark.parametrize(
+    ("case", "given"),
+    {
+        "a check of an experiment": (STATEFUL, {"exchanges": (exchange(request={"name": "it"}),)}),
+        "two exchanges": (ALONE, {}),
+        "a delivery beside": (ALONE, {"exchanges": (exchange(request={"name": "it"}),)}),
+        "no answer": (
+            ALONE,
+            {"exchanges": (exchange(request={"a": 1}, problem="gone"),), "deliveries": ()},
+        ),
+        "nothing to leave out": (
+            ALONE,
+            {"exchanges": (exchange("fetch", "getEndpoint"),), "deliveries": ()},
+        ),
+        "bytes that no client sends": (
+            ALONE,
+            {"exchanges": (exchange("unfinished", request={"a": 1}),), "deliveries": ()},
+        ),
+        "smaller already": (
+            ALONE,
+            {"exchanges": (exchange(request={"a": 1}),), "deliveries": (), "shrunk": True},
+        ),
+    }.values(),
+)
+def test_what_cannot_be_shrunk_is_left_alone(case: Check, given: dict[str, object]) -> None:
+    found = replace(finding(), **given)  # type: ignore[arg-type]
+    assert (
+        Shrinking(checks=[case], context=context(), projects=PROJECTS).work(ledger_of(found))
+        is None
+    )
+
+
+def test_a_proof_counts_only_if_the_check_says_the_same_of_it() -> None:
+    small = exchange(request={"name": ""})
+    plain = replace(finding(), message="it", deliveries=())
+    found = proved_by(plain, small, ALONE, context())
+    assert found is not None
+    assert (found.exchanges, found.count, found.shrunk) == ((small,), 3, True)
+    assert proved_by(replace(plain, message="something else"), small, ALONE, context()) is None
+    assert proved_by(replace(plain, cause="another"), small, ALONE, context()) is None
+    assert (
+        proved_by(plain, small, replace(ALONE, judge=lambda *_: iter([1 / 0])), context()) is None
+    )  # type: ignore[list-item]
+
+
+def test_a_server_without_findings_is_sent_nothing_more() -> None:
+    whole = Ledger(
+        entries=(Entry(requirement=requirement("7-8"), verdict=Verdict.PASS, exercised=3),)
+    )
+    assert Shrinking(checks=[ORACLE], context=context(), projects=PROJECTS).work(whole) is None
+
+
+def test_a_smaller_proof_changes_nothing_but_the_proof() -> None:
+    plain = replace(
+        finding(), message="it", deliveries=(), exchanges=(exchange(request={"name": "it"}),)
+    )
+    stored = replace(plain, exchanges=(exchange(request={}),), shrunk=True)
+    before = ledger_of(plain, finding("4.1-9"))
+    after = shrunk_again(
+        before, [stored, replace(stored, message="of another run")], [ALONE], context()
+    )
+    assert after.entries[0].findings[0].exchanges == stored.exchanges
+    assert after.entries[1] == before.entries[1]
+    assert [one.verdict for one in after.entries] == [one.verdict for one in before.entries]
+    assert with_smaller_proofs(before, []) == before
+
+
+def test_a_faulty_servers_findings_show_small_requests_and_are_judged_again_alike(
+    tmp_path: Path,
+) -> None:
+    faults = tuple(word for fault in FAULTS for word in ("--fault", fault))
+    with reference_server(tmp_path, ROOT, "p1", "p2", "p3", "p4", options=faults) as ready:
+        target = target_file(tmp_path, ready["api"], "p1", "p2", "p3", "p4")
+        only = ("--only", "6-2", "--only", "7-8", "--only", "4.6-*")
+        done = check(tmp_path, "--target", target, "--profile", "quick", *only)
+    assert done.code == 1, done.out
+    (flag,) = requirements(tmp_path)["6-2"]["findings"]
+    assert """--data-raw '{"event_type":"","data":{}}'""" in flag["curl"]
+    run = read_run(tmp_path / "hookproof-report" / NAME)
+    small = {key_of(one): one for entry in run.entries for one in entry.findings if one.shrunk}
+    assert {"6-2", "7-8"} == {name for name, _, _ in small}
+    assert all(len(one.exchanges[0].request_body or b"") < 40 for one in small.values())
+    assert "with a smaller request since" in done.out
+    again = regraded(tmp_path / "hookproof-report").ledger
+    assert [entry.verdict for entry in again.entries] == [entry.verdict for entry in run.entries]
+    assert {
+        key_of(one): one for entry in again.entries for one in entry.findings if one.shrunk
+    } == small

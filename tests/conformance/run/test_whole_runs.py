@@ -1,0 +1,129 @@
+"""Whole runs over real sockets: the reference server is acquitted under every dialect, a faulty one
+is convicted.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from hookproof import cli
+from hookproof.spec.dialect.reader import shipped_dialects
+from tests.conformance.command import check
+from tests.conformance.reference_server import ROOT, copied_sources, reference_server
+
+# A run on a busy machine is given time, since one that is cut short proves nothing.
+UNHURRIED = ("--budget", "600")
+
+
+def requirements(folder: Path, out: str = "hookproof-report") -> dict[str, dict[str, Any]]:
+    report = json.loads((folder / out / "report.json").read_text())
+    return {requirement["id"]: requirement for requirement in report["requirements"]}
+
+
+def target_file(folder: Path, url: str, *projects: str) -> Path:
+    path = folder / "target.yaml"
+    listed = [{"id": project, "api_key": f"key-{project}"} for project in projects]
+    receiver = {"ca": "ca/ca.pem", "ca_key": "ca/ca.key"}
+    path.write_text(yaml.safe_dump({"base_url": url, "projects": listed, "receiver": receiver}))
+    return path
+
+
+def assert_judged_again_alike(folder: Path) -> None:
+    """The stored evidence gives the run's own verdicts, counts and findings."""
+    done = CliRunner().invoke(
+        cli, ["regrade", str(folder / "hookproof-report"), "--out", str(folder / "again")]
+    )
+    assert "The same verdicts." in done.output
+    assert requirements(folder, "again") == requirements(folder)
+
+
+@pytest.mark.parametrize("dialect", shipped_dialects())
+def test_the_embedded_server_conforms_and_every_stated_requirement_was_exercised(
+    tmp_path: Path, dialect: str
+) -> None:
+    done = check(tmp_path, "--dialect", dialect, "--strict", *UNHURRIED)
+    assert done.code == 0, done.out
+    stated = [one for one in requirements(tmp_path).values() if one["level"] == "stated"]
+    passed = [one for one in stated if one["verdict"] == "pass"]
+    assert len(passed) >= 170
+    assert all(one["exercised"] > 0 for one in passed)
+    assert {one["verdict"] for one in stated} == {"pass", "not_applicable"}
+    assert_judged_again_alike(tmp_path)
+
+
+def test_a_target_whose_two_projects_are_shared_by_all_experiments_conforms(tmp_path: Path) -> None:
+    with reference_server(tmp_path, ROOT, "p1", "p2") as ready:
+        done = check(
+            tmp_path,
+            "--target",
+            target_file(tmp_path, ready["api"], "p1", "p2"),
+            "--profile",
+            "quick",
+        )
+    assert done.code == 0, done.out
+
+
+@pytest.mark.parametrize(
+    ("module", "right", "wrong", "convicted"),
+    [
+        (
+            "delivery/signing.py",
+            "event_uid, now, body)",
+            "event_uid, now, body + b' ')",
+            {"6-6", "6-7"},
+        ),
+        (
+            "delivery/signing.py",
+            "if secret.expires_at is None or now < secret.expires_at]",
+            "]",
+            {"4.3-4"},
+        ),
+        ("paging.py", "len(rows) > query.per_page", "len(rows) >= query.per_page", {"2.2-9"}),
+        (
+            "delivery/dispatcher.py",
+            "limiter.wait_s(now) if limiter is not None else 0.0",
+            "0.0",
+            {"8-1"},
+        ),
+        (
+            "store/endpoints.py",
+            "updated_at = ? WHERE seq = ?",
+            "updated_at = ? WHERE seq >= ?",
+            {"4.3-14"},
+        ),
+        ("keys.py", "if given and self._opens(project, given):", "if given:", {"5-9"}),
+    ],
+    ids=[
+        "signs other bytes",
+        "expired secret signs",
+        "claims a page too many",
+        "no rate limit",
+        "rolls others too",
+        "any key opens",
+    ],
+)
+def test_a_faulty_server_is_convicted_of_what_it_breaks(
+    tmp_path: Path, module: str, right: str, wrong: str, convicted: set[str]
+) -> None:
+    faulty = copied_sources(tmp_path / "faulty")
+    source = (faulty / "mockserver" / module).read_text()
+    assert source.count(right) == 1, f"the line to break is gone from {module}"
+    (faulty / "mockserver" / module).write_text(source.replace(right, wrong))
+    with reference_server(tmp_path, faulty, "p1", "p2", "p3", "p4") as ready:
+        target = target_file(tmp_path, ready["api"], "p1", "p2", "p3", "p4")
+        only = [word for one in sorted(convicted) for word in ("--only", one)]
+        done = check(tmp_path, "--target", target, "--profile", "quick", *only)
+    assert done.code == 1, done.out
+    judged = requirements(tmp_path)
+    assert {name for name, one in judged.items() if one["verdict"] == "fail"} == convicted
+    if "4.3-14" in convicted:
+        told = {found["check"] for found in judged["4.3-14"]["findings"]}
+        assert told == {
+            "a_roll_leaves_the_secrets_of_others_alone",
+            "a_sequence_agrees_with_its_model",
+        }
+    assert_judged_again_alike(tmp_path)

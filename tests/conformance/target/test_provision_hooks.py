@@ -1,0 +1,292 @@
+"""The provision hooks, written as a class or as steps, and what target.yaml may say of fixtures and
+capabilities.
+"""
+
+import asyncio
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookproof.conformance.model.exit_codes import Refusal
+from hookproof.conformance.target.capabilities import CAPABILITIES, Presence, lacking
+from hookproof.conformance.target.definition import Fixtures, Project, Target
+from hookproof.conformance.target.file import Flags, target_from
+from hookproof.conformance.target.hooks.http_steps import Step, filled, hook_of_steps
+from hookproof.conformance.target.hooks.provision import HookFailed, Provision
+from hookproof.conformance.target.hooks.python_class import BadHooks, hooks_of_class
+from hookproof.spec.catalogue import load_catalogue
+from tests.conformance.scripted_target import response, stand_in
+
+PROJECT = Project(id="p1", api_key="key-one")
+HEAD = "base_url: http://127.0.0.1:5005\nprojects: [{id: p1, api_key: key-one}]\n"
+
+
+def of_class(
+    folder: Path, source: str, *, name: str = "Provisioner", timeout_s: float = 60
+) -> Provision:
+    path = folder / "hooks.py"
+    path.write_text(source)
+    return Provision(hooks=hooks_of_class(path, name, timeout_s=timeout_s))
+
+
+def target(folder: Path, text: str) -> Target:
+    path = folder / "target.yaml"
+    path.write_text(HEAD + text)
+    return target_from(Flags(file=path), {})
+
+
+def refusal(folder: Path, text: str) -> str:
+    with pytest.raises(Refusal) as refused:
+        target(folder, text)
+    assert "Traceback" not in str(refused.value)
+    return str(refused.value)
+
+
+def test_a_class_is_called_with_the_project_and_the_resource(tmp_path: Path) -> None:
+    provision = of_class(
+        tmp_path,
+        "class Provisioner:\n"
+        "    def create_portal_link(self, project, portal_link):\n"
+        "        return {'uid': project['id'] + portal_link['name']}\n"
+        "    async def create_source(self, project, source):\n"
+        "        return project['api_key'] + source['type']\n"
+        "    def fresh_project(self):\n"
+        "        return {'id': 'p2', 'api_key': 'key-two', 'more': 1}\n",
+    )
+    assert asyncio.run(provision.create_portal_link(PROJECT, {"name": "n"})) == "p1n"
+    assert asyncio.run(provision.create_source(PROJECT, {"type": "t"})) == "key-onet"
+    assert asyncio.run(provision.fresh_project()) == {"id": "p2", "api_key": "key-two"}
+    asyncio.run(provision.after_endpoint_created(PROJECT, {"uid": "e1"}))
+    assert not provision.has("after_endpoint_created")
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("raise ValueError('no\\n such project')", "ValueError: no such project"),
+        ("raise SystemExit(3)", "SystemExit: 3"),
+        ("import time; time.sleep(60)", "longer than 0.2 s"),
+        ("return 7", "gave back 7"),
+        ("return ''", "gave back ''"),
+    ],
+)
+def test_a_hook_that_goes_wrong_is_told_in_one_line(tmp_path: Path, body: str, told: str) -> None:
+    source = f"class Provisioner:\n    def create_portal_link(self, project, portal_link):\n        {body}\n"
+    provision = of_class(tmp_path, source, timeout_s=0.2)
+    with pytest.raises(HookFailed) as failed:
+        asyncio.run(provision.create_portal_link(PROJECT, {}))
+    assert str(failed.value).startswith("the provision hook create_portal_link failed: ")
+    assert told in str(failed.value)
+    assert "\n" not in str(failed.value)
+
+
+def test_a_hook_that_blocks_does_not_hold_the_loop(tmp_path: Path) -> None:
+    source = (
+        "class Provisioner:\n"
+        "    def create_source(self, project, source):\n"
+        "        source['begun'].set()\n"
+        "        assert source['gate'].wait(10), 'the loop was held'\n"
+    )
+    provision, begun, gate = of_class(tmp_path, source), threading.Event(), threading.Event()
+
+    async def both() -> None:
+        blocked = asyncio.create_task(
+            provision.create_source(PROJECT, {"begun": begun, "gate": gate})
+        )
+        assert await asyncio.to_thread(begun.wait, 10)
+        gate.set()
+        await blocked
+
+    asyncio.run(both())
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("class Other: pass", "defines no class Provisioner"),
+        ("class Provisioner: pass", "has none of the methods create_portal_link"),
+        ("class Provisioner(", "cannot be imported: SyntaxError"),
+        ("import no_such_module_anywhere", "cannot be imported: ModuleNotFoundError"),
+        ("raise SystemExit(1)", "cannot be imported: SystemExit"),
+        (
+            "class Provisioner:\n    def __init__(self, url): pass",
+            "cannot be made without arguments",
+        ),
+        (
+            "class Provisioner:\n    def create_portal_links(self, project, link): pass",
+            "did you mean create_portal_link?",
+        ),
+        (
+            "class Provisioner:\n    def create_source(self, project): pass",
+            "must take (self, project, source)",
+        ),
+    ],
+)
+def test_a_class_that_cannot_be_used_is_refused(tmp_path: Path, source: str, told: str) -> None:
+    with pytest.raises(BadHooks) as bad:
+        of_class(tmp_path, source)
+    assert told in str(bad.value)
+    assert "\n" not in str(bad.value)
+    (tmp_path / "hooks.py").write_text(source)
+    assert refusal(tmp_path, "provision: ./hooks.py:Provisioner\n").startswith(
+        f"{tmp_path / 'target.yaml'}:3: provision"
+    )
+
+
+def test_a_file_of_hooks_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    assert "is no Python file" in refusal(tmp_path, "provision: ./gone.py:Provisioner\n")
+
+
+def asked(
+    *steps: Step, answers: list[bytes], arguments: Mapping[str, Any] | None = None
+) -> tuple[object, list[bytes]]:
+    """What a hook of these steps gives back, and the heads and bodies of its requests."""
+    heads: list[bytes] = []
+
+    def answer(head: bytes) -> bytes:
+        heads.append(head)
+        return answers[len(heads) - 1]
+
+    with stand_in(answer) as url:
+        hook = hook_of_steps("create_portal_link", [_at(step, url) for step in steps], timeout_s=60)
+        return asyncio.run(hook(arguments or {"project": {"id": "p1", "api_key": "k"}})), heads
+
+
+def _at(step: Step, url: str) -> Step:
+    return Step(
+        url=url + step.url,
+        method=step.method,
+        headers=step.headers,
+        status=step.status,
+        keep=step.keep,
+    )
+
+
+def test_steps_are_sent_one_after_the_other_with_what_was_kept() -> None:
+    first = Step(
+        url="/login", headers={"X-Key": "{project.api_key}"}, keep={"token": "data.0.token"}
+    )
+    second = Step(url="/{project.id}/links?token={token}", method="PUT", keep={"uid": "uid"})
+    answers = [response(200, b'{"data":[{"token":"t1"}]}'), response(201, b'{"uid":"l1"}')]
+    made, heads = asked(first, second, answers=answers)
+    assert made == {"token": "t1", "uid": "l1"}
+    assert b"POST /login" in heads[0]
+    assert b"X-Key: k" in heads[0]
+    assert b"PUT /p1/links?token=t1" in heads[1]
+
+
+@pytest.mark.parametrize(
+    ("step", "answer", "told"),
+    [
+        (Step(url="/a"), response(404, b"no such thing"), "was answered 404: no such thing"),
+        (Step(url="/a", status=(201,)), response(200), "was answered 200"),
+        (
+            Step(url="/a", keep={"uid": "data.uid"}),
+            response(200, b'{"data":{}}'),
+            "has no data.uid",
+        ),
+        (Step(url="/a", keep={"uid": "uid"}), response(200, b"words"), "has no uid"),
+        (Step(url="/a"), b"garbage\r\n\r\n", "got no answer"),
+    ],
+)
+def test_a_step_that_goes_wrong_is_told_in_one_line(step: Step, answer: bytes, told: str) -> None:
+    with pytest.raises(HookFailed) as failed:
+        asked(step, answers=[answer])
+    assert told in str(failed.value)
+    assert "\n" not in str(failed.value)
+
+
+def test_placeholders_become_values_and_members_without_one_are_left_out() -> None:
+    values = {"source": {"name": "n", "workers": 2}, "unique": "u1"}
+    assert filled("{source}", values) == values["source"]
+    assert filled(
+        {"a": "{source.workers}", "b": "{source.gone}", "c": ["x-{source.name}-{unique}"]}, values
+    ) == {
+        "a": 2,
+        "c": ["x-n-u1"],
+    }
+    assert filled("{not a placeholder}", values) == "{not a placeholder}"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("provision: {create_link: [{url: x}]}", "create_link"),
+        ("provision: {create_source: []}", "provision.create_source"),
+        ("provision: {create_source: [{method: POST}]}", "url"),
+        ("provision: {create_source: [{url: x, methd: GET}]}", "methd"),
+        ("provision: {create_source: [{url: x, method: get}]}", "GET"),
+        (
+            'provision: {create_source: [{url: "x/{portal_link.name}"}]}',
+            "nothing gives {portal_link.name} a value",
+        ),
+        ("provision: hooks.py", "./hooks.py:Provisioner"),
+        ("fixtures: {p9: {portal_links: [a]}}", "there is no project 'p9'"),
+        ("fixtures: {portal_links: [a]}", "portal_links"),
+        ("capabilities: {mtls: maybe}", "yes"),
+        ("capabilities: {telepathy: no}", "telepathy"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_with_its_line(
+    tmp_path: Path, text: str, told: str
+) -> None:
+    line = refusal(tmp_path, f"{text}\n")
+    assert line.startswith(f"{tmp_path / 'target.yaml'}:3:")
+    assert told in line
+
+
+def test_a_target_file_may_hold_hooks_fixtures_and_capabilities(tmp_path: Path) -> None:
+    found = target(
+        tmp_path,
+        'provision: {create_source: [{url: "{base_url}/x", body: {name: "{source.name}"}}]}\n'
+        "fixtures: {p1: {portal_links: [l1, l2]}}\n"
+        "capabilities: {mtls: no, api_key: yes, oauth2: auto}\n",
+    )
+    assert found.provision.has("create_source")
+    assert found.fixtures == {"p1": Fixtures(portal_links=("l1", "l2"))}
+    assert found.capabilities == {
+        "mtls": Presence.NO,
+        "api_key": Presence.YES,
+        "oauth2": Presence.AUTO,
+    }
+
+
+def test_a_hook_that_makes_projects_makes_naming_one_needless(tmp_path: Path) -> None:
+    path = tmp_path / "target.yaml"
+    path.write_text(
+        "base_url: http://127.0.0.1:1\nprovision: {fresh_project: [{url: x, keep: {id: id}}]}\n"
+    )
+    assert target_from(Flags(file=path), {}).projects == ()
+
+
+def test_what_a_fresh_project_lacks_is_told() -> None:
+    async def made(_: Mapping[str, Any]) -> object:
+        return {"id": "p1"}
+
+    with pytest.raises(HookFailed, match="an id and an api_key"):
+        asyncio.run(Provision(hooks={"fresh_project": made}).fresh_project())
+
+
+def test_a_lack_that_the_document_allows_is_told_from_one_that_it_does_not() -> None:
+    lacks = lacking(
+        {"api_key": Presence.NO, "mtls": Presence.NO, "oauth2": Presence.YES}, load_catalogue()
+    )
+    assert {name: lack.allowed for name, lack in lacks.items()} == {
+        "2.5-9": True,
+        "2.5-11": True,
+        "2.3-17": False,
+        "4.1-15": False,
+    }
+    assert "section 2.3 of the document lists it" in lacks["2.3-17"].reason
+
+
+def test_every_requirement_of_a_capability_exists() -> None:
+    catalogue = load_catalogue()
+    assert all(
+        catalogue.select(one)
+        for capability in CAPABILITIES.values()
+        for one in capability.requirements
+    )

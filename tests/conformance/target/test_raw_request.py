@@ -1,0 +1,97 @@
+"""Unfinished requests: what was sent, what came back, and an end in every case."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.target.definition import Project
+from hookproof.conformance.target.raw_request import unfinished_request
+
+Peer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+PIECE = b"x" * 65_536
+REFUSAL = b"HTTP/1.1 413 Too Large\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
+
+
+def ask(
+    peer: Peer, *, pieces: int, promised: int = 100, timeout_s: float = 5.0
+) -> tuple[Exchange, int]:
+    async def run() -> tuple[Exchange, int]:
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await peer(reader, writer)
+            writer.close()
+
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        async with server:
+            port = server.sockets[0].getsockname()[1]
+            return await unfinished_request(
+                f"http://127.0.0.1:{port}",
+                role="unfinished",
+                operation_id="createEndpoint",
+                project=Project(id="p1", api_key="key"),
+                method="POST",
+                target="/endpoints",
+                headers=[("Authorization", "Bearer key")],
+                promised=promised,
+                pieces=_pieces(pieces),
+                timeout_s=timeout_s,
+            )
+
+    return asyncio.run(run())
+
+
+async def _pieces(count: int) -> AsyncIterator[bytes]:
+    for _ in range(count):
+        yield PIECE
+        await asyncio.sleep(0)
+
+
+def test_an_answer_before_the_end_is_recorded_and_stops_the_sending() -> None:
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(REFUSAL)
+        await reader.read(-1)
+
+    exchange, sent = ask(refuse, pieces=1000, promised=1000 * len(PIECE))
+    assert (exchange.status, exchange.json) == (413, {})
+    assert sent < 1000 * len(PIECE)
+
+
+def test_the_head_promises_more_than_is_sent() -> None:
+    heads: list[bytes] = []
+
+    async def read(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heads.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(REFUSAL)
+        await writer.drain()
+
+    exchange, sent = ask(read, pieces=0)
+    assert heads[0].startswith(b"POST /endpoints HTTP/1.1\r\n")
+    assert b"Content-Length: 100\r\n" in heads[0]
+    assert (exchange.status, exchange.json, sent) == (413, {}, 0)
+
+
+def test_a_target_that_never_answers_leaves_a_problem() -> None:
+    async def wait(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(-1)
+
+    exchange, _ = ask(wait, pieces=1, timeout_s=0.2)
+    assert (exchange.status, exchange.problem) == (None, "TimeoutError")
+
+
+def test_a_target_that_hangs_up_leaves_a_problem() -> None:
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+
+    exchange, _ = ask(hang_up, pieces=0)
+    assert exchange.status is None
+    assert exchange.problem is not None
+
+
+def test_an_answer_that_is_no_http_leaves_a_problem() -> None:
+    async def babble(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"hello\r\n\r\n")
+        await writer.drain()
+
+    exchange, _ = ask(babble, pieces=0)
+    assert (exchange.status, exchange.problem) == (None, "BadStatusLine: hello")

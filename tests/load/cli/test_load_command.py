@@ -1,0 +1,257 @@
+"""`hookproof load` as its user runs it: real processes, real sockets, a short run."""
+
+import csv
+import json
+import signal
+import socket
+from pathlib import Path
+
+import pytest
+
+from hookproof.load.locust_worker.operation_mix import Mix
+from hookproof.load.profile.load_profile import load_profile
+from tests.load.embedded import (
+    called,
+    ended,
+    figures,
+    hookproof_load,
+    line_with,
+    loading,
+    report,
+    serving,
+)
+
+ROWS = ("lost", "unverifiable", "altered", "unexpected", "refused", "errors", "unaccounted")
+EVERYTHING = """
+name: everything
+summary: All operations, to two endpoints whose secrets are rolled meanwhile.
+rate: 100
+duration_s: 2
+users: 16
+drain_s: 60
+endpoints: {count: 2, advanced_signatures: true}
+roll: {every_s: 0.5, expiration_s: 3600}
+mix: {createBroadcastEvent: 20, getEndpoint: 2, listPortalLinks: 2, getPortalLink: 2, listSources: 2, createEndpoint: 2,
+  updatePortalLink: 2, expireEndpointSecret: 1}
+fail_if: [lost > 0, unverifiable > 0, altered > 0, unexpected > 0, refused > 0, errors > 0]
+"""
+SEARCH = """
+name: knee
+summary: As if the target could do 50 a second.
+rate: 20
+duration_s: 1
+users: 8
+drain_s: 60
+search: {most: 1000, within: 0.3}
+fail_if: [sent > 50]
+"""
+
+
+@pytest.mark.parametrize(
+    ("profile", "rate", "broadcasts", "endpoints"),
+    [
+        ("smoke", 20, 20, 1),
+        ("ingest", 100, 100, 1),
+        ("fanout", 2, 2, 100),
+        ("spike", 10, 25, 1),
+        ("soak", 20, 20, 4),
+    ],
+)
+def test_every_broadcast_of_a_profile_arrives_once_at_each_endpoint_and_every_report_says_so(
+    tmp_path: Path, profile: str, rate: int, broadcasts: int, endpoints: int
+) -> None:
+    outcome = hookproof_load(tmp_path, profile, "--rate", str(rate), "--duration", "1")
+    told, counted = report(tmp_path), figures(tmp_path)
+    # How late things are hangs on the machine; of the shipped profiles `ingest` alone asks.
+    wrong = [one for one in told["complaints"] if not one.startswith("lateness_p99")]
+    assert wrong == [], outcome.stdout + outcome.stderr
+    assert outcome.returncode == (1 if told["complaints"] else 0)
+    assert outcome.stdout.splitlines()[-2].startswith(told["verdict"].upper())
+    assert (counted["sent"], counted["accepted"]) == (broadcasts, broadcasts)
+    assert counted["expected"] == counted["delivered"] == broadcasts * endpoints
+    assert {name: counted[name] for name in ROWS} == dict.fromkeys(ROWS, 0)
+    assert counted["delivery_p50"] > 0
+    rows = list(csv.DictReader((tmp_path / "series.csv").read_text().splitlines()))
+    assert sum(int(row["accepted"]) for row in rows) == broadcasts
+    assert sum(int(row["delivered"]) for row in rows) == broadcasts * endpoints
+    assert rows[-1]["backlog"] == "0"
+    assert f">{told['verdict'].upper()}<" in (tmp_path / "report.html").read_text()
+    assert "DELIVERY" in outcome.stdout
+    assert (
+        f"DELIVERY,broadcast to arrival,{broadcasts * endpoints},"
+        in (tmp_path / "locust_stats.csv").read_text()
+    )
+
+
+def test_the_mix_of_a_service_in_use_carries_out_all_eight_operations(tmp_path: Path) -> None:
+    outcome = hookproof_load(tmp_path, "api-mix", "--rate", "100", "--duration", "1")
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    assert report(tmp_path)["left_out"] == {}
+    assert figures(tmp_path)["delivered"] == 30
+    rows = [line.split(",") for line in (tmp_path / "locust_stats.csv").read_text().splitlines()]
+    mix = Mix(load_profile("api-mix").mix)
+    taken = [mix.take() for _ in range(100)]
+    assert {row[1]: int(row[2]) for row in rows if row[0] in {"GET", "POST", "PUT"}} == {
+        operation_id: taken.count(operation_id) for operation_id in taken
+    }
+
+
+def test_deliveries_verify_while_secrets_are_rolled(tmp_path: Path) -> None:
+    outcome = hookproof_load(tmp_path, "roll-under-load", "--duration", "3")
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    assert figures(tmp_path)["delivered"] == 4 * 150
+
+
+@pytest.mark.parametrize("dialect", ["contrary", "standard-webhooks"])
+def test_another_dialects_server_is_loaded_with_everything_alike(
+    tmp_path: Path, dialect: str
+) -> None:
+    (tmp_path / "everything.yaml").write_text(EVERYTHING)
+    outcome = hookproof_load(tmp_path, str(tmp_path / "everything.yaml"), "--dialect", dialect)
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    assert report(tmp_path)["left_out"] == {}
+    counted, told = figures(tmp_path), (tmp_path / "locust_stats.csv").read_text()
+    assert counted["delivered"] == 2 * counted["accepted"] > 0
+    for operation_id in load_profile(str(tmp_path / "everything.yaml")).mix:
+        assert operation_id in told
+
+
+def test_what_failing_receivers_miss_comes_later(tmp_path: Path) -> None:
+    outcome = hookproof_load(tmp_path, "chaos", "--duration", "6")
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    counted = figures(tmp_path)
+    assert counted["expected"] == counted["delivered"] + counted["explained"] == 6 * 120
+    arrived = sum(one["arrived"] for one in report(tmp_path)["endpoints"])
+    assert arrived > counted["delivered"], "no attempt was made twice"
+
+
+def test_the_search_names_a_knee_and_its_trials(tmp_path: Path) -> None:
+    (tmp_path / "knee.yaml").write_text(SEARCH)
+    outcome = hookproof_load(tmp_path, str(tmp_path / "knee.yaml"))
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    found = report(tmp_path)
+    assert [trial["rate"] for trial in found["trials"]] == [20, 40, 80, 60, 50, 50]
+    assert found["figures"]["knee"] == 50
+    assert found["rate"] == 50
+
+
+def test_a_target_file_with_a_key_of_the_environment_is_loaded_and_a_crossed_threshold_of_the_command_line_fails_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOADED_KEY", "k")
+    with serving(tmp_path) as options:
+        url = options[1]
+        (tmp_path / "target.yaml").write_text(
+            f"base_url: {url}\nprojects: [{{id: p, api_key: '${{LOADED_KEY}}'}}]\nreceiver: {{ca: ca/ca.pem}}\n"
+        )
+        limits = ("--fail-if", "delivery_p50 > 1s", "--fail-if", "delivery_rps < 100000")
+        file = ("--target", str(tmp_path / "target.yaml"))
+        outcome = hookproof_load(tmp_path, "--rate", "20", "--duration", "1", *limits, *file)
+    assert outcome.returncode == 1, outcome.stdout + outcome.stderr
+    assert figures(tmp_path)["delivered"] == 20
+    assert report(tmp_path)["verdict"] == "fail"
+    thresholds = {one["text"]: one["crossed"] for one in report(tmp_path)["thresholds"]}
+    assert thresholds["delivery_rps < 100000"]
+    assert "delivery_rps is" in outcome.stdout.splitlines()[-2]
+
+
+def test_a_target_that_is_not_there_ends_with_exit_4_and_one_line(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        outcome = hookproof_load(tmp_path, "--url", url, "--api-key", "k", "--project", "p")
+    assert outcome.returncode == 4
+    assert len(outcome.stderr.strip().splitlines()) == 1
+
+
+def test_a_target_that_refuses_endpoints_ends_with_exit_64_and_says_what_it_answered(
+    tmp_path: Path,
+) -> None:
+    with serving(tmp_path) as target:
+        wrong = tuple("wrong" if word == "k" else word for word in target)
+        outcome = hookproof_load(tmp_path, *wrong)
+    assert outcome.returncode == 64
+    assert "401" in outcome.stderr
+    assert len(outcome.stderr.strip().splitlines()) == 1
+
+
+LOCAL = ("--url", "http://127.0.0.1:1", "--project", "p")
+FAR = ("--url", "http://load.invalid", "--api-key", "k", "--project", "p")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (LOCAL, "--api-key"),
+        (("no-such-profile",), "smoke"),
+        (("smoke", "--fail-if", "lots > 0"), "did you mean lost"),
+        (("smoke", "--fail-if", "lost"), "write one like 'delivery_p99 > 2s'"),
+        (("smoke", "--fail-if", "delivery_p99 > 2"), "is given in s, ms"),
+        (("smoke", "--rate", "1e9"), "100000"),
+        (("smoke", "--rate", "100000", "--duration", "86400"), "20,000,000 slots"),
+        (("fanout", "--rate", "1000", "--duration", "3600"), "200,000,000 deliveries"),
+        (("smoke", "--dialect", "klingon"), "klingon"),
+        (("smoke", *LOCAL, "--api-key", "k", "--receiver-bind", "here"), "127.0.0.1:0"),
+        (("compare", "a"), "two runs"),
+        (("compare", "nowhere", "neither"), "no report"),
+        (("smoke", "spike"), "one profile"),
+        (FAR, "--i-may-load load.invalid"),
+        ((*FAR, "--i-may-load", "other.invalid"), "--i-may-load load.invalid"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_with_exit_64_and_one_line(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    told: str,
+) -> None:
+    monkeypatch.delenv("HOOKPROOF_API_KEY", raising=False)
+    assert called(monkeypatch, *arguments, "--out", str(tmp_path)) == 64
+    [line] = capsys.readouterr().err.splitlines()
+    assert told in line
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_reports_that_cannot_be_written_stop_the_run_before_it_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    assert called(monkeypatch, "smoke", "--out", str(tmp_path / "file" / "out")) == 64
+    shown = capsys.readouterr()
+    assert "--out" in shown.err
+    assert shown.out == ""
+
+
+def test_a_target_on_another_machine_that_is_named_is_tried(tmp_path: Path) -> None:
+    assert hookproof_load(tmp_path, *FAR, "--i-may-load", "load.invalid").returncode == 4
+
+
+def test_an_interrupted_run_still_drains_and_reports_and_fails(tmp_path: Path) -> None:
+    with loading("smoke", "--duration", "600", out=tmp_path) as command:
+        line_with(command, r"accepted [1-9].*backlog")
+        command.send_signal(signal.SIGINT)
+        code, shown, errors = ended(command)
+    assert code == 1, errors
+    assert "FAIL  interrupted before the end" in shown
+    counted = figures(tmp_path)
+    assert 0 < counted["sent"] < 30_000
+    assert counted["delivered"] == counted["accepted"] == counted["sent"]
+
+
+def test_two_runs_are_compared_figure_by_figure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before, after = tmp_path / "a", tmp_path / "b"
+    for folder, lost in ((before, 0), (after, 3)):
+        folder.mkdir()
+        told = {
+            "profile": "smoke",
+            "verdict": "pass",
+            "figures": {"lost": lost, "delivery_p50": 0.01 * (1 + lost)},
+        }
+        (folder / "report.json").write_text(json.dumps(told))
+    assert called(monkeypatch, "compare", str(before), str(after)) == 0
+    rows = {line.split()[0]: line.split() for line in capsys.readouterr().out.splitlines()[1:]}
+    assert rows["lost"] == ["lost", "0", "3", "new", "worse"]
+    assert rows["delivery_p50"][-2:] == ["+300.0%", "worse"]

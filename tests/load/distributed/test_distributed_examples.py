@@ -1,0 +1,152 @@
+"""The examples of a spread run have the shape of their kind, and their commands are ones that
+hookproof takes.
+"""
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import jsonschema
+import pytest
+import yaml
+
+from hookproof.load.cli.distributed_options import MASTER_PORT
+from hookproof.load.cli.load import load
+
+EXAMPLES = Path(__file__).parents[2] / "load" / "examples"
+VARIABLE = re.compile(r"\$\{(\w+)(?::-(\w+)|:\?[^}]*)?\}")
+TEXT = {"type": "string"}
+TEXTS = {"type": "array", "items": TEXT}
+COMPOSE = {
+    "type": "object",
+    "required": ["services"],
+    "additionalProperties": False,
+    "properties": {
+        "services": {
+            "type": "object",
+            "additionalProperties": {
+                "type": "object",
+                "required": ["image", "command"],
+                "additionalProperties": False,
+                "properties": {
+                    "image": TEXT,
+                    "command": TEXTS,
+                    "environment": {"type": "object", "additionalProperties": TEXT},
+                    "volumes": TEXTS,
+                    "depends_on": TEXTS,
+                    "deploy": {"type": "object", "properties": {"replicas": {"type": "integer"}}},
+                },
+            },
+        }
+    },
+}
+NAMED = {"type": "object", "required": ["name"], "properties": {"name": TEXT}}
+CONTAINER = {
+    "type": "object",
+    "required": ["name", "image", "command", "args"],
+    "additionalProperties": False,
+    "properties": {
+        "name": TEXT,
+        "image": TEXT,
+        "command": TEXTS,
+        "args": TEXTS,
+        "env": {"type": "array", "items": NAMED},
+        "envFrom": {"type": "array", "items": {"type": "object", "required": ["secretRef"]}},
+        "ports": {"type": "array", "items": {"type": "object", "required": ["containerPort"]}},
+        "volumeMounts": {"type": "array", "items": {**NAMED, "required": ["name", "mountPath"]}},
+    },
+}
+POD = {
+    "type": "object",
+    "required": ["restartPolicy", "containers"],
+    "properties": {
+        "restartPolicy": {"enum": ["Never", "OnFailure"]},
+        "containers": {"type": "array", "minItems": 1, "items": CONTAINER},
+        "volumes": {"type": "array", "items": NAMED},
+    },
+}
+
+
+def compose() -> dict[str, Any]:
+    return dict(yaml.safe_load((EXAMPLES / "compose.yaml").read_text()))
+
+
+def manifests(kind: str) -> list[dict[str, Any]]:
+    return [
+        one
+        for one in yaml.safe_load_all((EXAMPLES / "kubernetes.yaml").read_text())
+        if one["kind"] == kind
+    ]
+
+
+def commands() -> Iterator[tuple[str, list[str]]]:
+    """Every command of the examples: where it stands, and the words after `hookproof load`."""
+    for name, service in compose()["services"].items():
+        words = [VARIABLE.sub(lambda found: found[2] or "", word) for word in service["command"]]
+        if words[0] == "sh":
+            words = shlex.split(words[-1].replace("$$(hostname -i)", "192.0.2.1"))
+        yield f"compose {name}", words[words.index("load") + 1 :]
+    for job in manifests("Job"):
+        [container] = job["spec"]["template"]["spec"]["containers"]
+        assert container["command"] == ["hookproof", "load"]
+        yield (
+            f"kubernetes {container['name']}",
+            [word.replace("$(POD_IP)", "192.0.2.1") for word in container["args"]],
+        )
+
+
+def test_the_compose_file_has_the_shape_of_one() -> None:
+    jsonschema.validate(compose(), COMPOSE)
+
+
+def test_the_jobs_have_the_shape_of_jobs_and_their_volumes_exist() -> None:
+    for job in manifests("Job"):
+        assert (job["apiVersion"], set(job)) == (
+            "batch/v1",
+            {"apiVersion", "kind", "metadata", "spec"},
+        )
+        pod = job["spec"]["template"]["spec"]
+        jsonschema.validate(pod, POD)
+        volumes = {volume["name"] for volume in pod["volumes"]}
+        assert {
+            mount["name"] for one in pod["containers"] for mount in one["volumeMounts"]
+        } <= volumes
+
+
+def test_the_service_leads_workers_to_the_master() -> None:
+    [service] = manifests("Service")
+    labels = [job["spec"]["template"]["metadata"]["labels"] for job in manifests("Job")]
+    assert service["spec"]["selector"] in labels
+    assert service["spec"]["ports"][0]["port"] == MASTER_PORT
+
+
+@pytest.mark.parametrize(
+    "words", [words for _, words in commands()], ids=[place for place, _ in commands()]
+)
+def test_each_command_is_one_that_hookproof_takes(words: list[str]) -> None:
+    context = load.make_context("load", list(words))
+    told = context.params
+    assert told["master"] is not told["worker"]
+    assert told["i_may_load"] == "target.internal"
+    if told["worker"]:
+        assert {told["receiver_url"], told["ca_dir"]} == {"https://192.0.2.1:8443", Path("/ca")}
+    else:
+        assert told["master_bind"] == f"0.0.0.0:{MASTER_PORT}"
+
+
+def test_as_many_workers_come_as_the_master_expects() -> None:
+    parsed = {place: load.make_context("load", list(words)).params for place, words in commands()}
+    workers = next(job for job in manifests("Job") if job["metadata"]["name"].endswith("worker"))
+    assert parsed["kubernetes master"]["expect_workers"] == workers["spec"]["parallelism"]
+    assert (
+        parsed["compose master"]["expect_workers"]
+        == compose()["services"]["worker"]["deploy"]["replicas"]
+    )
+
+
+def test_a_word_that_hookproof_does_not_know_is_noticed() -> None:
+    with pytest.raises(click.NoSuchOption):
+        load.make_context("load", ["--expect-worker-s=2"])

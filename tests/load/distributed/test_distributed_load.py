@@ -1,0 +1,341 @@
+"""Several workers make one run: its ledger balances, bounds hold over all of them, and a lost one
+is told of.
+"""
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from tests.load.embedded import (
+    ENDS_WITHIN_S,
+    HOOKPROOF,
+    called,
+    ended,
+    figures,
+    hookproof_load,
+    line_with,
+    loading,
+    report,
+    serving,
+)
+
+
+def workers_of(process: subprocess.Popen[str]) -> list[psutil.Process]:
+    return [
+        one
+        for one in psutil.Process(process.pid).children()
+        if "hookproof.load.distributed.worker_process" in one.cmdline()
+    ]
+
+
+def balance(counted: dict[str, Any]) -> int:
+    return int(sum(counted[name] for name in ("delivered", "lost", "explained", "unaccounted")))
+
+
+def test_the_ledger_of_four_workers_balances(tmp_path: Path) -> None:
+    outcome = hookproof_load(
+        tmp_path, "smoke", "--rate", "40", "--duration", "1", "--processes", "4"
+    )
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    counted, told = figures(tmp_path), report(tmp_path)
+    assert (counted["sent"], counted["accepted"], counted["lost"]) == (40, 40, 0)
+    assert counted["expected"] == counted["delivered"] == 40 * 4
+    assert (told["workers"], [one["worker"] for one in told["endpoints"]]) == (4, [0, 1, 2, 3])
+    assert [one["arrived"] for one in told["endpoints"]] == [40] * 4
+    rows = [line.split(",") for line in (tmp_path / "locust_stats.csv").read_text().splitlines()]
+    assert {row[0]: row[2] for row in rows[1:]} == {"DELIVERY": "160", "POST": "40", "": "200"}
+
+
+SHARED_OUT = """
+name: shared-out
+summary: Three of four endpoints are limited, and the first of them fails for most of the time.
+rate: 20
+duration_s: 4
+users: 8
+drain_s: 120
+late_after_s: 120
+endpoints: {count: 4, limited: 3, rate_limit: 50, rate_limit_duration_s: 2, http_timeout_s: 30}
+trouble: [{endpoints: 1, from_s: 0, to_s: 3, reply: {status: 503}}]
+fail_if: [lost > 0, overshoot > 0]
+"""
+
+
+def test_limits_and_troubles_are_shared_out_over_workers(tmp_path: Path) -> None:
+    (tmp_path / "shared-out.yaml").write_text(SHARED_OUT)
+    outcome = hookproof_load(tmp_path, str(tmp_path / "shared-out.yaml"), "--workers", "2")
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    assert figures(tmp_path)["expected"] == 4 * 80
+    endpoints = report(tmp_path)["endpoints"]
+    limits = [(one["worker"], one["limit"] and one["limit"]["most"]) for one in endpoints]
+    assert limits == [(0, 50), (1, 50), (0, 50), (1, None)]
+    assert endpoints[0]["arrived"] > 80, "the endpoint that failed was not tried again"
+    assert [one["arrived"] for one in endpoints[1:]] == [80] * 3
+
+
+def test_a_worker_that_is_killed_in_mid_run_is_told_of_and_fails_the_run(tmp_path: Path) -> None:
+    with loading(
+        "smoke", "--rate", "30", "--duration", "16", "--processes", "3", out=tmp_path
+    ) as command:
+        line_with(command, r"accepted [1-9]")
+        killed = workers_of(command)[1]
+        killed.send_signal(signal.SIGKILL)
+        code, shown, errors = ended(command)
+    assert code == 1, shown + errors
+    assert re.search(r"worker \d \(.+\) is lost", shown)
+    told, counted = report(tmp_path), figures(tmp_path)
+    assert told["verdict"] == "fail"
+    assert any(
+        "was lost after" in complaint and "not accounted for" in complaint
+        for complaint in told["complaints"]
+    )
+    assert counted["expected"] == counted["accepted"] * 3 == balance(counted)
+    assert counted["unaccounted"] > 0
+    assert counted["lost"] == 0, "what the others sent to the others did arrive"
+    assert 0 < counted["accepted"] < 480
+    whole = [one for one in told["endpoints"] if one["unaccounted"] < one["expected"]]
+    assert len(whole) == 2
+
+
+def test_a_search_goes_on_with_the_same_workers(tmp_path: Path) -> None:
+    (tmp_path / "knee.yaml").write_text(
+        "name: knee\nsummary: s\nrate: 20\nduration_s: 1\nusers: 8\ndrain_s: 60\nfail_if: ['sent > 20']\n"
+        "search: {most: 40, within: 0.6}\n"
+    )
+    outcome = hookproof_load(tmp_path, str(tmp_path / "knee.yaml"), "--processes", "2")
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    told = report(tmp_path)
+    assert [trial["rate"] for trial in told["trials"]] == [20, 40, 30, 20]
+    assert told["figures"]["delivered"] == 2 * 20
+
+
+@contextmanager
+def master_with(
+    target: Sequence[str], *arguments: str, out: Path
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A master that waits for its workers, two unless it says otherwise, and the port at which it
+    does.
+    """
+    led = ("--master", "--master-bind", "127.0.0.1:0", "--expect-workers", "2")
+    with loading(*led, *arguments, *target, out=out) as master:
+        yield master, line_with(master, r"waiting for \d workers at 127\.0\.0\.1:(\d+)")[1]
+
+
+def worker_options(port: str, folder: Path) -> tuple[str, ...]:
+    return ("--worker", "--master-port", port, "--api-key", "k", "--ca-dir", str(folder / "ca"))
+
+
+def test_workers_that_come_from_elsewhere_make_one_run_and_end_with_it_and_one_too_many_is_sent_away(
+    tmp_path: Path,
+) -> None:
+    with ExitStack() as stack:
+        target = stack.enter_context(serving(tmp_path))
+        master, port = stack.enter_context(
+            master_with(target, "smoke", "--duration", "600", out=tmp_path)
+        )
+        workers = [stack.enter_context(loading(*worker_options(port, tmp_path))) for _ in range(2)]
+        line_with(master, r"accepted [1-9]")
+        code, _, errors = ended(stack.enter_context(loading(*worker_options(port, tmp_path))))
+        assert code == 64
+        assert "has all 2" in errors
+        line_with(master, r"accepted [1-9]")
+        master.send_signal(signal.SIGINT)
+        code, shown, errors = ended(master)
+        assert "FAIL  interrupted before the end" in shown, shown + errors
+        assert [ended(worker)[0] for worker in workers] == [0, 0]
+    counted = figures(tmp_path)
+    assert counted["delivered"] == counted["accepted"] * 2 == counted["sent"] * 2 > 0
+    assert "lost" not in " ".join(report(tmp_path)["complaints"])
+
+
+def test_a_master_that_dies_ends_its_workers_with_one_line(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        target = stack.enter_context(serving(tmp_path))
+        master, port = stack.enter_context(
+            master_with(target, "smoke", "--duration", "600", out=tmp_path)
+        )
+        workers = [stack.enter_context(loading(*worker_options(port, tmp_path))) for _ in range(2)]
+        line_with(master, r"accepted [1-9]")
+        for process in psutil.Process(master.pid).children(recursive=True):
+            process.send_signal(signal.SIGKILL)
+        code, _, errors = ended(master)
+        assert code == 70
+        assert "master" in errors
+        for worker in workers:
+            code, _, errors = ended(worker)
+            assert code == 4
+            assert "the master has said nothing" in errors
+            assert len(errors.strip().splitlines()) == 1, errors
+
+
+def test_a_worker_that_leaves_is_told_of_like_one_that_was_lost(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        target = stack.enter_context(serving(tmp_path))
+        master, port = stack.enter_context(
+            master_with(target, "smoke", "--duration", "600", out=tmp_path)
+        )
+        workers = [stack.enter_context(loading(*worker_options(port, tmp_path))) for _ in range(2)]
+        line_with(master, r"accepted [1-9]")
+        workers[0].send_signal(signal.SIGINT)
+        code, _, errors = ended(workers[0])
+        assert (code, "leaves the run" in errors) == (130, True)
+        line_with(master, r"worker \d \(.+\) is lost")
+        master.send_signal(signal.SIGINT)
+        code, shown, errors = ended(master)
+    assert code == 1, shown + errors
+    assert "was lost after" in shown
+
+
+def test_a_worker_loads_no_other_machine_than_it_was_told(tmp_path: Path) -> None:
+    far = (
+        "--url",
+        "http://load.invalid",
+        "--api-key",
+        "k",
+        "--project",
+        "p",
+        "--i-may-load",
+        "load.invalid",
+    )
+    subprocess.run([*HOOKPROOF, "ca", str(tmp_path / "ca")], check=True, capture_output=True)
+    with ExitStack() as stack:
+        master, port = stack.enter_context(
+            master_with(far, "smoke", "--expect-workers", "1", out=tmp_path)
+        )
+        worker = stack.enter_context(loading(*worker_options(port, tmp_path)))
+        code, _, errors = ended(master)
+        assert code == 64
+        assert "may not load load.invalid" in errors
+        assert ended(worker)[0] == 0
+
+
+TARGET = ("--url", "http://127.0.0.1:1", "--api-key", "k", "--project", "p")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--master",), "--expect-workers"),
+        (("--master", "--expect-workers", "2"), "needs a target"),
+        (("--master", "--expect-workers", "2", "--processes", "2"), "--processes"),
+        (("--expect-workers", "2"), "is for a --master"),
+        (("--master", "--expect-workers", "2", "--master-bind", "here", *TARGET), "HOST:PORT"),
+        (("smoke", "--worker", "--ca-dir", "ca", "--api-key", "k"), "no profile"),
+        (("--worker", "--api-key", "k"), "--ca-dir"),
+        (("--worker", "--ca-dir", "ca"), "--api-key"),
+        (("--worker", "--processes", "2", "--ca-dir", "ca", "--api-key", "k"), "--processes"),
+        (("smoke", "--processes", "9"), "--users"),
+        (("smoke", "--processes", "0"), "0"),
+        (("smoke", "--web", "--web-bind", "here"), "HOST:PORT"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused_with_exit_64_and_one_line(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    told: str,
+) -> None:
+    monkeypatch.delenv("HOOKPROOF_API_KEY", raising=False)
+    assert called(monkeypatch, *arguments, "--out", str(tmp_path)) == 64
+    [line] = capsys.readouterr().err.splitlines()
+    assert told in line
+
+
+def test_a_web_page_at_an_address_that_is_taken_stops_the_run_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        assert (
+            called(monkeypatch, "smoke", "--web", "--web-bind", address, "--out", str(tmp_path))
+            == 64
+        )
+    [line] = capsys.readouterr().err.splitlines()
+    assert address in line
+
+
+def test_a_master_whose_workers_do_not_come_ends_in_one_line(tmp_path: Path) -> None:
+    alone = (
+        "--master",
+        "--expect-workers",
+        "2",
+        "--wait-for-workers",
+        "1",
+        "--master-bind",
+        "127.0.0.1:0",
+    )
+    outcome = hookproof_load(tmp_path, *alone, *TARGET)
+    assert outcome.returncode == 64, outcome.stdout + outcome.stderr
+    assert "0 of 2" in outcome.stderr
+    assert len(outcome.stderr.strip().splitlines()) == 1
+
+
+def asked(url: str, method: str = "GET", **headers: str) -> tuple[int, bytes]:
+    request = urllib.request.Request(
+        url, method=method, headers=headers, data=b"" if method == "POST" else None
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=ENDS_WITHIN_S) as answer:
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as refused:
+        return refused.code, refused.read()
+
+
+def kinds_shown(url: str) -> set[str]:
+    """The request types that the page shows, when deliveries are among them."""
+    deadline, kinds = time.monotonic() + ENDS_WITHIN_S, set[str]()
+    while "DELIVERY" not in kinds:
+        assert time.monotonic() < deadline, f"the page shows {kinds}"
+        kinds = {
+            str(one["method"]) for one in json.loads(asked(f"{url}/stats/requests")[1])["stats"]
+        }
+    return kinds
+
+
+def test_the_web_page_shows_deliveries_beside_requests_and_steers_nothing_but_the_end(
+    tmp_path: Path,
+) -> None:
+    web = ("--web", "--web-bind", "127.0.0.1:0")
+    with loading("smoke", "--rate", "20", "--duration", "600", *web, out=tmp_path) as command:
+        url = line_with(command, r"web page at (http://127\.0\.0\.1:\d+)")[1]
+        line_with(command, r"arrived [1-9]")
+        assert "POST" in kinds_shown(url)
+        assert b"Locust" in asked(url)[1]
+        assert asked(f"{url}/swarm", "POST")[0] == 403
+        assert asked(f"{url}/stop", "POST", **{"Sec-Fetch-Site": "cross-site"})[0] == 403
+        assert command.poll() is None
+        assert asked(f"{url}/stop", "POST")[0] == 200
+        code, shown, errors = ended(command)
+    assert code == 1, shown + errors
+    assert "interrupted before the end" in shown
+    assert figures(tmp_path)["delivered"] == figures(tmp_path)["accepted"]
+
+
+def test_a_masters_page_shows_all_deliveries_and_ctrl_c_ends_the_sending_of_all_workers_and_still_reports(
+    tmp_path: Path,
+) -> None:
+    web = ("--web", "--web-bind", "127.0.0.1:0", "--processes", "2")
+    with loading("smoke", "--duration", "600", *web, out=tmp_path) as command:
+        url = line_with(command, r"web page at (http://127\.0\.0\.1:\d+)")[1]
+        line_with(command, r"arrived [1-9]")
+        assert "POST" in kinds_shown(url)
+        assert asked(f"{url}/swarm", "POST")[0] == 403
+        command.send_signal(signal.SIGINT)
+        code, shown, errors = ended(command)
+    assert code == 1, shown + errors
+    assert "FAIL  interrupted before the end" in shown
+    counted = figures(tmp_path)
+    assert 0 < counted["sent"] < 30_000
+    assert counted["delivered"] == counted["accepted"] * 2 == counted["sent"] * 2

@@ -1,0 +1,112 @@
+"""The HTML report shows a run as it was, offline, and lets nothing of a target's run as markup."""
+
+import re
+from typing import Any
+
+import pytest
+
+from hookproof.load.figures import FIGURES, Unit
+from hookproof.load.reports.html_page import page, plots
+from hookproof.load.reports.line_plot import BOTTOM, HEIGHT, TOP, Line, Plot, nice, svg
+from hookproof.load.reports.time_series import rows, series_csv
+
+REPORT: dict[str, Any] = {
+    "profile": "smoke",
+    "target": "http://<script>alert(1)</script>",
+    "dialect": "reference",
+    "started_at": "2026-01-01T00:00:00.000+00:00",
+    "rate": 2.0,
+    "duration_s": 3.0,
+    "verdict": "fail",
+    "complaints": ["lost is 1 (lost > 0)"],
+    "thresholds": [{"text": "lost > 0", "crossed": True}],
+    "figures": {**dict.fromkeys(FIGURES), "lost": 1, "delivery_p99": 0.25},
+    "endpoints": [
+        {
+            "endpoint": "t-0",
+            **dict.fromkeys(
+                ("expected", "delivered", "explained", "lost", "unaccounted", "arrived"), 3
+            ),
+            "worker": 0,
+            "limit": {"most": 2, "window_s": 1, "highest": 3, "windows": [[0.0, 1], [0.5, 3]]},
+        }
+    ],
+    "samples": {"lost": ["t-0: <b>7</b>"]},
+    "stretch_s": 1.0,
+    "over_time": {
+        "accepted": [{"at_s": 0.0, "count": 2, "p50": 0.1, "p95": 0.1, "p99": 0.1, "max": 0.1}],
+        "delivered": [{"at_s": 2.0, "count": 1, "p50": 2.0, "p95": 2.0, "p99": 2.0, "max": 2.0}],
+    },
+    "distribution": [{"percentile": 50, "seconds": 0.1}, {"percentile": 100, "seconds": 2.0}],
+    "trials": [],
+    "knee_limited_by": None,
+    "left_out": {},
+}
+
+
+def test_what_a_target_wrote_stays_text() -> None:
+    shown = page(REPORT)
+    assert "<script" not in shown
+    assert "<b>7" not in shown
+    assert "&lt;b&gt;7" in shown
+
+
+def test_the_page_needs_no_network() -> None:
+    addresses = re.findall(r"""(?:src|href|url)\s*[=(]\s*["']?([^"')\s]+)""", page(REPORT))
+    assert addresses == []
+
+
+def test_the_page_tells_verdict_figures_and_what_was_crossed() -> None:
+    shown = page(REPORT)
+    for told in (
+        ">FAIL<",
+        "lost is 1",
+        "<dd>250.0 ms</dd>",
+        "<td>crossed</td>",
+        "prefers-color-scheme: dark",
+    ):
+        assert told in shown
+
+
+def test_a_stretch_in_which_nothing_happened_is_a_row_of_zeros() -> None:
+    assert [(row["accepted"], row["delivered"], row["backlog"]) for row in rows(REPORT)] == [
+        (2, 0, 2),
+        (0, 0, 2),
+        (0, 1, 1),
+    ]
+    assert series_csv(REPORT).splitlines()[2].startswith("1.0,0,")
+
+
+def test_the_window_of_a_limited_endpoint_is_plotted_against_its_limit() -> None:
+    window = plots(REPORT)[-1]
+    assert window.limit == 2
+    drawn = svg(window)
+    limit_y = float(re.findall(r'class="limit"[^>]* y1="([\d.]+)"', drawn)[0])
+    dots = [float(y) for y in re.findall(r'cy="([\d.]+)"', drawn)]
+    assert dots[0] > limit_y > dots[1], "one dot below the limit, one above it"
+    floor, above = HEIGHT - BOTTOM, (HEIGHT - TOP - BOTTOM) / 4
+    assert (floor - limit_y) / 2 == pytest.approx(above, abs=0.1), (
+        "2 of an axis that ends at 4 is half way up"
+    )
+
+
+def test_a_run_without_deliveries_still_has_a_page() -> None:
+    empty = {
+        **REPORT,
+        "over_time": {"accepted": [], "delivered": []},
+        "distribution": [],
+        "endpoints": [],
+    }
+    assert "Nothing to plot" in page(empty)
+
+
+def test_a_single_point_is_drawn() -> None:
+    plot = Plot(title="t", unit=Unit.COUNT, lines=[Line(name="n", points=[(0.0, 3.0)])])
+    assert "<circle" in svg(plot)
+
+
+@pytest.mark.parametrize(
+    ("value", "round_one"), [(0.7, 1.0), (1.0, 1.0), (4.1, 5.0), (23.0, 50.0), (99.0, 100.0)]
+)
+def test_an_axis_ends_at_a_round_number(value: float, round_one: float) -> None:
+    assert nice(value, (1, 2, 5, 10)) == pytest.approx(round_one)

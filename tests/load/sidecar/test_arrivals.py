@@ -1,0 +1,169 @@
+"""The arrival side of the ledger counts by name what goes wrong with deliveries."""
+
+import hashlib
+import hmac
+
+import pytest
+
+from hookproof.load.broadcast_mark import marked_data
+from hookproof.load.latency import quantiles
+from hookproof.load.sidecar.arrivals import Arrivals, Endpoint, NewRun
+from hookproof.load.sidecar.signatures import Signatures
+from hookproof.receiver.clock import Instant
+from hookproof.spec.dialect.reader import load_dialect
+
+DIALECT = load_dialect("reference")
+SECRET = "s3cret"
+BEGAN = 1_700_000_000.0
+
+
+def signed(body: bytes, secret: str = SECRET) -> tuple[tuple[bytes, bytes], ...]:
+    mac = hmac.digest(secret.encode(), body, hashlib.sha256).hex()
+    return ((DIALECT.signatures.simple.header.encode(), mac.encode()),)
+
+
+def new_run(name: str, broadcasts: int = 10, **further: int) -> NewRun:
+    return NewRun(
+        run=name,
+        broadcasts=broadcasts,
+        started_at=BEGAN,
+        stretch_s=1.0,
+        late_after_s=1.0,
+        **further,
+    )
+
+
+@pytest.fixture
+def arrivals() -> Arrivals:
+    made = Arrivals(attempts=2)
+    signatures = Signatures(DIALECT, advanced=False, secrets=[SECRET])
+    made.endpoints["t"] = Endpoint(token="t", signatures=signatures, limited=True)
+    made.begin(new_run("run"))
+    return made
+
+
+def arrive(
+    arrivals: Arrivals, number: int, *, after: float = 0.1, run: str = "run", succeeded: bool = True
+) -> None:
+    body = marked_data(run, number, BEGAN, "")
+    arrivals.arrived(
+        "t", signed(body), body, Instant(BEGAN + after, 50 + after), succeeded=succeeded
+    )
+
+
+def test_a_delivery_counts_with_its_latency_from_the_intended_time(arrivals: Arrivals) -> None:
+    arrive(arrivals, 3, after=0.25)
+    assert arrivals.endpoints["t"].successes[3] == 1
+    assert quantiles(arrivals.latencies)["p50"] == pytest.approx(0.25, rel=0.001)
+    assert arrivals.settled == 1
+    assert arrivals.endpoints["t"].times.tolist() == [50.25]
+    assert arrivals.since_began(50.25) == pytest.approx(0.25)
+    assert arrivals.take_fresh() == ({250: 1}, 0)
+    assert arrivals.take_fresh() == ({}, 0)
+
+
+def test_a_second_arrival_is_a_duplicate_and_no_second_latency(arrivals: Arrivals) -> None:
+    arrive(arrivals, 3)
+    arrive(arrivals, 3)
+    assert arrivals.counts["duplicated"] == 1
+    assert arrivals.latencies.get_total_count() == 1
+    assert arrivals.samples["duplicated"] == ["t: 3"]
+
+
+def test_a_repeat_after_a_failed_attempt_is_no_duplicate(arrivals: Arrivals) -> None:
+    arrive(arrivals, 3, succeeded=False)
+    arrive(arrivals, 3)
+    assert arrivals.counts["duplicated"] == 0
+    assert arrivals.endpoints["t"].failures[3] == 1
+    assert arrivals.settled == 1
+
+
+def test_a_delivery_whose_attempts_are_used_up_is_settled_once(arrivals: Arrivals) -> None:
+    arrive(arrivals, 3, succeeded=False)
+    arrive(arrivals, 3, succeeded=False)
+    assert arrivals.settled == 1
+    arrive(arrivals, 3)
+    assert arrivals.settled == 1
+
+
+def test_an_arrival_after_one_of_a_later_broadcast_is_out_of_order(arrivals: Arrivals) -> None:
+    for number in (0, 2, 1, 3):
+        arrive(arrivals, number)
+    assert arrivals.counts["out_of_order"] == 1
+
+
+def test_what_another_worker_sent_counts_without_a_latency_since_its_clock_is_another(
+    arrivals: Arrivals,
+) -> None:
+    arrivals.begin(new_run("run", worker=1, workers=2))
+    arrive(arrivals, 2, after=5.0)
+    arrive(arrivals, 3, after=0.25)
+    assert (arrivals.counts["arrived"], arrivals.settled, arrivals.counts["late"]) == (2, 2, 0)
+    assert quantiles(arrivals.latencies)["max"] == pytest.approx(0.25, rel=0.001)
+    assert arrivals.take_fresh() == ({250: 1}, 1)
+
+
+def test_the_broadcasts_of_two_workers_have_no_order_among_each_other(arrivals: Arrivals) -> None:
+    arrivals.begin(new_run("run", worker=0, workers=2))
+    for number in (3, 0, 5, 2, 1):
+        arrive(arrivals, number)
+    assert arrivals.counts["out_of_order"] == 1, (
+        "of 1 alone, which came after 3 and 5 of the same worker"
+    )
+
+
+def test_an_arrival_after_the_profiles_time_is_late(arrivals: Arrivals) -> None:
+    arrive(arrivals, 0, after=1.5)
+    arrive(arrivals, 1, after=0.5)
+    assert arrivals.counts["late"] == 1
+
+
+def test_a_signature_of_no_known_secret_is_unverifiable_until_that_is_known(
+    arrivals: Arrivals,
+) -> None:
+    body = marked_data("run", 0, BEGAN, "")
+    for _ in range(2):
+        arrivals.arrived("t", signed(body, "n3w"), body, Instant(BEGAN, 50), succeeded=True)
+        arrivals.endpoints["t"].signatures.learn("n3w")
+    assert arrivals.counts["unverifiable"] == 1
+    assert "no signature matches" in arrivals.samples["unverifiable"][0]
+
+
+def test_an_altered_body_counts_as_altered_and_as_arrived(arrivals: Arrivals) -> None:
+    body = marked_data("run", 0, BEGAN, "").replace(b'"pad":""', b'"pad":"x"')
+    arrivals.arrived("t", signed(body), body, Instant(BEGAN, 50), succeeded=True)
+    assert (arrivals.counts["altered"], arrivals.counts["unverifiable"]) == (1, 0)
+    assert arrivals.endpoints["t"].successes[0] == 1
+
+
+@pytest.mark.parametrize(
+    "body", [b"{}", marked_data("other", 0, BEGAN, ""), marked_data("run", 10, BEGAN, "")]
+)
+def test_what_nobody_broadcast_is_unexpected(arrivals: Arrivals, body: bytes) -> None:
+    arrivals.arrived("t", signed(body), body, Instant(BEGAN, 50), succeeded=True)
+    assert (arrivals.counts["unexpected"], arrivals.counts["arrived"]) == (1, 0)
+
+
+def test_what_still_comes_of_an_earlier_run_is_passed_over(arrivals: Arrivals) -> None:
+    arrivals.begin(new_run("next"))
+    arrive(arrivals, 3)
+    assert not any(arrivals.endpoints["t"].successes)
+    assert not arrivals.counts
+
+
+def test_a_new_run_begins_with_nothing(arrivals: Arrivals) -> None:
+    arrive(arrivals, 3)
+    arrivals.begin(new_run("next", 5))
+    assert arrivals.endpoints["t"].successes == bytearray(5)
+    assert (arrivals.settled, arrivals.latencies.get_total_count(), arrivals.take_fresh()) == (
+        0,
+        0,
+        ({}, 0),
+    )
+
+
+def test_more_wrong_deliveries_than_anybody_reads_leave_few_samples(arrivals: Arrivals) -> None:
+    for _ in range(20):
+        arrive(arrivals, 3)
+    assert arrivals.counts["duplicated"] == 19
+    assert len(arrivals.samples["duplicated"]) == 5

@@ -1,0 +1,143 @@
+"""Hostile requests: kinds of spoilt ones listed here, and what schemathesis makes of the contract
+against its rules.
+"""
+
+import random
+from collections.abc import Sequence
+from typing import Final
+
+from hookproof.conformance.generation.generated_requests import GeneratedRequest, generated_requests
+from hookproof.spec.contract.service_contract import Operation, contract_for
+from hookproof.spec.dialect.reader import load_dialect
+
+KEY: Final = "hostile-key"
+# The second one has no endpoints, so that a broadcast that is accepted after all reaches nobody.
+PROJECTS: Final = ("demo", "events")
+BROADCASTS: Final = "events"
+
+ENDPOINTS: Final = b"/api/v1/projects/demo/endpoints"
+PATHS: Final = (
+    ENDPOINTS,
+    ENDPOINTS + b"/x/expire_secret",
+    b"/api/v1/projects/demo/portal-links/x",
+    b"/api/v1/projects/demo/portal-links?perPage=9&sort=ASC&next_page_cursor=abc",
+    b"/api/v1/projects/demo/sources?type=%ff&provider=%00",
+    b"/api/v1/projects/demo/events/broadcast",
+    b"/api/v1/projects/%2e%2e/demo/..%2Fsources",
+    b"/../../etc/passwd",
+    b"//",
+    b"*",
+)
+IN_ORDER: Final = (b"Host: x", b"Connection: close", b"Authorization: Bearer " + KEY.encode())
+METHODS: Final = (
+    b"GET",
+    b"POST",
+    b"PUT",
+    b"DELETE",
+    b"HEAD",
+    b"OPTIONS",
+    b"TRACE",
+    b"PATCH",
+    b"CONNECT",
+    b"BREW",
+)
+BODIES: Final = (
+    b"",
+    b"{",
+    b"[" * 10_000 + b"]" * 10_000,
+    b'{"a":' * 10_000,
+    b'{"name": "x", "url": "https://a.invalid/", "rate_limit": 1e999}',
+    b'{"name": "x", "url": "https://a.invalid/", "rate_limit": 123456789012345678901234567890}',
+    b'{"name": "x", "url": "https://a.invalid/", "name": "y"}',
+    b'{"name": "\\ud800", "url": "https://a.invalid/"}',
+    b'{"name": "\\u0000", "url": "https://a.invalid/"}',
+    b'{"name": "x", "url": "http://a.invalid/"}',
+    b'{"event_type": 1, "data": {}, "custom_headers": {"a\\r\\nb": "c"}}',
+    b"\xff\xfe{\x00}\x00",
+    b'{"name": "' + b"x" * 100_000 + b'", "url": 1}',
+    b"9" * 10_000,
+)
+HEADERS: Final = (
+    b"Content-Type: application/json",
+    b"Content-Type: text/plain",
+    b"Content-Type: application/json; charset=utf-16",
+    b"Content-Encoding: gzip",
+    b"Transfer-Encoding: chunked",
+    b"Expect: 100-continue",
+    b"X-HTTP-Method-Override: DELETE",
+    b"Upgrade: websocket\r\nConnection: Upgrade",
+    b"Cookie: " + b"c=d; " * 500,
+    b"X: " + b"y" * 20_000,
+    b"Bad Header: x",
+    b"Content-Length: 99999999999",
+    b"Content-Length: -1",
+)
+
+LISTED_SHARE: Final = 0.5
+DAMAGED_SHARE: Final = 0.5
+
+
+class HostileRequests:
+    """A source of requests, each as bytes for a connection of its own."""
+
+    def __init__(self, generated: Sequence[bytes]) -> None:
+        self._generated = generated
+
+    @classmethod
+    async def made(cls, *, dialect: str, examples: int) -> "HostileRequests":
+        """With the invalid requests among so many examples per operation; valid ones would be
+        stored.
+        """
+        contract = contract_for(load_dialect(dialect))
+        return cls(
+            [
+                written(contract.operations[request.operation_id], request)
+                async for request in generated_requests(
+                    contract.document, seed=0, examples=examples
+                )
+                if not request.valid
+            ]
+        )
+
+    def one(self, rng: random.Random) -> bytes:
+        """Listed or generated, and then perhaps damaged."""
+        request = listed(rng) if rng.random() < LISTED_SHARE else rng.choice(self._generated)
+        return damaged(request, rng) if rng.random() < DAMAGED_SHARE else request
+
+
+def listed(rng: random.Random) -> bytes:
+    """One of the kinds above; what it does not spoil on purpose is in order, so that it gets past
+    the first check.
+    """
+    body = rng.choice(BODIES)
+    headers = list(IN_ORDER) + rng.sample(HEADERS, rng.choice((0, 0, 1, 2)))
+    if rng.random() < 0.7:
+        headers += [b"Content-Type: application/json", b"Content-Length: %d" % len(body)]
+    return b"%b %b HTTP/1.1\r\n%b\r\n\r\n%b" % (
+        rng.choice(METHODS),
+        rng.choice(PATHS),
+        b"\r\n".join(headers),
+        body,
+    )
+
+
+def written(operation: Operation, request: GeneratedRequest) -> bytes:
+    """A generated request as bytes."""
+    target = operation.path.replace(
+        "{projectID}", BROADCASTS if "broadcast" in operation.path else PROJECTS[0]
+    )
+    for name, text in request.path_parameters.items():
+        target = target.replace(f"{{{name}}}", text)
+    target += f"?{request.query}" if request.query else ""
+    given = [f"{name}: {text}".encode("latin-1", "replace") for name, text in request.headers]
+    content = request.content or b""
+    headers = [*IN_ORDER, *given, b"Content-Length: %d" % len(content)]
+    line = f"{operation.method.upper()} {target} HTTP/1.1".encode("latin-1", "replace")
+    return b"%b\r\n%b\r\n\r\n%b" % (line, b"\r\n".join(headers), content)
+
+
+def damaged(request: bytes, rng: random.Random) -> bytes:
+    """The request with a few bytes cut out or changed somewhere."""
+    place = rng.randrange(len(request))
+    end = min(len(request), place + rng.choice((0, 1, 4)))
+    return request[:place] + rng.choice((b"", b"\x00", b"\xff", rng.randbytes(3))) + request[end:]

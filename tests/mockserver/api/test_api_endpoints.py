@@ -1,0 +1,305 @@
+"""Sections 4.1 to 4.3 over sockets, under every shipped dialect."""
+
+import re
+
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.vocabulary import (
+    IDENTIFIER_PATTERNS,
+    TIMESTAMP_PATTERNS,
+    AppIdMeaning,
+    NoValue,
+    SecretDisplay,
+)
+from tests.mockserver.running_server import Server, every_dialect, over
+
+MEMBERS = ("crv", "d", "dp", "dq", "e", "kid", "kty", "n", "p", "q", "qi", "x", "y")
+SIGNING_KEY = {member: f"member {member}" for member in MEMBERS}
+
+
+def fitting_secret(dialect: Dialect, seed: str) -> str:
+    return f"{dialect.signatures.secret.prefix}{seed * 8}"
+
+
+def shown_secret(dialect: Dialect, value: str, *, when_set: bool) -> str:
+    display = dialect.representation.secrets_shown.value
+    return value if when_set or display is SecretDisplay.ALWAYS else dialect.representation.mask
+
+
+@every_dialect
+def test_what_was_created_is_what_is_fetched(name: str) -> None:
+    async def trial(server: Server) -> None:
+        words = server.dialect.words
+        given = server.endpoint_body(
+            description="läuft 配送",
+            content_type="application/x-www-form-urlencoded",
+            advanced_signatures=True,
+            http_timeout=7,
+            rate_limit=5,
+            rate_limit_duration=60,
+            slack_webhook_url="https://chat.invalid/x",
+            support_email="dev@receiver.invalid",
+        )
+        created = await server.endpoint(
+            **given,
+            authentication={
+                "type": words.auth_api_key,
+                "api_key": {"header_name": "X-Key", "header_value": "value"},
+            },
+        )
+        assert {field: created[field] for field in given} == given
+        assert created["status"] == words.endpoint_active.value
+        assert created["authentication"]["api_key"] == {
+            "header_name": "X-Key",
+            "header_value": "value",
+        }
+        fetched = await server.call("getEndpoint", target=created["uid"])
+        assert server.sound("getEndpoint", fetched)
+        without = {"secrets"}
+        assert {k: v for k, v in fetched.data.items() if k not in without} == {
+            k: v for k, v in created.items() if k not in without
+        }
+
+    over(name, trial)
+
+
+@every_dialect
+def test_identifiers_and_times_have_the_dialects_forms(name: str) -> None:
+    async def trial(server: Server) -> None:
+        created = await server.endpoint()
+        shown = server.dialect.representation
+        assert re.search(IDENTIFIER_PATTERNS[shown.identifier.value], created["uid"])
+        assert re.search(IDENTIFIER_PATTERNS[shown.identifier.value], created["secrets"][0]["uid"])
+        assert re.search(TIMESTAMP_PATTERNS[shown.timestamp.value], created["created_at"])
+
+    over(name, trial)
+
+
+@every_dialect
+def test_a_field_without_value_is_shown_as_the_dialect_says(name: str) -> None:
+    async def trial(server: Server) -> None:
+        created = await server.endpoint()
+        if server.dialect.representation.no_value.value is NoValue.NULL:
+            assert created["support_email"] is None
+            assert created["secrets"][0]["expires_at"] is None
+        else:
+            assert "support_email" not in created
+            assert "expires_at" not in created["secrets"][0]
+
+    over(name, trial)
+
+
+@every_dialect
+def test_defaults_of_the_document_and_the_dialect_fill_in(name: str) -> None:
+    async def trial(server: Server) -> None:
+        created = await server.endpoint()
+        assert created["content_type"] == "application/json"
+        assert created["advanced_signatures"] is False
+        assert created["http_timeout"] == server.dialect.delivery.default_timeout_s.value
+
+    over(name, trial)
+
+
+@every_dialect
+def test_a_disabled_endpoint_has_the_dialects_word_for_it(name: str) -> None:
+    async def trial(server: Server) -> None:
+        created = await server.endpoint(is_disabled=True)
+        assert created["status"] == server.dialect.words.endpoint_disabled.value
+
+    over(name, trial)
+
+
+@every_dialect
+def test_a_given_secret_is_kept_and_shown_where_the_dialect_shows_it(name: str) -> None:
+    async def trial(server: Server) -> None:
+        secret = fitting_secret(server.dialect, "abcd")
+        created = await server.endpoint(secret=secret)
+        assert [one["value"] for one in created["secrets"]] == [secret]
+        fetched = await server.call("getEndpoint", target=created["uid"])
+        assert fetched.data["secrets"][0]["value"] == shown_secret(
+            server.dialect, secret, when_set=False
+        )
+
+    over(name, trial)
+
+
+@every_dialect
+def test_generated_secrets_are_strong_fitting_and_never_the_same(name: str) -> None:
+    async def trial(server: Server) -> None:
+        rules = server.dialect.signatures.secret
+        values = {(await server.endpoint())["secrets"][0]["value"] for _ in range(20)}
+        assert len(values) == 20
+        for value in values:
+            assert value.startswith(rules.prefix)
+            assert len(value) - len(rules.prefix) >= rules.generated_bytes * 4 // 3
+
+    over(name, trial)
+
+
+@every_dialect
+def test_credentials_are_masked_exactly_where_the_dialect_masks_them(name: str) -> None:
+    async def trial(server: Server) -> None:
+        words = server.dialect.words
+        given = {
+            "authentication": {
+                "type": words.auth_oauth2,
+                "basic_auth": {"username": "user", "password": "pass"},
+                "oauth2": {
+                    "url": "https://token.invalid/",
+                    "authentication_type": words.oauth2_assertion,
+                    "client_id": "client",
+                    "client_secret": "hidden",
+                    "grant_type": "client_credentials",
+                    "scope": "a b",
+                    "audience": "audience",
+                    "issuer": "issuer",
+                    "subject": "subject",
+                    "expiry_time_unit": next(iter(words.oauth2_expiry_units)),
+                    "field_mapping": {"access_token": "a", "expires_in": "e", "token_type": "t"},
+                    "signing_algorithm": "RS256",
+                    "signing_key": SIGNING_KEY,
+                },
+            },
+            "mtls_client_cert": {"client_cert": "certificate", "client_key": "key"},
+        }
+        created = await server.endpoint(**given)
+        masked = set(server.dialect.representation.masked)
+
+        def compare(wanted: object, shown: object, path: str) -> None:
+            if isinstance(wanted, dict):
+                assert isinstance(shown, dict)
+                for member, value in wanted.items():
+                    compare(value, shown[member], f"{path}.{member}" if path else member)
+            else:
+                assert shown == (
+                    server.dialect.representation.mask if path in masked else wanted
+                ), path
+
+        compare(given, {name: created[name] for name in given}, "")
+
+    over(name, trial)
+
+
+@every_dialect
+def test_the_deprecated_app_id_means_what_the_dialect_says(name: str) -> None:
+    async def trial(server: Server) -> None:
+        alias = server.dialect.requests.app_id.value is AppIdMeaning.OWNER_ALIAS
+        body = (
+            {"appID": "an app"}
+            if "owner_id" not in server.dialect.requests.create_endpoint_requires
+            else {"appID": "an app", "owner_id": "an owner"}
+        )
+        answered = await server.call(
+            "createEndpoint", body={"name": "n", "url": "https://receiver.invalid/", **body}
+        )
+        assert answered.data.get("owner_id") == ("an app" if alias else body.get("owner_id"))
+
+    over(name, trial)
+
+
+@every_dialect
+def test_each_roll_keeps_the_old_secrets_with_a_window_of_their_own(name: str) -> None:
+    async def trial(server: Server) -> None:
+        values = [fitting_secret(server.dialect, seed) for seed in ("aaaa", "bbbb", "cccc", "dddd")]
+        created = await server.endpoint(secret=values[0])
+        windows = (3_600_000, 1_800_000, 60_000)
+        ends: list[str] = []
+        for value, window in zip(values[1:], windows, strict=True):
+            rolled = await server.call(
+                "expireEndpointSecret",
+                target=created["uid"],
+                body={"secret": value, "expiration": window},
+            )
+            assert server.sound("expireEndpointSecret", rolled), rolled.body
+            *old, newest = rolled.data["secrets"]
+            assert newest["value"] == value
+            assert not newest.get("expires_at")
+            assert [one["expires_at"] for one in old][: len(ends)] == ends
+            ends = [one["expires_at"] for one in old]
+        assert [one["value"] for one in rolled.data["secrets"]] == values
+        assert len(set(ends)) == 3
+        assert rolled.data["secrets"][0]["uid"] == created["secrets"][0]["uid"]
+        fetched = await server.call("getEndpoint", target=created["uid"])
+        assert [one.get("expires_at") for one in fetched.data["secrets"]][:-1] == ends
+
+    over(name, trial)
+
+
+def test_a_roll_without_a_body_makes_a_secret_where_nothing_is_required() -> None:
+    async def trial(server: Server) -> None:
+        created = await server.endpoint()
+        rolled = await server.call("expireEndpointSecret", target=created["uid"])
+        assert server.sound("expireEndpointSecret", rolled)
+        old, new = rolled.data["secrets"]
+        assert old["value"] != new["value"]
+
+    over("reference", trial)
+
+
+@every_dialect
+def test_plain_http_and_missing_fields_are_refused(name: str) -> None:
+    async def trial(server: Server) -> None:
+        invalid = server.dialect.errors.invalid_value.value
+        body = server.endpoint_body(url="http://receiver.invalid/")
+        assert server.refused(await server.call("createEndpoint", body=body), invalid)
+        for field in server.dialect.requests.create_endpoint_requires:
+            body = server.endpoint_body()
+            del body[field]
+            assert server.refused(await server.call("createEndpoint", body=body), invalid), field
+
+    over(name, trial)
+
+
+@every_dialect
+def test_numbers_beyond_the_dialects_bounds_are_refused(name: str) -> None:
+    async def trial(server: Server) -> None:
+        rules = server.dialect.requests
+        bad = (
+            {"http_timeout": rules.http_timeout_maximum + 1},
+            {"http_timeout": rules.http_timeout_minimum - 1},
+            {"rate_limit": rules.rate_limit_maximum + 1},
+            {"rate_limit_duration": rules.rate_limit_duration_maximum + 1},
+            {"rate_limit": 2**70},
+            {"rate_limit": 1.5},
+        )
+        for fields in bad:
+            answered = await server.call("createEndpoint", body=server.endpoint_body(**fields))
+            assert server.refused(answered, server.dialect.errors.invalid_value.value), fields
+
+    over(name, trial)
+
+
+@every_dialect
+def test_an_unknown_endpoint_and_one_of_another_project_look_alike(name: str) -> None:
+    async def trial(server: Server) -> None:
+        created = await server.endpoint()
+        unknown = await server.call("getEndpoint", target="unknown")
+        foreign = await server.call(
+            "getEndpoint", target=created["uid"], project="two", key="key-two"
+        )
+        assert server.refused(unknown, server.dialect.errors.unknown_resource.value)
+        assert foreign.text == unknown.text
+
+    over(name, trial)
+
+
+def test_a_header_that_no_request_can_carry_is_refused_when_an_endpoint_is_created() -> None:
+    async def trial(server: Server) -> None:
+        for fields in (
+            {"content_type": "text/plain\r\nX: y"},
+            {
+                "authentication": {
+                    "type": "api_key",
+                    "api_key": {"header_name": "a b", "header_value": "c"},
+                }
+            },
+            {
+                "authentication": {
+                    "type": "api_key",
+                    "api_key": {"header_name": "a", "header_value": "c\nd"},
+                }
+            },
+        ):
+            answered = await server.call("createEndpoint", body=server.endpoint_body(**fields))
+            assert server.refused(answered, 400), fields
+
+    over("reference", trial)

@@ -1,0 +1,158 @@
+"""Broadcast events (sections 2.8 and 4.8), under every shipped dialect."""
+
+import asyncio
+import json
+from collections import Counter
+from typing import Any
+
+from hookproof.spec.dialect.vocabulary import Duplicate, OnInput, Reach
+from tests.mockserver.running_server import Answered, Server, every_dialect, over
+
+
+async def broadcast(
+    server: Server, *, key: str = "a key", raw: bytes | None = None, **fields: Any
+) -> Answered:
+    body = {"event_type": "order.paid", "data": {"order": 1}, "idempotency_key": key, **fields}
+    return await server.call("createBroadcastEvent", body=body, raw=raw)
+
+
+@every_dialect
+def test_an_event_shows_what_was_sent_and_whom_it_reaches(name: str) -> None:
+    async def trial(server: Server) -> None:
+        rules = server.dialect.delivery
+        active = await server.endpoint()
+        disabled = await server.endpoint(is_disabled=True)
+        await asyncio.sleep(rules.visible_within_s)
+        answered = await broadcast(
+            server, custom_headers={"X-Shop": "example"}, acknowledged_at="then"
+        )
+        assert server.sound("createBroadcastEvent", answered), answered
+        event = answered.data
+        assert event["event_type"] == "order.paid"
+        assert event["headers"] == {"X-Shop": "example"}
+        assert event["acknowledged_at"] == "then"
+        assert event["idempotency_key"] == "a key"
+        assert event["is_duplicate_event"] is False
+        assert event["status"] == server.dialect.words.event_created.value
+        assert json.loads(bytes(event["data"])) == {"order": 1}
+        assert event["raw"].encode() == bytes(event["data"])
+        reached = [active["uid"], *([disabled["uid"]] if rules.disabled_receives.value else [])]
+        assert event["endpoints"] == reached
+        assert [one["uid"] for one in event["endpoint_metadata"]] == reached
+
+    over(name, trial)
+
+
+@every_dialect
+def test_endpoints_without_an_owner_are_reached_as_the_dialect_says(name: str) -> None:
+    async def trial(server: Server) -> None:
+        rules = server.dialect.delivery
+        created = await server.endpoint(owner_id="")
+        await asyncio.sleep(rules.visible_within_s)
+        event = (await broadcast(server)).data
+        reached = rules.reach.value is Reach.ACTIVE_ENDPOINTS
+        assert event["endpoints"] == ([created["uid"]] if reached else [])
+
+    over(name, trial)
+
+
+def test_an_endpoint_is_reached_once_it_is_old_enough() -> None:
+    async def trial(server: Server) -> None:
+        created = await server.endpoint()
+        young = (await broadcast(server, key="young")).data
+        assert young["endpoints"] == []
+        await asyncio.sleep(server.dialect.delivery.visible_within_s)
+        assert (await broadcast(server, key="old")).data["endpoints"] == [created["uid"]]
+
+    over("contrary", trial)
+
+
+def test_data_is_kept_byte_for_byte() -> None:
+    async def trial(server: Server) -> None:
+        for data in (
+            b'{"z": 1, "a": 123456789012345678901234567890, "e": 1e5, "f": 1.0, "g": -0.0, "h": 1E+2}',
+            b'{ "b" :\t[ 1 , 2 ] ,\n "a":{} }',
+            b'{"a":1,"a":2}',
+            b'{"huge": 1e999, "escaped": "\\u00e4\\u0000\\/"}',
+            '{"ä": "配送 📦"}'.encode(),
+            b"{}",
+            b'{"digits": ' + b"9" * 6000 + b"}",
+        ):
+            raw = b'{"idempotency_key": "", "data": ' + data + b', "event_type": "t"}'
+            answered = await broadcast(server, raw=raw)
+            assert server.sound("createBroadcastEvent", answered), answered
+            assert bytes(answered.data["data"]) == data
+            assert answered.data["raw"] == data.decode()
+
+    over("reference", trial)
+
+
+@every_dialect
+def test_data_that_is_no_object_is_refused(name: str) -> None:
+    async def trial(server: Server) -> None:
+        for data in ([1], "text", 1, True, None):
+            answered = await broadcast(server, data=data)
+            assert server.refused(answered, server.dialect.errors.invalid_value.value), data
+
+    over(name, trial)
+
+
+@every_dialect
+def test_of_fifty_events_at_once_with_one_key_one_is_the_original(name: str) -> None:
+    async def trial(server: Server) -> None:
+        await server.endpoint()
+        await asyncio.sleep(server.dialect.delivery.visible_within_s)
+        answers = await asyncio.gather(*(broadcast(server) for _ in range(50)))
+        rule = server.dialect.idempotency
+        created = server.contract.operations["createBroadcastEvent"].success.value
+        statuses = Counter(answer.status for answer in answers)
+        expected = Counter({created: 1})
+        expected[rule.duplicate_status.value] += 49
+        assert statuses == expected
+        flagged = [answer for answer in answers if answer.data["is_duplicate_event"]]
+        uids = {answer.data["uid"] for answer in answers}
+        if rule.duplicate.value is Duplicate.FIRST_EVENT:
+            assert (len(uids), len(flagged)) == (1, 0)
+        else:
+            assert (len(uids), len(flagged)) == (50, 49)
+            assert all(answer.data["endpoints"] == [] for answer in flagged)
+        deliveries = await server.journal(kind="deliveries")
+        assert len(deliveries["deliveries"]) == 1
+
+    over(name, trial)
+
+
+@every_dialect
+def test_a_key_counts_within_its_project_only(name: str) -> None:
+    async def trial(server: Server) -> None:
+        body = {"event_type": "t", "data": {}, "idempotency_key": "k"}
+        first = await server.call("createBroadcastEvent", body=body)
+        other = await server.call("createBroadcastEvent", body=body, project="two", key="key-two")
+        assert first.data["uid"] != other.data["uid"]
+        assert other.data["is_duplicate_event"] is False
+
+    over(name, trial)
+
+
+@every_dialect
+def test_custom_headers_that_cannot_be_sent_are_refused(name: str) -> None:
+    async def trial(server: Server) -> None:
+        invalid = server.dialect.errors.invalid_value.value
+        for headers in (
+            {"X": "a\r\nY: b"},
+            {"X Y": "a"},
+            {"": "a"},
+            {"X": "\x7f"},
+            {"X": 1},
+            {"Ä": "a"},
+            {"X": "配"},
+        ):
+            assert server.refused(await broadcast(server, custom_headers=headers), invalid), headers
+        own = server.dialect.delivery.event_id_header
+        answered = await broadcast(server, custom_headers={own: "mine"})
+        if server.dialect.delivery.reserved_headers.value is OnInput.REFUSED:
+            assert server.refused(answered, invalid)
+        else:
+            assert server.sound("createBroadcastEvent", answered)
+
+    over(name, trial)

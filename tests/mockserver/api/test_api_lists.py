@@ -1,0 +1,336 @@
+"""Paging, filters and order of the two list operations (sections 2.2, 4.4 and 4.7), under every
+shipped dialect.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from hookproof.spec.dialect.vocabulary import (
+    AboveMaximum,
+    BadParameter,
+    CursorForm,
+    Match,
+    NoValue,
+    SortKey,
+)
+from tests.mockserver.running_server import Server, every_dialect, over
+
+LISTS = {"listPortalLinks": "portal links", "listSources": "sources"}
+every_list = pytest.mark.parametrize("operation_id", LISTS)
+
+
+async def make(server: Server, operation_id: str, name: str, **fields: Any) -> Any:
+    if operation_id == "listPortalLinks":
+        return await server.portal_link(name=name, **fields)
+    return await server.source(name=name, type=server.dialect.words.source_types[0], **fields)
+
+
+async def page(
+    server: Server, operation_id: str, **query: str
+) -> tuple[list[str], Mapping[str, Any]]:
+    answered = await server.call(operation_id, query=query)
+    assert server.sound(operation_id, answered), answered
+    return [one["uid"] for one in answered.data["content"]], answered.data["pagination"]
+
+
+async def walk(
+    server: Server, operation_id: str, direction: str, per_page: int, **query: str
+) -> list[list[str]]:
+    """All pages on the way, the filters repeated each time, as a client that knows its own query
+    does.
+    """
+    pages = []
+    cursor: dict[str, str] = {}
+    while True:
+        uids, pagination = await page(
+            server, operation_id, perPage=str(per_page), direction=direction, **query, **cursor
+        )
+        pages.append(uids)
+        name = f"{direction}_page_cursor"
+        if not pagination[f"has_{direction}_page"]:
+            assert not pagination.get(name)
+            return pages
+        cursor = {name: pagination[name]}
+
+
+@every_list
+@every_dialect
+def test_every_item_comes_once_in_either_order(name: str, operation_id: str) -> None:
+    async def trial(server: Server) -> None:
+        made = [(await make(server, operation_id, f"name {n % 5}"))["uid"] for n in range(11)]
+        by_name = sorted(range(11), key=lambda n: (n % 5, n))
+        key = server.dialect.paging.sort_key.value
+        ascending = made if key is SortKey.CREATED_AT else [made[n] for n in by_name]
+        for per_page in (1, 3, 4, 10, 11, 12):
+            up = await walk(server, operation_id, "next", per_page, sort="ASC")
+            assert [uid for one in up for uid in one] == ascending
+            down = await walk(server, operation_id, "next", per_page)
+            assert [uid for one in down for uid in one] == ascending[::-1]
+            assert all(len(one) == per_page for one in up[:-1])
+
+    over(name, trial)
+
+
+@every_list
+@every_dialect
+def test_prev_leads_back_over_the_pages_of_next(name: str, operation_id: str) -> None:
+    async def trial(server: Server) -> None:
+        for n in range(9):
+            await make(server, operation_id, f"name {n % 4}")
+        cursor: dict[str, str] = {}
+        seen = []
+        while True:
+            uids, pagination = await page(
+                server, operation_id, perPage="2", direction="next", **cursor
+            )
+            seen.append(uids)
+            assert pagination["has_prev_page"] is (len(seen) > 1)
+            if not pagination["has_next_page"]:
+                break
+            cursor = {"next_page_cursor": pagination["next_page_cursor"]}
+        for earlier in reversed(seen[:-1]):
+            uids, pagination = await page(
+                server,
+                operation_id,
+                perPage="2",
+                direction="prev",
+                prev_page_cursor=pagination["prev_page_cursor"],
+            )
+            assert uids == earlier
+            assert pagination["has_next_page"] is True
+        assert pagination["has_prev_page"] is False
+
+    over(name, trial)
+
+
+@every_list
+@every_dialect
+def test_items_that_come_in_meanwhile_neither_repeat_nor_hide_others(
+    name: str, operation_id: str
+) -> None:
+    async def trial(server: Server) -> None:
+        made = [(await make(server, operation_id, f"b {n:02}"))["uid"] for n in range(8)]
+        seen = []
+        cursor: dict[str, str] = {}
+        for turn in range(8):
+            uids, pagination = await page(server, operation_id, perPage="2", sort="DESC", **cursor)
+            seen += uids
+            await make(server, operation_id, f"a {turn}")
+            await make(server, operation_id, f"c {turn}")
+            if not set(made) - set(seen):
+                break
+            cursor = {"next_page_cursor": pagination["next_page_cursor"]}
+        assert [uid for uid in seen if uid in made] == made[::-1]
+        assert len(set(seen)) == len(seen)
+
+    over(name, trial)
+
+
+@every_dialect
+def test_portal_links_are_filtered_as_the_dialect_matches(name: str) -> None:
+    async def trial(server: Server) -> None:
+        rules = server.dialect.paging
+        names = ["Alpha", "alpha", "Beta alpha", "Alph", "ÄLPHA", "100%", "a_b", "äl"]
+        owners = ["own", "owner", "an own", "OWN", ""]
+        links = [await server.portal_link(name=n, owner_id=o) for n in names for o in owners]
+
+        async def expect(query: dict[str, str], matches: list[bool]) -> None:
+            pages = await walk(server, "listPortalLinks", "next", 7, sort="ASC", **query)
+            found = {uid for one in pages for uid in one}
+            assert found == {
+                link["uid"] for link, match in zip(links, matches, strict=True) if match
+            }, query
+
+        for wanted in ("alpha", "Alpha", "lph", "äl", "%", "_", "own"):
+            match: Match = rules.name_match.value
+            await expect(
+                {rules.name_filter: wanted}, [match.matches(wanted, link["name"]) for link in links]
+            )
+            match = rules.owner_match.value
+            await expect(
+                {rules.owner_filter: wanted},
+                [match.matches(wanted, link.get("owner_id") or "") for link in links],
+            )
+        await expect(
+            {rules.name_filter: "Alpha", rules.owner_filter: "own"},
+            [
+                rules.name_match.value.matches("Alpha", link["name"])
+                and rules.owner_match.value.matches("own", link.get("owner_id") or "")
+                for link in links
+            ],
+        )
+
+    over(name, trial)
+
+
+def test_an_opaque_cursor_carries_filter_and_order() -> None:
+    async def trial(server: Server) -> None:
+        rules = server.dialect.paging
+        wanted = [
+            (await server.portal_link(name=f"yes {n}", owner_id="o"))["uid"] for n in range(5)
+        ]
+        for n in range(5):
+            await server.portal_link(name=f"no {n}", owner_id="p")
+        first, pagination = await page(
+            server,
+            "listPortalLinks",
+            perPage="2",
+            sort="ASC",
+            **{rules.owner_filter: "o", rules.name_filter: "yes"},
+        )
+        second, pagination = await page(
+            server, "listPortalLinks", perPage="2", next_page_cursor=pagination["next_page_cursor"]
+        )
+        third, _ = await page(
+            server, "listPortalLinks", perPage="2", next_page_cursor=pagination["next_page_cursor"]
+        )
+        assert first + second + third == wanted
+
+    over("reference", trial)
+
+
+@every_dialect
+def test_sources_are_filtered_by_type_and_provider(name: str) -> None:
+    async def trial(server: Server) -> None:
+        words = server.dialect.words
+        http, queue = words.source_types[:2]
+        github, twitter = words.source_providers[:2]
+        kinds = [(http, github), (http, twitter), (http, None), (queue, None), (http, github)]
+        made = []
+        for number, (kind, provider) in enumerate(kinds):
+            more = {} if provider is None else {"provider": provider}
+            made.append((await server.source(name=f"s{number}", type=kind, **more))["uid"])
+
+        async def found(**query: str) -> set[str]:
+            return {
+                uid for one in await walk(server, "listSources", "next", 2, **query) for uid in one
+            }
+
+        assert await found(type=http) == {made[0], made[1], made[2], made[4]}
+        assert await found(type=queue) == {made[3]}
+        assert await found(provider=github) == {made[0], made[4]}
+        assert await found(type=queue, provider=github) == set()
+        assert await found(type="else") == set()
+
+    over(name, trial)
+
+
+@every_list
+@every_dialect
+def test_page_sizes_follow_the_dialect(name: str, operation_id: str) -> None:
+    async def trial(server: Server) -> None:
+        rules = server.dialect.paging
+        maximum = rules.maximum_per_page.value
+        _, pagination = await page(server, operation_id)
+        assert pagination["per_page"] == rules.default_per_page.value
+        for asked in (str(maximum + 1), "9" * 5000):
+            answered = await server.call(operation_id, query={"perPage": asked})
+            if rules.above_maximum.value is AboveMaximum.REFUSE:
+                assert server.refused(answered, server.dialect.errors.invalid_value.value)
+            else:
+                assert answered.data["pagination"]["per_page"] == maximum
+
+    over(name, trial)
+
+
+@every_list
+@every_dialect
+def test_parameters_that_cannot_be_read_are_refused_or_taken_as_not_given(
+    name: str, operation_id: str
+) -> None:
+    async def trial(server: Server) -> None:
+        rules = server.dialect.paging
+        await make(server, operation_id, "only")
+        bad = (
+            {"perPage": "0"},
+            {"perPage": "-1"},
+            {"perPage": "two"},
+            {"perPage": "1.5"},
+            {"perPage": "٣"},
+            {"sort": "asc"},
+            {"direction": "sideways"},
+            {"direction": "next", "next_page_cursor": "made up"},
+            {"direction": "prev", "prev_page_cursor": "\x00"},
+            {"next_page_cursor": "A" * 4000},
+        )
+        for query in bad:
+            answered = await server.call(operation_id, query=query)
+            if rules.bad_parameter.value is BadParameter.REFUSE:
+                assert server.refused(answered, server.dialect.errors.invalid_value.value), query
+            else:
+                assert server.sound(operation_id, answered), query
+                assert answered.data["pagination"]["per_page"] == rules.default_per_page.value
+                assert len(answered.data["content"]) == 1
+
+    over(name, trial)
+
+
+def test_a_cursor_of_the_other_list_is_refused() -> None:
+    async def trial(server: Server) -> None:
+        for n in range(2):
+            await server.source(name=f"s{n}", type=server.dialect.words.source_types[0])
+        _, pagination = await page(
+            server, "listSources", perPage="1", type=server.dialect.words.source_types[0]
+        )
+        cursor = {"next_page_cursor": pagination["next_page_cursor"]}
+        assert server.refused(await server.call("listPortalLinks", query=cursor), 400)
+
+    over("reference", trial)
+
+
+def test_a_forged_cursor_is_refused() -> None:
+    async def trial(server: Server) -> None:
+        assert server.dialect.paging.cursor_form.value is CursorForm.OPAQUE
+        for n in range(3):
+            await server.portal_link(name=f"n{n}")
+        _, pagination = await page(server, "listPortalLinks", perPage="1")
+        cursor = pagination["next_page_cursor"]
+        for place in range(len(cursor)):
+            forged = cursor[:place] + ("A" if cursor[place] != "A" else "B") + cursor[place + 1 :]
+            answered = await server.call("listPortalLinks", query={"next_page_cursor": forged})
+            assert server.refused(answered, 400), place
+
+    over("reference", trial)
+
+
+@every_list
+@every_dialect
+def test_a_cursor_of_another_project_or_list_opens_nothing(name: str, operation_id: str) -> None:
+    async def trial(server: Server) -> None:
+        await make(server, operation_id, "mine")
+        other = next(one for one in LISTS if one != operation_id)
+        for project in ("one", "two"):
+            if operation_id == "listPortalLinks":
+                for n in range(3):
+                    await server.portal_link(project, name=f"n{n}")
+        answered = await server.call(
+            operation_id, project="two", key="key-two", query={"perPage": "1"}
+        )
+        shown = answered.data["content"]
+        assert all(one["project_id"] == "two" for one in shown)
+        cursor = answered.data["pagination"].get("next_page_cursor")
+        if cursor:
+            for there, project in ((operation_id, "one"), (other, "two")):
+                crossed = await server.call(
+                    there, project=project, key=f"key-{project}", query={"next_page_cursor": cursor}
+                )
+                if crossed.status == server.dialect.errors.invalid_value.value:
+                    continue
+                assert all(one["project_id"] == project for one in crossed.data["content"])
+
+    over(name, trial)
+
+
+@every_list
+@every_dialect
+def test_an_empty_list_has_an_empty_page(name: str, operation_id: str) -> None:
+    async def trial(server: Server) -> None:
+        uids, pagination = await page(server, operation_id)
+        assert uids == []
+        assert (pagination["has_next_page"], pagination["has_prev_page"]) == (False, False)
+        if server.dialect.representation.no_value.value is NoValue.ABSENT:
+            assert "next_page_cursor" not in pagination
+
+    over(name, trial)

@@ -1,0 +1,114 @@
+"""Portal links, one by one (sections 2.6, 4.5 and 4.6), under every shipped dialect."""
+
+from typing import Any
+
+from hookproof.spec.dialect.vocabulary import PortalEndpointsMeaning
+from tests.mockserver.running_server import Server, every_dialect, over
+
+
+async def exposed(server: Server, link: Any) -> list[str]:
+    """The uids that a portal link exposes, told alike by the operation, the list, the count and the
+    metadata.
+    """
+    fetched = await server.call("getPortalLink", target=link["uid"])
+    assert server.sound("getPortalLink", fetched)
+    listed = await server.call("listPortalLinks")
+    (same,) = [one for one in listed.data["content"] if one["uid"] == link["uid"]]
+    assert same == fetched.data
+    uids = [one["uid"] for one in fetched.data["endpoints_metadata"]]
+    assert fetched.data["endpoint_count"] == len(uids)
+    assert fetched.data["endpoints"] == uids
+    return uids
+
+
+@every_dialect
+def test_a_portal_link_inherits_the_endpoints_of_its_owner_as_they_come(name: str) -> None:
+    async def trial(server: Server) -> None:
+        link = await server.portal_link(name="link", owner_id="mine")
+        assert await exposed(server, link) == []
+        await server.endpoint(owner_id="not mine")
+        made = []
+        for _ in range(3):
+            made.append((await server.endpoint(owner_id="mine"))["uid"])
+            assert await exposed(server, link) == made
+
+    over(name, trial)
+
+
+@every_dialect
+def test_an_update_is_what_is_fetched_afterwards(name: str) -> None:
+    async def trial(server: Server) -> None:
+        link = await server.portal_link(name="old", owner_id="old owner")
+        auth_type = server.dialect.words.portal_auth_types[1]
+        change = {
+            "name": "new",
+            "owner_id": "new owner",
+            "can_manage_endpoint": True,
+            "auth_type": auth_type,
+        }
+        updated = await server.call("updatePortalLink", target=link["uid"], body=change)
+        assert server.sound("updatePortalLink", updated)
+        assert {field: updated.data[field] for field in change} == change
+        assert updated.data["updated_at"] > link["updated_at"]
+        assert updated.data["created_at"] == link["created_at"]
+        fetched = await server.call("getPortalLink", target=link["uid"])
+        assert fetched.data == updated.data
+        kept = await server.call(
+            "updatePortalLink", target=link["uid"], body={"name": "n", "owner_id": "new owner"}
+        )
+        assert kept.data["can_manage_endpoint"] is True
+
+    over(name, trial)
+
+
+@every_dialect
+def test_a_new_owner_brings_that_owners_endpoints(name: str) -> None:
+    async def trial(server: Server) -> None:
+        ours = (await server.endpoint(owner_id="ours"))["uid"]
+        theirs = (await server.endpoint(owner_id="theirs"))["uid"]
+        link = await server.portal_link(name="link", owner_id="ours")
+        assert await exposed(server, link) == [ours]
+        await server.call(
+            "updatePortalLink", target=link["uid"], body={"name": "link", "owner_id": "theirs"}
+        )
+        assert await exposed(server, link) == [theirs]
+
+    over(name, trial)
+
+
+@every_dialect
+def test_the_deprecated_endpoints_list_means_what_the_dialect_says(name: str) -> None:
+    async def trial(server: Server) -> None:
+        owned = (await server.endpoint(owner_id="ours"))["uid"]
+        named = (await server.endpoint(owner_id="theirs"))["uid"]
+        link = await server.portal_link(name="link", owner_id="ours")
+        body = {"name": "link", "owner_id": "ours", "endpoints": [named, owned, named, "unknown"]}
+        assert server.sound(
+            "updatePortalLink", await server.call("updatePortalLink", target=link["uid"], body=body)
+        )
+        added = server.dialect.requests.portal_endpoints.value is PortalEndpointsMeaning.ADDED
+        assert await exposed(server, link) == ([owned, named] if added else [owned])
+
+    over(name, trial)
+
+
+@every_dialect
+def test_other_projects_neither_see_nor_lend_anything(name: str) -> None:
+    async def trial(server: Server) -> None:
+        body = server.endpoint_body(owner_id="shared")
+        foreign = await server.call("createEndpoint", body=body, project="two", key="key-two")
+        link = await server.portal_link(name="link", owner_id="shared")
+        assert await exposed(server, link) == []
+        update = {"name": "link", "owner_id": "shared", "endpoints": [foreign.data["uid"]]}
+        await server.call("updatePortalLink", target=link["uid"], body=update)
+        assert await exposed(server, link) == []
+        for operation_id, body in (
+            ("getPortalLink", None),
+            ("updatePortalLink", {"name": "x", "owner_id": "y"}),
+        ):
+            answered = await server.call(
+                operation_id, target=link["uid"], project="two", key="key-two", body=body
+            )
+            assert server.refused(answered, server.dialect.errors.unknown_resource.value)
+
+    over(name, trial)

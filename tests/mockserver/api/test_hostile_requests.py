@@ -1,0 +1,294 @@
+"""Hostile input: a refusal in the dialect's body, never a failure of the server, never a hang,
+nothing changed.
+"""
+
+import asyncio
+import gzip
+import json
+
+import pytest
+
+from tests.mockserver.api.request_flood import flood
+from tests.mockserver.running_server import Server, every_dialect, over
+
+DEADLINE_S = 60.0
+NESTED = 10_000
+
+MALFORMED = {
+    "nothing": b"",
+    "text": b"hello",
+    "truncated": b'{"name": "x", "url": "https://receiver.invalid/',
+    "two values": b'{"name": "x"} {}',
+    "nested lists": b'{"name": ' + b"[" * NESTED + b"]" * NESTED + b"}",
+    "nested objects": b'{"a":' * NESTED + b"1" + b"}" * NESTED,
+    "a member twice": b'{"name": "x", "url": "https://receiver.invalid/", "owner_id": "o", "name": "y"}',
+    "a nested member twice": b'{"name":"x","url":"https://a.invalid/","owner_id":"o","mtls_client_cert":{"a":1,"a":2}}',
+    "a member twice, once escaped": b'{"name": "x", "url": "https://a.invalid/", "owner_id": "o", "n\\u0061me": "y"}',
+    "NUL in a text": b'{"name": "x\\u0000", "url": "https://receiver.invalid/", "owner_id": "o"}',
+    "NUL between": b'{"name": "x",\x00 "url": "https://receiver.invalid/"}',
+    "lone surrogate": b'{"name": "\\ud800", "url": "https://receiver.invalid/", "owner_id": "o"}',
+    "no UTF-8": b'{"name": "\xff", "url": "https://receiver.invalid/", "owner_id": "o"}',
+    "UTF-16": '{"name": "x"}'.encode("utf-16"),
+    "a byte order mark": b'\xef\xbb\xbf{"name": "x"}',
+    "a number beyond floats": b'{"name": "x", "url": "https://a.invalid/", "owner_id": "o", "rate_limit": 1e999}',
+    "a number of many digits": b'{"name": "x", "rate_limit": ' + b"9" * 6000 + b"}",
+    "not a number": b'{"name": "x", "rate_limit": NaN}',
+    "a comment": b'{"name": "x" /* y */}',
+    "single quotes": b"{'name': 'x'}",
+}
+INVALID = {
+    "a list": b"[]",
+    "null": b"null",
+    "beyond 64 bits": b'{"name":"x","url":"https://a.invalid/","owner_id":"o","rate_limit":123456789012345678901234}',
+    "far below zero": b'{"name":"x","url":"https://a.invalid/","owner_id":"o","http_timeout":-1e30}',
+    "a wrong type": b'{"name":["x"],"url":"https://a.invalid/","owner_id":"o"}',
+    "null for a text": b'{"name":"x","url":"https://a.invalid/","owner_id":null}',
+}
+
+
+async def unchanged(server: Server) -> list[object]:
+    """All that the server has stored, as far as the API and the journal show."""
+    links = await server.call("listPortalLinks")
+    deliveries = await server.journal(kind="deliveries")
+    return [links.data["content"], deliveries["deliveries"]]
+
+
+@pytest.mark.parametrize("kind", [*MALFORMED, *INVALID])
+@every_dialect
+def test_a_hostile_body_is_refused_and_changes_nothing(name: str, kind: str) -> None:
+    async def trial(server: Server) -> None:
+        link = await server.portal_link(name="link", owner_id="o")
+        before = await unchanged(server)
+        errors = server.dialect.errors
+        expected = errors.malformed_body.value if kind in MALFORMED else errors.invalid_value.value
+        raw = MALFORMED.get(kind, INVALID.get(kind))
+        async with asyncio.timeout(DEADLINE_S):
+            answered = await server.call("createEndpoint", raw=raw)
+        assert server.refused(answered, expected), answered
+        for operation_id in (
+            ("updatePortalLink", "createBroadcastEvent") if kind in MALFORMED else ()
+        ):
+            async with asyncio.timeout(DEADLINE_S):
+                answered = await server.call(operation_id, target=link["uid"], raw=raw)
+            assert server.refused(answered, expected), operation_id
+        assert await unchanged(server) == before
+
+    over(name, trial)
+
+
+@every_dialect
+def test_deep_or_broken_data_of_an_event_is_refused(name: str) -> None:
+    async def trial(server: Server) -> None:
+        malformed = server.dialect.errors.malformed_body.value
+        for data in (
+            b'{"a":' + b"[" * NESTED + b"]" * NESTED + b"}",
+            b'{"a":"\xff"}',
+            b'{"a":01}',
+            b'{"a"',
+            b"{]",
+        ):
+            raw = b'{"event_type":"t","idempotency_key":"k","data":' + data + b"}"
+            assert server.refused(await server.call("createBroadcastEvent", raw=raw), malformed), (
+                data[:40]
+            )
+        twice = b'{"event_type":"t","idempotency_key":"k","data":{},"data":{"a":1}}'
+        assert server.refused(await server.call("createBroadcastEvent", raw=twice), malformed)
+
+    over(name, trial)
+
+
+@every_dialect
+def test_a_body_that_is_not_declared_as_json_is_refused(name: str) -> None:
+    async def trial(server: Server) -> None:
+        status = server.dialect.errors.unsupported_media_type.value
+        body = json.dumps(server.endpoint_body()).encode()
+        for declared in (
+            "text/plain",
+            "application/x-www-form-urlencoded",
+            "application/json; charset=utf-16",
+            "application/json; charset=latin-1",
+            "application/jsonx",
+            "application/json/x",
+            ";",
+            "",
+        ):
+            answered = await server.call(
+                "createEndpoint", raw=body, headers={"Content-Type": declared}
+            )
+            assert server.refused(answered, status), declared
+        packed = gzip.compress(body)
+        answered = await server.call(
+            "createEndpoint", raw=packed, headers={"Content-Encoding": "gzip"}
+        )
+        assert server.refused(answered, status)
+        for declared in (
+            "application/json; charset=UTF-8",
+            'Application/JSON;charset="utf-8"',
+            "application/json;x=y",
+        ):
+            answered = await server.call(
+                "createEndpoint", raw=body, headers={"Content-Type": declared}
+            )
+            assert server.sound("createEndpoint", answered), declared
+
+    over(name, trial)
+
+
+async def exchange(server: Server, *parts: bytes, close: bool = False) -> bytes:
+    """What comes back on a connection on which these bytes were sent, until the server closes it."""
+    host, _, port = server.base.removeprefix("http://").partition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    try:
+        for part in parts:
+            writer.write(part)
+            await writer.drain()
+        if close:
+            writer.write_eof()
+        async with asyncio.timeout(DEADLINE_S):
+            return await reader.read()
+    finally:
+        writer.close()
+
+
+def head(
+    server: Server,
+    *headers: str,
+    method: str = "POST",
+    path: str = "/api/v1/projects/one/endpoints",
+) -> bytes:
+    key = server.dialect.authentication.key_format.format(key="key-one")
+    lines = (
+        f"{method} {path} HTTP/1.1",
+        "Host: x",
+        f"Authorization: {key}",
+        "Content-Type: application/json",
+        *headers,
+    )
+    return "\r\n".join((*lines, "", "")).encode("latin-1")
+
+
+def refusal(server: Server, answer: bytes, status: int) -> bool:
+    top, _, body = answer.partition(b"\r\n\r\n")
+    assert f"Content-Type: {server.dialect.errors.content_type}".encode() in top
+    return top.startswith(f"HTTP/1.1 {status} ".encode()) and not server.contract.error_problems(
+        json.loads(body)
+    )
+
+
+@every_dialect
+def test_a_large_body_is_refused_before_it_is_read(name: str) -> None:
+    async def trial(server: Server) -> None:
+        status = server.dialect.errors.body_too_large.value
+        declared = await exchange(
+            server, head(server, "Content-Length: 10485760", "Expect: 100-continue")
+        )
+        assert refusal(server, declared, status)
+        part = b"8000\r\n" + b"x" * 0x8000 + b"\r\n"
+        chunked = await exchange(server, head(server, "Transfer-Encoding: chunked"), part * 40)
+        assert refusal(server, chunked, status)
+
+    over(name, trial)
+
+
+@every_dialect
+def test_slow_senders_are_told_and_dropped(name: str) -> None:
+    async def trial(server: Server) -> None:
+        status = server.dialect.errors.slow_request.value
+        assert refusal(server, await exchange(server, b"POST /api/v1/proj"), status)
+        assert refusal(
+            server, await exchange(server, head(server, "Content-Length: 100"), b'{"name"'), status
+        )
+        good = head(server, "Connection: close", method="GET", path="/api/v1/projects/one/sources")
+        assert (await exchange(server, good)).startswith(b"HTTP/1.1 2")
+
+    over(name, trial, request_s=0.3)
+
+
+@every_dialect
+def test_what_is_not_http_is_refused_in_the_dialects_body(name: str) -> None:
+    async def trial(server: Server) -> None:
+        status = server.dialect.errors.malformed_body.value
+        for sent in (
+            b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"x" * 100 + b"\r\n\r\n",
+            b"GET / HTTP/9.9\r\n\r\n",
+            b"G\x00T / HTTP/1.1\r\n\r\n",
+            head(server, "Content-Length: 5", "Content-Length: 6"),
+            head(server, "Content-Length: -5"),
+            head(server, "Content-Length: 5", "Transfer-Encoding: chunked") + b"0\r\n\r\n",
+            head(server, "Bad Header: x"),
+            head(server, "X: " + "y" * 100_000),
+            head(server, *(f"X-{number}: y" for number in range(5000))),
+            head(server, method="GET", path="/" + "x" * 100_000),
+        ):
+            answer = await exchange(server, sent)
+            assert refusal(server, answer, status), answer[:200]
+
+    over(name, trial)
+
+
+@every_dialect
+def test_every_form_of_request_target_is_read(name: str) -> None:
+    async def trial(server: Server) -> None:
+        unknown = server.dialect.errors.unknown_path.value
+        sources = "/api/v1/projects/one/sources"
+        for target in (
+            sources,
+            f"{sources}?",
+            f"{sources}?perPage=1",
+            f"{server.base}{sources}",
+            f"{sources}#",
+        ):
+            answer = await exchange(
+                server, head(server, "Connection: close", method="GET", path=target)
+            )
+            assert answer.startswith(b"HTTP/1.1 2"), target
+        for target in (f"/{sources}", server.base, f"{sources}#/", f"/{server.base}{sources}"):
+            answer = await exchange(
+                server, head(server, "Connection: close", method="GET", path=target)
+            )
+            assert refusal(server, answer, unknown), target
+        assert {entry["path"] for entry in (await server.journal(status=unknown))["requests"]} >= {
+            f"/{sources}"
+        }
+
+    over(name, trial)
+
+
+@every_dialect
+def test_broken_chunks_and_bodies_cut_short_change_nothing(name: str) -> None:
+    async def trial(server: Server) -> None:
+        body = json.dumps(server.endpoint_body()).encode()
+        sized = f"{len(body):x}".encode()
+        for sent in (
+            head(server, "Transfer-Encoding: chunked") + b"zz\r\n" + body + b"\r\n0\r\n\r\n",
+            head(server, "Transfer-Encoding: chunked") + sized + b"\r\n" + body + b"xx0\r\n\r\n",
+            head(server, "Transfer-Encoding: chunked") + sized + b"\r\n" + body[:10],
+            head(server, f"Content-Length: {len(body)}") + body[:10],
+        ):
+            answer = await exchange(server, sent, close=True)
+            assert not answer or answer.startswith(b"HTTP/1.1 4"), answer[:200]
+        journal = await server.journal(operation="createEndpoint")
+        assert all(entry["status"] >= 400 for entry in journal["requests"])
+
+    over(name, trial)
+
+
+def test_idle_connections_do_not_keep_others_waiting() -> None:
+    async def trial(server: Server) -> None:
+        host, _, port = server.base.removeprefix("http://").partition(":")
+        idle = [await asyncio.open_connection(host, int(port)) for _ in range(500)]
+        try:
+            async with asyncio.timeout(DEADLINE_S):
+                assert (await server.endpoint())["uid"]
+        finally:
+            for _, writer in idle:
+                writer.close()
+
+    over("reference", trial)
+
+
+def test_a_flood_of_spoilt_requests_is_answered_without_a_fault() -> None:
+    tally, _ = asyncio.run(flood(1000))
+    assert tally.late == 0
+    assert tally.total > 5000
+    assert max(tally.statuses) < 500

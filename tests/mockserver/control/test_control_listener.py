@@ -1,0 +1,165 @@
+"""The control listener: it arranges, it looks, and it is not on the API's port."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookproof.mockserver.control.fixtures import DEFAULT_PATH, read_fixtures
+from hookproof.spec.dialect.reader import load_dialect
+from hookproof.spec.strict_yaml.reader import FileProblems
+from tests.mockserver.running_server import Server, every_dialect, over
+
+
+async def control(server: Server, method: str, path: str, **given: Any) -> tuple[int, Any]:
+    async with server.session.request(method, server.control + path, **given) as response:
+        text = await response.text()
+        return response.status, (await response.json()) if "json" in response.content_type else text
+
+
+@every_dialect
+def test_the_default_fixtures_hold_every_kind_in_every_project(name: str) -> None:
+    async def trial(server: Server) -> None:
+        words = server.dialect.words
+        for project in ("one", "two"):
+            found: dict[str, list[Any]] = {}
+            for operation_id in ("listPortalLinks", "listSources"):
+                items: list[Any] = []
+                cursor = ""
+                while True:
+                    query = {"perPage": "50", **({"next_page_cursor": cursor} if cursor else {})}
+                    answered = await server.call(
+                        operation_id, query=query, project=project, key=f"key-{project}"
+                    )
+                    assert server.sound(operation_id, answered)
+                    items += answered.data["content"]
+                    cursor = answered.data["pagination"].get("next_page_cursor") or ""
+                    if not cursor:
+                        break
+                found[operation_id] = items
+            links, sources = found["listPortalLinks"], found["listSources"]
+            assert len({one["name"] for one in links}) > 20
+            assert len({one.get("owner_id") for one in links}) > 5
+            assert {one["type"] for one in sources} == set(words.source_types)
+            assert {one["verifier"]["type"] for one in sources} == set(words.verifier_types)
+            kinds = {one["pub_sub"]["type"] for one in sources if one.get("pub_sub")}
+            assert kinds >= set(words.pub_sub_types[:4])
+            assert {one["provider"] for one in sources if one.get("provider")} == set(
+                words.source_providers[:3]
+            )
+
+    over(name, trial, fixtures=True)
+
+
+def test_a_reset_brings_back_the_start() -> None:
+    async def trial(server: Server) -> None:
+        async def names() -> list[str]:
+            answered = await server.call("listPortalLinks", query={"perPage": "100"})
+            return [one["name"] for one in answered.data["content"]]
+
+        start = await names()
+        endpoint = await server.endpoint()
+        await server.portal_link(name="another")
+        assert await control(server, "POST", "/reset") == (204, "")
+        assert await names() == start
+        gone = await server.call("getEndpoint", target=endpoint["uid"])
+        assert server.refused(gone, server.dialect.errors.unknown_resource.value)
+
+    over("reference", trial, fixtures=True)
+
+
+def test_fixtures_can_be_added_to_all_projects() -> None:
+    async def trial(server: Server) -> None:
+        content = {"portal_links": [{"name": "added"}], "sources": [{"name": "s", "type": "http"}]}
+        assert await control(server, "POST", "/fixtures", json=content) == (204, "")
+        for project in ("one", "two"):
+            for operation_id in ("listPortalLinks", "listSources"):
+                answered = await server.call(operation_id, project=project, key=f"key-{project}")
+                assert len(answered.data["content"]) == 1
+
+    over("reference", trial)
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "expected"),
+    [
+        ("/fixtures", b"{", "truncated"),
+        ("/fixtures", b'{"portal": []}', "portal"),
+        ("/fixtures", b'{"portal_links": [{"name": "x"}, {}]}', "portal_links[1]"),
+        ("/fixtures", b'{"portal_links": [1]}', "object"),
+        ("/projects/one/portal-links", b'{"name": 1}', "/name"),
+        ("/projects/one/portal-links", b'{"name": "x", "colour": "red"}', "colour"),
+        ("/projects/one/sources", b'{"name": "x"}', "type"),
+        ("/projects/none/sources", b'{"name": "x", "type": "http"}', "no project none"),
+    ],
+)
+def test_a_wrong_request_is_told_what_is_wrong_and_stores_nothing(
+    path: str, content: bytes, expected: str
+) -> None:
+    async def trial(server: Server) -> None:
+        status, told = await control(server, "POST", path, data=content)
+        assert 400 <= status < 500
+        assert expected in told["problem"]
+        assert (await server.call("listPortalLinks")).data["content"] == []
+
+    over("reference", trial)
+
+
+def test_the_journal_waits_for_a_count_and_filters() -> None:
+    async def trial(server: Server) -> None:
+        async def later() -> None:
+            await server.call("listSources")
+            await server.call("listSources", key="wrong")
+
+        waiting = asyncio.create_task(
+            server.journal(operation="listSources", count="2", timeout="5")
+        )
+        await later()
+        found = await waiting
+        assert found["complete"] is True
+        assert [entry["status"] for entry in found["requests"]] == [200, 401]
+        refused = await server.journal(status="401")
+        assert [entry["operation"] for entry in refused["requests"]] == ["listSources"]
+        never = await server.journal(project="two", count="1", timeout="0.01")
+        assert never == {"requests": [], "complete": False}
+        status, told = await control(server, "GET", "/journal?colour=red")
+        assert (status, "colour" in told["problem"]) == (422, True)
+        for query in ("count=x", "count=nan", "timeout=-1", "kind=else"):
+            assert (await control(server, "GET", f"/journal?{query}"))[0] == 422
+
+    over("reference", trial)
+
+
+def test_health_and_metrics_are_told() -> None:
+    async def trial(server: Server) -> None:
+        await server.call("listSources")
+        assert await control(server, "GET", "/health") == (200, {"status": "ok"})
+        status, text = await control(server, "GET", "/metrics")
+        assert status == 200
+        assert 'hookproof_requests_total{operation="listSources",status="200"} 1.0' in text
+
+    over("reference", trial)
+
+
+def test_the_api_knows_nothing_of_the_control_listener() -> None:
+    async def trial(server: Server) -> None:
+        for method, path in (
+            ("POST", "/reset"),
+            ("GET", "/journal"),
+            ("GET", "/metrics"),
+            ("GET", "/health"),
+        ):
+            answered = await server.send(method, path)
+            assert server.refused(answered, server.dialect.errors.unknown_path.value)
+
+    over("reference", trial)
+
+
+def test_a_fixture_file_with_mistakes_is_refused_with_their_lines(tmp_path: Path) -> None:
+    path = tmp_path / "fixtures.yaml"
+    path.write_text("portal_links:\n  - {owner_id: o}\nsorces: []\n")
+    with pytest.raises(FileProblems) as caught:
+        read_fixtures(path, load_dialect("reference"))
+    assert {problem.line for problem in caught.value.problems} == {2, 3}
+    assert DEFAULT_PATH.exists()

@@ -1,0 +1,72 @@
+"""Which headers a delivery carries and which a sender may add (section 4.8)."""
+
+import pytest
+
+from hookproof.mockserver.delivery.attempt.headers import (
+    addable,
+    header_problems,
+    reserved_header_names,
+)
+from hookproof.spec.dialect.reader import load_dialect, shipped_dialects
+
+
+@pytest.mark.parametrize("name", shipped_dialects())
+def test_the_service_s_own_headers_are_reserved(name: str) -> None:
+    answers = load_dialect(name)
+    reserved = reserved_header_names(answers)
+    signatures, delivery = answers.signatures, answers.delivery
+    own = {signatures.simple.header, signatures.advanced.header, delivery.event_id_header}
+    own |= {header for header in (delivery.attempt_header, delivery.event_type_header) if header}
+    own |= {
+        scheme.timestamp_header
+        for scheme in (signatures.simple, signatures.advanced)
+        if scheme.timestamp_header
+    }
+    assert {header.lower() for header in own} <= reserved
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "Host",
+            "Content-Length",
+            "Content-Type",
+            "Authorization",
+            "Connection",
+            "Keep-Alive",
+            "Transfer-Encoding",
+        ),
+        *("TE", "Trailer", "Upgrade", "Proxy-Authorization", "Proxy-Connection", "Expect"),
+    ],
+)
+def test_what_frames_or_authorises_a_request_is_reserved(name: str) -> None:
+    assert name.lower() in reserved_header_names(load_dialect("reference"))
+
+
+def test_a_reserved_header_is_left_out_in_any_case_and_the_others_stay() -> None:
+    custom = {"hOsT": "elsewhere", "X-Mine": "1", "AUTHORIZATION": "x"}
+    assert addable(custom, reserved_header_names(load_dialect("reference"))) == (("X-Mine", "1"),)
+
+
+@pytest.mark.parametrize("value", ["a\rb", "a\nb", "a\0b", "a\x7fb", "中", "\ud800"])
+def test_a_value_that_no_header_can_carry_is_a_problem(value: str) -> None:
+    assert len(header_problems({"X-Mine": value})) == 1
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a:b", "a\r\nb", "Größe", "名", "a\0", "(a)"])
+def test_a_name_that_is_no_token_is_a_problem(name: str) -> None:
+    assert len(header_problems({name: "1"})) == 1
+
+
+@pytest.mark.parametrize("value", [1, None, True, [], {}])
+def test_a_value_that_is_no_text_is_a_problem(value: object) -> None:
+    assert len(header_problems({"X-Mine": value})) == 1
+
+
+def test_every_problem_is_told() -> None:
+    assert len(header_problems({"a b": "1\n", "c": 1, "d": "fine"})) == 3
+
+
+def test_sendable_headers_have_no_problem() -> None:
+    assert header_problems({"X-Mine": "größe \t 1", "x_~!#$%&'*+.^`|": ""}) == ()

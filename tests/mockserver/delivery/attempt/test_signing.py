@@ -1,0 +1,78 @@
+"""Signatures, held to vectors that openssl computed (section 6, item 3)."""
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hookproof.spec
+from hookproof.mockserver.delivery.attempt.signing import (
+    SignatureFormat,
+    SigningFault,
+    living_secrets,
+    secret_key,
+)
+from hookproof.mockserver.delivery.store_port import SigningSecret
+from hookproof.spec.dialect.reader import load_dialect
+from hookproof.spec.dialect.vocabulary import SecretForm
+from tests.mockserver.delivery.engines import dialect
+
+VECTORS = json.loads(
+    (Path(hookproof.spec.__file__).parent / "vectors" / "signatures.json").read_text()
+)["vectors"]
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["name"])
+def test_the_signature_is_the_vector_s(vector: dict[str, Any]) -> None:
+    answers = load_dialect_of(vector)
+    scheme = answers.signatures.scheme(advanced=vector["advanced"])
+    made = SignatureFormat(scheme, answers.signatures.secret).headers(
+        vector["secrets"], vector["id"], vector["timestamp"], base64.b64decode(vector["body_b64"])
+    )
+    expected = {**vector["headers"]}
+    expected.pop(answers.delivery.event_id_header, None)
+    assert dict(made) == expected
+
+
+def load_dialect_of(vector: dict[str, Any]) -> Any:
+    name, advanced = vector["dialect"], vector["advanced"]
+    changes = vector.get("scheme", {})
+    if not changes:
+        return load_dialect(name)
+    return dialect(name, signatures={"advanced" if advanced else "simple": changes})
+
+
+def test_a_secret_signs_until_the_instant_it_expires_and_not_after() -> None:
+    secrets = (
+        SigningSecret(value="old", expires_at=100.0),
+        SigningSecret(value="new", expires_at=None),
+    )
+    assert living_secrets(secrets, 99.999) == ["old", "new"]
+    assert living_secrets(secrets, 100.0) == ["new"]
+
+
+def test_a_body_that_looks_like_a_template_is_signed_as_it_is() -> None:
+    answers = load_dialect("standard-webhooks")
+    form = SignatureFormat(answers.signatures.advanced, answers.signatures.secret)
+    key = base64.b64encode(b"k" * 24).decode()
+    one = form.headers([f"whsec_{key}"], "id", 5.0, b"{id}{timestamp}{body}")
+    two = form.headers([f"whsec_{key}"], "id", 5.0, b"id5{body}")
+    assert one != two
+
+
+def test_no_living_secret_is_no_signature() -> None:
+    answers = load_dialect("reference")
+    with pytest.raises(SigningFault, match="no living secret"):
+        SignatureFormat(answers.signatures.simple, answers.signatures.secret).headers(
+            [], "id", 5.0, b""
+        )
+
+
+def test_a_secret_that_is_no_base64_is_told_without_itself() -> None:
+    rules = load_dialect("standard-webhooks").signatures.secret
+    assert rules.form is SecretForm.BASE64
+    with pytest.raises(SigningFault) as caught:
+        secret_key("whsec_not*base64", rules)
+    assert "not*base64" not in str(caught.value)

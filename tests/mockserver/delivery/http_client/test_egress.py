@@ -1,0 +1,235 @@
+"""The egress guard: where connections may go."""
+
+import asyncio
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from ipaddress import ip_network
+
+import pytest
+
+from hookproof.mockserver.delivery.http_client.egress import (
+    LOOKUP_THREADS,
+    EgressGuard,
+    EgressRefused,
+    Lookup,
+)
+
+
+def addresses(host: str, *allowed: str, found: Sequence[str] = ()) -> tuple[str, ...]:
+    async def resolve(name: str) -> Sequence[str]:
+        return found
+
+    async def ask() -> tuple[str, ...]:
+        return await EgressGuard([ip_network(text) for text in allowed], resolve).addresses(host)
+
+    return asyncio.run(ask())
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.9.10", "::1"])
+def test_loopback_is_open(host: str) -> None:
+    assert addresses(host) == (host,)
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "10.0.0.1",
+        "192.168.1.1",
+        "8.8.8.8",
+        "2001:db8::1",
+        "fd00::1",
+        "0.0.0.0",
+        "::",
+        "255.255.255.255",
+    ],
+)
+def test_everything_else_is_closed(host: str) -> None:
+    with pytest.raises(EgressRefused, match="--allow-egress"):
+        addresses(host)
+
+
+def test_an_allowed_network_is_open_and_its_neighbour_is_not() -> None:
+    assert addresses("10.1.2.3", "10.1.0.0/16") == ("10.1.2.3",)
+    with pytest.raises(EgressRefused):
+        addresses("10.2.0.1", "10.1.0.0/16")
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        *(
+            "169.254.169.254",
+            "100.100.100.200",
+            "168.63.129.16",
+            "192.0.0.192",
+            "fd00:ec2::254",
+            "fe80::a9fe:a9fe",
+        ),
+        *("0.0.0.0", "::", "224.0.0.1", "ff02::1", "255.255.255.255"),
+        *("::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::1", "::a9fe:a9fe"),
+    ],
+)
+def test_metadata_services_stay_closed_whatever_is_allowed(host: str) -> None:
+    with pytest.raises(EgressRefused):
+        addresses(host, "0.0.0.0/0", "::/0")
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "::ffff:10.0.0.1",
+        "64:ff9b::10.0.0.1",
+        "64:ff9b:1::10.0.0.1",
+        "2002:0a00:0001::1",
+        "::10.0.0.1",
+        "2001:0:0a00:0001::1",
+    ],
+)
+def test_an_address_inside_another_is_judged_too(host: str) -> None:
+    with pytest.raises(EgressRefused):
+        addresses(host, "::/0")
+    with pytest.raises(EgressRefused):
+        addresses(host)
+
+
+@pytest.mark.parametrize("host", ["64:ff9b::127.0.0.1", "2002:7f00:1::1"])
+def test_a_loopback_address_inside_another_opens_nothing(host: str) -> None:
+    with pytest.raises(EgressRefused):
+        addresses(host)
+
+
+def test_a_mapped_address_is_connected_to_as_what_it_is() -> None:
+    assert addresses("::ffff:127.0.0.1") == ("127.0.0.1",)
+
+
+def test_one_closed_address_among_open_ones_closes_the_name() -> None:
+    with pytest.raises(EgressRefused):
+        addresses("mixed.local", found=["127.0.0.1", "10.0.0.1"])
+
+
+@pytest.mark.parametrize(
+    "host", ["nowhere.invalid", "NOWHERE.INVALID.", "a.test", "b.example", "invalid"]
+)
+def test_a_reserved_name_is_refused_without_a_look_up(host: str) -> None:
+    with pytest.raises(EgressRefused, match="reserved"):
+        addresses(host, "0.0.0.0/0", found=["127.0.0.1"])
+
+
+@pytest.mark.parametrize("host", ["2130706433", "0x7f.1", "127.1"])
+def test_a_number_in_disguise_is_judged_by_what_it_resolves_to(host: str) -> None:
+    with pytest.raises(EgressRefused):
+        addresses(host, found=["10.0.0.1"])
+
+
+def test_the_system_s_resolver_finds_localhost() -> None:
+    async def ask() -> tuple[str, ...]:
+        guard = EgressGuard()
+        both = await asyncio.gather(guard.addresses("localhost"), guard.addresses("localhost"))
+        assert both[0] == both[1]
+        return both[0]
+
+    assert "127.0.0.1" in asyncio.run(ask())
+
+
+@pytest.mark.parametrize("host", ["a..b", "x" * 70 + ".local", "no-such-host.localdomain.internal"])
+def test_a_name_without_address_is_an_os_error(host: str) -> None:
+    async def ask() -> None:
+        await EgressGuard().addresses(host)
+
+    with pytest.raises(OSError):  # noqa: PT011  its text is the system's
+        asyncio.run(ask())
+
+
+def test_a_name_is_looked_up_once_for_all_who_ask_and_again_for_who_asks_later() -> None:
+    asked: list[str] = []
+    begun, release = threading.Event(), threading.Event()
+
+    def ask(name: str) -> tuple[str, ...]:
+        asked.append(name)
+        begun.set()
+        release.wait(60)
+        return ("127.0.0.1",)
+
+    async def run() -> None:
+        lookup = Lookup(ask)
+        many = [asyncio.create_task(lookup.addresses("a.local")) for _ in range(3 * LOOKUP_THREADS)]
+        await asyncio.to_thread(begun.wait, 60)
+        release.set()
+        assert set(await asyncio.gather(*many)) == {("127.0.0.1",)}
+        assert asked == ["a.local"]
+        assert await lookup.addresses("a.local") == ("127.0.0.1",)
+        assert len(asked) == 2
+
+    asyncio.run(run())
+
+
+def test_only_so_many_names_are_looked_up_at_once_and_the_others_have_their_turn() -> None:
+    under_way = highest = 0
+    lock, full = threading.Lock(), threading.Event()
+
+    def ask(name: str) -> tuple[str, ...]:
+        nonlocal under_way, highest
+        with lock:
+            under_way += 1
+            highest = max(highest, under_way)
+            if under_way == LOOKUP_THREADS:
+                full.set()
+        full.wait(60)
+        with lock:
+            under_way -= 1
+        return (name,)
+
+    async def run() -> None:
+        lookup = Lookup(ask)
+        names = [f"{number}.local" for number in range(3 * LOOKUP_THREADS)]
+        assert await asyncio.gather(*map(lookup.addresses, names)) == [(name,) for name in names]
+        assert highest == LOOKUP_THREADS
+
+    asyncio.run(run())
+
+
+HANGING = """
+import asyncio, threading, uvloop
+from hookproof.mockserver.delivery.http_client.egress import Lookup
+
+asked = threading.Event()
+
+def hang(name):
+    asked.set()
+    threading.Event().wait()
+
+async def main():
+    asyncio.ensure_future(Lookup(hang).addresses("silent.local"))
+    await asyncio.to_thread(asked.wait)
+
+uvloop.run(main())
+"""
+
+
+def test_a_look_up_that_hangs_does_not_keep_the_process_from_ending() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", HANGING], timeout=60, capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_a_look_up_that_outlives_the_loop_says_nothing() -> None:
+    release = threading.Event()
+
+    def ask(name: str) -> tuple[str, ...]:
+        release.wait(60)
+        return ("127.0.0.1",)
+
+    async def run() -> None:
+        waiting = asyncio.create_task(Lookup(ask).addresses("late.local"))
+        await asyncio.sleep(0)
+        waiting.cancel()
+
+    asyncio.run(run())
+    threads = [thread for thread in threading.enumerate() if thread.name == "look-up of late.local"]
+    assert threads
+    release.set()
+    for thread in threads:
+        thread.join(60)

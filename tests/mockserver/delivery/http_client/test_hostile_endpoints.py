@@ -1,0 +1,394 @@
+"""Endpoints that misbehave: each attempt ends within its time-out, with its reason, and harms no
+other endpoint.
+"""
+
+import asyncio
+import gzip
+import socket
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import cast
+
+import pytest
+import trustme
+
+from hookproof.mockserver.delivery.http_client.http1 import BODY_LIMIT
+from hookproof.mockserver.delivery.store_port import AttemptOutcome, DeliveryState, Failure
+from tests.mockserver.delivery.endpoints import OK, Arrived, Authority, always_ok, serving
+from tests.mockserver.delivery.engines import PROMPT, dialect, engine
+from tests.mockserver.delivery.memory_store import MemoryStore, settings
+
+TIMEOUT_S = 1.0  # of what never ends in any other way
+BOMB = gzip.compress(bytes(20_000_000))
+ONCE = dialect(retry={**PROMPT, "attempts": 1})
+
+Misbehaviour = Callable[[Arrived, asyncio.StreamWriter], Awaitable[None]]
+
+
+async def never_answers(request: Arrived, writer: asyncio.StreamWriter) -> None:
+    await asyncio.Event().wait()
+
+
+async def one_byte_at_a_time(request: Arrived, writer: asyncio.StreamWriter) -> None:
+    for byte in OK * 100:
+        writer.write(bytes([byte]))
+        await writer.drain()
+        await asyncio.sleep(0.05)
+
+
+async def one_body_byte_at_a_time(request: Arrived, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+    while True:
+        writer.write(b"x")
+        await writer.drain()
+        await asyncio.sleep(0.05)
+
+
+async def resets_mid_response(request: Arrived, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
+    await writer.drain()
+    writer.transport.abort()
+
+
+async def closes_without_an_answer(request: Arrived, writer: asyncio.StreamWriter) -> None:
+    writer.transport.abort()
+
+
+async def endless_interim_answers(request: Arrived, writer: asyncio.StreamWriter) -> None:
+    while True:
+        writer.write(b"HTTP/1.1 100 Continue\r\n\r\n" * 100)
+        await writer.drain()
+
+
+async def endless_header(request: Arrived, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\nX-Long: ")
+    while True:
+        writer.write(b"x" * 10_000)
+        await writer.drain()
+
+
+async def no_http(request: Arrived, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"SSH-2.0-OpenSSH_9.7\r\n")
+
+
+async def a_header_name_beyond_ascii(request: Arrived, writer: asyncio.StreamWriter) -> None:
+    writer.write("HTTP/1.1 200 OK\r\nGröße: 1\r\nContent-Length: 0\r\n\r\n".encode())
+
+
+async def endless_body(request: Arrived, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\n")
+    while True:
+        writer.write(b"x" * 65536)
+        await writer.drain()
+
+
+async def endless_chunks(request: Arrived, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+    while True:
+        writer.write(b"1000\r\n" + b"x" * 4096 + b"\r\n")
+        await writer.drain()
+
+
+async def gzip_bomb(request: Arrived, writer: asyncio.StreamWriter) -> None:
+    writer.write(
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(BOMB)
+        + BOMB
+    )
+
+
+async def header_values_beyond_ascii(request: Arrived, writer: asyncio.StreamWriter) -> None:
+    writer.write(
+        b"HTTP/1.1 200 \xc3\xbc\r\nX-A: \xff\xfe\xe9\r\nRetry-After: \xb2\r\nContent-Length: 0\r\n\r\n"
+    )
+
+
+async def a_body_until_it_closes(request: Arrived, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.0 200 OK\r\n\r\nfine")
+    writer.close()
+
+
+async def a_second_answer_behind_the_first(request: Arrived, writer: asyncio.StreamWriter) -> None:
+    writer.write(OK + b"HTTP/1.1 500 Forged\r\nContent-Length: 0\r\n\r\n")
+
+
+async def an_upgrade(request: Arrived, writer: asyncio.StreamWriter) -> None:
+    writer.write(
+        b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\nabc"
+    )
+
+
+async def gone(request: Arrived, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n")
+
+
+async def asks_for_an_eternity(request: Arrived, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 429 Slow\r\nRetry-After: 99999999999999\r\nContent-Length: 0\r\n\r\n")
+
+
+async def leads_to_a_private_address(request: Arrived, writer: asyncio.StreamWriter) -> None:
+    writer.write(
+        b"HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/latest/\r\nContent-Length: 0\r\n\r\n"
+    )
+
+
+def beside_a_healthy_endpoint(
+    authority: Authority, misbehaviour: Misbehaviour, **limits: float
+) -> list[AttemptOutcome]:
+    """Deliver to both and give the attempts at the bad one; the healthy one gets all of its own
+    meanwhile.
+    """
+
+    async def run() -> list[AttemptOutcome]:
+        store = MemoryStore()
+        async with (
+            serving(misbehaviour, authority.context()) as bad,
+            serving(always_ok, authority.context()) as good,
+            engine(store, authority.file, ONCE) as running,
+        ):
+            store.on_accept = running.wake
+            store.endpoints["bad"] = settings("bad", bad.url, **limits)
+            store.endpoints["good"] = settings("good", good.url)
+            worse = [store.accept("bad") for _ in range(3)]
+            fine = [store.accept("good") for _ in range(20)]
+            await store.until_final()
+            assert {store.states[delivery] for delivery in fine} == {DeliveryState.DELIVERED}
+            assert bad.arrived
+            return [store.outcomes[delivery][0] for delivery in worse]
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    "misbehaviour", [never_answers, one_byte_at_a_time, one_body_byte_at_a_time]
+)
+def test_an_answer_that_is_not_whole_in_time_is_a_time_out(
+    authority: Authority, misbehaviour: Misbehaviour
+) -> None:
+    for outcome in beside_a_healthy_endpoint(authority, misbehaviour, http_timeout_s=TIMEOUT_S):
+        assert (outcome.failure, outcome.status) == (Failure.TIMEOUT, None)
+        assert outcome.detail
+
+
+@pytest.mark.parametrize(
+    ("misbehaviour", "failure"),
+    [
+        (resets_mid_response, Failure.CONNECTION),
+        (closes_without_an_answer, Failure.CONNECTION),
+        (endless_interim_answers, Failure.PROTOCOL),
+        (endless_header, Failure.PROTOCOL),
+        (no_http, Failure.PROTOCOL),
+        (a_header_name_beyond_ascii, Failure.PROTOCOL),
+    ],
+)
+def test_an_answer_that_is_none_is_a_failure_with_its_reason(
+    authority: Authority, misbehaviour: Misbehaviour, failure: Failure
+) -> None:
+    for outcome in beside_a_healthy_endpoint(authority, misbehaviour):
+        assert (outcome.failure, outcome.status) == (failure, None)
+        assert outcome.detail
+
+
+@pytest.mark.parametrize(
+    ("misbehaviour", "status"),
+    [
+        (endless_body, 200),
+        (endless_chunks, 200),
+        (gzip_bomb, 200),
+        (header_values_beyond_ascii, 200),
+        (a_body_until_it_closes, 200),
+        (a_second_answer_behind_the_first, 200),
+        (an_upgrade, 101),
+        (gone, 410),
+        (asks_for_an_eternity, 429),
+        (leads_to_a_private_address, 302),
+    ],
+)
+def test_an_odd_answer_is_taken_by_its_status(
+    authority: Authority, misbehaviour: Misbehaviour, status: int
+) -> None:
+    for outcome in beside_a_healthy_endpoint(authority, misbehaviour):
+        assert (outcome.status, outcome.failure) == (status, None)
+
+
+def test_of_a_huge_body_little_more_than_the_cap_is_read(authority: Authority) -> None:
+    sent = 0
+
+    async def huge(request: Arrived, writer: asyncio.StreamWriter) -> None:
+        nonlocal sent
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\n")
+        while True:
+            writer.write(b"x" * 65536)
+            await writer.drain()
+            sent += 65536
+
+    beside_a_healthy_endpoint(authority, huge)
+    assert sent < 3 * (
+        BODY_LIMIT + 16 * 2**20
+    )  # three attempts; the rest is what sockets hold on the way
+
+
+@asynccontextmanager
+async def silent_listener(*, accepts: bool) -> AsyncIterator[str]:
+    """A socket that takes connections, or only lets the kernel take them, and never says a word."""
+    held: list[asyncio.StreamWriter] = []
+
+    async def hold(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        held.append(writer)
+
+    listener = socket.create_server(("127.0.0.1", 0))
+    port = listener.getsockname()[1]
+    server = await asyncio.start_server(hold, sock=listener) if accepts else None
+    try:
+        yield f"https://127.0.0.1:{port}/"
+    finally:
+        if server is not None:
+            server.close()
+        for writer in held:
+            writer.transport.abort()
+            await asyncio.gather(writer.wait_closed(), return_exceptions=True)
+        listener.close()
+
+
+@pytest.mark.parametrize("accepts", [True, False])
+def test_a_half_open_connection_ends_with_the_time_out(authority: Authority, accepts: bool) -> None:
+    async def run() -> None:
+        store = MemoryStore()
+        async with (
+            silent_listener(accepts=accepts) as url,
+            engine(store, authority.file, ONCE) as running,
+        ):
+            store.on_accept = running.wake
+            store.endpoints["e"] = settings("e", url, http_timeout_s=TIMEOUT_S)
+            delivery = store.accept("e")
+            await store.until_final()
+            assert store.outcomes[delivery][0].failure is Failure.TIMEOUT
+
+    asyncio.run(run())
+
+
+def test_a_peer_that_closes_before_it_reads_is_a_failed_connection(authority: Authority) -> None:
+    class Curt(asyncio.Protocol):
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            cast("asyncio.Transport", transport).abort()
+
+    async def run() -> None:
+        store = MemoryStore()
+        server = await asyncio.get_running_loop().create_server(
+            Curt, "127.0.0.1", 0, ssl=authority.context()
+        )
+        async with server, engine(store, authority.file, ONCE) as running:
+            store.on_accept = running.wake
+            port = server.sockets[0].getsockname()[1]
+            store.endpoints["e"] = settings("e", f"https://127.0.0.1:{port}/")
+            deliveries = [store.accept("e") for _ in range(3)]
+            await store.until_final()
+            assert {store.outcomes[one][0].failure for one in deliveries} == {Failure.CONNECTION}
+
+    asyncio.run(run())
+
+
+def test_a_peer_that_stops_reading_a_large_body_ends_with_the_time_out(
+    authority: Authority,
+) -> None:
+    async def run() -> None:
+        store = MemoryStore()
+        stopped = asyncio.Event()
+
+        class Deaf(asyncio.Protocol):
+            def connection_made(self, transport: asyncio.BaseTransport) -> None:
+                self.transport = cast("asyncio.Transport", transport)
+                self.transport.pause_reading()
+
+            def connection_lost(self, exc: Exception | None) -> None:
+                stopped.set()
+
+        deaf: list[Deaf] = []
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(
+            lambda: deaf.append(Deaf()) or deaf[-1], "127.0.0.1", 0, ssl=authority.context()
+        )
+        url = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        async with engine(store, authority.file, ONCE) as running:
+            store.on_accept = running.wake
+            store.endpoints["e"] = settings("e", url, http_timeout_s=TIMEOUT_S)
+            delivery = store.accept("e", b'"' + b"x" * 20_000_000 + b'"')
+            await store.until_final()
+            assert store.outcomes[delivery][0].failure is Failure.TIMEOUT
+        server.close()
+        for one in deaf:
+            one.transport.abort()
+        await asyncio.wait_for(stopped.wait(), 60)
+
+    asyncio.run(run())
+
+
+def expired(authority: Authority) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.ca.issue_cert(
+        "127.0.0.1", not_after=datetime.now(UTC) - timedelta(days=1)
+    ).configure_cert(context)
+    return context
+
+
+def for_another_host(authority: Authority) -> ssl.SSLContext:
+    return authority.context("elsewhere.local")
+
+
+def self_signed(authority: Authority) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    trustme.CA().issue_cert("127.0.0.1").configure_cert(context)
+    return context
+
+
+@pytest.mark.parametrize("certificate", [expired, for_another_host, self_signed])
+def test_a_certificate_that_does_not_hold_ends_each_attempt_before_anything_is_sent(
+    authority: Authority, certificate: Callable[[Authority], ssl.SSLContext]
+) -> None:
+    async def run() -> None:
+        store = MemoryStore()
+        async with (
+            serving(always_ok, certificate(authority)) as endpoint,
+            engine(store, authority.file, dialect(retry={**PROMPT, "attempts": 2})) as running,
+        ):
+            store.on_accept = running.wake
+            store.endpoints["e"] = settings("e", endpoint.url)
+            delivery = store.accept("e")
+            await store.until_final()
+            assert [outcome.failure for outcome in store.outcomes[delivery]] == [Failure.TLS] * 2
+            assert endpoint.arrived == []
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    ("url", "failure"),
+    [
+        ("https://10.0.0.1/", Failure.EGRESS),
+        ("https://169.254.169.254/latest", Failure.EGRESS),
+        ("https://[::ffff:10.0.0.1]/", Failure.EGRESS),
+        ("https://somewhere.invalid/", Failure.EGRESS),
+        ("https://127.0.0.1:1/", Failure.CONNECTION),
+        ("ftp://127.0.0.1/", Failure.CONFIGURATION),
+        ("https:///", Failure.CONFIGURATION),
+        ("https://127.0.0.1:99999/", Failure.CONFIGURATION),
+        ("https://[::1/", Failure.CONFIGURATION),
+        ("https://a\u0000b/", Failure.CONFIGURATION),
+        ("", Failure.CONFIGURATION),
+    ],
+)
+def test_a_url_that_leads_nowhere_is_a_failure_with_its_reason(
+    tmp_path: Path, url: str, failure: Failure
+) -> None:
+    async def run() -> None:
+        store = MemoryStore()
+        async with engine(store, Authority(tmp_path).file, ONCE) as running:
+            store.on_accept = running.wake
+            store.endpoints["e"] = settings("e", url)
+            delivery = store.accept("e")
+            await store.until_final()
+            assert store.outcomes[delivery][0].failure is failure
+
+    asyncio.run(run())

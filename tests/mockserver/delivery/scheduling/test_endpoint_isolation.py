@@ -1,0 +1,225 @@
+"""No endpoint delays another one, and what is pending costs no memory of the engine."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+import pytest
+
+from hookproof.mockserver.delivery.scheduling.concurrency_limit import Bounds, Gate
+from hookproof.mockserver.delivery.scheduling.endpoint_queue import Lane
+from hookproof.mockserver.delivery.store_port import DeliveryState, Record
+from tests.mockserver.delivery.endpoints import (
+    Arrived,
+    Authority,
+    always_ok,
+    answering,
+    reply,
+    serving,
+)
+from tests.mockserver.delivery.engines import PROMPT, dialect, engine
+from tests.mockserver.delivery.memory_store import MemoryStore, settings
+
+
+async def hangs(request: Arrived, writer: asyncio.StreamWriter) -> None:
+    await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize("hanging", [1, 40])
+def test_endpoints_that_hang_delay_no_other_endpoint(authority: Authority, hanging: int) -> None:
+    """They would hang for a minute; the healthy one is done long before, although the bound is
+    below their number.
+    """
+
+    async def run() -> None:
+        store = MemoryStore()
+        async with (
+            serving(hangs, authority.context()) as bad,
+            serving(always_ok, authority.context()) as good,
+            engine(store, authority.file, bounds=Bounds(young=8, patience_s=0.02)) as running,
+        ):
+            store.on_accept = running.wake
+            for number in range(hanging):
+                store.endpoints[f"bad{number}"] = settings(
+                    f"bad{number}", bad.url, http_timeout_s=60
+                )
+                for _ in range(20):
+                    store.accept(f"bad{number}")
+            store.endpoints["good"] = settings("good", good.url)
+            fine = [store.accept("good") for _ in range(200)]
+            await store.until_final(*fine)
+            assert {store.states[delivery] for delivery in fine} == {DeliveryState.DELIVERED}
+
+    asyncio.run(run())
+
+
+def test_a_failing_endpoint_delays_no_other_endpoint(authority: Authority) -> None:
+    async def run() -> None:
+        store = MemoryStore()
+        slow = dialect(retry={"initial_s": 30, "jitter": 0})
+        async with (
+            serving(answering(reply(500)), authority.context()) as bad,
+            serving(always_ok, authority.context()) as good,
+            engine(store, authority.file, slow) as running,
+        ):
+            store.on_accept = running.wake
+            store.endpoints["bad"] = settings("bad", bad.url)
+            store.endpoints["good"] = settings("good", good.url)
+            failing = [store.accept("bad") for _ in range(50)]
+            fine = [store.accept("good") for _ in range(50)]
+            await store.until_final(*fine)
+            await store.until(lambda: all(delivery in store.outcomes for delivery in failing))
+            assert len(bad.arrived) == 50
+
+    asyncio.run(run())
+
+
+def test_an_endpoint_that_answers_gets_more_attempts_at_once_up_to_its_bound(
+    authority: Authority,
+) -> None:
+    async def run() -> None:
+        store = MemoryStore()
+        under_way = highest = 0
+        release = asyncio.Event()
+
+        async def counting(request: Arrived, writer: asyncio.StreamWriter) -> None:
+            nonlocal under_way, highest
+            if len(endpoint.arrived) > 30:
+                under_way += 1
+                highest = max(highest, under_way)
+                if under_way == 5:
+                    release.set()
+                await release.wait()
+                under_way -= 1
+            await always_ok(request, writer)
+
+        async with (
+            serving(counting, authority.context()) as endpoint,
+            engine(store, authority.file, bounds=Bounds(per_endpoint=5)) as running,
+        ):
+            store.on_accept = running.wake
+            store.endpoints["e"] = settings("e", endpoint.url)
+            for _ in range(100):
+                store.accept("e")
+            await store.until_final()
+            assert highest == 5
+            assert endpoint.connections <= 6
+
+    asyncio.run(run())
+
+
+def test_no_task_stands_for_a_pending_delivery(authority: Authority) -> None:
+    async def run() -> None:
+        store = MemoryStore()
+        async with (
+            serving(hangs, authority.context()) as bad,
+            engine(store, authority.file) as running,
+        ):
+            store.endpoints["e"] = settings("e", bad.url, http_timeout_s=60)
+            for _ in range(20_000):
+                store.accept("e")
+            running.wake(["e"])
+            await bad.until(1)
+            assert len(asyncio.all_tasks()) < 10
+
+    asyncio.run(run())
+
+
+def test_one_event_reaches_a_thousand_endpoints_over_few_connections(authority: Authority) -> None:
+    async def run() -> None:
+        store = MemoryStore()
+        async with (
+            serving(always_ok, authority.context()) as sink,
+            engine(store, authority.file, bounds=Bounds(young=32, patience_s=5)) as running,
+        ):
+            for number in range(1000):
+                store.endpoints[f"e{number}"] = settings(f"e{number}", f"{sink.url}/{number}")
+                store.accept(f"e{number}")
+            running.wake(store.waiting_endpoints())
+            await store.until_final()
+            assert len({request.target for request in sink.arrived}) == len(sink.arrived) == 1000
+            assert sink.connections <= 64
+
+    asyncio.run(run())
+
+
+def test_a_store_that_fails_pauses_one_lane_and_no_other(
+    authority: Authority, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A record that could not be written leaves the delivery pending: it goes out again."""
+    monkeypatch.setattr("hookproof.mockserver.delivery.scheduling.dispatcher.STORE_PAUSE_S", 0.05)
+
+    class Failing(MemoryStore):
+        failures = 2
+
+        def record(self, records: Sequence[Record]) -> None:
+            if self.failures and any(one.delivery.endpoint_uid == "a" for one in records):
+                self.failures -= len(records) == 1
+                raise OSError("no space left on device")
+            super().record(records)
+
+    async def run() -> None:
+        store = Failing()
+        async with (
+            serving(always_ok, authority.context()) as sink,
+            engine(store, authority.file) as running,
+        ):
+            store.on_accept = running.wake
+            for uid in "ab":
+                store.endpoints[uid] = settings(uid, f"{sink.url}/{uid}")
+                store.accept(uid)
+            await store.until_final()
+            assert len(sink.at("/a")) == 3
+            assert len(sink.at("/b")) == 1
+
+    with caplog.at_level(logging.ERROR):
+        asyncio.run(run())
+    assert "no space left" in caplog.text
+
+
+def test_a_full_gate_opens_when_an_attempt_ages_and_only_an_end_makes_room_at_the_total() -> None:
+    gate = Gate(Bounds(young=2, patience_s=1.0, total=3))
+    gate.enter(1, 0.0)
+    gate.enter(2, 0.5)
+    assert gate.wait_s(0.75) == 0.25
+    assert gate.wait_s(1.0) == 0
+    gate.enter(3, 1.0)
+    assert gate.crowded
+    assert gate.wait_s(100.0) > 1e9
+    gate.leave(1)
+    assert gate.wait_s(100.0) == 0
+
+
+def test_a_delivery_that_waits_for_its_retry_holds_up_no_new_one(authority: Authority) -> None:
+    async def run() -> None:
+        store = MemoryStore()
+        answers = dialect(retry={**PROMPT, "initial_s": 600, "maximum_s": 600})
+        async with (
+            serving(answering(reply(500), reply(200)), authority.context()) as endpoint,
+            engine(store, authority.file, answers) as running,
+        ):
+            store.on_accept = running.wake
+            store.endpoints["e"] = settings("e", endpoint.url)
+            first = store.accept("e")
+            await store.until(lambda: first in store.outcomes)
+            second = store.accept("e")
+            await store.until_final(second)
+            assert (store.states[first], store.states[second]) == (
+                DeliveryState.PENDING,
+                DeliveryState.DELIVERED,
+            )
+            assert [outcome.status for outcome in store.outcomes[first]] == [500]
+
+    asyncio.run(run())
+
+
+def test_a_lane_widens_with_every_answer_and_is_halved_by_every_attempt_without() -> None:
+    lane = Lane("e")
+    for _ in range(20):
+        lane.adapt(answered=True, bound=9)
+    assert lane.width == 9
+    widths = []
+    for _ in range(5):
+        lane.adapt(answered=False, bound=9)
+        widths.append(lane.width)
+    assert widths == [4, 2, 1, 1, 1]

@@ -1,0 +1,136 @@
+"""The rate limit of an endpoint, counted where it is felt: at the endpoint (section 8)."""
+
+import asyncio
+
+import pytest
+
+from hookproof.mockserver.delivery.store_port import DeliveryState, Failure
+from tests.mockserver.delivery.endpoints import (
+    Arrived,
+    Authority,
+    always_ok,
+    answering,
+    reply,
+    serving,
+)
+from tests.mockserver.delivery.engines import PROMPT, dialect, engine
+from tests.mockserver.delivery.memory_store import MemoryStore, settings
+
+LIMIT, WINDOW_S = 4, 2.0
+
+
+def excess(arrivals: list[float], limit: int, window_s: float) -> list[tuple[float, float]]:
+    """The spans shorter than the window in which more than the limit arrived."""
+    arrivals = sorted(arrivals)
+    spans = zip(arrivals, arrivals[limit:], strict=False)
+    return [(first, last) for first, last in spans if last - first < window_s]
+
+
+async def late(request: Arrived, writer: asyncio.StreamWriter) -> None:
+    await asyncio.sleep(0.4)
+    await always_ok(request, writer)
+
+
+@pytest.mark.parametrize(
+    "answer", [always_ok, answering(reply(500)), late], ids=["answers", "fails", "answers late"]
+)
+def test_in_no_window_more_arrive_than_the_limit_and_nothing_is_lost(
+    authority: Authority, answer: object
+) -> None:
+    async def run() -> None:
+        store = MemoryStore()
+        async with (
+            serving(answer, authority.context()) as endpoint,  # type: ignore[arg-type]
+            engine(store, authority.file, dialect(retry={**PROMPT, "attempts": 2})) as running,
+        ):
+            store.on_accept = running.wake
+            # Long enough that the window's margin exceeds what a busy machine takes to read a
+            # request.
+            store.endpoints["e"] = settings(
+                "e", endpoint.url, rate_limit=LIMIT, rate_window_s=WINDOW_S
+            )
+            for _ in range(2 * LIMIT):
+                store.accept("e")
+            await store.until_final()
+            assert len(endpoint.arrived) == sum(
+                len(outcomes) for outcomes in store.outcomes.values()
+            )
+            assert excess([request.at for request in endpoint.arrived], LIMIT, WINDOW_S) == []
+            assert {len(outcomes) for outcomes in store.outcomes.values()} <= {1, 2}
+
+    asyncio.run(run())
+
+
+def test_the_limit_of_one_endpoint_holds_no_other_back(authority: Authority) -> None:
+    async def run() -> None:
+        store = MemoryStore()
+        async with (
+            serving(always_ok, authority.context()) as endpoint,
+            engine(store, authority.file) as running,
+        ):
+            store.on_accept = running.wake
+            store.endpoints["slow"] = settings(
+                "slow", endpoint.url, rate_limit=1, rate_window_s=3600
+            )
+            store.endpoints["free"] = settings("free", endpoint.url)
+            held = [store.accept("slow") for _ in range(50)]
+            free = [store.accept("free") for _ in range(50)]
+            await store.until_final(*free, held[0])
+            assert {store.states[delivery] for delivery in held[1:]} == {DeliveryState.PENDING}
+
+    asyncio.run(run())
+
+
+def test_the_limit_holds_across_a_restart(authority: Authority) -> None:
+    async def run() -> None:
+        store = MemoryStore()
+        async with serving(always_ok, authority.context()) as endpoint:
+            store.endpoints["e"] = settings("e", endpoint.url, rate_limit=3, rate_window_s=WINDOW_S)
+            for _ in range(6):
+                store.accept("e")
+            async with engine(store, authority.file) as running:
+                await endpoint.until(3)
+            async with engine(store, authority.file) as running:
+                await store.until_final()
+                running.wake(())
+            assert excess([request.at for request in endpoint.arrived], 3, WINDOW_S) == []
+
+    asyncio.run(run())
+
+
+def test_starts_are_recorded_for_limited_endpoints_alone(authority: Authority) -> None:
+    async def run() -> None:
+        store = MemoryStore()
+        async with (
+            serving(always_ok, authority.context()) as endpoint,
+            engine(store, authority.file) as running,
+        ):
+            store.on_accept = running.wake
+            store.endpoints["limited"] = settings("limited", endpoint.url, rate_limit=5)
+            store.endpoints["free"] = settings("free", endpoint.url)
+            store.accept("limited")
+            store.accept("free")
+            await store.until_final()
+            assert {uid: len(starts) for uid, starts in store.starts.items()} == {"limited": 1}
+
+    asyncio.run(run())
+
+
+def test_a_dialect_may_drop_the_excess(authority: Authority) -> None:
+    async def run() -> None:
+        store = MemoryStore()
+        answers = dialect(delivery={"excess": "dropped"})
+        async with (
+            serving(always_ok, authority.context()) as endpoint,
+            engine(store, authority.file, answers) as running,
+        ):
+            store.on_accept = running.wake
+            store.endpoints["e"] = settings("e", endpoint.url, rate_limit=4, rate_window_s=3600)
+            deliveries = [store.accept("e") for _ in range(600)]
+            await store.until_final()
+            states = [store.states[delivery] for delivery in deliveries]
+            assert states == [DeliveryState.DELIVERED] * 4 + [DeliveryState.DROPPED] * 596
+            [outcome] = store.outcomes[deliveries[-1]]
+            assert (outcome.number, outcome.failure) == (None, Failure.RATE_LIMIT)
+
+    asyncio.run(run())

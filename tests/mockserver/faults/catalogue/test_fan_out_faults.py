@@ -1,0 +1,93 @@
+"""The fault of the failing endpoint shows every time: whoever begins meanwhile gets nothing either."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, cast
+
+import pytest
+
+from hookproof.mockserver.delivery.attempt.credentials import Credentials, TokenSource
+from hookproof.mockserver.delivery.attempt.sender import Answer
+from hookproof.mockserver.delivery.attempt.signing import Signer
+from hookproof.mockserver.delivery.http_client.http1 import Response
+from hookproof.mockserver.delivery.http_client.transport import Address, Transport
+from hookproof.mockserver.delivery.store_port import Failure, PendingDelivery
+from hookproof.mockserver.faults.catalogue.deliveries.fan_out import FailureStopsTheRest
+from tests.mockserver.delivery.engines import dialect
+from tests.mockserver.delivery.memory_store import settings
+
+NO_TOKENS = cast("TokenSource", None)
+# Turns of the event loop that an exchange takes: whoever could begin meanwhile has begun.
+WHILE = 20
+
+
+class Exchanges:
+    """Stands in for the transport: hosts whose name begins with `bad` answer 500, and none answers
+    at once.
+    """
+
+    def __init__(self) -> None:
+        self.hosts: list[str] = []
+
+    async def exchange(self, _method: str, address: Address, *_: Any, **__: Any) -> Response:
+        self.hosts.append(address.authority)
+        for _turn in range(WHILE):
+            await asyncio.sleep(0)
+        return Response(
+            status=500 if address.authority.startswith("bad") else 200,
+            headers=(),
+            body=b"",
+            reusable=False,
+        )
+
+
+def delivery(number: int, host: str) -> PendingDelivery:
+    return PendingDelivery(
+        id=number,
+        event_uid="event",
+        event_type="a.b",
+        endpoint_uid=host,
+        body=b"{}",
+        custom_headers={},
+        attempts=0,
+        due_at=0.0,
+    )
+
+
+def begun_together(*hosts: str) -> tuple[list[str], Sequence[Answer]]:
+    """Who is tried when attempts at these hosts begin at once, and what all of them come to."""
+
+    async def main() -> tuple[list[str], Sequence[Answer]]:
+        exchanges, speaking = Exchanges(), dialect()
+        transport, credentials = (
+            cast("Transport", exchanges),
+            Credentials(speaking.words, NO_TOKENS, frozenset()),
+        )
+        courier = FailureStopsTheRest(
+            speaking, transport, credentials, Signer(speaking), lambda: 0.0
+        )
+        carried = [
+            courier.carry(delivery(number, host), settings(host, f"https://{host}/"))
+            for number, host in enumerate(hosts)
+        ]
+        return exchanges.hosts, await asyncio.gather(*carried)
+
+    return asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("begun", "tried"),
+    [
+        (["good", "fine"], ["good", "fine"]),
+        (["bad", "good", "fine"], ["bad"]),
+        (["good", "bad", "fine"], ["good", "bad"]),
+        (["bad", "good", "bad", "worse"], ["bad", "bad"]),
+    ],
+    ids=str,
+)
+def test_what_begins_while_an_endpoint_is_failing_is_not_tried(
+    begun: list[str], tried: list[str]
+) -> None:
+    hosts, answers = begun_together(*(f"{name}.invalid" for name in begun))
+    assert hosts == [f"{name}.invalid" for name in tried]
+    assert sum(one.failure is Failure.INTERNAL for one in answers) == len(begun) - len(tried)

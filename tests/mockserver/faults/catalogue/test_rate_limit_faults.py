@@ -1,0 +1,24 @@
+"""The fault that limits everybody leaves alone an endpoint whose limit of 0 the dialect takes for
+none.
+"""
+
+import asyncio
+import time
+from pathlib import Path
+
+from hookproof.mockserver.faults.catalogue.deliveries.rate_limits import EverybodyLimited
+from tests.mockserver.delivery.engines import dialect
+from tests.mockserver.store.file_store import add_endpoint, opened
+
+
+def test_only_an_endpoint_without_a_limit_gets_one(tmp_path: Path) -> None:
+    async def limits() -> dict[str, int | None]:
+        async with opened(tmp_path) as database:
+            add_endpoint(database, "https://receiver.invalid/", uid="without")
+            add_endpoint(database, "https://receiver.invalid/", uid="zero", rate_limit=0)
+            add_endpoint(database, "https://receiver.invalid/", uid="limited", rate_limit=3)
+            deliveries = EverybodyLimited(database, dialect(), time.time)
+            found = {uid: deliveries.endpoint(uid) for uid in ("without", "zero", "limited")}
+            return {uid: one.rate_limit for uid, one in found.items() if one is not None}
+
+    assert asyncio.run(limits()) == {"without": 5, "zero": None, "limited": 3}

@@ -1,0 +1,144 @@
+"""A scene of notifications: a server, an endpoint that fails, a chat and a mail server, all on real
+sockets.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from hookproof.mockserver.notifications.bounds import Bounds
+from hookproof.mockserver.notifications.mail import MailServer
+from tests.mockserver.delivery.endpoints import (
+    Answer,
+    Authority,
+    Endpoint,
+    always_ok,
+    answering,
+    reply,
+    serving,
+)
+from tests.mockserver.delivery.engines import PROMPT, dialect
+from tests.mockserver.notifications.mail_server import Mails, mail_server
+from tests.mockserver.running_server import Server, running
+
+# Retry answers by which a delivery is given up at once.
+ONCE: Mapping[str, Any] = {**PROMPT, "attempts": 1}
+
+SOON = Bounds(window_s=30.0, attempts=2, wait_s=0.01, timeout_s=5.0)
+DATA = {"card": "4111-payload"}
+WAIT_S = "60"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """What a trial plays with. The endpoint `failing` answers 500 unless another answer was asked
+    for.
+    """
+
+    server: Server
+    failing: Endpoint
+    chat: Endpoint
+    mails: Mails
+
+    async def endpoint(self, **fields: Any) -> Any:
+        """An endpoint that leads to `failing`, with both contacts."""
+        contacts = {
+            "slack_webhook_url": f"{self.chat.url}/hooks/T0/s3cret",
+            "support_email": "dev@receiver.invalid",
+        }
+        return await self.server.endpoint(
+            **{"url": f"{self.failing.url}/e?token=t0ken", **contacts, **fields}
+        )
+
+    async def broadcast(self, count: int = 1) -> None:
+        """Send so many events and wait until their deliveries are over."""
+        for _ in range(count):
+            body = {
+                "event_type": "order.paid",
+                "data": DATA,
+                "idempotency_key": f"key-{next_number()}",
+            }
+            answered = await self.server.call("createBroadcastEvent", body=body)
+            assert self.server.sound("createBroadcastEvent", answered), answered
+        await self.over()
+
+    async def over(self) -> None:
+        """Wait until no delivery is pending."""
+        async with asyncio.timeout(60):
+            while True:
+                if not (await self.server.journal(kind="deliveries", state="pending"))[
+                    "deliveries"
+                ]:
+                    return
+                await asyncio.sleep(0.01)
+
+    async def notifications(self, count: int, **wanted: str) -> list[dict[str, Any]]:
+        """The journal's notifications when there are so many."""
+        found = await self.server.journal(
+            kind="notifications", count=str(count), timeout=WAIT_S, **wanted
+        )
+        assert found["complete"], found
+        entries: list[dict[str, Any]] = found["notifications"]
+        return entries
+
+    async def status(self, uid: str) -> Any:
+        """What the API shows as the endpoint's status."""
+        return (await self.server.call("getEndpoint", target=uid)).data["status"]
+
+    def chats(self) -> list[str]:
+        """The texts that arrived at the chat."""
+        return [json.loads(request.body)["text"] for request in self.chat.arrived]
+
+
+_numbers = iter(range(10**9))
+
+
+def next_number() -> int:
+    return next(_numbers)
+
+
+@asynccontextmanager
+async def scene(
+    authority: Authority,
+    *,
+    answer: Answer | None = None,
+    chat: Answer = always_ok,
+    groups: Mapping[str, Mapping[str, Any]] | None = None,
+    extends: str = "reference",
+    bounds: Bounds = SOON,
+    refusals: tuple[str, ...] = (),
+    mail: MailServer | None = None,
+    **options: Any,
+) -> AsyncIterator[Scene]:
+    """Set it up; `groups` are changed answers of the dialect, `mail` another mail server than the
+    scene's.
+    """
+    spoken = dialect(extends, **{"retry": ONCE, **(groups or {})})
+    async with (
+        serving(answer or answering(reply(500)), authority.context()) as failing,
+        serving(chat, authority.context()) as chatting,
+        mail_server(*refusals) as mails,
+        running(
+            extends,
+            change=lambda _: spoken,
+            ca_file=authority.file,
+            mail_server=mail
+            or MailServer(host="127.0.0.1", port=mails.port, sender="hooks@sender.invalid"),
+            notifications=bounds,
+            **options,
+        ) as server,
+    ):
+        yield Scene(server=server, failing=failing, chat=chatting, mails=mails)
+
+
+def play(authority: Authority, trial: Callable[[Scene], Awaitable[None]], **options: Any) -> None:
+    """Run a trial in a scene."""
+
+    async def main() -> None:
+        async with scene(authority, **options) as one:
+            await trial(one)
+
+    asyncio.run(main())

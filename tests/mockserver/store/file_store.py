@@ -1,0 +1,81 @@
+"""The store of the reference server in a file, with endpoints and events as the API would have put
+them there.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import msgspec
+
+from hookproof.mockserver.store.database import Database
+from hookproof.mockserver.store.endpoints import (
+    Endpoints,
+    NewEndpoint,
+    StoredSecret,
+    encoded_secrets,
+)
+from hookproof.mockserver.store.events import Events, NewEvent
+
+PENDING = "SELECT EXISTS (SELECT 1 FROM deliveries WHERE due_at IS NOT NULL)"
+
+
+@asynccontextmanager
+async def opened(path: Path) -> AsyncIterator[Database]:
+    """A database in a folder, for a dialect that is called "changed"."""
+    database = Database(str(path / "hookproof.db"), dialect="changed")
+    try:
+        yield database
+    finally:
+        database.close()
+
+
+def add_endpoint(database: Database, url: str, uid: str = "e", **limits: int) -> int:
+    """Store an endpoint of the project p; its place in the order of creation."""
+    document = {
+        "url": url,
+        "content_type": "application/json",
+        "advanced_signatures": False,
+        **limits,
+    }
+    secret = StoredSecret(uid="s", value="hush", created_at="", updated_at="")
+    return Endpoints(database).add(
+        NewEndpoint(
+            uid=uid,
+            project="p",
+            owner_id=None,
+            active=True,
+            receives=True,
+            visible_from=0.0,
+            document=msgspec.json.encode(document),
+            credentials=None,
+            secrets=encoded_secrets([secret]),
+            updated_at="",
+        )
+    )
+
+
+def add_events(database: Database, count: int) -> None:
+    """Accept events that reach every endpoint of the project p."""
+    endpoints = Endpoints(database).reached("p", now=time.time(), without_owner=True)
+    for number in range(count):
+        event = NewEvent(
+            uid=f"event-{number}",
+            project="p",
+            original_key=None,
+            event_type="t",
+            payload=b"%d" % number,
+            headers=b"{}",
+            document=b"{}",
+        )
+        Events(database).add(event, reached=endpoints, now=time.time())
+    database.commit()
+
+
+async def drained(database: Database) -> None:
+    """Wait until nothing is pending."""
+    async with asyncio.timeout(60):
+        while database.read(PENDING).fetchone()[0]:  # noqa: ASYNC110  the store tells nobody
+            await asyncio.sleep(0.01)

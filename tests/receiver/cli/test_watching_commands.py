@@ -1,0 +1,300 @@
+"""`hookproof receive --expect`, `--verify`, `--jsonl`, and `hookproof verify`, as their users run
+them.
+"""
+
+import contextlib
+import hashlib
+import hmac
+import io
+import json
+import os
+import pty
+import re
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from hookproof import main
+from hookproof.receiver.cli.delivery_watch import Seen
+from hookproof.receiver.cli.display import cells
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from tests.receiver.receiver_process import COMMAND, DEADLINE_S, ROOT, read_to_end
+
+SECRET = "a secret of this test"
+BODY = b'{"order":1}'
+SIGNATURE = hmac.new(SECRET.encode(), BODY, hashlib.sha256).hexdigest()
+HEADER = f"X-Webhook-Signature: {SIGNATURE}"
+
+
+@contextlib.contextmanager
+def started(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """A receiver without TLS whose lines can be read, and its port."""
+    command = [*COMMAND, "receive", "--http", *arguments]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, cwd=ROOT, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            said = re.search(r"Receiving at http://127\.0\.0\.1:(\d+)", process.stdout.readline())
+            assert said is not None
+            yield process, int(said[1])
+        finally:
+            process.kill()
+
+
+def post(port: int, body: bytes, *headers: str, path: str = "/orders") -> bytes:
+    lines = [
+        f"POST {path} HTTP/1.1",
+        "Host: x",
+        "Connection: close",
+        f"Content-Length: {len(body)}",
+        *headers,
+    ]
+    with socket.create_connection(("127.0.0.1", port), timeout=DEADLINE_S) as sender:
+        sender.sendall("\r\n".join([*lines, "", ""]).encode("latin-1") + body)
+        return read_to_end(sender)
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    output, errors = process.communicate(timeout=DEADLINE_S)
+    return process.returncode, output, errors
+
+
+def test_it_stops_with_0_when_the_expected_deliveries_came(tmp_path: Path) -> None:
+    with started("--expect", "2", "--timeout", "30", "--jsonl", str(tmp_path / "all.jsonl")) as (
+        process,
+        port,
+    ):
+        post(port, b"one")
+        post(port, b"\xfftwo", path="/other")
+        code, output, errors = ended(process)
+    assert (code, errors) == (0, "")
+    assert re.search(r"orders #1 POST /orders 3 bytes, answered 200\n", output)
+    kept = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text().splitlines()]
+    assert [(one["token"], one["body_b64"], one["judgement"]) for one in kept] == [
+        ("orders", "b25l", None),
+        ("other", "/3R3bw==", None),
+    ]
+
+
+def test_it_stops_with_1_when_fewer_came_in_time() -> None:
+    with started("--expect", "2", "--timeout", "1") as (process, port):
+        post(port, b"one")
+        code, _, errors = ended(process)
+    assert code == 1
+    assert errors == "1 of 2 deliveries came\n"
+
+
+def test_once_is_one_delivery() -> None:
+    with started("--once") as (process, port):
+        post(port, b"one")
+        assert ended(process)[0] == 0
+
+
+@pytest.mark.parametrize(("sent", "code"), [(BODY, 0), (b'{"order": 1}', 1)])
+def test_each_signature_is_judged_and_explained(sent: bytes, code: int, tmp_path: Path) -> None:
+    file = tmp_path / "all.jsonl"
+    with started("--once", "--verify", "--secret", SECRET, "--jsonl", str(file)) as (process, port):
+        post(port, sent, HEADER)
+        found, output, errors = ended(process)
+    assert found == code
+    judgement = json.loads(file.read_text())["judgement"]
+    assert judgement["verified"] is (code == 0)
+    if code:
+        assert "signed the compact form of the body, sent it with spaces" in output
+        assert judgement["bisection"] == "signed the compact form of the body, sent it with spaces"
+        assert errors == "1 of 1 deliveries are not verified\n"
+    else:
+        assert "verified: signed by secret 1" in output
+
+
+def test_an_interrupt_ends_it_cleanly_and_loses_no_line(tmp_path: Path) -> None:
+    file = tmp_path / "all.jsonl"
+    with started("--jsonl", str(file)) as (process, port):
+        for _ in range(50):
+            post(port, b"one")
+        process.send_signal(signal.SIGINT)
+        assert ended(process)[0] == 0
+    assert len(file.read_text().splitlines()) == 50
+
+
+def test_a_terminal_gets_a_table() -> None:
+    control, terminal = pty.openpty()
+    port = free_port()
+    command = [
+        *COMMAND,
+        "receive",
+        "--http",
+        "--bind",
+        f"127.0.0.1:{port}",
+        "--once",
+        "--timeout",
+        "20",
+    ]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "140", "LINES": "30"}
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=terminal, cwd=ROOT, env=environment
+    ) as process:
+        os.close(terminal)
+        shown = b""
+        while b"Ctrl-C stops" not in shown:
+            shown += os.read(control, 4096)
+        post(port, b"one")
+        with contextlib.suppress(OSError):  # the other end is closed
+            while chunk := os.read(control, 4096):
+                shown += chunk
+        assert process.wait(DEADLINE_S) == 0
+    os.close(control)
+    text = shown.decode(errors="replace")
+    assert "verdict" in text
+    assert "POST /orders" in text
+    assert "Deliveries: 1." in text
+
+
+def test_no_sender_can_write_control_characters() -> None:
+    hostile = ReceivedDelivery(
+        token="\x1b[31m",
+        sequence=1,
+        method="POST",
+        path="/\x9b\u202e[bold]" + "x" * 500,
+        headers=(),
+        body=b"",
+        arrived_at=0.0,
+        arrived_monotonic=0.0,
+        completed_monotonic=None,
+        peer_port=1,
+        client_certificate=None,
+        status=None,
+    )
+    shown = cells(Seen(delivery=hostile, judgement=None))
+    assert all(text.isprintable() and len(text) <= 90 for text in shown)
+    assert "broke off before its answer" in shown
+
+
+def free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["receive", "--timeout", "1"], "--timeout needs --expect"),
+        (["receive", "--verify"], "a secret is needed"),
+        (["receive", "--expect", "0"], "--expect"),
+        (["receive", "--jsonl", "/nowhere/at/all"], "cannot write /nowhere/at/all"),
+        (["receive", "--verify", "--secret", "x", "--dialect", "none-such"], "no such dialect"),
+        (["verify", "--header", HEADER], "a secret is needed"),
+        (["verify", "--secret", "x"], "give the headers"),
+        (["verify", "--secret", "x", "--header", "no header"], "is no header"),
+        (["verify", "--secret", "x", "--header", "@/nowhere"], "cannot read /nowhere"),
+        (["verify", "--secret", "x", "--header", HEADER, "--at", "soon"], "is no time"),
+        (["verify", "--secret", "x", "--header", HEADER, "--at", "nan"], "is no time"),
+        (["verify", "--secret", "x", "--header", HEADER, "--request", "x"], "leave --header out"),
+        (["verify", "--secret", "x", "--request", __file__], "holds no HTTP request"),
+        (
+            ["verify", "--secret", "x", "--header", HEADER, "--dialect", "none-such"],
+            "no such dialect",
+        ),
+    ],
+)
+def test_a_wrong_call_is_told_in_one_line_with_exit_64(arguments: list[str], told: str) -> None:
+    outcome = verify(*arguments)
+    assert outcome.returncode == 64
+    assert outcome.stdout == ""
+    assert told in outcome.stderr
+    assert outcome.stderr.count("\n") == 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def verify(*arguments: str, body: bytes = b"", secrets: str | None = None) -> Outcome:
+    """Run the front door in this process, `secrets` in its environment; what it printed, and its
+    exit code.
+    """
+    told, errors = io.StringIO(), io.StringIO()
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(told),
+        contextlib.redirect_stderr(errors),
+    ):
+        patch.setattr("sys.argv", ["hookproof", *arguments])
+        patch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(body)))
+        patch.delenv("HOOKPROOF_SECRET", raising=False)
+        if secrets is not None:
+            patch.setenv("HOOKPROOF_SECRET", secrets)
+        with pytest.raises(SystemExit) as ending:
+            main()
+    return Outcome(
+        returncode=int(ending.value.code or 0), stdout=told.getvalue(), stderr=errors.getvalue()
+    )
+
+
+def test_a_good_message_is_verified() -> None:
+    outcome = verify(
+        "verify", "--secret", "other", "--secret", SECRET, "--header", HEADER, body=BODY
+    )
+    assert outcome.returncode == 0
+    assert outcome.stdout.startswith("verified: signed by secret 2 in the simple format")
+
+
+@pytest.mark.parametrize("secrets", [SECRET, f"another one\n{SECRET}", f"{SECRET}\n"])
+def test_secrets_of_the_environment_stand_in_lines_and_may_have_spaces(secrets: str) -> None:
+    assert " " in SECRET
+    assert verify("verify", "--header", HEADER, body=BODY, secrets=secrets).returncode == 0
+
+
+def test_a_bad_message_is_explained_and_as_json_too() -> None:
+    plain = verify("verify", "--secret", SECRET, "--header", HEADER, body=BODY + b"\n")
+    told = verify("verify", "--secret", SECRET, "--header", HEADER, "--json", body=BODY + b"\n")
+    assert plain.returncode == told.returncode == 1
+    assert (
+        plain.stdout.splitlines()[1]
+        == "why: signed the body without its last line end, sent it with one"
+    )
+    word = json.loads(told.stdout)
+    assert (word["verified"], word["reason"], word["explained"]) == (
+        False,
+        "no signature matches",
+        True,
+    )
+    assert word["deviations"] == [{"aspect": "body", "words": word["bisection"]}]
+
+
+def test_a_time_a_tolerance_and_a_format_can_be_given() -> None:
+    seconds = str(int(time.time()) - 1000)
+    made = hmac.new(SECRET.encode(), seconds.encode() + b"," + BODY, hashlib.sha256).hexdigest()
+    header = f"X-Webhook-Signature: t={seconds},v1={made}"
+    call = ["verify", "--secret", SECRET, "--header", header, "--format", "advanced"]
+    assert verify(*call, body=BODY).returncode == 1
+    assert (
+        "1000 s before its arrival"
+        in verify(*call, "--at", str(int(seconds) + 1000), body=BODY).stdout
+    )
+    for further in (["--at", seconds], ["--tolerance", "5000"]):
+        assert verify(*call, *further, body=BODY).returncode == 0
+
+
+def test_a_saved_request_and_a_file_of_headers_are_read(tmp_path: Path) -> None:
+    saved, headers = tmp_path / "request", tmp_path / "headers"
+    saved.write_bytes(
+        b"POST /orders HTTP/1.1\r\nHost: x\r\n" + HEADER.encode() + b"\r\n\r\n" + BODY
+    )
+    headers.write_text(f"Host: x\n{HEADER}\n")
+    assert verify("verify", "--secret", SECRET, "--request", str(saved)).returncode == 0
+    assert (
+        verify("verify", "--secret", SECRET, "--header", f"@{headers}", body=BODY).returncode == 0
+    )

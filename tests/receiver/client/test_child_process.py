@@ -1,0 +1,160 @@
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from hookproof.receiver.client.child_process import ChildFailed, child, children, signalled
+
+PARENT = """
+import asyncio, os, signal
+from hookproof.receiver.client.child_process import child
+
+async def main():
+    async with child(["receive"], deadline_s=90) as ready:
+        print(ready["control"], flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+asyncio.run(main())
+"""
+
+
+def accepts(url: str) -> bool:
+    parts = urlsplit(url)
+    try:
+        with socket.create_connection((parts.hostname, parts.port), timeout=5):
+            return True
+    except OSError:
+        return False
+
+
+async def started(*arguments: str, deadline_s: float = 90) -> str:
+    async with child(arguments, deadline_s=deadline_s) as ready:
+        assert accepts(ready["control"])
+        return str(ready["control"])
+
+
+def test_a_child_runs_within_the_block_and_ends_with_it() -> None:
+    assert not accepts(asyncio.run(started("receive")))
+
+
+def test_a_child_ends_when_the_block_is_left_by_an_error() -> None:
+    seen = []
+
+    async def breaks() -> None:
+        async with child(["receive"], deadline_s=90) as ready:
+            seen.append(ready["control"])
+            raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"):
+        asyncio.run(breaks())
+    assert not accepts(seen[0])
+
+
+def test_a_child_that_will_not_end_is_killed() -> None:
+    # The sleep is the child's own way to stay: nothing here waits for it.
+    stubborn = [
+        "/bin/sh",
+        "-c",
+        """trap '' TERM; echo "{\\"pid\\": $$}"; while :; do sleep 0.05; done""",
+    ]
+
+    async def run() -> int:
+        async with child(["stubborn"], deadline_s=90, program=stubborn, grace_s=0.1) as ready:
+            pid = int(ready["pid"])
+            os.kill(pid, 0)
+            return pid
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(asyncio.run(run()), 0)
+
+
+def test_a_child_that_does_not_start_is_told_in_its_own_words() -> None:
+    with pytest.raises(
+        ChildFailed, match=r"`hookproof receive` did not start: .*nowhere"
+    ) as failed:
+        asyncio.run(started("receive", "--bind", "nowhere"))
+    assert failed.value.exit_code == 64
+    assert "\n" not in str(failed.value)
+
+
+def test_a_child_that_is_not_ready_in_time_is_ended() -> None:
+    with pytest.raises(ChildFailed, match=r"was not ready after 0\.001 s") as failed:
+        asyncio.run(started("receive", deadline_s=0.001))
+    assert failed.value.exit_code is None
+
+
+def test_a_first_line_that_is_no_json_is_told() -> None:
+    async def run() -> None:
+        async with child(["hello"], deadline_s=90, program=["/bin/sh", "-c", "echo hello"]):
+            pass
+
+    with pytest.raises(ChildFailed, match="in place of its ready line"):
+        asyncio.run(run())
+
+
+def test_a_module_of_the_same_name_around_the_user_is_not_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "receiver.py").write_text("raise RuntimeError('imported')")
+    monkeypatch.chdir(tmp_path)
+    asyncio.run(started("receive"))
+
+
+def test_a_child_does_not_outlive_a_parent_that_was_killed() -> None:
+    parent = subprocess.run(
+        [sys.executable, "-c", PARENT], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert parent.returncode == -signal.SIGKILL
+    deadline = time.monotonic() + 20
+    while accepts(parent.stdout.strip()):
+        assert time.monotonic() < deadline, "the child is still there"
+        time.sleep(0.02)
+
+
+# A child that is ready only when the other one has begun.
+MEET = (
+    """: > "$0"; until [ -e "$1" ]; do sleep 0.05; done; echo "{\\"pid\\": $$}"; cat > /dev/null"""
+)
+
+
+async def met(*commands: list[str], seen: list[int]) -> None:
+    async with children(commands, deadline_s=90, program=["/bin/sh", "-c", MEET]) as ready:
+        seen.extend(int(one["pid"]) for one in ready)
+        for pid in seen:
+            os.kill(pid, 0)
+
+
+def test_children_start_beside_each_other_and_end_with_the_block(tmp_path: Path) -> None:
+    seen: list[int] = []
+    here, there = str(tmp_path / "here"), str(tmp_path / "there")
+    asyncio.run(met([here, there], [there, here], seen=seen))
+    assert len(set(seen)) == 2
+    for pid in seen:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
+def test_a_child_that_fails_ends_those_beside_it(tmp_path: Path) -> None:
+    here, nowhere = str(tmp_path / "here"), str(tmp_path / "no folder" / "there")
+    with pytest.raises(ChildFailed, match="did not start"):
+        asyncio.run(met([here, here], [nowhere, here], seen=[]))
+
+
+def test_a_process_that_ends_while_it_is_signalled_keeps_its_exit_code() -> None:
+    async def ended(number: int) -> int:
+        process = await asyncio.create_subprocess_exec("/bin/true")
+        await asyncio.sleep(number % 20 / 5000)  # at any moment of its short life
+        signalled(process, signal.SIGKILL)
+        return await process.wait()
+
+    async def codes() -> set[int]:
+        return {await ended(number) for number in range(200)}
+
+    assert asyncio.run(codes()) <= {0, -signal.SIGKILL}

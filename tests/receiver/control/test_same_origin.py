@@ -1,0 +1,106 @@
+"""Another page in the developer's browser can neither read nor drive the control listener; programs
+can.
+"""
+
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+
+import pytest
+
+from hookproof.receiver.control.same_origin import is_own_name
+from tests.receiver.receiver_process import DEADLINE_S, Receiver, receiver
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Receiver]:
+    with receiver("--http", "--control-name", "hooks.example.org") as process:
+        yield process
+
+
+def asked(running: Receiver, method: str, path: str, headers: dict[str, str]) -> tuple[int, str]:
+    data = b"{}" if method in {"POST", "PUT"} else None
+    request = urllib.request.Request(
+        running.control + path, method=method, data=data, headers=headers
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=DEADLINE_S) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as refused:
+        with refused:
+            return refused.code, json.loads(refused.read())["error"]
+
+
+STRANGERS = [
+    {"Origin": "https://evil.example"},
+    {"Origin": "null"},
+    {"Origin": "http://127.0.0.1:1"},
+    {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"},
+    {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "cors"},
+    {"Host": "evil.example"},
+    {"Host": "127.0.0.1.evil.example"},
+    {"Host": "[zz"},
+]
+
+
+@pytest.mark.parametrize("headers", STRANGERS, ids=str)
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", "/reset"),
+        ("POST", "/tokens"),
+        ("GET", "/tokens/t/deliveries"),
+        ("GET", "/live/events"),
+    ],
+)
+def test_a_page_of_strangers_is_refused(
+    running: Receiver, method: str, path: str, headers: dict[str, str]
+) -> None:
+    status, told = asked(running, method, path, headers)
+    assert status == 403
+    assert told
+
+
+def test_the_own_page_is_let_through(running: Receiver) -> None:
+    own = {"Origin": running.control, "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors"}
+    assert asked(running, "POST", "/reset", own)[0] == 204
+
+
+def test_a_program_is_let_through(running: Receiver) -> None:
+    assert asked(running, "POST", "/reset", {})[0] == 204
+
+
+def test_a_link_from_another_page_leads_to_the_live_page_and_to_nothing_else(
+    running: Receiver,
+) -> None:
+    visit = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    assert asked(running, "GET", "/", visit)[0] == 200
+    assert asked(running, "GET", "/tokens/t/deliveries", visit)[0] == 403
+
+
+def test_a_name_that_the_user_allows_is_the_receivers_own(running: Receiver) -> None:
+    assert asked(running, "GET", "/health", {"Host": "hooks.example.org:1"})[0] == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "127.0.0.1:8444",
+        "[::1]:8444",
+        "localhost:8444",
+        "receiver:8444",
+        "app.localhost",
+        "10.1.2.3",
+        "own.example",
+    ],
+)
+def test_addresses_and_plain_names_are_the_receivers_own(host: str) -> None:
+    assert is_own_name(host, frozenset({"own.example"}))
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "localhost.evil.example", "own.example.evil", "[::1", "a.b:x"]
+)
+def test_names_that_a_stranger_can_point_here_are_not(host: str) -> None:
+    assert not is_own_name(host, frozenset({"own.example"}))

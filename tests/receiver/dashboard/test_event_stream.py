@@ -1,0 +1,259 @@
+"""The events: they resume, a slow page skips without growing anything, and all of them end with the
+receiver.
+"""
+
+import asyncio
+import json
+import socket
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from itertools import count, islice
+from typing import Any
+
+import pytest
+from aiohttp import ClientSession, web
+
+from hookproof.receiver.dashboard.change_feed import Feed
+from hookproof.receiver.dashboard.event_stream import Stream
+from tests.receiver.receiver_process import DEADLINE_S, receiver
+
+Event = tuple[str, str, Any]
+
+
+class Page:
+    """A running stream; `rows` are as long as `padding` makes them."""
+
+    def __init__(
+        self, *, most: int = 1000, most_pages: int = 4, padding: int = 0, heartbeat_s: float = 30.0
+    ) -> None:
+        epochs = count(1)
+        self.feed = Feed(most_changes=most, new_epoch=lambda: f"{next(epochs):x}")
+        self.padding = padding
+        self.rendered = 0
+        self.stream = Stream(
+            feed=self.feed,
+            rows=self._rows,
+            settings=lambda: {"receiver": "here"},
+            most_pages=most_pages,
+            heartbeat_s=heartbeat_s,
+            pause_s=0,
+        )
+        self.address = ("", 0)
+        self._protocol: web.RequestHandler | None = None
+
+    @property
+    def held_up(self) -> bool:
+        """Whether what the page of the last request is owed has no room to be sent."""
+        return self._protocol is not None and self._protocol.writing_paused
+
+    async def _serve(self, request: web.Request) -> web.StreamResponse:
+        self._protocol = request.protocol
+        return await self.stream.serve(request)
+
+    def _rows(self, wanted: Mapping[tuple[str, int], bool]) -> list[dict[str, object]]:
+        self.rendered += len(wanted)
+        return [
+            {"sequence": sequence, "new": new, "p": "x" * self.padding}
+            for (_, sequence), new in wanted.items()
+        ]
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.address[0]}:{self.address[1]}/"
+
+    @asynccontextmanager
+    async def served(self) -> AsyncIterator["Page"]:
+        async def close(_: web.Application) -> None:
+            self.feed.close()
+
+        app = web.Application()
+        app.router.add_get("/", self._serve)
+        app.on_shutdown.append(close)
+        runner = web.AppRunner(app, shutdown_timeout=1.0)
+        await runner.setup()
+        try:
+            await web.TCPSite(runner, "127.0.0.1", 0).start()
+            self.address = runner.addresses[0]
+            yield self
+        finally:
+            await runner.cleanup()
+
+
+async def events(content: Any, number: int) -> list[Event]:
+    """The next events of an open answer: kind, id and data."""
+    found: list[Event] = []
+    fields: dict[str, str] = {}
+    async with asyncio.timeout(DEADLINE_S):
+        while len(found) < number:
+            line = (await content.readline()).decode().rstrip("\n")
+            name, _, value = line.partition(": ")
+            if line and name:
+                fields[name] = value
+            elif not line and fields:
+                found.append((fields["event"], fields["id"], json.loads(fields["data"])))
+                fields = {}
+    return found
+
+
+def sequences(event: Event) -> list[int]:
+    return [row["sequence"] for row in event[2]]
+
+
+def test_a_page_is_told_what_there_is_and_then_what_arrives() -> None:
+    async def run() -> None:
+        async with Page().served() as page, ClientSession(read_bufsize=2**20) as session:
+            page.feed.arrived("t", 1)
+            async with session.get(page.url) as answer:
+                assert answer.content_type == "text/event-stream"
+                started, rows = await events(answer.content, 2)
+                assert started[0] == "started"
+                assert started[2] == {"receiver": "here"}
+                assert rows[0] == "deliveries"
+                page.feed.arrived("t", 2)
+                page.feed.judged_anew("t")
+                page.feed.forgotten(["t"])
+                told = await events(answer.content, 2)
+                assert {kind for kind, _, _ in told} == {"forgotten", "judged"}
+
+    asyncio.run(run())
+
+
+def test_a_page_that_comes_back_reads_on_without_loss_or_repetition() -> None:
+    async def run() -> None:
+        async with Page().served() as page, ClientSession(read_bufsize=2**20) as session:
+            page.feed.arrived("t", 1)
+            async with session.get(page.url) as answer:
+                _, (_, last, _) = await events(answer.content, 2)
+            page.feed.arrived("t", 2)
+            page.feed.arrived("t", 3)
+            async with session.get(page.url, headers={"Last-Event-ID": last}) as answer:
+                (event,) = await events(answer.content, 1)
+                assert (event[0], sequences(event)) == ("deliveries", [2, 3])
+
+    asyncio.run(run())
+
+
+def test_a_page_that_comes_back_late_is_told_what_it_missed() -> None:
+    async def run() -> None:
+        async with Page(most=10).served() as page, ClientSession(read_bufsize=2**20) as session:
+            page.feed.arrived("t", 1)
+            async with session.get(page.url) as answer:
+                _, (_, last, _) = await events(answer.content, 2)
+            for sequence in range(2, 102):
+                page.feed.arrived("t", sequence)
+            async with session.get(page.url, headers={"Last-Event-ID": last}) as answer:
+                skipped, rows = await events(answer.content, 2)
+                assert (skipped[0], skipped[2]) == ("skipped", {"deliveries": 90})
+                assert sequences(rows) == list(range(92, 102))
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("last", ["", "x", "ffff-1-1", "1-99-0", "1-0-99"])
+def test_a_page_with_an_unknown_place_begins_anew(last: str) -> None:
+    async def run() -> None:
+        async with Page().served() as page, ClientSession(read_bufsize=2**20) as session:
+            page.feed.arrived("t", 1)
+            async with session.get(page.url, headers={"Last-Event-ID": last}) as answer:
+                started, rows = await events(answer.content, 2)
+                assert (started[0], sequences(rows)) == ("started", [1])
+
+    asyncio.run(run())
+
+
+def test_a_page_that_does_not_read_skips_and_nothing_grows() -> None:
+    async def run() -> None:
+        async with Page(most=200, padding=10_000).served() as page:
+            with socket.socket() as slow:
+                slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                slow.connect(page.address)
+                slow.setblocking(False)
+                loop = asyncio.get_running_loop()
+                await loop.sock_sendall(slow, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+                await loop.sock_recv(slow, 10)
+                arrivals, still = count(1), 0
+                async with asyncio.timeout(DEADLINE_S):
+                    while (
+                        still < 200
+                    ):  # rounds in which the stream waits for the page and renders nothing
+                        rendered = page.rendered
+                        for number in islice(arrivals, 100):
+                            page.feed.arrived("t", number)
+                        await asyncio.sleep(0)
+                        still = still + 1 if page.held_up and page.rendered == rendered else 0
+                assert page.rendered < next(arrivals) / 2
+                assert len(page.feed._ring) == 200
+                reader, writer = await asyncio.open_connection(sock=slow)
+                told = b""
+                async with asyncio.timeout(DEADLINE_S):
+                    while b"event: skipped" not in told:
+                        told = told[-100:] + await reader.read(2**16)
+                writer.close()
+                await writer.wait_closed()
+
+    asyncio.run(run())
+
+
+def test_all_pages_end_when_the_receiver_stops() -> None:
+    async def run() -> bytes:
+        async with ClientSession() as session:
+            async with Page().served() as page:
+                answer = await session.get(page.url)
+                await events(answer.content, 1)
+            async with asyncio.timeout(DEADLINE_S):
+                return await answer.content.read()
+
+    assert asyncio.run(run()) == b""
+
+
+def test_a_quiet_stream_gives_signs_of_life() -> None:
+    async def run() -> bytes:
+        async with (
+            Page(heartbeat_s=0.01).served() as page,
+            ClientSession() as session,
+            session.get(page.url) as answer,
+        ):
+            await events(answer.content, 1)
+            return await asyncio.wait_for(answer.content.readline(), DEADLINE_S)
+
+    assert asyncio.run(run()) == b": alive\n"
+
+
+def test_too_many_pages_are_refused_and_a_page_that_left_makes_room() -> None:
+    async def run() -> None:
+        async with (
+            Page(most_pages=1, heartbeat_s=0.01).served() as page,
+            ClientSession() as session,
+        ):
+            async with session.get(page.url) as first:
+                await events(first.content, 1)
+                async with session.get(page.url) as second:
+                    assert second.status == 503
+                    assert "close one" in await second.text()
+            # The next sign of life finds nobody there.
+            async with asyncio.timeout(DEADLINE_S):
+                status = 0
+                while status != 200:
+                    async with session.get(page.url) as again:
+                        status = again.status
+
+    asyncio.run(run())
+
+
+def test_a_receiver_with_an_open_page_still_stops() -> None:
+    async def read_until_the_end(control: str, opened: asyncio.Event) -> None:
+        async with ClientSession() as session, session.get(f"{control}/live/events") as answer:
+            await events(answer.content, 1)
+            opened.set()
+            await answer.content.read()
+
+    async def run() -> None:
+        with receiver("--http") as process:
+            opened = asyncio.Event()
+            reading = asyncio.create_task(read_until_the_end(process.control, opened))
+            await asyncio.wait_for(opened.wait(), DEADLINE_S)
+            assert process.process.stdin is not None
+            process.process.stdin.close()
+            await asyncio.wait_for(reading, DEADLINE_S)
+
+    asyncio.run(run())

@@ -1,0 +1,231 @@
+"""A connection handles its requests in order, answers at once what it can, and reads no more than
+it has room for.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from hookproof.receiver.clock import Clock
+from hookproof.receiver.http.connection import MOST_WAITING, MOST_WAITING_BYTES, Connection
+from hookproof.receiver.http.request import Request
+
+PLAIN = b"POST /plain HTTP/1.1\r\nContent-Length: 0\r\n\r\n"
+SLOW = b"POST /slow HTTP/1.1\r\nContent-Length: 0\r\n\r\n"
+HALF = b"POST /half HTTP/1.1\r\nContent-Length: 2\r\n\r\n1"
+
+
+class Wire(asyncio.Transport):
+    """What a connection writes to, and whether it reads."""
+
+    def __init__(self) -> None:
+        super().__init__({"peername": ("127.0.0.1", 40000), "socket": self})
+        self.sent: list[bytes] = []
+        self.reads = True
+        self.closed = False
+
+    def setsockopt(self, *_: object) -> None:
+        pass
+
+    def write(self, data: Any) -> None:
+        self.sent.append(bytes(data))
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+    def close(self) -> None:
+        self.closed = True
+
+    def pause_reading(self) -> None:
+        assert self.reads
+        self.reads = False
+
+    def resume_reading(self) -> None:
+        assert not self.reads
+        self.reads = True
+
+
+class Answers:
+    """Answers a plain request at once, and a slow one when `ready` is set; notes what happens."""
+
+    def __init__(self) -> None:
+        self.ready = asyncio.Event()
+        self.notes: list[str] = []
+
+    def begins(self, connection: Connection, request: Request) -> bool:
+        self.notes.append(f"begins {request.token}")
+        return request.token != "unread"
+
+    def received(self, connection: Connection, request: Request) -> Any:
+        self.notes.append(f"received {request.token}")
+        if request.token == "plain":
+            connection.send(b"plain")
+            return None
+        return self._slowly(connection)
+
+    async def _slowly(self, connection: Connection) -> bool:
+        try:
+            await self.ready.wait()
+            await connection.send_all(b"slow")
+        except asyncio.CancelledError:
+            self.notes.append("cancelled")
+            raise
+        return True
+
+    def refused(self, connection: Connection, request: Request) -> None:
+        self.notes.append(f"refused {request.token}")
+
+    def left(self, connection: Connection, request: Request) -> None:
+        self.notes.append(f"left {request.token}")
+
+
+def connected(
+    work: Callable[[Connection, Wire, Answers], Awaitable[None]], *, body_within_s: float = 60.0
+) -> list[str]:
+    """What the handler noted while the work was done on a connection, and after it was lost."""
+
+    async def run() -> list[str]:
+        wire, answers = Wire(), Answers()
+        open_ones: set[Connection] = set()
+        connection = Connection(answers, Clock(), body_within_s, open_ones)
+        connection.connection_made(wire)
+        assert open_ones == {connection}
+        await work(connection, wire, answers)
+        connection.connection_lost(None)
+        await asyncio.wait_for(connection.ended, 30)
+        assert not open_ones
+        return answers.notes
+
+    return asyncio.run(run())
+
+
+async def sent(wire: Wire, number: int) -> None:
+    """Return when so many writes were made."""
+    async with asyncio.timeout(30):
+        while len(wire.sent) < number:  # noqa: ASYNC110 - the wire tells nobody
+            await asyncio.sleep(0)
+
+
+def test_a_plain_request_is_answered_within_the_call_that_read_it() -> None:
+    async def work(connection: Connection, wire: Wire, answers: Answers) -> None:
+        connection.data_received(PLAIN[:-1])
+        assert wire.sent == []
+        connection.data_received(PLAIN[-1:] + PLAIN)
+        assert wire.sent == [b"plain", b"plain"]
+
+    connected(work)
+
+
+def test_requests_behind_a_slow_answer_wait_and_keep_their_order() -> None:
+    async def work(connection: Connection, wire: Wire, answers: Answers) -> None:
+        connection.data_received(PLAIN + SLOW + PLAIN)
+        connection.data_received(SLOW + HALF)
+        assert wire.sent == [b"plain"]
+        answers.ready.set()
+        await sent(wire, 4)
+        assert wire.sent == [b"plain", b"slow", b"plain", b"slow"]
+
+    notes = connected(work)
+    assert notes[:4] == ["received plain", "received slow", "received plain", "received slow"]
+    assert set(notes[4:]) <= {"begins half", "left half"}
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        PLAIN * MOST_WAITING,
+        b"POST /plain HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % (2**21) + b"x" * 2**21,
+    ],
+    ids=["many", "large"],
+)
+def test_no_more_is_read_while_too_much_waits(behind: bytes) -> None:
+    async def work(connection: Connection, wire: Wire, answers: Answers) -> None:
+        connection.data_received(SLOW + PLAIN)
+        assert wire.reads
+        connection.data_received(behind)
+        assert not wire.reads
+        answers.ready.set()
+        await sent(wire, 3)
+        assert wire.reads
+
+    assert MOST_WAITING_BYTES < 2**21
+    connected(work)
+
+
+def test_no_more_is_read_while_the_sender_does_not_take_its_answers() -> None:
+    async def work(connection: Connection, wire: Wire, answers: Answers) -> None:
+        connection.pause_writing()
+        assert not wire.reads
+        connection.resume_writing()
+        assert wire.reads
+
+    connected(work)
+
+
+def test_an_answer_waits_until_the_sender_takes_it() -> None:
+    async def work(connection: Connection, wire: Wire, answers: Answers) -> None:
+        answers.ready.set()
+        connection.data_received(SLOW + PLAIN)
+        connection.pause_writing()
+        await sent(wire, 1)
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert wire.sent == [b"slow"]
+        connection.resume_writing()
+        await sent(wire, 2)
+
+    connected(work)
+
+
+def test_a_sender_that_leaves_at_once_cancels_an_answer_that_has_begun() -> None:
+    async def work(connection: Connection, wire: Wire, answers: Answers) -> None:
+        connection.data_received(SLOW + PLAIN)
+
+    assert connected(work) == ["received slow", "cancelled"]
+
+
+def test_what_is_no_http_is_told_after_the_answers_before_it() -> None:
+    async def work(connection: Connection, wire: Wire, answers: Answers) -> None:
+        connection.data_received(SLOW + b"nonsense\r\n\r\n")
+        connection.data_received(PLAIN)
+        assert wire.sent == []
+        answers.ready.set()
+        await sent(wire, 2)
+        assert wire.sent[0] == b"slow"
+        assert wire.sent[1].startswith(b"HTTP/1.1 400 Bad Request\r\n")
+        assert wire.closed
+
+    assert connected(work) == ["received slow"]
+
+
+def test_a_body_that_comes_too_late_is_refused() -> None:
+    async def work(connection: Connection, wire: Wire, answers: Answers) -> None:
+        connection.data_received(HALF)
+        await sent(wire, 1)
+        assert b"did not come whole" in wire.sent[0]
+        connection.data_received(b"2" + PLAIN)
+        assert len(wire.sent) == 1
+
+    assert connected(work, body_within_s=0) == ["begins half", "refused half"]
+
+
+def test_a_chunk_that_is_none_is_refused_at_once() -> None:
+    async def work(connection: Connection, wire: Wire, answers: Answers) -> None:
+        connection.data_received(b"POST /half HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n")
+        connection.data_received(b"zz\r\n")
+        assert wire.sent[0].startswith(b"HTTP/1.1 400 ")
+        assert not wire.closed, "the sender may still send, and is to read why first"
+
+    assert connected(work) == ["begins half", "refused half"]
+
+
+def test_a_body_that_is_to_stay_unread_is_not_waited_for() -> None:
+    async def work(connection: Connection, wire: Wire, answers: Answers) -> None:
+        connection.data_received(HALF.replace(b"half", b"unread"))
+        assert answers.notes == ["begins unread", "received unread"]
+        connection.data_received(b"2" + PLAIN)
+        assert wire.sent == []
+
+    assert connected(work) == ["begins unread", "received unread", "cancelled"]

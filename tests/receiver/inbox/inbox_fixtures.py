@@ -1,0 +1,68 @@
+"""An inbox of its own for each test, and arrivals to put into it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from hookproof.receiver.clock import Instant
+from hookproof.receiver.inbox.arrival import Arrival, Sender
+from hookproof.receiver.inbox.store import Found, Inbox, Room
+from hookproof.receiver.session import Sessions
+
+NOW = Instant(1735689600.25, 10.5)
+
+
+def arrival(token: str, body: bytes = b"", method: str = "POST", **headers: str) -> Arrival:
+    return Arrival(
+        token=token,
+        method=method,
+        path=f"/{token}",
+        headers=tuple((name.encode(), value.encode()) for name, value in headers.items()),
+        body=body,
+        arrived_at=NOW.wall,
+        arrived_monotonic=NOW.monotonic,
+        sender=Sender(40000),
+    )
+
+
+def with_inbox(
+    work: Callable[[Inbox], Awaitable[Found]],
+    *,
+    deliveries: int = 10,
+    memory: int = 10**6,
+    disk: int = 0,
+) -> Found:
+    """What is found in an inbox with so much room."""
+    room = Room(deliveries=deliveries, memory_bytes=memory, disk_bytes=disk)
+
+    async def run() -> Found:
+        inbox = Inbox(room)
+        try:
+            return await work(inbox)
+        finally:
+            inbox.end()
+
+    return asyncio.run(run())
+
+
+def fill(inbox: Inbox, token: str, *bodies: bytes) -> None:
+    for body in bodies:
+        inbox.record(arrival(token, body))
+
+
+async def everything(inbox: Inbox, token: str, *, after: int = 0, count: int = 0) -> Found:
+    return await inbox.wait(token, after=after, count=count, timeout_s=0)
+
+
+async def has_waiter(inbox: Inbox, token: str) -> None:
+    """Return when somebody waits for a request of the token that has not come."""
+    async with asyncio.timeout(30):
+        while token not in inbox._waiting._waiting:  # noqa: ASYNC110 - nothing tells of a waiter
+            await asyncio.sleep(0)
+
+
+def sessions_of(room: Room) -> Sessions:
+    return Sessions(room=room, most=2, idle_s=60, clock=lambda: 0.0, new_name=lambda: "name")
+
+
+def bodies(found: Found) -> list[bytes]:
+    return [kept.body for kept in found.deliveries]

@@ -1,0 +1,223 @@
+"""What holds for any delivery: the bisection never raises, explains nothing that is valid, and
+invents no cause.
+"""
+
+import base64
+import hashlib
+import random
+import shutil
+import subprocess
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from svix.webhooks import Webhook
+
+from hookproof.receiver.signatures.diagnosis import Bisection, Known, bisect
+from hookproof.receiver.signatures.diagnosis.search import EFFORT_OF_A_HASH, MOST_EFFORT
+from hookproof.receiver.signatures.verification import Verified
+from tests.receiver.signatures.signature_vectors import Vector, dialect, named, vectors
+from tests.receiver.signatures.tamper import tamper
+
+few = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FORMATS = (
+    "reference, simple",
+    "reference, advanced",
+    "contrary, simple",
+    "contrary, advanced",
+    "standard-webhooks, simple",
+    "standard-webhooks, advanced",
+)
+
+
+def bisected(
+    vector: Vector, now: float | None = None, known: Known | None = None
+) -> Bisection | None:
+    return bisect(
+        vector.scheme,
+        vector.dialect.signatures.secret,
+        vector.secrets,
+        vector.headers,
+        vector.dialect.delivery.event_id_header,
+        vector.body,
+        vector.timestamp if now is None else now,
+        known=known,
+    )
+
+
+@pytest.mark.parametrize("vector", vectors(), ids=lambda vector: vector.name)
+def test_a_valid_message_is_never_bisected(vector: Vector) -> None:
+    assert bisected(vector) is None
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_random_signature_has_no_known_cause(kind: str) -> None:
+    vector = named(f"{kind}: a small object")
+    (text,) = vector.signatures()
+    digest = random.Random(7).randbytes(64 if kind.startswith("contrary") else 32)
+    made = digest.hex() if kind.startswith("reference") else base64.b64encode(digest).decode()
+    found = bisected(vector.with_value(vector.value.replace(text, made)))
+    assert found is not None
+    assert (found.explained, found.deviations) == (False, ())
+    assert found.cause.startswith("no known cause: the signature has the size of SHA-")
+
+
+def test_an_altered_body_has_no_known_cause_unless_its_length_tells() -> None:
+    vector = replace(named(f"{FORMATS[0]}: a small object"), body=b'{"order":7}')
+    found = bisected(vector)
+    assert found is not None
+    assert found.cause.endswith("or the body is not the one that was signed")
+    cut = bisected(
+        replace(vector, body=b'{"ord', headers=(*vector.headers, ("Content-Length", "11")))
+    )
+    assert cut is not None
+    assert cut.cause.endswith(
+        "the body has 5 bytes and its Content-Length says 11: it was changed on its way"
+    )
+
+
+def test_an_unsigned_delivery_is_called_so() -> None:
+    found = bisected(named(f"{FORMATS[1]}: a small object").with_value(""))
+    assert found is not None
+    assert found.cause == "sent no signature"
+
+
+@pytest.mark.parametrize(
+    ("moved", "told"),
+    [
+        (400, "sent a time that is 400 s before its arrival, 300 s are accepted"),
+        (-400, "sent a time that is 400 s after its arrival, 300 s are accepted"),
+    ],
+)
+def test_a_time_beyond_the_tolerance_is_told_beside_the_signature(moved: int, told: str) -> None:
+    vector = named("reference, advanced: a small object")
+    found = bisected(vector, now=vector.timestamp + moved)
+    assert found is not None
+    assert (found.cause, found.explained) == (told, True)
+    twice = bisected(replace(vector, body=b'{"order": 1}'), now=vector.timestamp + moved)
+    assert twice is not None
+    assert twice.cause == f"signed the compact form of the body, sent it with spaces; {told}"
+
+
+def test_a_time_in_another_unit_is_told() -> None:
+    vector = named("standard-webhooks, advanced: a small object").with_header(
+        "webhook-timestamp", "1735689600000"
+    )
+    found = bisected(vector)
+    assert found is not None
+    assert found.explained
+    assert "sent the time in milliseconds where seconds are expected" in found.cause
+
+
+def test_known_bodies_and_times_are_tried() -> None:
+    vector = named("reference, advanced: a small object")
+    known = Known(bodies={"the body of event 2": vector.body}, times=(vector.timestamp,))
+    other = bisected(replace(vector, body=b"other"), known=known)
+    assert other is not None
+    assert other.cause == "signed the body of event 2, sent another body"
+    retried = vector.with_value(vector.value.replace("1735689600", "1735693200"))
+    again = bisected(retried, now=1735693200, known=known)
+    assert again is not None
+    assert again.cause == "signed another time that is known, 3600 s before the one that it sent"
+
+
+def test_the_bound_is_a_count_and_not_a_clock() -> None:
+    vector = replace(named("reference, advanced: a small object"), body=b'{"a":1}')
+    tries = {(found.hashes, found.cause) for found in (bisected(vector), bisected(vector)) if found}
+    assert len(tries) == 1
+    large = bisected(replace(vector, body=b"x" * 2**20))
+    assert large is not None
+    assert (
+        large.hashes <= 1 + MOST_EFFORT // (2**20 + EFFORT_OF_A_HASH) + 30
+    )  # an empty body is tried too
+
+
+NESTED = b'{"a":' * 900 + b"1" + b"}" * 900
+texts = st.text(st.characters(exclude_categories=()), max_size=60)
+header_names = st.sampled_from(sorted({name for vector in vectors() for name, _ in vector.headers}))
+values = texts | st.sampled_from(
+    ["t=1735689600,v1=00", "v1,AAAA", "signed v1:" + "A" * 86 + "==", "9" * 19, "0x" * 20]
+)
+
+
+@few
+@given(
+    vector=st.sampled_from(vectors()),
+    headers=st.lists(st.tuples(header_names | texts, values), max_size=5),
+    body=st.binary(max_size=60)
+    | st.sampled_from([b"[" * 3000, b'{"\\ud800":1e999}', b'{"a":' * 900 + b"1" + b"}" * 900]),
+    secrets=st.lists(texts, max_size=3).map(tuple),
+    now=st.floats(),
+)
+def test_nothing_makes_the_bisection_raise(
+    vector: Vector, headers: Any, body: bytes, secrets: tuple[str, ...], now: float
+) -> None:
+    for used, sent in (
+        (secrets, headers),
+        (vector.secrets, vector.headers),
+        (vector.secrets, headers),
+    ):
+        changed = replace(vector, headers=tuple(sent), body=body, secrets=used)
+        found = bisected(changed, now=now, known=Known(secrets={"x": "\ud800"}, times=(now,)))
+        assert found is None or found.cause
+
+
+def test_of_many_tampered_messages_none_is_accepted() -> None:
+    tried, accepted = tamper(5_000)
+    assert accepted == []
+    assert tried.total() == 5_000
+    assert min(tried.values()) > 100
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    key=st.binary(min_size=1, max_size=100),
+    event=st.from_regex(r"msg_[0-9A-Za-z]{1,30}", fullmatch=True),
+    seconds=st.integers(0, 2**33),
+    body=st.text(st.characters(codec="utf-8"), max_size=300),
+)
+def test_what_the_svix_package_signs_verifies(
+    key: bytes, event: str, seconds: int, body: str
+) -> None:
+    secret = "whsec_" + base64.b64encode(key).decode()
+    signature = Webhook(secret).sign(event, datetime.fromtimestamp(seconds, UTC), body)
+    answers = dialect("standard-webhooks")
+    outcome = Vector(
+        name="drawn",
+        dialect=answers,
+        scheme=answers.signatures.advanced,
+        secrets=(secret,),
+        body=body.encode(),
+        headers=(
+            ("webhook-id", event),
+            ("webhook-timestamp", str(seconds)),
+            ("webhook-signature", signature),
+        ),
+        timestamp=seconds,
+    ).outcome()
+    assert outcome == Verified(secrets=(0,), in_order=(0,), timestamp=float(seconds))
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
+@settings(max_examples=15, deadline=None)
+@given(body=st.binary(max_size=300), secret=st.from_regex(r"[0-9A-Za-z]{1,40}", fullmatch=True))
+def test_what_openssl_signs_verifies_and_what_it_signs_otherwise_is_explained(
+    body: bytes, secret: str
+) -> None:
+    def signed(name: str) -> str:
+        command = ["openssl", "dgst", f"-{name}", "-hmac", secret, "-r"]
+        return (
+            subprocess.run(command, input=body, capture_output=True, check=True, timeout=30)
+            .stdout.split()[0]
+            .decode()
+        )
+
+    vector = replace(named("reference, simple: a small object"), body=body, secrets=(secret,))
+    assert isinstance(vector.with_value(signed("sha256")).outcome(), Verified)
+    found = bisected(vector.with_value(signed("sha1")))
+    assert found is not None
+    assert found.cause == "used SHA-1 where SHA-256 is expected"
+    assert hashlib.sha256(body).hexdigest() not in vector.value

@@ -1,0 +1,99 @@
+"""The signature vectors as the verifier takes them."""
+
+import base64
+import json
+import re
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from hookproof.receiver.signatures.verification import Unverified, Verified, verify
+from hookproof.spec.dialect.model import Dialect, SignatureScheme
+from hookproof.spec.dialect.reader import load_dialect
+from hookproof.spec.dialect.vocabulary import Encoding, Hash
+
+VECTORS = Path(__file__).parents[2] / "spec" / "vectors" / "signatures.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vector:
+    name: str
+    dialect: Dialect
+    scheme: SignatureScheme
+    secrets: tuple[str, ...]
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+    timestamp: float
+
+    def outcome(self, *, now: float | None = None) -> Verified | Unverified:
+        """The verdict at the time of signing, or at another one."""
+        return verify(
+            self.scheme,
+            self.dialect.signatures.secret,
+            self.secrets,
+            self.headers,
+            self.dialect.delivery.event_id_header,
+            self.body,
+            self.timestamp if now is None else now,
+        )
+
+    def with_header(self, name: str, value: str) -> "Vector":
+        return replace(
+            self, headers=tuple((key, value if key == name else old) for key, old in self.headers)
+        )
+
+    def header(self, name: str) -> str:
+        return dict(self.headers)[name]
+
+    @property
+    def value(self) -> str:
+        return self.header(self.scheme.header)
+
+    def with_value(self, value: str) -> "Vector":
+        return self.with_header(self.scheme.header, value)
+
+    def signatures(self) -> list[str]:
+        """The texts of all signatures in the header, found without the verifier's help."""
+        return re.findall(r"[0-9A-Za-z+/]{40,}={0,2}", self.value)
+
+
+@cache
+def dialect(name: str) -> Dialect:
+    return load_dialect(name)
+
+
+@cache
+def file_content() -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(VECTORS.read_text())
+    return content
+
+
+@cache
+def vectors() -> tuple[Vector, ...]:
+    return tuple(map(read_vector, file_content()["vectors"]))
+
+
+def named(name: str) -> Vector:
+    """The vector with this name."""
+    (vector,) = [vector for vector in vectors() if vector.name == name]
+    return vector
+
+
+def read_vector(entry: dict[str, Any]) -> Vector:
+    """A vector as it stands in the file."""
+    answers = dialect(entry["dialect"])
+    scheme = answers.signatures.scheme(advanced=entry["advanced"])
+    if override := entry.get("scheme"):
+        scheme = replace(
+            scheme, hash=Hash(override["hash"]), encoding=Encoding(override["encoding"])
+        )
+    return Vector(
+        name=entry["name"],
+        dialect=answers,
+        scheme=scheme,
+        secrets=tuple(entry["secrets"]),
+        headers=tuple(entry["headers"].items()),
+        body=base64.b64decode(entry["body_b64"]),
+        timestamp=entry["timestamp"],
+    )

@@ -1,0 +1,148 @@
+"""The corpus of `hookproof vectors`: whole, as its schema says, and judged right by our verifier
+and by others.
+"""
+
+import base64
+import json
+import math
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import standardwebhooks.webhooks
+import svix.webhooks
+from jsonschema import Draft202012Validator
+
+from hookproof.receiver.signatures.signed_message import Reason
+from hookproof.receiver.signatures.verification import Unverified, verify
+from hookproof.receiver.vectors.corpus import Vector, corpus, good_vectors, printed, schema
+from hookproof.spec.dialect.reader import shipped_dialects
+from tests.receiver.receiver_process import run
+from tests.receiver.signatures.signature_vectors import dialect
+
+CORPUS = corpus()
+
+
+def judged(vector: Vector) -> Reason | None:
+    rules = dialect(vector.dialect).signatures.secret
+    outcome = verify(
+        vector.scheme,
+        rules,
+        vector.secrets,
+        vector.headers,
+        vector.event_id_header,
+        vector.body,
+        vector.now,
+    )
+    return outcome.reason if isinstance(outcome, Unverified) else None
+
+
+def test_our_verifier_gets_every_vector_right() -> None:
+    wrong = {
+        vector.name: judged(vector) for vector in CORPUS if judged(vector) is not vector.reason
+    }
+    assert wrong == {}
+
+
+def test_there_are_well_over_eighty_vectors_with_names_of_their_own() -> None:
+    counts = Counter((vector.dialect, vector.reason is None) for vector in CORPUS)
+    assert len({vector.name for vector in CORPUS}) == len(CORPUS)
+    assert {dialect for dialect, _ in counts} == set(shipped_dialects())
+    assert all(
+        counts[dialect, False] >= 50 and counts[dialect, True] >= 25
+        for dialect in shipped_dialects()
+    ), counts
+
+
+def test_every_reason_of_the_verifier_has_a_vector() -> None:
+    assert {vector.reason for vector in CORPUS} == {*Reason, None}
+
+
+def test_each_bad_vector_differs_from_the_good_ones() -> None:
+    good = {(v.scheme, v.headers, v.body, v.secrets, v.now) for v in CORPUS if v.reason is None}
+    assert not [
+        v.name
+        for v in CORPUS
+        if v.reason and (v.scheme, v.headers, v.body, v.secrets, v.now) in good
+    ]
+
+
+def test_what_is_printed_agrees_with_its_schema() -> None:
+    Draft202012Validator.check_schema(schema())
+    document = json.loads(json.dumps(printed(CORPUS)))
+    assert list(Draft202012Validator(schema()).iter_errors(document)) == []
+    broken = {**document, "vectors": [{**document["vectors"][0], "expect": "reject"}]}
+    assert list(Draft202012Validator(schema()).iter_errors(broken)) != []
+
+
+def test_a_printed_vector_holds_all_that_a_verifier_needs() -> None:
+    for vector, shown in zip(CORPUS, printed(CORPUS)["vectors"], strict=True):  # type: ignore[call-overload]
+        assert base64.b64decode(shown["body_b64"]) == vector.body
+        assert tuple(map(tuple, shown["headers"])) == vector.headers
+        assert (shown["expect"] == "accept") is (vector.reason is None)
+        assert shown["scheme"]["header"] == vector.scheme.header
+
+
+def accepted_by(package: Any, vector: Vector, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether a package's verifier accepts a vector with any of its secrets, at the vector's own
+    time.
+    """
+
+    class AtTheTime(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> "AtTheTime":
+            return cls.fromtimestamp(vector.now, tz)
+
+    monkeypatch.setattr(standardwebhooks.webhooks, "datetime", AtTheTime)
+    for secret in vector.secrets:
+        try:
+            checker, headers = package.Webhook(secret), dict(reversed(vector.headers))
+            if package is standardwebhooks.webhooks:
+                checker.verify(vector.body, headers, json_parse=False)
+            else:
+                checker.verify(vector.body, headers)
+        except Exception:  # noqa: BLE001, S112 - some of its refusals are other exceptions than its own
+            continue
+        return True
+    return False
+
+
+@pytest.mark.parametrize(
+    "package", [standardwebhooks.webhooks, svix.webhooks], ids=["standardwebhooks", "svix"]
+)
+def test_where_other_verifiers_decide_otherwise_the_notes_say_so(
+    package: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graded = [vector for vector in CORPUS if vector.dialect == "standard-webhooks"]
+    differing = {
+        vector.name.rpartition(": ")[2]
+        for vector in graded
+        if accepted_by(package, vector, monkeypatch) is not (vector.reason is None)
+    }
+    noted = {vector.name.rpartition(": ")[2] for vector in graded if vector.notes}
+    assert len(graded) >= 100
+    assert differing == noted
+
+
+def test_the_command_prints_the_corpus_of_a_dialect(tmp_path: Path) -> None:
+    ended = run("vectors", "--dialect", "standard-webhooks")
+    assert ended.returncode == 0
+    assert {one["dialect"] for one in json.loads(ended.stdout)["vectors"]} == {"standard-webhooks"}
+    own = tmp_path / "ours.yaml"
+    own.write_text("extends: standard-webhooks\nname: ours\nsummary: Ours.\n")
+    assert run("vectors", "--dialect", str(own)).stdout == ended.stdout
+    own.write_text(own.read_text() + "signatures: {simple: {header: Other}}\n")
+    refused = run("vectors", "--dialect", str(own))
+    assert (refused.returncode, refused.stdout) == (64, "")
+    assert "there are vectors for" in refused.stderr
+
+
+def test_the_command_prints_everything_and_its_schema() -> None:
+    assert len(json.loads(run("vectors").stdout)["vectors"]) == len(CORPUS)
+    assert json.loads(run("vectors", "--schema").stdout) == schema()
+    assert len(good_vectors()) < len(CORPUS)
+    assert all(
+        math.isfinite(vector.now) and datetime.fromtimestamp(vector.now, UTC) for vector in CORPUS
+    )

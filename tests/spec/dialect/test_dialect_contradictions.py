@@ -1,0 +1,180 @@
+"""Answers that are well-formed one by one, but cannot hold together, are refused."""
+
+from typing import Any
+
+import pytest
+
+from hookproof.spec.strict_yaml.file_problem import FileProblems
+from tests.spec.dialect_variants import variant
+
+# Answers beside those of the reference dialect, and the problem that they make.
+CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
+    (
+        {"authentication.key_format": "{key} {kye}"},
+        "authentication.key_format: unknown placeholder {kye}; did you mean key?",
+    ),
+    (
+        {"authentication.key_format": "{key}{}"},
+        "authentication.key_format: unknown placeholder {}; expected one of: {key}",
+    ),
+    (
+        {"errors.body": {"a": [1, {"b": "{mesage}"}]}},
+        "errors.body.a[1].b: unknown placeholder {mesage}; did you mean message?",
+    ),
+    (
+        {"signatures.simple.signed": "{id}{body}{key}"},
+        "signatures.simple.signed: unknown placeholder {key}; expected one of: {body}, {timestamp}, {id}",
+    ),
+    (
+        {"signatures.simple.value": "{signatures};{version}"},
+        "signatures.simple.value: unknown placeholder {version}; expected one of: {timestamp}, {id}, {signatures}",
+    ),
+    (
+        {"signatures.simple.value": "{signatures} {signatures}"},
+        "signatures.simple.value: the placeholder {signatures} stands here 2 times; expected it once",
+    ),
+    (
+        {"signatures.simple.signed": "{timestamp}.{body}"},
+        "signatures.simple.signed: {timestamp} is signed but not sent; put it into value or name a timestamp_header",
+    ),
+    (
+        {"signatures.simple.item": "{version}={signature}"},
+        "signatures.simple.versions: expected at least one label, since item holds {version}",
+    ),
+    (
+        {"signatures.simple.versions": ["v1"]},
+        "signatures.simple.versions: expected none, since item does not hold {version}",
+    ),
+    (
+        {"signatures.advanced.versions": ["v,1"]},
+        "signatures.advanced.versions: expected labels without the separator; found v,1",
+    ),
+    (
+        {"signatures.advanced.value": "{timestamp}{signatures}"},
+        "signatures.advanced.value: two placeholders stand side by side; expected text between them",
+    ),
+    (
+        {"signatures.advanced.item": "{version}{signature}"},
+        "signatures.advanced.item: two placeholders stand side by side; expected text between them",
+    ),
+    (
+        {"signatures.advanced.separator": ""},
+        "signatures.advanced.separator: expected text that cannot be part of a signature in hex",
+    ),
+    (
+        {"signatures.advanced.separator": "ab"},
+        "signatures.advanced.separator: expected text that cannot be part of a signature in hex",
+    ),
+    (
+        {"signatures.advanced.encoding": "base64", "signatures.advanced.separator": "+"},
+        "signatures.advanced.separator: expected text that cannot be part of a signature in base64",
+    ),
+    (
+        {"signatures.advanced.secrets": "newest"},
+        "signatures.advanced.secrets: expected an answer by which all living secrets sign (section 4.3)",
+    ),
+    (
+        {"requests.http_timeout_minimum": 31},
+        "requests.http_timeout_minimum: expected at most 30 (delivery.default_timeout_s); found 31",
+    ),
+    (
+        {"requests.http_timeout_maximum": 29},
+        "delivery.default_timeout_s: expected at most 29 (requests.http_timeout_maximum); found 30",
+    ),
+    (
+        {"paging.default_per_page": {"one_of": [101, 500]}},
+        "paging.default_per_page: expected at most 100 (paging.maximum_per_page); found 101",
+    ),
+    (
+        {"retry.initial_s": 60.5},
+        "retry.initial_s: expected at most 60 (retry.maximum_s); found 60.5",
+    ),
+    (
+        {"rolling.default_expiration": 31536001},
+        "rolling.default_expiration: expected at most 31536000 (requests.expiration_maximum); found 31536001",
+    ),
+    (
+        {"requests.rate_limit_duration_maximum": 5, "delivery.default_rate_limit_duration": 6},
+        "delivery.default_rate_limit_duration: expected at most 5 (requests.rate_limit_duration_maximum); found 6",
+    ),
+    (
+        {"words.endpoint_disabled": {"one_of": ["off", "active"]}},
+        "words.endpoint_disabled: expected another value than that of words.endpoint_active; found active",
+    ),
+    (
+        {"words.auth_oauth2": "basic_auth"},
+        "words.auth_oauth2: expected another value than that of words.auth_basic; found basic_auth",
+    ),
+    (
+        {"words.oauth2_assertion": "shared_secret"},
+        "words.oauth2_assertion: expected another value than that of words.oauth2_shared_secret; found shared_secret",
+    ),
+    (
+        {"paging.name_filter": "ownerId"},
+        "paging.name_filter: expected another value than that of paging.owner_filter; found ownerId",
+    ),
+    (
+        {"paging.name_filter": "sort"},
+        "paging.name_filter: sort is already the name of another query parameter of listPortalLinks",
+    ),
+    (
+        {"delivery.event_id_header": "Hook-Id", "delivery.attempt_header": "HOOK-ID"},
+        "delivery.attempt_header: expected another value than that of delivery.event_id_header; found hook-id",
+    ),
+    (
+        {"signatures.simple.header": "Hook", "signatures.simple.timestamp_header": "HOOK"},
+        "signatures.simple.timestamp_header: expected another value than that of signatures.simple.header; found hook",
+    ),
+    (
+        {"requests.create_endpoint_requires": ["url", "nam"]},
+        "requests.create_endpoint_requires[1]: the document knows no such field, nam; did you mean name?",
+    ),
+    (
+        {"requests.create_broadcast_event_requires": ["url"]},
+        "requests.create_broadcast_event_requires[0]: the document knows no such field, url",
+    ),
+    (
+        {"requests.service_assigned": ["uid", "ui"]},
+        "requests.service_assigned[1]: the document knows no such field, ui; did you mean uid?",
+    ),
+    (
+        {"representation.masked": ["name", "secrets.value"]},
+        "representation.masked[1]: an endpoint has no field secrets.value (section 2.3)",
+    ),
+    (
+        {"representation.masked": ["authentication.basic_auth.passwd"]},
+        "representation.masked[0]: an endpoint has no field authentication.basic_auth.passwd (section 2.3)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "problem"), CONTRADICTIONS)
+def test_answers_that_cannot_hold_together_are_refused(given: dict[str, Any], problem: str) -> None:
+    with pytest.raises(FileProblems) as caught:
+        variant(given)
+    assert [str(found) for found in caught.value.problems] == [problem]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"paging.default_per_page": 100},
+        {"paging.default_per_page": {"one_of": [20, 500]}},
+        {"paging.default_per_page": {"undecided": "unknown"}},
+        {"signatures.simple.separator": ""},
+        {
+            "signatures.simple.timestamp_header": "Hook-Time",
+            "signatures.simple.signed": "{timestamp}{body}",
+        },
+        {"signatures.simple.header": "Hook", "signatures.advanced.timestamp_header": "Hook"},
+        {"representation.masked": ["authentication.oauth2.signing_key.d", "mtls_client_cert"]},
+        {"requests.service_assigned": ["token", "status", "mask_id"]},
+    ],
+)
+def test_answers_that_can_hold_together_are_taken(given: dict[str, Any]) -> None:
+    assert variant(given).name == "variant"
+
+
+def test_a_label_that_cannot_stand_in_a_header_is_refused() -> None:
+    with pytest.raises(FileProblems, match=r"versions\[1\]: expected printable ASCII text"):
+        variant({"signatures.advanced.versions": ["v1", "v\u00e9"]})

@@ -1,0 +1,37 @@
+"""Dialects and contracts for tests: the reference dialect with some answers of one's own."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hookproof.spec.contract.service_contract import Contract, SchemaProblem, contract_for
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.reader import load_dialect_mapping
+
+UNDECIDED = {"undecided": "nobody knows"}
+
+
+def variant_mapping(answers: Mapping[str, Any], *, extends: str = "reference") -> dict[str, Any]:
+    """What a file would hold in which these answers, by their dotted names, replace inherited ones."""
+    mapping: dict[str, Any] = {"extends": extends, "name": "variant", "summary": "A variant."}
+    for path, answer in answers.items():
+        *groups, field = path.split(".")
+        group = mapping
+        for name in groups:
+            group = group.setdefault(name, {})
+        group[field] = answer
+    return mapping
+
+
+def variant(answers: Mapping[str, Any], *, extends: str = "reference") -> Dialect:
+    """The dialect of such a file."""
+    return load_dialect_mapping(variant_mapping(answers, extends=extends), "variant")
+
+
+def contract(answers: Mapping[str, Any]) -> Contract:
+    """The contract of a service that speaks this dialect."""
+    return contract_for(variant(answers))
+
+
+def pointers(problems: tuple[SchemaProblem, ...]) -> list[str]:
+    """Where the problems are."""
+    return [problem.pointer for problem in problems]
