@@ -90,16 +90,16 @@ flake: setup ## Run the quick profile 30 times, three of them under load, and co
 
 .PHONY: torture
 torture: setup ## Kill the reference server while it writes and while it delivers, and look for what it had accepted
-	$(BIN)/python -m tests.mockserver.torture 200
-	$(BIN)/python -m tests.mockserver.burst 50
+	$(BIN)/python -m tests.mockserver.store.kill_during_writes 200
+	$(BIN)/python -m tests.mockserver.store.kill_during_deliveries 50
 
 .PHONY: flood
 flood: setup ## Send 100,000 hostile requests to the reference server
-	$(BIN)/python -m tests.mockserver.flood 100000
+	$(BIN)/python -m tests.mockserver.api.request_flood 100000
 
 .PHONY: tamper
 tamper: setup ## Tamper with 1,000,000 signed messages, and see that the verifier accepts none
-	$(BIN)/python -m tests.receiver.tamper 1000000
+	$(BIN)/python -m tests.receiver.signatures.tamper 1000000
 
 .PHONY: bench-bisect
 bench-bisect: setup ## Measure how long the cause of a bad signature is looked for

@@ -12,6 +12,7 @@ from aiohttp import web
 
 from hookproof.mockserver.api.listener import Listener
 from hookproof.mockserver.api.request_pipeline import Limits
+from hookproof.mockserver.api.response import Answering
 from hookproof.mockserver.assembly import Assembly, Randomness
 from hookproof.mockserver.collaborators import Collaborators
 from hookproof.mockserver.control.fixtures import FixtureLoader, Fixtures
@@ -19,7 +20,7 @@ from hookproof.mockserver.control.listener import Control
 from hookproof.mockserver.delivery.engine_dispatch import EngineDispatch
 from hookproof.mockserver.delivery.http_client.egress import Network
 from hookproof.mockserver.delivery.http_client.tls import TlsContexts
-from hookproof.mockserver.faults.live import Answering, LiveFaults, Order
+from hookproof.mockserver.faults.live import LiveFaults, Order
 from hookproof.mockserver.faults.registry import Fault, with_faults
 from hookproof.mockserver.notifications.assembly import notifier_for
 from hookproof.mockserver.notifications.bounds import Bounds

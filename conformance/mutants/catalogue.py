@@ -70,7 +70,7 @@ class Spoken:
 @cache
 def spoken(word: str) -> Spoken:
     """A dialect by name or file, those of this package included; raises FileProblems."""
-    for folder in ("dialects", "innocents"):
+    for folder in ("dialects", "conforming_variants"):
         path = HERE / folder / f"{word}.yaml"
         if path.is_file():
             word = str(path)
@@ -80,7 +80,9 @@ def spoken(word: str) -> Spoken:
 
 def innocent_dialects() -> tuple[Spoken, ...]:
     """The clean server under dialects that answer one question otherwise than the reference."""
-    return tuple(spoken(path.stem) for path in sorted((HERE / "innocents").glob("*.yaml")))
+    return tuple(
+        spoken(path.stem) for path in sorted((HERE / "conforming_variants").glob("*.yaml"))
+    )
 
 
 async def faults_under(speaking: Spoken) -> tuple[Fault, ...]:

@@ -16,8 +16,7 @@ from aiohttp.web_request import BaseRequest
 
 from hookproof.mockserver.api.errors import Refusals, fault
 from hookproof.mockserver.api.request_pipeline import Limits
-from hookproof.mockserver.api.response import Answer
-from hookproof.mockserver.faults.live import Answering
+from hookproof.mockserver.api.response import Answer, Answering
 
 _SWEEP_S: Final = 0.2
 _IDLE_S: Final = 75.0

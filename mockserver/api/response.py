@@ -6,11 +6,11 @@ connection to aiohttp.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from email.utils import formatdate
 from functools import lru_cache
 from http import HTTPStatus
-from typing import Final
+from typing import Final, Protocol
 
 from aiohttp import HttpVersion11, hdrs, web
 from aiohttp.web_request import BaseRequest
@@ -95,3 +95,10 @@ def _start(status: int, media_type: str, second: int) -> bytes:
     phrase = HTTPStatus(status).phrase if status in _PHRASED else ""
     date = formatdate(second, usegmt=True)
     return f"HTTP/1.1 {status} {phrase}\r\nServer: hookproof\r\nContent-Type: {media_type}\r\nDate: {date}\r\n".encode()
+
+
+class Answering(Protocol):
+    """What the listener asks for answers."""
+
+    def answer(self, request: BaseRequest) -> Awaitable[Answer]:
+        """The response to a request."""

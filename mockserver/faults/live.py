@@ -10,22 +10,15 @@ import random
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 from aiohttp.web_request import BaseRequest
 
-from hookproof.mockserver.api.response import Answer
+from hookproof.mockserver.api.response import Answer, Answering
 from hookproof.mockserver.faults.answering import FAULTS, AnsweringFault
 from hookproof.mockserver.faults.registry import Fault, catalogue
 from hookproof.spec.dialect.model import Dialect
-
-
-class Answering(Protocol):
-    """What the listener asks for answers."""
-
-    def answer(self, request: BaseRequest) -> Awaitable[Answer]:
-        """The response to a request."""
 
 
 class Order(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):

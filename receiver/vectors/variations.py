@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from hookproof.receiver.signatures.signed_message import Reason
-from hookproof.receiver.vectors.corpus import Vector, notes
+from hookproof.receiver.vectors.vector import Vector, notes
 from hookproof.spec.dialect.vocabulary import Encoding
 
 SIGNATURE: Final = re.compile(r"[0-9A-Za-z+/]{40,}={0,2}")

@@ -13,7 +13,8 @@ from dataclasses import replace
 from typing import Final
 
 from hookproof.receiver.signatures.diagnosis import bisect
-from hookproof.receiver.vectors.corpus import Vector, good_vectors
+from hookproof.receiver.vectors.corpus import good_vectors
+from hookproof.receiver.vectors.vector import Vector
 from hookproof.spec.dialect.reader import load_dialect
 
 ROUNDS: Final = 15

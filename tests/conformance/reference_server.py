@@ -4,7 +4,6 @@ break.
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,19 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from hookproof.receiver.http.authority import Authority
-
-ROOT = Path(__file__).parents[2]
-PACKAGES = ("spec", "mockserver", "receiver", "conformance")
-
-
-def copied_sources(folder: Path) -> Path:
-    """A copy of the sources that the server is made of, in `folder`."""
-    for package in PACKAGES:
-        shutil.copytree(
-            ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__")
-        )
-    shutil.copy(ROOT / "hookproof.py", folder)
-    return folder
 
 
 @contextmanager

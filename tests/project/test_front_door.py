@@ -6,7 +6,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from hookproof import SUBCOMMANDS, cli
+from hookproof.cli import SUBCOMMANDS, cli
 
 
 def hookproof(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -37,17 +37,18 @@ def test_a_standard_input_that_nobody_holds_open_has_ended(command: str, stdin: 
 
 
 def test_help_loads_no_subcommand() -> None:
-    code = "import sys, hookproof\ntry: hookproof.main()\nexcept SystemExit: print(sorted(sys.modules))"
+    code = "import sys, hookproof.cli\ntry: hookproof.cli.main()\nexcept SystemExit: print(sorted(sys.modules))"
     command = [sys.executable, "-c", code, "--help"]
     shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
     assert "'click'" in shown
     assert not any(
-        f"'{name}'" in shown for name in ("locust", "schemathesis", "aiohttp", "conformance")
+        f"'{name}'" in shown
+        for name in ("locust", "schemathesis", "aiohttp", "hookproof.conformance")
     )
 
 
 def test_no_subcommand_but_load_loads_locust() -> None:
-    code = "import sys, conformance.cli, mockserver.cli, receiver.cli, load.cli; sys.exit('locust' in sys.modules)"
+    code = "import sys\nimport hookproof.conformance.cli.check, hookproof.load.cli.load\nimport hookproof.mockserver.cli, hookproof.receiver.cli.receive\nsys.exit('locust' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], timeout=60, check=False).returncode == 0
 
 

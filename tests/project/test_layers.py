@@ -1,26 +1,18 @@
 """The layers of the design are held by import-linter, and it does see a violation."""
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Final
 
 import pytest
 
-ROOT: Final = Path(__file__).resolve().parents[2]
-PACKAGES: Final = ("spec", "mockserver", "receiver", "conformance", "load")
+from tests.source_tree import copied_sources
 
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A copy of the packages and of the contracts."""
-    for package in PACKAGES:
-        shutil.copytree(
-            ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__")
-        )
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    return tmp_path
+    return copied_sources(tmp_path)
 
 
 def lint_imports(tree: Path) -> subprocess.CompletedProcess[str]:
@@ -38,13 +30,19 @@ def test_the_layers_hold(tree: Path) -> None:
 @pytest.mark.parametrize(
     ("module", "planted"),
     [
-        ("spec/catalogue.py", "import receiver.delivery"),
-        ("receiver/verification.py", "import mockserver.delivery.signing"),
-        ("mockserver/delivery/signing.py", "import receiver.verification"),
-        ("conformance/evidence.py", "import mockserver.app"),
-        ("load/balance.py", "import conformance.evidence"),
-        ("conformance/evidence.py", "import locust"),
-        ("conformance/evidence.py", "import schemathesis"),
+        ("spec/catalogue.py", "import hookproof.receiver.inbox.delivery"),
+        (
+            "receiver/signatures/verification.py",
+            "import hookproof.mockserver.delivery.attempt.signing",
+        ),
+        (
+            "mockserver/delivery/attempt/signing.py",
+            "import hookproof.receiver.signatures.verification",
+        ),
+        ("conformance/model/evidence.py", "import hookproof.mockserver.app"),
+        ("load/ledger/balance.py", "import hookproof.conformance.model.evidence"),
+        ("conformance/model/evidence.py", "import locust"),
+        ("conformance/model/evidence.py", "import schemathesis"),
     ],
 )
 def test_a_planted_violation_is_caught(tree: Path, module: str, planted: str) -> None:

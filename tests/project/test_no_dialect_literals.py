@@ -23,8 +23,8 @@ from aiohttp import web
 
 from hookproof.spec.dialect.model import Answer
 from hookproof.spec.dialect.reader import load_dialect, shipped_dialects
+from tests.source_tree import ROOT
 
-ROOT: Final = Path(__file__).resolve().parents[2]
 PACKAGES: Final = ("mockserver", "receiver", "conformance", "load")
 FILES: Final = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 
@@ -51,7 +51,7 @@ PROSE: Final = ("name", "summary", "policy")
 # What may stand in the modules whose path begins so, although a dialect has the same text or
 # status, and why.
 OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
-    "mockserver/control.py": (
+    "mockserver/control/listener.py": (
         ANY_STATUS,
         "the control listener is no part of the API: its statuses are its own",
     ),
@@ -59,33 +59,51 @@ OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
         ANY_STATUS,
         "the control API and the answers of an endpoint are the receiver's own",
     ),
-    "receiver/token_server": (
+    "receiver/replies/token_": (
         frozenset({"Bearer", "basic", "client_assertion", "client_assertion_type"}),
         "RFC 6749, 6750, 7523 and 7617 say how a client proves itself to a token endpoint",
     ),
-    "receiver/bisection/": (frozenset({"signed"}), "a word of a sentence"),
+    "receiver/signatures/diagnosis/": (frozenset({"signed"}), "a word of a sentence"),
     "mockserver/delivery/": (
         frozenset({"Bearer", "client_assertion", "client_assertion_type", 401}),
         "RFC 6750 and RFC 7523 say how OAuth 2 tokens and assertions travel, and how an endpoint refuses one",
     ),
-    "load/tables.py": (frozenset({403}), "how the web page of a run refuses what it does not do"),
-    "conformance/experiments/retries.py": (ANY_STATUS, "what the receiver is made to answer"),
-    "conformance/experiments/access.py": (
+    "load/locust_worker/stats_display.py": (
+        frozenset({403}),
+        "how the web page of a run refuses what it does not do",
+    ),
+    "conformance/experiments/deliveries/attempts/retries.py": (
+        ANY_STATUS,
+        "what the receiver is made to answer",
+    ),
+    "conformance/experiments/api/access.py": (
         frozenset({"Bearer"}),
         "one of the schemes that are wrong in most dialects",
     ),
-    "conformance/experiments/credentials.py": (frozenset({"Bearer"}), "the token_type of RFC 6750"),
-    "conformance/experiments/hostile.py": (frozenset({400}), "a count of digits"),
-    "conformance/experiments/flood.py": (frozenset({400}), "a count of broadcasts"),
-    "conformance/experiments/planned_walk.py": (frozenset({400}), "a count of pages"),
-    "conformance/experiments/sweep.py": (frozenset({400}), "a count of examples"),
-    "conformance/checks/answer.py": (frozenset({400}), "where the client errors of HTTP begin"),
-    "conformance/checks/deliveries_credentials.py": (
+    "conformance/experiments/deliveries/security/credentials.py": (
+        frozenset({"Bearer"}),
+        "the token_type of RFC 6750",
+    ),
+    "conformance/experiments/api/hostile_requests.py": (frozenset({400}), "a count of digits"),
+    "conformance/experiments/deliveries/arrival/flood.py": (
+        frozenset({400}),
+        "a count of broadcasts",
+    ),
+    "conformance/experiments/support/planned_walks.py": (frozenset({400}), "a count of pages"),
+    "conformance/experiments/generated/sweep.py": (frozenset({400}), "a count of examples"),
+    "conformance/observations/answer.py": (
+        frozenset({400}),
+        "where the client errors of HTTP begin",
+    ),
+    "conformance/checks/deliveries/security/credentials.py": (
         frozenset({"basic", "Bearer"}),
         "schemes of RFC 7617 and 6750",
     ),
-    "conformance/checks/endpoint.py": (frozenset({"active"}), "a word of a sentence"),
-    "conformance/signed.py": (frozenset({"signed"}), "a word of a sentence"),
+    "conformance/checks/api/resources/endpoint.py": (frozenset({"active"}), "a word of a sentence"),
+    "conformance/observations/delivery_signature.py": (
+        frozenset({"signed"}),
+        "a word of a sentence",
+    ),
 }
 
 

@@ -16,10 +16,10 @@ from typing import TypeVar
 from urllib.parse import urlsplit
 
 from hookproof.receiver.client.control_api import ReceiverClient
+from tests.source_tree import ROOT
 
 T = TypeVar("T")
 
-ROOT = Path(__file__).parents[2]
 # Sockets and files that are left behind are warnings, and here a warning is an error.
 COMMAND = [sys.executable, "-W", "error", "-m", "hookproof"]
 DEADLINE_S = 30

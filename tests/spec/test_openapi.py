@@ -8,7 +8,6 @@ has another type.
 import re
 from collections.abc import Iterator
 from copy import deepcopy
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,11 +15,10 @@ import yaml
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from tests.source_tree import ROOT
 from tests.spec.document_tables import NOT_SHOWN, OPERATIONS, SECTIONS, TABLES, Fields, Operation
 
-CONTRACT: dict[str, Any] = yaml.safe_load(
-    (Path(__file__).parents[2] / "spec" / "openapi.yaml").read_text("utf-8")
-)
+CONTRACT: dict[str, Any] = yaml.safe_load((ROOT / "spec" / "openapi.yaml").read_text("utf-8"))
 SCHEMAS: dict[str, Any] = CONTRACT["components"]["schemas"]
 
 CODE_OF_LABEL = {"Created": "201", "Accepted": "202", "OK": "200", None: "200"}

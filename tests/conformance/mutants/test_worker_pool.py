@@ -13,11 +13,13 @@ from hookproof.conformance.mutants.results import Acquittal, Outcome
 from hookproof.conformance.mutants.worker_pool import Courtroom
 from tests.conformance.command import environment, hearing
 from tests.conformance.mutants.canned_mutant_runs import at_once, orders
+from tests.source_tree import ROOT
 
 DEADLINE_S = 300.0
 HOLDS = """
 from hookproof.conformance.mutants.worker_pool import Courtroom
 from tests.conformance.mutants.canned_mutant_runs import for_ever, orders
+from tests.source_tree import ROOT
 if __name__ == "__main__":
     with Courtroom(1, print, hold=for_ever) as court:
         list(court.tried_all(orders("begun")))
@@ -59,7 +61,7 @@ def test_another_error_is_not_taken_for_an_interrupt() -> None:
 def test_a_trial_ends_with_the_process_that_holds_it(tmp_path: Path) -> None:
     program = tmp_path / "holds.py"
     program.write_text(HOLDS)
-    path = os.pathsep.join([str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     with subprocess.Popen(
         [sys.executable, program],
         env={**os.environ, "PYTHONPATH": path},

@@ -10,7 +10,8 @@ from pathlib import Path
 import yaml
 
 from tests.conformance.command import Ended, check
-from tests.conformance.reference_server import copied_sources, reference_server
+from tests.conformance.reference_server import reference_server
+from tests.source_tree import copied_sources
 
 HOOKS = """
 import json

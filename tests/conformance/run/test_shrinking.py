@@ -27,10 +27,11 @@ from hookproof.conformance.run.shrinking import (
 from tests.conformance.canned_evidence import context, exchange
 from tests.conformance.canned_run import finding, requirement
 from tests.conformance.command import check
-from tests.conformance.reference_server import ROOT, reference_server
+from tests.conformance.reference_server import reference_server
 from tests.conformance.run.test_runner import PROJECTS, runner
 from tests.conformance.run.test_whole_runs import requirements, target_file
 from tests.conformance.scripted_target import empty_page, response, stand_in
+from tests.source_tree import ROOT
 
 QUERY = {"perPage": "12345", "sort": "ASC", "type": "http", "provider": "github"}
 # One that shows in any broadcast, and one that takes a certain body.

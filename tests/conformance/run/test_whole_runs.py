@@ -13,7 +13,8 @@ from click.testing import CliRunner
 from hookproof import cli
 from hookproof.spec.dialect.reader import shipped_dialects
 from tests.conformance.command import check
-from tests.conformance.reference_server import ROOT, copied_sources, reference_server
+from tests.conformance.reference_server import reference_server
+from tests.source_tree import ROOT, copied_sources
 
 # A run on a busy machine is given time, since one that is cut short proves nothing.
 UNHURRIED = ("--budget", "600")

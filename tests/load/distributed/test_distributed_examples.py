@@ -15,8 +15,9 @@ import yaml
 
 from hookproof.load.cli.distributed_options import MASTER_PORT
 from hookproof.load.cli.load import load
+from tests.source_tree import ROOT
 
-EXAMPLES = Path(__file__).parents[2] / "load" / "examples"
+EXAMPLES = ROOT / "load" / "examples"
 VARIABLE = re.compile(r"\$\{(\w+)(?::-(\w+)|:\?[^}]*)?\}")
 TEXT = {"type": "string"}
 TEXTS = {"type": "array", "items": TEXT}

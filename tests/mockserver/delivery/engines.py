@@ -34,10 +34,8 @@ def dialect(extends: str = "reference", **groups: Mapping[str, Any]) -> Dialect:
 def of_the_engine(task: "asyncio.Task[Any]") -> bool:
     """Whether a task runs code of the engine."""
     code = getattr(task.get_coro(), "cr_code", None)
-    return (
-        code is not None
-        and Path(code.co_filename).parent
-        == Path(hookproof.mockserver.delivery.engine.__file__).parent
+    return code is not None and Path(code.co_filename).is_relative_to(
+        Path(hookproof.mockserver.delivery.engine.__file__).parent
     )
 
 

@@ -29,8 +29,7 @@ from tests.mockserver.delivery.endpoints import (
 )
 from tests.mockserver.delivery.engines import dialect, engine
 from tests.mockserver.delivery.memory_store import MemoryStore, settings
-
-ROOT = str(Path(__file__).resolve().parents[3])
+from tests.source_tree import ROOT
 
 
 def test_what_is_pending_at_the_start_is_delivered(authority: Authority) -> None:
@@ -216,7 +215,7 @@ async def receiving() -> AsyncIterator[tuple[ReceiverClient, Path]]:
         *("-c", "from receiver.cli import receive; receive()", "--json", "--until-stdin-closes"),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": ROOT},
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
     assert process.stdin is not None
     assert process.stdout is not None

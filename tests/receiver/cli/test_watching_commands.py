@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from hookproof import main
+from hookproof.cli import main
 from hookproof.receiver.cli.delivery_watch import Seen
 from hookproof.receiver.cli.display import cells
 from hookproof.receiver.inbox.delivery import ReceivedDelivery

@@ -5,15 +5,15 @@ import json
 import re
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from hookproof.receiver.signatures.verification import Unverified, Verified, verify
 from hookproof.spec.dialect.model import Dialect, SignatureScheme
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.spec.dialect.vocabulary import Encoding, Hash
+from tests.source_tree import ROOT
 
-VECTORS = Path(__file__).parents[2] / "spec" / "vectors" / "signatures.json"
+VECTORS = ROOT / "spec" / "vectors" / "signatures.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,5 @@
 """Tamper with signed deliveries and look whether the verifier accepts any: `python -m
-tests.receiver.tamper [COUNT]`.
+tests.receiver.signatures.tamper [COUNT]`.
 
 Each message is a good vector of a random dialect with one thing changed: bits of the signature or
 of the body, the length of either, the time, the identifier, or a piece of another vector. What
@@ -14,7 +14,8 @@ from collections import Counter
 from dataclasses import replace
 
 from hookproof.receiver.signatures.verification import Verified, verify
-from hookproof.receiver.vectors.corpus import Vector, good_vectors
+from hookproof.receiver.vectors.corpus import good_vectors
+from hookproof.receiver.vectors.vector import Vector
 from hookproof.spec.dialect.reader import load_dialect
 
 SEED = 20250101

@@ -17,7 +17,8 @@ from jsonschema import Draft202012Validator
 
 from hookproof.receiver.signatures.signed_message import Reason
 from hookproof.receiver.signatures.verification import Unverified, verify
-from hookproof.receiver.vectors.corpus import Vector, corpus, good_vectors, printed, schema
+from hookproof.receiver.vectors.corpus import corpus, good_vectors, printed, schema
+from hookproof.receiver.vectors.vector import Vector
 from hookproof.spec.dialect.reader import shipped_dialects
 from tests.receiver.receiver_process import run
 from tests.receiver.signatures.signature_vectors import dialect

@@ -1,7 +1,6 @@
 """Dialects: what the shipped ones answer, and how files that answer badly are refused."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,9 +22,10 @@ from hookproof.spec.dialect.vocabulary import (
     SigningSecrets,
     TimeUnit,
 )
+from tests.source_tree import ROOT
 from tests.spec.dialect_variants import variant
 
-DIALECTS = Path(__file__).resolve().parents[2] / "spec" / "dialects"
+DIALECTS = ROOT / "spec" / "dialects"
 
 # Answers in which contrary.yaml does not differ from reference.yaml, and why.
 NO_OTHER_ANSWER = {

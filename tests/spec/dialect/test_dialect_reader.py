@@ -18,9 +18,10 @@ from hookproof.spec.dialect.vocabulary import (
     TimeUnit,
 )
 from hookproof.spec.strict_yaml.file_problem import FileProblems, Location
+from tests.source_tree import ROOT
 from tests.spec.dialect_variants import variant, variant_mapping
 
-DIALECTS = Path(__file__).resolve().parents[2] / "spec" / "dialects"
+DIALECTS = ROOT / "spec" / "dialects"
 
 
 def answers(name: str) -> dict[str, object]:

@@ -1,0 +1,76 @@
+"""One signed delivery, and what a verifier should say of it."""
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import hookproof.spec
+from hookproof.receiver.signatures.judgement import Format
+from hookproof.receiver.signatures.signed_message import Reason
+from hookproof.spec.dialect.model import SignatureScheme
+
+FOLDER: Final = Path(hookproof.spec.__file__).parent / "vectors"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vector:
+    """One delivery, and what a verifier should say of it; `reason` None: it should accept it."""
+
+    name: str
+    dialect: str
+    format: Format
+    scheme: SignatureScheme
+    event_id_header: str
+    secrets: tuple[str, ...]
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+    now: float
+    reason: Reason | None
+    why: str
+    notes: tuple[str, ...] = ()
+
+    def header(self, name: str) -> str:
+        """The first value of a header; raises KeyError if there is none."""
+        return dict(reversed(self.headers))[name]
+
+    def with_header(self, name: str, value: str) -> "Vector":
+        """The same with another value of a header."""
+        return replace(
+            self, headers=tuple((key, value if key == name else old) for key, old in self.headers)
+        )
+
+    def to_json(self) -> dict[str, object]:
+        """The vector as it is printed."""
+        scheme = asdict(self.scheme)
+        del scheme["secrets"]  # which of its secrets a sender uses is no concern of a verifier
+        return {
+            "name": self.name,
+            "dialect": self.dialect,
+            "format": self.format.value,
+            "scheme": {**scheme, "event_id_header": self.event_id_header},
+            "secrets": list(self.secrets),
+            "headers": [list(header) for header in self.headers],
+            "body_b64": base64.b64encode(self.body).decode(),
+            "now": self.now,
+            "expect": "reject" if self.reason else "accept",
+            "reason": self.reason.value if self.reason else "valid",
+            "why": self.why,
+            "notes": list(self.notes),
+        }
+
+
+def notes(dialect: str, name: str) -> tuple[str, ...]:
+    """Where verifiers in wide use decide otherwise about a vector with this end of its name."""
+    return tuple(_all_notes().get(dialect, {}).get(name, ()))
+
+
+@cache
+def _all_notes() -> Mapping[str, Mapping[str, Sequence[str]]]:
+    read: Mapping[str, Mapping[str, Sequence[str]]] = json.loads(
+        (FOLDER / "notes.json").read_text()
+    )
+    return read
