@@ -10,12 +10,13 @@ from click.core import ParameterSource
 
 from hookproof.conformance.cli.version import installed_version
 from hookproof.conformance.model.exit_codes import ExitCode, Refusal
+from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.reports.console import show
 from hookproof.conformance.results.baseline import baseline_text, read_baseline
 from hookproof.conformance.run.composition_root import Settings, embedded, perform
 from hookproof.conformance.run.selection import Selection
 from hookproof.conformance.target.command_options import target_options
-from hookproof.conformance.target.definition import Profile, Target
+from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.environment import Embedded
 from hookproof.conformance.target.file import (
     DEFAULT_DIALECT,

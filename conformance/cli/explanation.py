@@ -13,8 +13,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from hookproof.conformance.experiments.context import Experiment, all_experiments
 from hookproof.conformance.model.check_registry import Check, all_checks
+from hookproof.conformance.model.experiment_registry import (
+    Experiment,
+    all_experiments,
+    experiments_of,
+)
 from hookproof.receiver.client.child_process import HOOKPROOF
 from hookproof.spec.catalogue import Catalogue, Gap, Requirement
 from hookproof.spec.strict_yaml.reader import read_yaml
@@ -112,9 +116,11 @@ def known_faults() -> Mapping[str, tuple[Fault, ...]]:
 
 
 def _test(check: Check) -> Test:
-    experiments = {one.name: one for one in all_experiments()}
+    needed = () if check.is_oracle else experiments_of(check, all_experiments())
     fed_by = tuple(
-        (experiments[name], _words(experiments[name].gather)) for name in check.experiments
+        (experiment, _words(experiment.gather))
+        for experiment in all_experiments()
+        if experiment.name in needed
     )
     return Test(check=check, words=_words(check.judge), experiments=fed_by)
 

@@ -10,6 +10,7 @@ import click
 from hookproof.conformance.cli.explanation import Explanation, explained, known_faults
 from hookproof.conformance.model.check_registry import Check, all_checks
 from hookproof.conformance.model.exit_codes import ExitCode, Refusal
+from hookproof.conformance.model.experiment_registry import all_experiments, experiments_of
 from hookproof.conformance.run.selection import LEVELS, Selection
 from hookproof.spec.catalogue import Catalogue, Level, Requirement, load_catalogue
 from hookproof.spec.strict_yaml.schema_wording import did_you_mean
@@ -102,11 +103,17 @@ def _listed(chosen: list[Requirement], catalogue: Catalogue) -> Iterator[str]:
     yield f"{len(chosen)} requirements: {', '.join(counts)}"
 
 
+def _looked_at(check: Check) -> str:
+    if check.is_oracle:
+        return "every exchange of every experiment"
+    return ", ".join(experiments_of(check, all_experiments()))
+
+
 def _checks_listed(checks: list[Check]) -> Iterator[str]:
     for check in checks:
         yield check.name
         yield f"  judges     {', '.join(check.requirements)}"
-        yield f"  looks at   {', '.join(check.experiments) or 'every exchange of every experiment'}"
+        yield f"  looks at   {_looked_at(check)}"
     yield ""
     yield f"{len(checks)} checks"
 
@@ -165,7 +172,7 @@ def _check_json(check: Check) -> dict[str, Any]:
     return {
         "name": check.name,
         "requirements": list(check.requirements),
-        "experiments": list(check.experiments),
+        "experiments": [] if check.is_oracle else list(experiments_of(check, all_experiments())),
     }
 
 

@@ -1,32 +1,37 @@
-"""What an experiment works with: the target's API, a receiver, the dialect, and a notebook that
-becomes evidence.
+"""What an experiment works with: the target's API, a receiver, the dialect, and trials.
 
-@experiment("roll")
-async def roll(bench: Bench) -> AsyncIterator[Case]:
-    trial = bench.trial("advanced")
-    created = await trial.call("createEndpoint", role="create",
-    body=bench.endpoint_body(url=token.url))
-    ...
-    yield trial.case(facts={"old_secret": old})
+@experiment("secret_roll", observes=(RollAnswer,))
+async def secret_roll(context: ExperimentContext) -> AsyncIterator[Evidence]:
+trial = context.trial("advanced")
+created = await trial.call("createEndpoint", role="create", body=...)
+...
+yield trial.observe(RollAnswer, given=secrets)
 """
 
 import asyncio
-import importlib
-import pkgutil
 import random
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
-from hookproof.conformance.model.evidence import Case, Exchange, PreconditionFailed
+from hookproof.conformance.model.evidence import (
+    Exchange,
+    NotObserved,
+    Observation,
+    PreconditionFailed,
+)
+from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.observations.case import Case
 from hookproof.conformance.target.capabilities import Presence
 from hookproof.conformance.target.client import ApiClient, Key
-from hookproof.conformance.target.definition import Budgets, Fixtures, Profile, Project
+from hookproof.conformance.target.definition import Budgets, Fixtures, Project
 from hookproof.conformance.target.hooks.provision import Provision
 from hookproof.receiver.client.control_api import ReceiverClient
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.contract.service_contract import Contract
 from hookproof.spec.dialect.model import Dialect
+
+Observed = TypeVar("Observed", bound=Observation)
 
 
 @dataclass(slots=True)
@@ -86,26 +91,34 @@ class Trial:
         self.received.extend(arrived)
         return arrived
 
-    def case(self, *, facts: Mapping[str, Any] | None = None) -> Case:
-        """The evidence gathered so far."""
-        return Case(
+    def observe(self, kind: type[Observed], **fields: Any) -> Observed:
+        """An observation of this class with what was called and received up to now."""
+        return kind(
             experiment=self.experiment,
             name=self.name,
             exchanges=tuple(self.exchanges),
             deliveries=tuple(self.received),
-            facts=dict(facts or {}),
+            **fields,
         )
 
-    def obstacle(self, reason: str) -> Case:
-        """The evidence of a case that could not be tried; `reason` says why and what would make it
-        possible.
-        """
-        return Case(
+    def not_observed(self, kind: type[Observation] | None, reason: str) -> NotObserved:
+        """Why an observation of this class could not be made, and what would help."""
+        return NotObserved(
             experiment=self.experiment,
             name=self.name,
+            observation="" if kind is None else kind.__name__,
+            reason=reason,
             exchanges=tuple(self.exchanges),
-            obstacle=reason,
+            deliveries=tuple(self.received),
         )
+
+    def case(self, *, facts: Mapping[str, Any] | None = None) -> Case:
+        """Transitional."""
+        return self.observe(Case, facts=dict(facts or {}))
+
+    def obstacle(self, reason: str) -> NotObserved:
+        """Transitional."""
+        return self.not_observed(None, reason)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,52 +186,3 @@ class Stocked(Protocol):
         """See that a list has resources, as far as a provision hook can make them; raises
         HookFailed.
         """
-
-
-class Gather(Protocol):
-    """The function of an experiment."""
-
-    def __call__(self, context: ExperimentContext, /) -> AsyncIterator[Case]:
-        """Yield cases, one as soon as it is complete."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Experiment:
-    """One experiment and the lightest profile that runs it.
-
-    One that wants to be `alone` runs beside no other in its project, if need be after all others.
-    One that is `busy` never waits, and could as well go on later.
-    """
-
-    name: str
-    gather: Gather
-    profile: Profile
-    alone: bool
-    busy: bool
-
-
-_experiments: dict[str, Experiment] = {}
-
-
-def experiment(
-    name: str, *, profile: Profile = Profile.QUICK, alone: bool = False, busy: bool = False
-) -> Callable[[Gather], Gather]:
-    """Register an async generator function as the experiment of this name."""
-
-    def register(gather: Gather) -> Gather:
-        if name in _experiments:
-            raise ValueError(f"two experiments are named {name}")
-        _experiments[name] = Experiment(
-            name=name, gather=gather, profile=profile, alone=alone, busy=busy
-        )
-        return gather
-
-    return register
-
-
-def all_experiments() -> tuple[Experiment, ...]:
-    """Every experiment of the modules beside this one, in order of name."""
-    package = importlib.import_module("hookproof.conformance.experiments")
-    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-        importlib.import_module(module.name)
-    return tuple(_experiments[name] for name in sorted(_experiments))

@@ -1,19 +1,19 @@
-"""A scene: endpoints that lead to the receiver, broadcasts to them, and the waiting for what
-arrives.
+"""A scenario: endpoints that lead to the receiver, broadcasts to them, and what arrives.
 
-async def one_secret(scene: Scene) -> Case:
-    plain = await scene.destination("plain")
-    event = await scene.broadcast("first", data={"n": 1})
-    await scene.await_arrival(plain, event)
-    return await scene.case()
+async def one_secret(scenario: Scenario) -> SignedDeliveries:
+plain = await scenario.destination("plain")
+event = await scenario.broadcast("first", data={"n": 1})
+await scenario.await_arrival(plain, event)
+return await scenario.observe(SignedDeliveries)
 
-@experiment("signing")
-async def signing(bench: Bench) -> AsyncIterator[Case]:
-    async for case in played(bench, {"one secret": one_secret}):
-        yield case
+@experiment("signing", observes=(SignedDeliveries,))
+async def signing(context: ExperimentContext) -> AsyncIterator[Evidence]:
+async for observation in run_scenarios(context, {"one secret": one_secret}):
+yield observation
 """
 
 import asyncio
+import inspect
 import random
 from collections.abc import (
     AsyncIterator,
@@ -25,12 +25,14 @@ from collections.abc import (
     Sequence,
 )
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar, get_type_hints
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
-from hookproof.conformance.model.evidence import Case, Exchange, PreconditionFailed
-from hookproof.conformance.observations.dispatch import Destination, Event, Roll, facts_of, shows
+from hookproof.conformance.model.evidence import Evidence, Exchange, Observation, PreconditionFailed
+from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.deliveries import DeliveryObservation
+from hookproof.conformance.observations.destinations import Destination, Event, Roll, shows
 from hookproof.conformance.target.client import encoded
 from hookproof.conformance.target.definition import Project
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
@@ -42,6 +44,9 @@ MARKER: Final = "marker"
 # Values for fields that only a dialect asks for: they leave an endpoint as it would be without
 # them.
 UNHURRIED: Final = {"is_disabled": False, "advanced_signatures": False}
+
+
+Delivered = TypeVar("Delivered", bound=DeliveryObservation)
 
 
 class Scenario:
@@ -236,11 +241,17 @@ class Scenario:
         """Wait as long as a silence must last to prove that nothing more comes."""
         await asyncio.sleep(self.context.budgets.quiet_s)
 
-    async def case(self, **facts: Any) -> Case:
-        """The evidence, with everything that has arrived up to now."""
+    async def observe(self, kind: type[Delivered], **fields: Any) -> Delivered:
+        """An observation of this class, with everything that has arrived up to now."""
         for destination in self.destinations:
             await self.arrived(destination)
-        return self.trial.case(facts={**facts_of(self.destinations, self.events), **facts})
+        return self.trial.observe(
+            kind, destinations=tuple(self.destinations), events=tuple(self.events), **fields
+        )
+
+    async def case(self, **facts: Any) -> Case:
+        """Transitional."""
+        return await self.observe(Case, facts=facts)
 
     def _data(self, exchange: Exchange, what: str) -> Mapping[str, Any]:
         data = exchange.data
@@ -269,18 +280,20 @@ def spliced(body: Mapping[str, Any], raw_data: str) -> bytes:
     return encoded(others)[:-1] + b',"data":' + raw_data.encode() + b"}"
 
 
-ScenarioFunction = Callable[[Scenario], Awaitable[Case]]
+ScenarioFunction = Callable[[Scenario], Awaitable[DeliveryObservation]]
 
 
 async def run_scenarios(
     context: ExperimentContext, scenarios: Mapping[str, ScenarioFunction]
-) -> AsyncIterator[Case]:
-    """Play all scenes at once and yield each case when it is complete, an obstacle in place of one
-    that met it.
+) -> AsyncIterator[Evidence]:
+    """Run all scenarios at once, and yield what each observes when it is complete.
+
+    Where the precondition of a scenario fails, that is what is yielded. The return type of a
+    scenario says which class of observation is then missing.
     """
     tasks = [
-        asyncio.create_task(_run_scenario(context, name, play, context.random.getrandbits(64)))
-        for name, play in scenarios.items()
+        asyncio.create_task(_run_scenario(context, name, scenario, context.random.getrandbits(64)))
+        for name, scenario in scenarios.items()
     ]
     try:
         for task in asyncio.as_completed(tasks):
@@ -292,12 +305,17 @@ async def run_scenarios(
 
 
 async def _run_scenario(
-    context: ExperimentContext, name: str, play: ScenarioFunction, seed: int
-) -> Case:
-    # Each scene has a seed of its own, so that the order in which they happen to run changes
-    # nothing.
+    context: ExperimentContext, name: str, function: ScenarioFunction, seed: int
+) -> Evidence:
+    # A seed for each scenario, so that the order in which they happen to run changes nothing.
     scenario = Scenario(replace(context, random=random.Random(seed)), name)
     try:
-        return await play(scenario)
-    except PreconditionFailed as obstacle:
-        return scenario.trial.obstacle(str(obstacle))
+        return await function(scenario)
+    except PreconditionFailed as failed:
+        return scenario.trial.not_observed(_observed_by(function), str(failed))
+
+
+def _observed_by(function: ScenarioFunction) -> type[Observation] | None:
+    kind = get_type_hints(inspect.unwrap(function)).get("return")
+    concrete = isinstance(kind, type) and issubclass(kind, Observation) and kind is not Case
+    return kind if concrete else None

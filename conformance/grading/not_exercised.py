@@ -1,67 +1,83 @@
-"""Why a requirement was not exercised, and what would exercise it: the words for what did not
-happen.
-"""
+"""Why a requirement was not exercised, and what would exercise it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from hookproof.conformance.model.check_registry import Check
+from hookproof.conformance.model.evidence import NotObserved
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
-from hookproof.conformance.target.definition import Profile
+from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.results.evidence_records import observation_types
 from hookproof.spec.catalogue import Requirement
 
 
-def hindrances(checks: Sequence[Check], run: Mapping[str, Gathered]) -> tuple[str, ...]:
-    """What kept the experiments of these checks from showing what they are there to show.
-
-    `run` holds the experiments of the run by name. An oracle has no experiments of its own: it
-    misses only those that were cut.
-    """
-    named = sorted({name for check in checks for name in check.experiments})
-    oracle = any(not check.experiments for check in checks)
-    found: list[str] = []
-    for name in sorted(run) if oracle else named:
-        if name in run:
-            found.extend(_of_experiment(run[name], obstacles=name in named))
-        else:
-            found.append(
-                f"The experiment {name} is not part of this run; a heavier --profile includes it."
-            )
-    return tuple(dict.fromkeys(found))
-
-
-def silences(
-    requirement: Requirement, checks: Sequence[Check], run: Mapping[str, Gathered], profile: Profile
+def reasons_not_observed(
+    checks: Sequence[Check], needed: Mapping[str, Sequence[str]], run: Mapping[str, Gathered]
 ) -> tuple[str, ...]:
-    """Which experiments ran unhindered and still showed nothing."""
+    """What kept experiments from observing what these checks judge.
+
+    `needed` holds the experiments of each check by its name, `run` those of the run by theirs. An
+    oracle judges whatever exchanges there are, so it misses only experiments that were cut.
+    """
+    reasons: list[str] = []
+    for check in checks:
+        for name in needed[check.name]:
+            if name in run:
+                reasons.extend(_of_experiment(run[name], check))
+            elif not check.is_oracle:
+                reasons.append(
+                    f"The experiment {name} is not part of this run; a heavier --profile"
+                    " includes it."
+                )
+    return tuple(dict.fromkeys(reasons))
+
+
+def reasons_nothing_shown(
+    requirement: Requirement,
+    checks: Sequence[Check],
+    needed: Mapping[str, Sequence[str]],
+    run: Mapping[str, Gathered],
+    profile: Profile,
+) -> tuple[str, ...]:
+    """Which experiments ended without showing anything, although nothing kept them from it."""
     if not checks:
         return ("No check is bound to it.",)
-    named = sorted({name for check in checks for name in check.experiments})
-    quiet = [
-        name
-        for name in named
-        if name in run and not list(_of_experiment(run[name], obstacles=True))
-    ]
-    more = "" if profile is max(Profile) else "; a heavier --profile tries more"
-    found = (
-        [f"Nothing that the target did in {', '.join(quiet)} came as far as showing it{more}."]
-        if quiet
-        else []
+    quiet = sorted(
+        {
+            name
+            for check in checks
+            for name in needed[check.name]
+            if not check.is_oracle and name in run and not list(_of_experiment(run[name], check))
+        }
     )
-    if any(not check.experiments for check in checks):
-        found.append(
+    more = "" if profile is max(Profile) else "; a heavier --profile tries more"
+    reasons = []
+    if quiet:
+        reasons.append(
+            f"Nothing that the target did in {', '.join(quiet)} came as far as showing it{more}."
+        )
+    if any(check.is_oracle for check in checks):
+        reasons.append(
             f"No exchange with {', '.join(requirement.operations) or 'the target'} showed it."
         )
-    return tuple(found)
+    return tuple(reasons)
 
 
-def sentence(text: str) -> str:
+def as_sentence(text: str) -> str:
     """A reason as a sentence of its own."""
     text = " ".join(text.split())
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '?', '!')) else '.'}"
 
 
-def _of_experiment(gathered: Gathered, *, obstacles: bool) -> Iterator[str]:
+def _of_experiment(gathered: Gathered, check: Check) -> Iterator[str]:
     if gathered.ending is Ending.CUT:
-        yield f"The experiment {gathered.experiment} was cut short: {sentence(gathered.reason)}"
-    if obstacles:
-        yield from (sentence(case.obstacle) for case in gathered.cases if case.obstacle)
+        yield f"The experiment {gathered.experiment} was cut short: {as_sentence(gathered.reason)}"
+    if check.is_oracle:
+        return
+    for evidence in gathered.observations:
+        if isinstance(evidence, NotObserved) and _concerns(evidence, check):
+            yield as_sentence(evidence.reason)
+
+
+def _concerns(missing: NotObserved, check: Check) -> bool:
+    kind = observation_types().get(missing.observation)
+    return kind is None or check.judges(kind)

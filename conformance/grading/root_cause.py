@@ -1,35 +1,27 @@
-"""What else the proof of a failure shows to be wrong, so that one defect of a target makes one
-finding.
+"""What else the proof of a failure shows to be wrong, so that one defect makes one finding.
 
 A server that signs the wrong bytes breaks whatever the document says about signatures, and one that
 answers 500 breaks whatever it was asked. A cause is named only where the proof itself shows it.
 """
 
-import re
 from collections.abc import Sequence
-from typing import Final
 
 from hookproof.conformance.model.check_registry import CheckContext
-from hookproof.conformance.model.evidence import Case, Exchange
-from hookproof.conformance.model.verdict import Judgement
+from hookproof.conformance.model.evidence import Exchange, NotExaminedError, Observation
+from hookproof.conformance.model.judgement import Judgement, Subject
 from hookproof.conformance.observations.answer import SERVER_ERRORS
-from hookproof.conformance.observations.delivery_signature import signature
-from hookproof.conformance.observations.dispatch import destinations
+from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from hookproof.receiver.signatures.verification import Unverified
-
-# Whether a message is about signatures: a delivery that came too soon is no better signed for it.
-ABOUT_SIGNATURES: Final = re.compile(r"\bsign", re.IGNORECASE)
 
 
-def cause(judgement: Judgement, case: Case, context: CheckContext) -> str:
-    """The cause of a failure in a few words, or nothing if the proof shows none beside the failure
-    itself.
-    """
+def root_cause(judgement: Judgement, observation: Observation, context: CheckContext) -> str:
+    """The cause of a failure in a few words; empty if the proof shows the failure alone."""
     broken = _broken_answer(judgement.exchanges)
-    if broken or not ABOUT_SIGNATURES.search(judgement.message):
+    if broken or judgement.subject is not Subject.SIGNATURE:
         return broken
-    return _unsigned(judgement.deliveries, case, context)
+    if not isinstance(observation, DeliveryObservation):
+        return ""
+    return _unsigned(judgement.deliveries, observation, context)
 
 
 def _broken_answer(exchanges: Sequence[Exchange]) -> str:
@@ -39,27 +31,22 @@ def _broken_answer(exchanges: Sequence[Exchange]) -> str:
         return ""
     if last.status is None:
         return f"{last.operation_id} is not answered"
-    return (
-        f"{last.operation_id} is answered with {last.status}"
-        if last.status in SERVER_ERRORS
-        else ""
-    )
+    if last.status in SERVER_ERRORS:
+        return f"{last.operation_id} is answered with {last.status}"
+    return ""
 
 
-def _unsigned(deliveries: Sequence[ReceivedDelivery], case: Case, context: CheckContext) -> str:
-    """Why none of these deliveries verifies with any secret that its endpoint ever had; nothing if
-    one does.
-    """
-    known = {destination.token: destination for destination in destinations(case)}
+def _unsigned(
+    deliveries: Sequence[ReceivedDelivery], observation: DeliveryObservation, context: CheckContext
+) -> str:
+    """Why no secret of their endpoints signed these deliveries; empty if one did."""
     reasons: list[str] = []
     for delivery in deliveries:
-        destination = known.get(delivery.token)
-        found = (
-            signature(delivery, destination, context)
-            if destination and destination.secrets
-            else None
-        )
-        if not isinstance(found, Unverified):
+        try:
+            reading = observation.signature(delivery, context)
+        except NotExaminedError:
             return ""
-        reasons.append(str(found.reason))
+        if reading.verified:
+            return ""
+        reasons.append(str(reading.reason))
     return f"deliveries are not validly signed: {reasons[0]}" if reasons else ""

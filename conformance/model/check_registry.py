@@ -1,89 +1,133 @@
-"""The register of checks: which exist, which experiment's cases they judge, which requirements they
-are bound to.
+"""The registry of checks: which there are, what each judges, and which requirements it is bound to.
 
-A check is a pure function of a case, or of a single exchange, and the yardstick. One that judges
-exchanges is an oracle: it sees every exchange of every experiment.
+    @check("8-1")
+    def an_endpoint_gets_no_more_than_its_limit(
+        burst: RateLimitBurst, context: CheckContext
+    ) -> Iterator[Judgement]: ...
+
+A check is a pure function. The type of its first parameter says what it judges: a class of
+observation, several (`A | B`), or `Exchange`. A check of exchanges is an oracle: it sees every
+exchange of every experiment.
 """
 
 import importlib
+import inspect
 import pkgutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import wraps
+from types import UnionType
+from typing import Any, TypeVar, get_args, get_type_hints
 
-from hookproof.conformance.model.evidence import Case, Exchange
-from hookproof.conformance.model.verdict import Judgement
+from hookproof.conformance.model.evidence import Exchange, NotExaminedError, Observation
+from hookproof.conformance.model.judgement import Judgement
 from hookproof.spec.contract.service_contract import Contract
 from hookproof.spec.dialect.model import Dialect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckContext:
-    """What evidence is measured against."""
+    """What evidence is judged by.
+
+    `examined_by` is the dialect under which the evidence came in, where it is another one than
+    `dialect`: signatures and secrets were examined under it, before they were masked.
+    """
 
     dialect: Dialect
     contract: Contract
+    examined_by: Dialect | None = None
+
+    def require_same_signatures(self) -> None:
+        """Raise NotExaminedError if signatures and secrets were examined by other rules."""
+        before = self.examined_by
+        if before is None or (before.signatures, before.delivery.event_id_header) == (
+            self.dialect.signatures,
+            self.dialect.delivery.event_id_header,
+        ):
+            return
+        raise NotExaminedError(
+            f"signatures and secrets were examined by the dialect {before.name}, and are masked"
+            f" since; to judge them by {self.dialect.name}, run check again with that dialect"
+        )
 
 
-Judge = Callable[[Case, CheckContext], Iterator[Judgement]]
-ExchangeJudge = Callable[[Exchange, CheckContext], Iterator[Judgement]]
+Judge = Callable[[Any, CheckContext], Iterator[Judgement]]
+_Judge = TypeVar("_Judge", bound=Judge)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One check. `experiments` is empty for an oracle, which judges all of them."""
+    """One check; `evidence` are the types of what it judges."""
 
     name: str
     requirements: tuple[str, ...]
-    experiments: tuple[str, ...]
+    evidence: tuple[type, ...]
     judge: Judge
+    only: tuple[str, ...] = ()  # transitional: experiments of untyped cases
+
+    @property
+    def is_oracle(self) -> bool:
+        """Whether it judges single exchanges, of every experiment."""
+        return self.evidence == (Exchange,)
+
+    def judges(self, observation: type) -> bool:
+        """Whether it judges observations of this class."""
+        return self.is_oracle or issubclass(observation, self.evidence)
+
+    def judgements(self, observation: Observation, context: CheckContext) -> Iterator[Judgement]:
+        """What it says of one observation, or of each of its exchanges."""
+        if self.is_oracle:
+            for exchange in observation.exchanges:
+                yield from self.judge(exchange, context)
+        elif isinstance(observation, self.evidence) and (
+            not self.only or observation.experiment in self.only
+        ):
+            yield from self.judge(observation, context)
 
 
 _checks: dict[str, Check] = {}
 
 
-def check(*requirements: str, experiments: tuple[str, ...]) -> Callable[[Judge], Judge]:
-    """Register a function that judges each case of the named experiments."""
+def check(*requirements: str, experiments: tuple[str, ...] = ()) -> Callable[[_Judge], _Judge]:
+    """Register a function as the check of its name; raises ValueError or TypeError."""
 
-    def register(judge: Judge) -> Judge:
-        _add(
-            Check(
-                name=judge.__name__, requirements=requirements, experiments=experiments, judge=judge
-            )
+    def register(judge: _Judge) -> _Judge:
+        name = judge.__name__
+        if name in _checks:
+            raise ValueError(f"two checks are named {name}")
+        if not requirements:
+            raise ValueError(f"the check {name} is bound to no requirement")
+        _checks[name] = Check(
+            name=name,
+            requirements=requirements,
+            evidence=_evidence(judge),
+            judge=judge,
+            only=experiments,
         )
         return judge
 
     return register
 
 
-def oracle(*requirements: str) -> Callable[[ExchangeJudge], ExchangeJudge]:
-    """Register a function that judges each exchange of every experiment."""
-
-    def register(judge: ExchangeJudge) -> ExchangeJudge:
-        @wraps(judge)
-        def judge_case(case: Case, context: CheckContext) -> Iterator[Judgement]:
-            for exchange in case.exchanges:
-                yield from judge(exchange, context)
-
-        _add(
-            Check(name=judge.__name__, requirements=requirements, experiments=(), judge=judge_case)
-        )
-        return judge
-
-    return register
+oracle = check  # transitional
 
 
 def all_checks() -> tuple[Check, ...]:
-    """Every check of the modules beside this one, in order of name."""
+    """Every check of the modules in hookproof.conformance.checks, in order of name."""
     package = importlib.import_module("hookproof.conformance.checks")
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         importlib.import_module(module.name)
     return tuple(_checks[name] for name in sorted(_checks))
 
 
-def _add(new: Check) -> None:
-    if new.name in _checks:
-        raise ValueError(f"two checks are named {new.name}")
-    if not new.requirements:
-        raise ValueError(f"the check {new.name} is bound to no requirement")
-    _checks[new.name] = new
+def _evidence(judge: Judge) -> tuple[type, ...]:
+    first = next(iter(inspect.signature(judge).parameters))
+    hint = get_type_hints(judge).get(first)
+    types = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+    if types != (Exchange,) and not all(
+        isinstance(one, type) and issubclass(one, Observation) for one in types
+    ):
+        raise TypeError(
+            f"the first parameter of the check {judge.__name__} is to be typed as Exchange or as"
+            " classes of Observation"
+        )
+    return types

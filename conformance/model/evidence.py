@@ -1,27 +1,25 @@
-"""What was seen: exchanges with the target, deliveries at the receiver, and the cases that group
-them.
+"""What was seen: exchanges with the target, deliveries at the receiver, and observations.
 
-Everything here is frozen and survives a round trip through JSON, so that a run can be judged again
-from its file. Checks read evidence; they never talk to the target.
+Everything here is frozen and survives a round trip through JSON, so that a run can be judged
+again from its file. Checks read evidence; they never talk to the target.
 """
 
 import base64
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.spec.dialect.model import Dialect
 
 # What `Exchange.json` is for a response without a JSON body.
 NOT_JSON: Final = object()
 
 
 class PreconditionFailed(Exception):
-    """Raised by an experiment that cannot go on; the message says why, and what would make it
-    possible.
-    """
+    """Raised by an experiment that cannot go on; the message says why, and what would help."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,56 +109,63 @@ class Exchange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """What one try of an experiment showed.
+class Observation:
+    """What one try of an experiment showed: the exchanges and deliveries in their order.
 
-    `facts` are what the experiment knows besides (secrets, tokens, waits), as JSON. An `obstacle`
-    says why the case could not be tried and what would make it possible; such a case is not judged.
+    A subclass is one kind of thing that is observed, and its fields say what the experiment knows
+    of it. Checks ask for such a class. `name` tells an observation from the others of its
+    experiment, for a reader. Fields of a subclass hold numbers, texts, enumerations, data classes,
+    and tuples and mappings of these, which is what run.jsonl can store.
     """
 
     experiment: str
     name: str
     exchanges: tuple[Exchange, ...] = ()
     deliveries: tuple[ReceivedDelivery, ...] = ()
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    obstacle: str | None = None
 
     def exchange(self, role: str) -> Exchange | None:
         """The first exchange that plays this role."""
-        return next((one for one in self.exchanges if one.role == role), None)
+        return next((exchange for exchange in self.exchanges if exchange.role == role), None)
 
     def all_exchanges(self, role: str) -> tuple[Exchange, ...]:
         """Every exchange that plays this role, in order."""
-        return tuple(one for one in self.exchanges if one.role == role)
+        return tuple(exchange for exchange in self.exchanges if exchange.role == role)
 
     def arrived_at(self, token: str) -> tuple[ReceivedDelivery, ...]:
         """The deliveries that arrived at this receiver token, in order of arrival."""
-        return tuple(one for one in self.deliveries if one.token == token)
+        return tuple(delivery for delivery in self.deliveries if delivery.token == token)
 
-    def to_json(self) -> dict[str, Any]:
-        """A JSON object from which `from_json` makes an equal case."""
-        return {
-            "experiment": self.experiment,
-            "name": self.name,
-            "exchanges": [one.to_json() for one in self.exchanges],
-            "deliveries": [one.to_json() for one in self.deliveries],
-            "facts": dict(self.facts),
-            "obstacle": self.obstacle,
-        }
+    def examined(self, dialect: Dialect) -> Self:
+        """The observation with what can be seen only while its credentials are in clear.
 
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> "Case":
-        """The case that `to_json` wrote; raises KeyError, TypeError or ValueError for anything
-        else.
+        It is called once, when the observation comes in, and masked afterwards. A subclass that
+        needs it fills fields of its own, for instance which secret signed which delivery.
         """
-        return cls(
-            experiment=value["experiment"],
-            name=value["name"],
-            exchanges=tuple(Exchange.from_json(one) for one in value["exchanges"]),
-            deliveries=tuple(ReceivedDelivery.from_json(one) for one in value["deliveries"]),
-            facts=value["facts"],
-            obstacle=value["obstacle"],
-        )
+        del dialect
+        return self
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotObserved:
+    """An observation that could not be made, and why: what was missing, and what would help.
+
+    `observation` is the name of the class that was to be observed; it is empty where the whole
+    experiment could not begin. The exchanges and deliveries show how far it came.
+    """
+
+    experiment: str
+    name: str
+    observation: str
+    reason: str
+    exchanges: tuple[Exchange, ...] = ()
+    deliveries: tuple[ReceivedDelivery, ...] = ()
+
+
+Evidence = Observation | NotObserved
+
+
+class NotExaminedError(Exception):
+    """Raised to a check that asks for what can no longer be seen; the message says why."""
 
 
 @lru_cache(maxsize=256)

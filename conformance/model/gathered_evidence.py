@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.evidence import Evidence
 
 
 class Ending(StrEnum):
@@ -16,12 +16,13 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gathered:
-    """The cases of one experiment in the order in which it gave them; `reason` says why it was cut
-    or crashed.
+    """The masked observations of one experiment, in the order in which it made them.
+
+    `reason` says why the experiment was cut or crashed.
     """
 
     experiment: str
-    cases: tuple[Case, ...]
+    observations: tuple[Evidence, ...]
     ending: Ending = Ending.COMPLETE
     reason: str = ""
     duration_s: float = 0.0

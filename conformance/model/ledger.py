@@ -67,7 +67,8 @@ class Finding:
 class Entry:
     """What is known of one requirement after the run.
 
-    `exercised` counts the judgements that could have gone either way. `reasons` say why it is not
+    `exercised` counts the judgements that could have gone either way. `shown_by` names the exchange
+    or delivery that proves a pass. `reasons` say why it is not
     exercised or not applicable, and what would change that, or what went wrong in hookproof itself.
     `judged` is false for one that the run did not come to. `accepted` says why the baseline puts up
     with its verdict. `seen` holds the verdicts of the repetitions of a flaky one, in their order.
@@ -78,6 +79,7 @@ class Entry:
     exercised: int = 0
     checks: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+    shown_by: str = ""
     reasons: tuple[str, ...] = ()
     judged: bool = True
     accepted: str | None = None

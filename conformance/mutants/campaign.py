@@ -15,9 +15,10 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Final
 
-from hookproof.conformance.experiments.context import Experiment, all_experiments
 from hookproof.conformance.model.check_registry import Check, all_checks
 from hookproof.conformance.model.exit_codes import Refusal
+from hookproof.conformance.model.experiment_registry import Experiment, all_experiments
+from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.mutants.catalogue import (
     DIALECTS,
     Fault,
@@ -30,7 +31,6 @@ from hookproof.conformance.mutants.mutant_run import TrialOrder
 from hookproof.conformance.mutants.relevant_experiments import mattering
 from hookproof.conformance.mutants.results import NOTHING, Acquittal, Campaign, Outcome
 from hookproof.conformance.mutants.worker_pool import Courtroom, Told
-from hookproof.conformance.target.definition import Profile
 from hookproof.spec.catalogue import load_catalogue
 
 CLEAN: Final = "clean"

@@ -10,6 +10,7 @@ import click
 
 from hookproof.conformance.model.check_registry import all_checks
 from hookproof.conformance.model.exit_codes import ExitCode, Refusal
+from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.mutants.campaign import CLEAN, Docket, Settings, carried_out, docket
 from hookproof.conformance.mutants.catalogue import DIALECTS
 from hookproof.conformance.mutants.kill_matrix import RECORDED, kills_of, record, recorded
@@ -23,7 +24,6 @@ from hookproof.conformance.mutants.schemathesis_baseline import (
     record_stock,
     recorded_stock,
 )
-from hookproof.conformance.target.definition import Profile
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 
 

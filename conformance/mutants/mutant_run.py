@@ -11,16 +11,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hookproof.conformance.experiments.context import all_experiments
 from hookproof.conformance.grading.grader import Grader
 from hookproof.conformance.model.check_registry import CheckContext, all_checks
 from hookproof.conformance.model.exit_codes import Refusal
+from hookproof.conformance.model.experiment_registry import all_experiments
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.ledger import Entry
+from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.mutants.catalogue import spoken
+from hookproof.conformance.results.redaction import Mask
+from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.run.runner import Plan, Runner
-from hookproof.conformance.target.definition import Budgets, Profile, ReceiverSettings
+from hookproof.conformance.target.definition import Budgets, ReceiverSettings
 from hookproof.conformance.target.environment import Embedded
 from hookproof.conformance.target.project_assignment import projects_needed
 from hookproof.spec.catalogue import load_catalogue
@@ -79,8 +82,9 @@ def tried(order: TrialOrder) -> TrialResult:
     plan = _plan(order)
     try:
         with Runner(plan) as runner:
-            runner.open()
-            runner.begin(lambda _case: None)
+            environment = runner.open()
+            mask = Mask(environment.target.projects, plan.dialect)
+            runner.begin(Intake(mask, plan.dialect))
             gathered = runner.all_gathered()
             entries = _judged(plan, order, runner)
     except Refusal as refusal:
@@ -130,6 +134,7 @@ def _judged(plan: Plan, order: TrialOrder, runner: Runner) -> tuple[Entry, ...]:
         context=CheckContext(dialect=plan.dialect, contract=plan.contract),
         catalogue=catalogue,
         experiments=[one.name for one in plan.experiments],
+        every_experiment=all_experiments(),
         profile=plan.profile,
         gathered=runner.gathered,
     )

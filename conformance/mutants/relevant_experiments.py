@@ -5,10 +5,10 @@ looks at.
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from hookproof.conformance.experiments.context import Experiment
 from hookproof.conformance.model.check_registry import Check
+from hookproof.conformance.model.experiment_registry import Experiment, experiments_of
+from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.mutants.catalogue import Fault
-from hookproof.conformance.target.definition import Profile
 from hookproof.spec.catalogue import Catalogue, Requirement
 
 # An oracle judges every exchange, so one light experiment with exchanges of each operation is
@@ -41,7 +41,11 @@ def mattering(
         for requirement in fault.violates
         for check in checks
         if requirement in check.requirements
-        for name in check.experiments or _views(catalogue.requirements[requirement])
+        for name in (
+            _views(catalogue.requirements[requirement])
+            if check.is_oracle
+            else experiments_of(check, experiments)
+        )
     }
     return tuple(one for one in experiments if one.profile <= profile and one.name in names)
 

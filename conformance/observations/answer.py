@@ -2,15 +2,13 @@
 (section 2).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from hookproof.conformance.model.evidence import NOT_JSON, Exchange
-from hookproof.conformance.model.verdict import Judgement, holds, violated
-from hookproof.spec.dialect.model import Answer
 
 CLIENT_ERRORS: Final = range(400, 500)
 SERVER_ERRORS: Final = range(500, 600)
@@ -129,32 +127,3 @@ def path_parameters(exchange: Exchange, template: str) -> dict[str, str]:
 def has_value(value: object) -> bool:
     """Whether a field has a value, in whichever way its absence is shown (section 2.9)."""
     return value not in (None, "", [], {})
-
-
-def judged_on(  # a check reads better with its condition first
-    ok: bool,
-    requirement: str,
-    message: str,
-    *,
-    expected: object,
-    actual: object,
-    exchanges: Iterable[Exchange | None],
-) -> Judgement:
-    """`holds` when ok, else `violated` with these exchanges as proof."""
-    if ok:
-        return holds(requirement)
-    return violated(requirement, message, expected=expected, actual=actual, exchanges=exchanges)
-
-
-def refusal_with(tried: Exchange, requirement: str, message: str, status: Answer[int]) -> Judgement:
-    """Whether a request was refused with a status of the dialect; where that is undecided any
-    refusal will do.
-    """
-    return judged_on(
-        status.allows(tried.status) and (status.decided or refused(tried)),
-        requirement,
-        message,
-        expected=" or ".join(map(str, status.allowed)) or "a refusal",
-        actual=tried.status,
-        exchanges=[tried],
-    )

@@ -7,6 +7,7 @@ were equal. What is empty, what a target has masked itself, and what stands for 
 are left alone.
 """
 
+import base64
 import json
 import re
 import threading
@@ -37,10 +38,12 @@ PORTAL_LINK: Final = frozenset({"auth_key", "auth_type"})
 INNER: Final = {"secrets": ("value",), "signing_key": ("d", "p", "q", "dp", "dq", "qi")}
 
 FORM: Final = re.compile(rb"(?:^|(?<=&))(client_secret|client_assertion|password)=([^&\s]+)")
-# The fact that holds the access tokens which the receiver's token server gave out.
-ISSUED: Final = "issued"
+# Fields of observations that hold credentials in a list: access tokens that the receiver's token
+# server issued, secrets that signed.
+LISTED: Final = frozenset({"issued", "secrets", "known_secrets", "in_order", "given"})
 
 NAME: Final = re.compile(r"secret#[0-9]+")
+_NAME_IN_BODY: Final = re.compile(NAME.pattern.encode())
 LONG: Final = 8
 # In characters. A shorter text may be a part of any word, and is masked in its own place alone; so
 # is a text without a digit that is not as long as the second.
@@ -108,6 +111,13 @@ class Credentials:
             content,
         )
 
+    def in_clear(self, content: bytes) -> bytes:
+        """A JSON body with the credentials in place of their names, to be sent once more."""
+        known = {
+            name.encode(): json.dumps(text)[1:-1].encode() for text, name in self.known.items()
+        }
+        return _NAME_IN_BODY.sub(lambda found: known.get(found[0], found[0]), content)
+
     def value(self, value: Any, met: dict[str, str], members: Collection[str] = ()) -> Any:
         """The same for a JSON value; `members` are further names of credentials within it."""
         if isinstance(value, list | tuple):
@@ -119,9 +129,14 @@ class Credentials:
         return {name: self._member(name, one, met, name in secret) for name, one in value.items()}
 
     def header(self, value: str, met: dict[str, str]) -> str:
-        """The value of an Authorization header that a target sent: its scheme, and a name for what
-        follows.
+        """The value of an Authorization header that a target sent, with a name for the credential.
+
+        Of Basic credentials (RFC 7617) the user name stays: `Basic user:secret#1`, not encoded.
         """
+        scheme, _, encoded = value.partition(" ")
+        user, colon, password = _decoded(encoded).partition(":")
+        if scheme.lower() == "basic" and colon:
+            return f"{scheme} {user}:{self.name(password, met)}"
         return _AUTHORIZATION.sub(
             lambda found: (found[1] or "") + self.name(found[2], met), value, count=1
         )
@@ -142,8 +157,12 @@ class Credentials:
     def _member(self, name: str, value: Any, met: dict[str, str], secret: bool) -> Any:
         if secret and isinstance(value, str):
             return self.name(value, met)
-        if name == ISSUED and isinstance(value, list | tuple):
-            return [self.name(one, met) if isinstance(one, str) else one for one in value]
+        if name in LISTED and isinstance(value, list | tuple):
+            inner = INNER.get(name, ())
+            return [
+                self.name(one, met) if isinstance(one, str) else self.value(one, met, inner)
+                for one in value
+            ]
         return self.value(value, met, INNER.get(name, ()))
 
     def _named(self, found: re.Match[bytes], met: dict[str, str]) -> bytes:
@@ -182,3 +201,11 @@ def without_words(content: bytes, named: Mapping[str, str]) -> bytes:
         )
 
     return _RUN.sub(swapped, content) if words else content
+
+
+def _decoded(text: str) -> str:
+    """What base64 stands for, or nothing if it is not base64 of UTF-8."""
+    try:
+        return base64.b64decode(text, validate=True).decode()
+    except ValueError:
+        return ""

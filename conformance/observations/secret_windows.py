@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from hookproof.conformance.model.evidence import Case, Exchange
+from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.tolerances import EXPIRY_S, SKEW_S
-from hookproof.conformance.observations.dispatch import Event, Roll
+from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.destinations import Event, Roll
 from hookproof.conformance.observations.timestamp import unix_seconds
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.model import Dialect

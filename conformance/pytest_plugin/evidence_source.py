@@ -17,6 +17,7 @@ from hookproof.conformance.model.exit_codes import ExitCode, Refusal
 from hookproof.conformance.model.gathered_evidence import Gathered
 from hookproof.conformance.pytest_plugin.settings import Order
 from hookproof.conformance.results.redaction import Mask
+from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.run.runner import Runner
 
 BEGIN: Final = "begin"
@@ -30,10 +31,8 @@ Way = tuple[str, int, bytes]
 class Gathering(Protocol):
     """Gives evidence; `begin` names the requirements that will be judged, and must come first."""
 
-    def begin(self, selected: Sequence[str]) -> Mask:
-        """Start the experiments unless they run already, and give what masks their keys; raises
-        Refusal.
-        """
+    def begin(self, selected: Sequence[str]) -> None:
+        """Start the experiments unless they run already; raises Refusal."""
 
     def gathered(self, name: str) -> Gathered:
         """Wait for an experiment to end, and give what it brought."""
@@ -49,19 +48,17 @@ class OwnGathering:
         self._order = order
         self._lock = threading.Lock()
         self._runner: Runner | None = None
-        self._mask: Mask | None = None
         self._refusal: Refusal | None = None
 
-    def begin(self, selected: Sequence[str]) -> Mask:
+    def begin(self, selected: Sequence[str]) -> None:
         """Start the experiments that the first caller needs; all callers select the same. Raises
         Refusal.
         """
         with self._lock:
             if self._refusal is not None:
                 raise self._refusal
-            if self._mask is None:
-                self._mask = self._started(selected)
-            return self._mask
+            if self._runner is None:
+                self._start(selected)
 
     def gathered(self, name: str) -> Gathered:
         """Wait for an experiment to end, and give what it brought."""
@@ -73,7 +70,7 @@ class OwnGathering:
         if self._runner is not None:
             self._runner.__exit__(None, None, None)
 
-    def _started(self, selected: Sequence[str]) -> Mask:
+    def _start(self, selected: Sequence[str]) -> None:
         wanted = [self._order.catalogue.requirements[name] for name in selected]
         self._runner = Runner(self._order.plan(self._order.experiments(wanted))).__enter__()
         try:
@@ -81,8 +78,8 @@ class OwnGathering:
         except Refusal as refusal:
             self._refusal = refusal
             raise
-        self._runner.begin(lambda _case: None)
-        return Mask(environment.target.projects, self._order.subject.dialect)
+        dialect = self._order.subject.dialect
+        self._runner.begin(Intake(Mask(environment.target.projects, dialect), dialect))
 
 
 class SharedGathering:
@@ -127,10 +124,11 @@ class SharedGathering:
         if asked == GATHERED:
             return self._own.gathered(str(given))
         try:
-            return self._own.begin(cast("Sequence[str]", given))
+            self._own.begin(cast("Sequence[str]", given))
         except Refusal as refusal:
             self.refusal = refusal
             return str(refusal), int(refusal.exit_code)
+        return None
 
 
 class RemoteGathering:
@@ -139,13 +137,11 @@ class RemoteGathering:
     def __init__(self, way: Way):
         self._connection = Client((way[0], way[1]), authkey=way[2])
 
-    def begin(self, selected: Sequence[str]) -> Mask:
+    def begin(self, selected: Sequence[str]) -> None:
         """Let the controller start what it has not started yet; raises Refusal."""
         answer = self._asked(BEGIN, list(selected))
         if isinstance(answer, tuple):
             raise Refusal(answer[0], ExitCode(answer[1]))
-        assert isinstance(answer, Mask)
-        return answer
 
     def gathered(self, name: str) -> Gathered:
         """Wait for an experiment to end, and give what it brought."""

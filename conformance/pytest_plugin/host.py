@@ -15,6 +15,7 @@ import pytest
 from hookproof.conformance.grading.grader import Grader
 from hookproof.conformance.model.check_registry import CheckContext, all_checks
 from hookproof.conformance.model.exit_codes import Refusal
+from hookproof.conformance.model.experiment_registry import all_experiments, experiments_of
 from hookproof.conformance.model.ledger import Entry
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.pytest_plugin.evidence_source import (
@@ -23,10 +24,9 @@ from hookproof.conformance.pytest_plugin.evidence_source import (
     RemoteGathering,
     SharedGathering,
 )
+from hookproof.conformance.pytest_plugin.requirement_tests import NAME, RequirementItem, collected
 from hookproof.conformance.pytest_plugin.settings import Order, order_of
 from hookproof.conformance.results.baseline import weighed
-from hookproof.conformance.results.redaction import Mask
-from hookproof.conformance.run.requirement_tests import NAME, RequirementItem, collected
 from hookproof.spec.catalogue import Level, Requirement
 from hookproof.spec.contract.service_contract import contract_for
 
@@ -44,7 +44,6 @@ class Host:
         self._gathering = gathering
         self._selected: tuple[Requirement, ...] = ()
         self._grader: Grader | None = None
-        self._mask: Mask | None = None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(
@@ -76,8 +75,7 @@ class Host:
     def _entry(self, requirement: Requirement) -> Entry:
         """The requirement's entry with what the baseline accepts, free of keys."""
         grader = self._grader or self._begun()
-        assert self._mask is not None
-        entry = self._mask.entry(grader.entry(requirement))
+        entry = grader.entry(requirement)
         mine = [one for one in self._order.baseline if one.id == requirement.id]
         known = weighed([entry], mine, self._order.catalogue, datetime.now(UTC).date())
         if known.stale:
@@ -90,7 +88,7 @@ class Host:
     def _begun(self) -> Grader:
         refusal: Refusal | None = None
         try:
-            self._mask = self._gathering.begin([requirement.id for requirement in self._selected])
+            self._gathering.begin([requirement.id for requirement in self._selected])
         except Refusal as wrong:
             refusal = wrong
         if refusal is not None:  # told outside of its handling, so that pytest shows one line
@@ -101,6 +99,7 @@ class Host:
             context=CheckContext(dialect=dialect, contract=contract_for(dialect)),
             catalogue=self._order.catalogue,
             experiments=[one.name for one in self._order.experiments(self._selected)],
+            every_experiment=all_experiments(),
             profile=self._order.profile,
             gathered=self._gathering.gathered,
         )
@@ -184,8 +183,10 @@ def group_of(requirement: Requirement) -> str:
     worker.
     """
     checks = [check for check in all_checks() if requirement.id in check.requirements]
-    names = sorted({name for check in checks for name in check.experiments})
-    return "+".join(names) if all(check.experiments for check in checks) else "every exchange"
+    if any(check.is_oracle for check in checks):
+        return "every exchange"
+    experiments = all_experiments()
+    return "+".join(sorted({name for one in checks for name in experiments_of(one, experiments)}))
 
 
 def header_of(order: Order) -> str:

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from hookproof.conformance.experiments.context import Experiment, all_experiments
 from hookproof.conformance.model.check_registry import all_checks
 from hookproof.conformance.model.exit_codes import Refusal
+from hookproof.conformance.model.experiment_registry import Experiment, all_experiments
+from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.results.baseline import Expectation, read_baseline
 from hookproof.conformance.run.runner import Plan
 from hookproof.conformance.run.selection import Selection, needed_experiments
-from hookproof.conformance.target.definition import Profile, Target
+from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.environment import Embedded
 from hookproof.conformance.target.file import (
     DEFAULT_DIALECT,

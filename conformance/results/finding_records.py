@@ -1,12 +1,11 @@
-"""The findings, requirements and judgements of run.jsonl: from JSON and back."""
+"""The findings and requirements of run.jsonl: from JSON and back."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.ledger import Entry, Finding
-from hookproof.conformance.model.verdict import Judgement, Verdict
-from hookproof.conformance.results.redaction import Mask
+from hookproof.conformance.model.verdict import Verdict
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.catalogue import Level, Requirement
 
@@ -35,27 +34,7 @@ def finding_of(event: Mapping[str, Any]) -> Finding:
     return Finding(**{**event, **_proof_of(event)})
 
 
-def judgement_json(judgement: Judgement) -> dict[str, Any]:
-    """A judgement as a JSON object."""
-    return {
-        "requirement": judgement.requirement,
-        "verdict": judgement.verdict.key,
-        "message": judgement.message,
-        "expected": judgement.expected,
-        "actual": judgement.actual,
-        **({} if judgement.cause is None else {"cause": judgement.cause}),
-        **_proof_json(judgement),
-    }
-
-
-def judgement_of(event: Mapping[str, Any]) -> Judgement:
-    """The judgement behind `judgement_json`; raises KeyError, TypeError or ValueError for anything
-    else.
-    """
-    return Judgement(**{**event, "verdict": verdict_of(event["verdict"]), **_proof_of(event)})
-
-
-def entry_json(entry: Entry, mask: Mask) -> dict[str, Any]:
+def entry_json(entry: Entry) -> dict[str, Any]:
     """An entry without its findings as a JSON object."""
     requirement = entry.requirement
     return {
@@ -69,7 +48,8 @@ def entry_json(entry: Entry, mask: Mask) -> dict[str, Any]:
         "verdict": entry.verdict.key,
         "exercised": entry.exercised,
         "checks": list(entry.checks),
-        "reasons": [mask.text(reason) for reason in entry.reasons],
+        "shown_by": entry.shown_by,
+        "reasons": list(entry.reasons),
         "judged": entry.judged,
         "accepted": entry.accepted,
         "seen": [verdict.key for verdict in entry.seen],
@@ -91,6 +71,7 @@ def entry_of(event: Mapping[str, Any], findings: Sequence[Finding]) -> Entry:
         verdict=verdict_of(event["verdict"]),
         exercised=event["exercised"],
         checks=tuple(event["checks"]),
+        shown_by=event.get("shown_by", ""),
         findings=tuple(finding for finding in findings if finding.requirement == event["id"]),
         reasons=tuple(event["reasons"]),
         judged=event["judged"],
@@ -104,7 +85,7 @@ def verdict_of(key: str) -> Verdict:
     return Verdict[key.upper()]
 
 
-def _proof_json(proved: Finding | Judgement) -> dict[str, Any]:
+def _proof_json(proved: Finding) -> dict[str, Any]:
     return {
         "exchanges": [one.to_json() for one in proved.exchanges],
         "deliveries": [one.to_json() for one in proved.deliveries],

@@ -6,18 +6,17 @@ stands for it throughout (`credentials.py`).
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
-from hookproof.conformance.model.evidence import Case, Exchange
-from hookproof.conformance.model.ledger import Entry, Finding
-from hookproof.conformance.model.verdict import Judgement
+from hookproof.conformance.model.evidence import Evidence, Exchange, NotObserved, Observation
 from hookproof.conformance.observations.credential_names import (
     Credentials,
     is_telling,
     spellings,
     without_words,
 )
+from hookproof.conformance.results.evidence_records import own_fields, own_values
 from hookproof.conformance.target.client import Key
 from hookproof.conformance.target.definition import Project
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
@@ -64,16 +63,6 @@ class Replacer:
         return self.text(value) if isinstance(value, str) else value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Masked:
-    """A case as it is written; `deep` if masking took more from its exchanges than credentials in
-    their own places.
-    """
-
-    case: Case
-    deep: bool
-
-
 class Mask:
     """Masks the keys of a run's projects, and the credentials that evidence shows.
 
@@ -104,96 +93,37 @@ class Mask:
             self._many, self._telling = len(known), _all_of(known)
         return self._telling.text(self._keys.text(text))
 
-    def case(self, case: Case) -> Case:
-        """A case without keys and credentials."""
-        return self.masked(case).case
-
-    def masked(self, case: Case) -> Masked:
-        """The same, and whether more was taken out than credentials in their own places."""
+    def evidence(self, evidence: Evidence) -> Evidence:
+        """An observation without keys and credentials."""
         met: dict[str, str] = {}
-        facts = self._credentials.value(self._keys.value(dict(case.facts)), met)
-        called = [self._exchange(one, met) for one in case.exchanges]
-        arrived = [self._delivery(one, met) for one in case.deliveries]
+        facts = {}
+        if isinstance(evidence, Observation):
+            facts = self._credentials.value(self._keys.value(own_fields(evidence)), met)
+        called = [self._exchange(exchange, met) for exchange in evidence.exchanges]
+        arrived = [self._delivery(delivery, met) for delivery in evidence.deliveries]
         telling = _all_of(met)
-        exchanges = tuple(_exchange_without(one, telling, met) for one in called)
-        kept = replace(
-            case,
-            name=telling.text(self._keys.text(case.name)),
-            exchanges=exchanges,
-            deliveries=tuple(_delivery_without(one, telling, met) for one in arrived),
-            facts=telling.value(facts),
-            obstacle=None if case.obstacle is None else self.text(case.obstacle),
-        )
-        return Masked(case=kept, deep=exchanges != tuple(called) or self._hides_key(case))
-
-    def _hides_key(self, case: Case) -> bool:
-        """Whether a key stands in a case anywhere but in the Authorization of a request."""
-        bodies = [
-            body for one in case.exchanges for body in (one.request_body or b"", one.response_body)
-        ]
-        bodies += [one.body for one in case.deliveries]
-        texts = [
-            text for one in case.exchanges for text in (one.url, one.problem or "", *_values(one))
-        ]
-        texts += [
-            text
-            for one in case.deliveries
-            for text in (one.path, *(value for _, value in one.headers))
-        ]
-        return (
-            any(self._keys.content(body) is not body for body in bodies)
-            or any(
-                self._keys.text(text) is not text
-                for text in (*texts, case.name, case.obstacle or "")
+        name = telling.text(self._keys.text(evidence.name))
+        exchanges = tuple(_exchange_without(exchange, telling, met) for exchange in called)
+        deliveries = tuple(_delivery_without(delivery, telling, met) for delivery in arrived)
+        if isinstance(evidence, NotObserved):
+            return replace(
+                evidence,
+                name=name,
+                exchanges=exchanges,
+                deliveries=deliveries,
+                reason=self.text(evidence.reason),
             )
-            or self._keys.value(dict(case.facts)) != dict(case.facts)
-        )
+        own = own_values(type(evidence), telling.value(facts))
+        return replace(evidence, name=name, exchanges=exchanges, deliveries=deliveries, **own)
 
-    def judgement(self, judgement: Judgement) -> Judgement:
-        """A judgement without keys and credentials."""
-        exchanges, deliveries = self._proof(judgement.exchanges, judgement.deliveries)
-        return replace(
-            judgement,
-            message=self.text(judgement.message),
-            expected=self.text(judgement.expected),
-            actual=self.text(judgement.actual),
-            exchanges=exchanges,
-            deliveries=deliveries,
-        )
+    def in_clear(self, content: bytes) -> bytes:
+        """A masked request body as it was, to be sent once more."""
+        return self._credentials.in_clear(content)
 
-    def finding(self, finding: Finding) -> Finding:
-        """A finding without keys and credentials."""
-        exchanges, deliveries = self._proof(finding.exchanges, finding.deliveries)
-        return replace(
-            finding,
-            message=self.text(finding.message),
-            expected=self.text(finding.expected),
-            actual=self.text(finding.actual),
-            exchanges=exchanges,
-            deliveries=deliveries,
-            case=self.text(finding.case),
-            cause=self.text(finding.cause),
-        )
-
-    def entry(self, entry: Entry) -> Entry:
-        """An entry without keys and credentials."""
-        findings = tuple(map(self.finding, entry.findings))
-        return replace(entry, findings=findings, reasons=tuple(map(self.text, entry.reasons)))
-
-    def _proof(
-        self, exchanges: Sequence[Exchange], deliveries: Sequence[ReceivedDelivery]
-    ) -> tuple[tuple[Exchange, ...], tuple[ReceivedDelivery, ...]]:
-        """Exchanges and deliveries without keys and credentials, first in their own places, then
-        wherever else.
-        """
+    def exchange(self, exchange: Exchange) -> Exchange:
+        """An exchange without keys and credentials."""
         met: dict[str, str] = {}
-        called = [self._exchange(one, met) for one in exchanges]
-        arrived = [self._delivery(one, met) for one in deliveries]
-        telling = _all_of(met)
-        return (
-            tuple(_exchange_without(one, telling, met) for one in called),
-            tuple(_delivery_without(one, telling, met) for one in arrived),
-        )
+        return _exchange_without(self._exchange(exchange, met), _all_of(met), met)
 
     def _exchange(self, exchange: Exchange, met: dict[str, str]) -> Exchange:
         sent = exchange.request_body
@@ -248,11 +178,6 @@ class Mask:
                 return HIDDEN
 
 
-def _values(exchange: Exchange) -> list[str]:
-    sent = [value for name, value in exchange.request_headers if name.lower() != "authorization"]
-    return [*sent, *(value for _, value in exchange.response_headers)]
-
-
 def _all_of(named: Mapping[str, str]) -> Replacer:
     """Puts the names of these credentials in their places, however they are spelled."""
     return Replacer(
@@ -298,26 +223,3 @@ def _common_beginning(texts: Collection[str]) -> str:
         place for place, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]
     )
     return first[: next(alike, min(len(first), len(last)))]
-
-
-def is_altered(case: Case, masked: Case) -> bool:
-    """Whether masking took from a case what a check may look at: anything but what Authorization
-    held.
-
-    The variable that stands for the value of Authorization tells it apart from all others, as the
-    value did.
-    """
-    return _without_authorization(case) != _without_authorization(masked)
-
-
-def _without_authorization(case: Case) -> Case:
-    kept = (
-        replace(
-            one,
-            request_headers=tuple(
-                pair for pair in one.request_headers if pair[0].lower() != "authorization"
-            ),
-        )
-        for one in case.exchanges
-    )
-    return replace(case, exchanges=tuple(kept))

@@ -1,42 +1,44 @@
 """run.jsonl, the only truth of a run: every report is rendered from it alone.
 
-    {"event": "header", ...}                 what was judged, and how {"event": "case", ...}
-    the evidence: one line per case, as it came in {"event": "judgements", ...}             what a
-    check said of a case that it cannot judge again from this file {"event": "experiment", ...}
-    one line per experiment: how it ended {"event": "shrunk", ...}                 a finding whose
-    proof is a smaller request that was tried afterwards {"event": "finding", ...}
-    one line per defect, with its smallest proof {"event": "requirement", ...}            one line
-    per requirement: its verdict {"event": "footer", ...}                 the verdict of the run; a
-    file without it is no run
+Each line is a JSON object; its member `event` is one of these:
 
-Everything is masked before it is written. `stored_evidence.py` reads the evidence back, the reports
+- `header`: what was judged, and how;
+- `case`: one observation, as it came in;
+- `experiment`: how an experiment ended;
+- `shrunk`: a finding whose proof is a smaller request that was tried afterwards;
+- `finding`: one defect, with its smallest proof;
+- `requirement`: the verdict of a requirement;
+- `footer`: the verdict of the run. A file without it holds no finished run.
+
+Everything is masked before it is written. `stored_evidence.py` reads the evidence back; reports
 need none of it.
 """
 
 import json
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, Final
 
-from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.gathered_evidence import Gathered
 from hookproof.conformance.model.ledger import Entry, Finding, Ledger, RunVerdict
-from hookproof.conformance.model.verdict import Judgement
 from hookproof.conformance.results.compression import packed_case
+from hookproof.conformance.results.evidence_records import evidence_json
 from hookproof.conformance.results.finding_records import (
     entry_json,
     entry_of,
     finding_json,
     finding_of,
-    judgement_json,
 )
-from hookproof.conformance.results.redaction import Mask, Masked
 
 FORMAT: Final = 2
 NAME: Final = "run.jsonl"
+
+# How the lines begin that reports skip; `judgements` stands in files of earlier versions.
+EVIDENCE: Final = tuple(f'{{"event":"{name}"' for name in ("case", "judgements", "shrunk"))
 
 
 class NotARun(Exception):
@@ -105,44 +107,23 @@ class Run:
 
 
 class RunWriter:
-    """Writes a run while it goes on; cases may come from another thread than the rest.
+    """Writes a run while it goes on; observations may come from another thread than the rest.
 
-    `mask` may be replaced between two repetitions.
+    Everything that it is given is masked already.
     """
 
-    def __init__(self, stream: TextIOWrapper, mask: Mask, header: Header):
+    def __init__(self, stream: TextIOWrapper, header: Header):
         self._stream = stream
-        self.mask = mask
         self._lock = threading.Lock()
         self.exchanges = 0
         self.deliveries = 0
         self._write("header", {"format": FORMAT, **asdict(header)})
 
-    def case(self, case: Case, repetition: int = 1) -> Masked:
-        """Write evidence and give it as it was written; raises TypeError or ValueError if its facts
-        are no JSON.
-        """
-        masked = self.mask.masked(case)
-        self._write("case", {**packed_case(masked.case.to_json()), "repetition": repetition})
-        self.exchanges += len(case.exchanges)
-        self.deliveries += len(case.deliveries)
-        return masked
-
-    def judgements(
-        self,
-        experiment: str,
-        place: int,
-        check: str,
-        judgements: Sequence[Judgement],
-        repetition: int = 1,
-    ) -> None:
-        """Write what a check said of a case of which it would say something else after masking.
-
-        `place` is that of the case among those of its experiment, from 0.
-        """
-        kept = [judgement_json(self.mask.judgement(one)) for one in judgements]
-        where = {"experiment": experiment, "place": place, "repetition": repetition}
-        self._write("judgements", {**where, "check": check, "judgements": kept})
+    def evidence(self, evidence: Evidence, repetition: int = 1) -> None:
+        """Write a masked observation; raises TypeError if it is not JSON."""
+        self._write("case", {**packed_case(evidence_json(evidence)), "repetition": repetition})
+        self.exchanges += len(evidence.exchanges)
+        self.deliveries += len(evidence.deliveries)
 
     def experiment(self, gathered: Gathered, repetition: int = 1) -> None:
         """Write how an experiment ended."""
@@ -152,8 +133,8 @@ class RunWriter:
                 "name": gathered.experiment,
                 "repetition": repetition,
                 "ending": gathered.ending.value,
-                "reason": self.mask.text(gathered.reason),
-                "cases": len(gathered.cases),
+                "reason": gathered.reason,
+                "cases": len(gathered.observations),
                 "duration_s": gathered.duration_s,
             },
         )
@@ -163,7 +144,7 @@ class RunWriter:
         self._write(
             "shrunk",
             {
-                **finding_json(self.mask.finding(finding)),
+                **finding_json(finding),
                 "requests": requests,
                 "repetition": repetition,
             },
@@ -173,8 +154,8 @@ class RunWriter:
         """Write the findings, the requirements and the footer."""
         for entry in ledger.entries:
             for finding in entry.findings:
-                self._write("finding", finding_json(self.mask.finding(finding)))
-            self._write("requirement", entry_json(entry, self.mask))
+                self._write("finding", finding_json(finding))
+            self._write("requirement", entry_json(entry))
         verdict = ledger.verdict(strict=strict)
         footer = Footer(
             verdict=verdict,
@@ -182,8 +163,8 @@ class RunWriter:
             duration_s=round(duration_s, 3),
             exchanges=self.exchanges,
             deliveries=self.deliveries,
-            cut=None if ledger.cut is None else self.mask.text(ledger.cut),
-            faults=tuple(map(self.mask.text, ledger.faults)),
+            cut=ledger.cut,
+            faults=ledger.faults,
             stale=ledger.stale,
         )
         self._write("footer", asdict(footer))
@@ -215,7 +196,7 @@ def _run(path: Path, lines: Iterable[str]) -> Run:
     events: dict[str, list[Mapping[str, Any]]] = {}
     for line in lines:
         # Evidence makes up nearly all of the file, and no report needs it.
-        if not line.startswith(('{"event":"case"', '{"event":"judgements"', '{"event":"shrunk"')):
+        if not line.startswith(EVIDENCE):
             event = json.loads(line)
             events.setdefault(event.pop("event"), []).append(event)
     if len(events.get("header", ())) != 1 or events["header"][0].get("format") != FORMAT:

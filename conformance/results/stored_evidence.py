@@ -2,67 +2,53 @@
 
 import json
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hookproof.conformance.model.check_registry import Check, CheckContext
-from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.ledger import Finding
-from hookproof.conformance.model.verdict import Judgement
 from hookproof.conformance.results.compression import unpacked_case
-from hookproof.conformance.results.finding_records import finding_of, judgement_of
+from hookproof.conformance.results.evidence_records import evidence_of
+from hookproof.conformance.results.finding_records import finding_of
 from hookproof.conformance.results.run_file import NotARun
-
-# A case by its repetition, its experiment, and its place among the cases of that, from 0.
-Place = tuple[int, str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repetition:
-    """What the experiments of one repetition brought in, by name, in their order; it judges as the
-    run did.
+    """What the experiments of one repetition observed, by name and in their order.
 
-    `said` holds, by the identity of a case and the name of a check, the judgements that were stored
-    with it; `shrunk` the findings whose request was made smaller.
+    `shrunk` holds the findings whose request was made smaller.
     """
 
     gathered: Mapping[str, Gathered]
-    said: Mapping[tuple[int, str], Sequence[Judgement]]
     shrunk: tuple[Finding, ...] = ()
-
-    def judge(self, check: Check, case: Case, context: CheckContext) -> Iterable[Judgement]:
-        """What the check said of a case before it was masked, if masking would change that, else
-        what it says now.
-        """
-        stored = self.said.get((id(case), check.name))
-        return check.judge(case, context) if stored is None else stored
 
 
 @dataclass(slots=True)
 class _Reading:
-    cases: dict[tuple[int, str], list[Case]] = field(default_factory=dict)
-    said: dict[tuple[Place, str], list[Judgement]] = field(default_factory=dict)
+    observations: dict[tuple[int, str], list[Evidence]] = field(default_factory=dict)
     endings: list[Mapping[str, Any]] = field(default_factory=list)
     shrunk: dict[int, list[Finding]] = field(default_factory=dict)
 
     def take(self, event: dict[str, Any]) -> None:
-        """Take in one event; raises KeyError, TypeError, ValueError or zlib.error if it is damaged."""
-        kind = event.pop("event")
-        if kind == "case":
-            repetition = event.pop("repetition")
-            case = Case.from_json(unpacked_case(event))
-            self.cases.setdefault((repetition, case.experiment), []).append(case)
-        elif kind == "judgements":
-            place = (event["repetition"], event["experiment"], event["place"])
-            self.said[place, event["check"]] = list(map(judgement_of, event["judgements"]))
-        elif kind == "shrunk":
-            del event["requests"]
-            self.shrunk.setdefault(event.pop("repetition"), []).append(finding_of(event))
-        elif kind == "experiment":
-            self.endings.append(event)
+        """Take in one event; raises KeyError, TypeError, ValueError or zlib.error if damaged."""
+        match event.pop("event"):
+            case "case":
+                if "observation" not in event:
+                    raise ValueError(
+                        "it was written by an earlier version, whose evidence has no types;"
+                        " its reports can be rendered, and only a new run can be judged again"
+                    )
+                place = (event.pop("repetition"), event["experiment"])
+                self.observations.setdefault(place, []).append(evidence_of(unpacked_case(event)))
+            case "shrunk":
+                del event["requests"]
+                self.shrunk.setdefault(event.pop("repetition"), []).append(finding_of(event))
+            case "experiment":
+                self.endings.append(event)
 
 
 def read_evidence(path: Path) -> tuple[Repetition, ...]:
@@ -88,21 +74,17 @@ def _repetition(reading: _Reading, number: int, path: Path) -> Repetition:
     for ending in reading.endings:
         if ending["repetition"] == number:
             name = ending["name"]
-            cases = tuple(reading.cases.get((number, name), ()))
-            if len(cases) != ending["cases"]:
+            observations = tuple(reading.observations.get((number, name), ()))
+            if len(observations) != ending["cases"]:
                 raise NotARun(
-                    f"{path}: the experiment {name} has {len(cases)} cases of {ending['cases']}"
+                    f"{path}: the experiment {name} has {len(observations)} observations"
+                    f" of {ending['cases']}"
                 )
             gathered[name] = Gathered(
                 experiment=name,
-                cases=cases,
+                observations=observations,
                 ending=Ending(ending["ending"]),
                 reason=ending["reason"],
                 duration_s=ending["duration_s"],
             )
-    said = {
-        (id(gathered[experiment].cases[place]), check): judgements
-        for ((repetition, experiment, place), check), judgements in reading.said.items()
-        if repetition == number
-    }
-    return Repetition(gathered=gathered, said=said, shrunk=tuple(reading.shrunk.get(number, ())))
+    return Repetition(gathered=gathered, shrunk=tuple(reading.shrunk.get(number, ())))

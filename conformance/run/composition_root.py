@@ -7,18 +7,18 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Final
 
-import pytest
-
-from hookproof.conformance.experiments.context import all_experiments
 from hookproof.conformance.grading.grader import Grader
 from hookproof.conformance.model.check_registry import CheckContext, all_checks
 from hookproof.conformance.model.exit_codes import Refusal
+from hookproof.conformance.model.experiment_registry import all_experiments
 from hookproof.conformance.model.gathered_evidence import Ending
 from hookproof.conformance.model.ledger import Entry, Ledger
+from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.reports.formats import REPORTS, write_reports
 from hookproof.conformance.reports.progress import Plan as Coming
@@ -26,14 +26,13 @@ from hookproof.conformance.reports.progress import progress, usual_durations
 from hookproof.conformance.results.baseline import Expectation, weighed
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.results.run_file import NAME, Header, Run, RunWriter, read_run
-from hookproof.conformance.run.recorder import Recorder
+from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.run.repetitions import merged
-from hookproof.conformance.run.requirement_tests import RequirementPlugin, run_suite
 from hookproof.conformance.run.runner import Plan, Runner
 from hookproof.conformance.run.selection import Selection, needed_checks, needed_experiments
 from hookproof.conformance.run.shrinking import Shrinking, with_smaller_proofs
 from hookproof.conformance.target.capabilities import lacking
-from hookproof.conformance.target.definition import Budgets, Profile, ReceiverSettings, Target
+from hookproof.conformance.target.definition import Budgets, ReceiverSettings, Target
 from hookproof.conformance.target.environment import Embedded, Environment
 from hookproof.conformance.target.project_assignment import projects_needed
 from hookproof.spec.catalogue import Catalogue, Requirement, load_catalogue
@@ -41,11 +40,6 @@ from hookproof.spec.contract.service_contract import contract_for
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.writer import written_dialect
 
-SUITE_BROKE: Final = (
-    pytest.ExitCode.INTERNAL_ERROR,
-    pytest.ExitCode.USAGE_ERROR,
-    pytest.ExitCode.NO_TESTS_COLLECTED,
-)
 INTERRUPTED: Final = "it was interrupted"
 
 
@@ -143,72 +137,63 @@ class Rounds:
         plan = _plan(self.settings, self.requirements)
         with Runner(plan) as runner, progress(self.coming, runner.under_way, sys.stderr) as note:
             environment = runner.open()
-            mask = Mask(environment.target.projects, plan.dialect)
+            mask = Mask(environment.target.projects, plan.dialect)  # keys differ by repetition
             if writer is None:
-                writer = RunWriter(
-                    self.stream, mask, _header(self.settings, environment, self.catalogue)
-                )
-            writer.mask = mask  # the embedded server has other keys each time
-            recorder = Recorder(writer, repetition)
-            grader = self._grader(plan, runner, environment.target, recorder)
+                header = _header(self.settings, environment, self.catalogue)
+                writer = RunWriter(self.stream, header)
+            intake = Intake(mask, plan.dialect, partial(writer.evidence, repetition=repetition))
+            grader = self._grader(plan, runner, environment.target)
 
             def judge(requirement: Requirement) -> Entry:
                 entry = grader.entry(requirement)
-                note(mask.entry(entry))
+                note(entry)
                 return entry
 
             ledger = _judged(
-                self.requirements, judge, runner, recorder, max_fail=self.settings.max_fail
+                self.requirements, judge, runner, intake, max_fail=self.settings.max_fail
             )
-            ledger = self._shrunk(ledger, plan, environment.target, runner, repetition, writer)
+            shrinking = Shrinking(
+                checks=all_checks(),
+                context=_check_context(plan),
+                projects=environment.target.projects,
+                intake=intake,
+            )
+            ledger = _shrunk(ledger, shrinking, runner)
+            for shrunk in shrinking.made:
+                writer.shrunk(shrunk.finding, shrunk.requests, repetition)
             for gathered in runner.all_gathered():
                 writer.experiment(gathered, repetition)
         return writer, ledger
 
-    def _grader(self, plan: Plan, runner: Runner, target: Target, recorder: Recorder) -> Grader:
+    def _grader(self, plan: Plan, runner: Runner, target: Target) -> Grader:
         return Grader(
             checks=needed_checks(self.requirements, all_checks()),
-            context=CheckContext(dialect=plan.dialect, contract=plan.contract),
+            context=_check_context(plan),
             catalogue=self.catalogue,
-            experiments=[one.name for one in plan.experiments],
+            experiments=[experiment.name for experiment in plan.experiments],
+            every_experiment=all_experiments(),
             profile=plan.profile,
             gathered=runner.gathered,
             lacks=lacking(target.capabilities, self.catalogue),
-            judge=recorder.judge,
-            size=recorder.proof_size,
             meanwhile=runner.meanwhile,
         )
 
-    def _shrunk(
-        self,
-        ledger: Ledger,
-        plan: Plan,
-        target: Target,
-        runner: Runner,
-        repetition: int,
-        writer: RunWriter,
-    ) -> Ledger:
-        """The ledger with smaller proofs where they can be had; a run that was cut short is left as
-        it is.
-        """
-        shrinking = Shrinking(
-            checks=all_checks(),
-            context=CheckContext(dialect=plan.dialect, contract=plan.contract),
-            projects=target.projects,
-        )
-        work = None if ledger.cut else shrinking.work(ledger)
-        if work is None:
-            return ledger
-        broke: str | None = None
-        with suppress(KeyboardInterrupt):  # what was found before is whole without this
-            broke = runner.afterwards(work)
-        for one in shrinking.made:
-            writer.shrunk(one.finding, one.requests, repetition)
-        smaller = with_smaller_proofs(ledger, [one.finding for one in shrinking.made])
-        return replace(
-            smaller,
-            faults=(*ledger.faults, *([f"The shrink pass broke: {broke}"] if broke else [])),
-        )
+
+def _check_context(plan: Plan) -> CheckContext:
+    return CheckContext(dialect=plan.dialect, contract=plan.contract)
+
+
+def _shrunk(ledger: Ledger, shrinking: Shrinking, runner: Runner) -> Ledger:
+    """The ledger with smaller proofs where there are any; a run that was cut is left as it is."""
+    work = None if ledger.cut else shrinking.work(ledger)
+    if work is None:
+        return ledger
+    error: str | None = None
+    with suppress(KeyboardInterrupt):  # what was found before is whole without this
+        error = runner.afterwards(work)
+    smaller = with_smaller_proofs(ledger, [shrunk.finding for shrunk in shrinking.made])
+    broke = [f"The shrink pass broke: {error}"] if error else []
+    return replace(smaller, faults=(*ledger.faults, *broke))
 
 
 def progress_of(
@@ -271,31 +256,33 @@ def _judged(
     requirements: Sequence[Requirement],
     judge: Callable[[Requirement], Entry],
     runner: Runner,
-    recorder: Recorder,
+    intake: Intake,
     *,
     max_fail: int,
 ) -> Ledger:
-    plugin = RequirementPlugin(requirements, judge)
+    """Judge one requirement after the other, until `max_fail` have failed; 0 means no limit."""
+    entries: dict[str, Entry] = {}
     try:
-        runner.begin(recorder.keep, held=True)
-        code = run_suite(plugin, max_fail=max_fail)
-    except KeyboardInterrupt:  # pytest catches it only while tests run
-        code = pytest.ExitCode.INTERRUPTED
-    missing = [requirement for requirement in requirements if requirement.id not in plugin.entries]
-    if code is pytest.ExitCode.INTERRUPTED:
+        runner.begin(intake, held=True)
+        failed = 0
+        for requirement in requirements:
+            entry = entries[requirement.id] = judge(requirement)
+            failed += entry.verdict in (Verdict.FAIL, Verdict.ERROR)
+            if max_fail and failed >= max_fail and len(entries) < len(requirements):
+                reason = f"it ended after {max_fail} failures, as --max-fail asks"
+                runner.stop(reason)
+                for left in requirements[len(entries) :]:
+                    entries[left.id] = _not_judged(left, reason)
+                break
+    except KeyboardInterrupt:
         runner.stop(INTERRUPTED)
-        plugin.entries.update((requirement.id, judge(requirement)) for requirement in missing)
-    elif missing:
-        reason = f"it ended after {max_fail} failures, as --max-fail asks"
-        runner.stop(reason)
-        plugin.entries.update(
-            (requirement.id, _not_judged(requirement, reason)) for requirement in missing
-        )
-    faults = [one.reason for one in runner.all_gathered() if one.ending is Ending.CRASHED]
-    if code in SUITE_BROKE:
-        faults.append(f"The pytest host ended with {code.name}.")
-    entries = tuple(plugin.entries[requirement.id] for requirement in requirements)
-    return Ledger(entries=entries, cut=runner.cut, faults=tuple(faults))
+        for left in requirements:
+            if left.id not in entries:
+                entries[left.id] = judge(left)
+    crashed = [
+        gathered.reason for gathered in runner.all_gathered() if gathered.ending is Ending.CRASHED
+    ]
+    return Ledger(entries=tuple(entries.values()), cut=runner.cut, faults=tuple(crashed))
 
 
 def _not_judged(requirement: Requirement, reason: str) -> Entry:

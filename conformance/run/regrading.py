@@ -4,29 +4,25 @@ import shutil
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 from hookproof.conformance.grading.grader import Grader
 from hookproof.conformance.model.check_registry import CheckContext, all_checks
+from hookproof.conformance.model.experiment_registry import all_experiments
 from hookproof.conformance.model.gathered_evidence import Ending
 from hookproof.conformance.model.ledger import Entry, Ledger
+from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.results.baseline import Expectation, weighed
-from hookproof.conformance.results.redaction import Mask
-from hookproof.conformance.results.run_file import NAME, Run, RunWriter, read_run
+from hookproof.conformance.results.run_file import EVIDENCE, NAME, Run, RunWriter, read_run
 from hookproof.conformance.results.stored_evidence import Repetition, read_evidence
 from hookproof.conformance.run.repetitions import merged
 from hookproof.conformance.run.shrinking import shrunk_again
-from hookproof.conformance.target.definition import Profile
 from hookproof.spec.catalogue import Catalogue, load_catalogue
 from hookproof.spec.contract.service_contract import contract_for
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect_mapping
 
-EVIDENCE = (
-    '{"event":"case"',
-    '{"event":"judgements"',
-    '{"event":"experiment"',
-    '{"event":"shrunk"',
-)
+EXPERIMENT: Final = '{"event":"experiment"'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,10 +41,14 @@ def regraded(folder: Path, dialect: Dialect | None = None) -> Regraded:
     Without a dialect it is judged against the one that the run was judged against.
     """
     run = read_run(folder / NAME)
-    used = dialect or load_dialect_mapping(run.header.answers, f"{folder / NAME}: answers")
+    before = load_dialect_mapping(run.header.answers, f"{folder / NAME}: answers")
+    used = dialect or before
     catalogue = load_catalogue()
     ledger = merged(
-        [_ledger(run, repetition, used, catalogue) for repetition in read_evidence(folder / NAME)]
+        [
+            _ledger(run, repetition, used, before, catalogue)
+            for repetition in read_evidence(folder / NAME)
+        ]
     )
     known = weighed(
         ledger.entries,
@@ -66,9 +66,9 @@ def write_regraded(found: Regraded, source: Path, out: Path, tool_version: str) 
     header = replace(found.run.header, tool_version=tool_version, dialect=found.dialect.name)
     part = out / f"{NAME}.part"
     with (source / NAME).open(encoding="utf-8") as old, part.open("w", encoding="utf-8") as stream:
-        writer = RunWriter(stream, Mask((), found.dialect), header)
+        writer = RunWriter(stream, header)
         for line in old:
-            if line.startswith(EVIDENCE):
+            if line.startswith((*EVIDENCE, EXPERIMENT)):
                 stream.write(line)
         writer.exchanges, writer.deliveries = (
             found.run.footer.exchanges,
@@ -79,16 +79,18 @@ def write_regraded(found: Regraded, source: Path, out: Path, tool_version: str) 
     return read_run(out / NAME)
 
 
-def _ledger(run: Run, repetition: Repetition, dialect: Dialect, catalogue: Catalogue) -> Ledger:
-    context = CheckContext(dialect=dialect, contract=contract_for(dialect))
+def _ledger(
+    run: Run, repetition: Repetition, dialect: Dialect, examined_by: Dialect, catalogue: Catalogue
+) -> Ledger:
+    context = CheckContext(dialect=dialect, contract=contract_for(dialect), examined_by=examined_by)
     grader = Grader(
         checks=all_checks(),
         context=context,
         catalogue=catalogue,
         experiments=list(repetition.gathered),
+        every_experiment=all_experiments(),
         profile=Profile[run.header.profile.upper()],
         gathered=repetition.gathered.__getitem__,
-        judge=repetition.judge,
     )
     crashed = [one.reason for one in repetition.gathered.values() if one.ending is Ending.CRASHED]
     faults = dict.fromkeys([*crashed, *run.footer.faults])

@@ -17,14 +17,18 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Final, Self, cast
 
-from hookproof.conformance.experiments.context import Experiment, ExperimentContext
-from hookproof.conformance.grading.grader import told
-from hookproof.conformance.model.evidence import Case, PreconditionFailed
+from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.grading.grader import error_line
+from hookproof.conformance.model.evidence import Evidence, NotObserved, PreconditionFailed
 from hookproof.conformance.model.exit_codes import ExitCode, Refusal
+from hookproof.conformance.model.experiment_registry import Experiment
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
+from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.observations.case import Case
+from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.target.circuit_breaker import Breaker, RunOver
 from hookproof.conformance.target.client import ApiClient
-from hookproof.conformance.target.definition import Profile, Project, Target
+from hookproof.conformance.target.definition import Project, Target
 from hookproof.conformance.target.environment import Embedded, Environment, opened
 from hookproof.conformance.target.hooks.provision import HookFailed
 from hookproof.conformance.target.preflight import (
@@ -76,11 +80,11 @@ class Runner:
         self.cut: str | None = None
         self._plan = plan
         self._environment: Future[Environment] = Future()
-        self._keep: Future[Callable[[Case], None]] = Future()
+        self._intake: Future[Intake] = Future()
         self._held = False
         self._afterwork: Future[Afterwork] = Future()
         self._worked: Future[str | None] = Future()
-        self._cases: dict[str, list[Case]] = {one.name: [] for one in plan.experiments}
+        self._observations: dict[str, list[Evidence]] = {one.name: [] for one in plan.experiments}
         self._gathered: dict[str, Future[Gathered]] = {
             one.name: Future() for one in plan.experiments
         }
@@ -107,13 +111,13 @@ class Runner:
         """Wait until the venue is open and the keys are tried; raises Refusal."""
         return self._environment.result()
 
-    def begin(self, keep: Callable[[Case], None], *, held: bool = False) -> None:
-        """Start the experiments; `keep` is called in their thread with each case as it comes.
+    def begin(self, intake: Intake, *, held: bool = False) -> None:
+        """Start the experiments; `intake` gets each observation as it comes, in their thread.
 
         With `held` the venue stays open after them, until `afterwards` or the end of the block.
         """
         self._held = held
-        self._keep.set_result(keep)
+        self._intake.set_result(intake)
 
     def afterwards(self, work: Afterwork) -> str | None:
         """Let the thread of a held run do something more when its experiments have ended, and wait
@@ -164,9 +168,9 @@ class Runner:
             return
 
     def _end(self, reason: str) -> None:
-        self.cut = self.cut or reason
+        self.cut = self.cut or self._masked(reason)
         self._stop.set()
-        if self._main is not None and not self._keep.done():
+        if self._main is not None and not self._intake.done():
             self._main.cancel()
 
     def _run(self) -> None:
@@ -179,7 +183,7 @@ class Runner:
         if not self._environment.done():
             self._environment.set_exception(failure)
         for name in self._gathered:
-            self._settle(name, Ending.CRASHED, told(failure), 0.0)
+            self._settle(name, Ending.CRASHED, error_line(failure), 0.0)
         if not self._worked.done():
             self._worked.set_result(None)
 
@@ -197,8 +201,8 @@ class Runner:
             ) as api:
                 environment = replace(place, target=await self._entered(target, api))
                 self._environment.set_result(environment)
-                keep = await asyncio.wrap_future(self._keep)
-                await self._gather_all(environment, api, breaker, keep)
+                intake = await asyncio.wrap_future(self._intake)
+                await self._gather_all(environment, api, breaker, intake)
 
     async def _entered(self, target: Target, api: ApiClient) -> Target:
         """The target with all its projects, whose keys were tried; raises Refusal. The time budget
@@ -218,9 +222,9 @@ class Runner:
         environment: Environment,
         api: ApiClient,
         breaker: Breaker,
-        keep: Callable[[Case], None],
+        intake: Intake,
     ) -> None:
-        everything = asyncio.create_task(self._in_order(environment, api, keep))
+        everything = asyncio.create_task(self._in_order(environment, api, intake))
         watch = asyncio.create_task(self._watch(environment, api, breaker))
         stop = asyncio.create_task(self._stop.wait())
         total_s = max(0.0, environment.target.budgets.total_s - (self._loop.time() - self._began))
@@ -234,9 +238,7 @@ class Runner:
         for name in self._gathered:
             self._settle(name, Ending.CUT, self.cut or "", total_s)
 
-    async def _in_order(
-        self, environment: Environment, api: ApiClient, keep: Callable[[Case], None]
-    ) -> None:
+    async def _in_order(self, environment: Environment, api: ApiClient, intake: Intake) -> None:
         """Run all experiments at once; those that want to be alone come last where projects are too
         few for that.
         """
@@ -255,11 +257,11 @@ class Runner:
 
         async def in_turn(one: Experiment) -> None:
             async with few if one.busy else nullcontext():
-                await self._gather(one, contexts[one.name], keep)
+                await self._gather(one, contexts[one.name], intake)
 
         await asyncio.gather(*map(in_turn, rest))
         for one in last:
-            await self._gather(one, contexts[one.name], keep)
+            await self._gather(one, contexts[one.name], intake)
         if self._held:
             work = await asyncio.wrap_future(self._afterwork)
             if not self._stop.is_set():
@@ -277,7 +279,7 @@ class Runner:
         except RunOver:
             pass
         except Exception as error:  # noqa: BLE001 the evidence is there already, and must not be lost
-            broke = told(error)
+            broke = error_line(error)
         self._worked.set_result(broke)
 
     def _names(self, target: Target) -> Sequence[str]:
@@ -288,21 +290,30 @@ class Runner:
         return [one.name for one in self._plan.experiments] if made else self._plan.every_experiment
 
     async def _gather(
-        self, experiment: Experiment, context: ExperimentContext, keep: Callable[[Case], None]
+        self, experiment: Experiment, context: ExperimentContext, intake: Intake
     ) -> None:
         started = self._loop.time()
         ending, reason = Ending.COMPLETE, ""
 
-        def take(case: Case) -> None:
-            keep(case)
-            self._cases[experiment.name].append(case)
+        def take(evidence: Evidence) -> None:
+            if not isinstance(evidence, (NotObserved, *experiment.observes, Case)):
+                raise TypeError(f"it does not say that it observes a {type(evidence).__name__}")
+            self._observations[experiment.name].append(intake.take(evidence))
 
         try:
-            async with aclosing(cast("AsyncGenerator[Case]", experiment.gather(context))) as cases:
-                async for case in cases:
-                    take(case)
-        except PreconditionFailed as obstacle:
-            take(Case(experiment=experiment.name, name="obstacle", obstacle=str(obstacle)))
+            gather = cast("AsyncGenerator[Evidence]", experiment.gather(context))
+            async with aclosing(gather) as observations:
+                async for observation in observations:
+                    take(observation)
+        except PreconditionFailed as failed:
+            take(
+                NotObserved(
+                    experiment=experiment.name,
+                    name="precondition failed",
+                    observation="",
+                    reason=str(failed),
+                )
+            )
         except asyncio.CancelledError:
             self._settle(
                 experiment.name,
@@ -315,23 +326,25 @@ class Runner:
             ending, reason = Ending.CUT, self.cut or "the run ended"
         except Exception as error:  # noqa: BLE001 an experiment that breaks is our fault, and must not end the others
             # What breaks while the run is being ended broke because of that.
-            why = str(error) if isinstance(error, HookFailed) else told(error)
+            why = str(error) if isinstance(error, HookFailed) else error_line(error)
             broke = f"The experiment {experiment.name} broke: {why}"
             ending, reason = (Ending.CUT, self.cut) if self.cut else (Ending.CRASHED, broke)
         self._settle(experiment.name, ending, reason, self._loop.time() - started)
 
     def _settle(self, name: str, ending: Ending, reason: str, duration_s: float) -> None:
         if not self._gathered[name].done():
-            cases = tuple(self._cases[name])
             self._gathered[name].set_result(
                 Gathered(
                     experiment=name,
-                    cases=cases,
+                    observations=tuple(self._observations[name]),
                     ending=ending,
-                    reason=reason,
+                    reason=self._masked(reason),
                     duration_s=round(duration_s, 3),
                 )
             )
+
+    def _masked(self, text: str) -> str:
+        return self._intake.result().text(text) if self._intake.done() else text
 
     async def _watch(self, environment: Environment, api: ApiClient, breaker: Breaker) -> None:
         """Ask the target directly whenever many exchanges in a row went unanswered, and end the run

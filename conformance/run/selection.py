@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hookproof.conformance.experiments.context import Experiment
 from hookproof.conformance.model.check_registry import Check
 from hookproof.conformance.model.exit_codes import Refusal
-from hookproof.conformance.target.definition import Profile
+from hookproof.conformance.model.experiment_registry import Experiment, experiments_of
+from hookproof.conformance.model.profile import Profile
 from hookproof.spec.catalogue import Catalogue, Level, Requirement
 
 # A run that judges one level judges those before it too.
@@ -69,9 +69,9 @@ def needed_experiments(
     """The experiments of the profile whose evidence the checks of these requirements judge; an
     oracle judges all.
     """
-    bound = needed_checks(requirements, checks)
-    everything = any(not check.experiments for check in bound)
-    names = {name for check in bound for name in check.experiments}
-    return tuple(
-        one for one in experiments if one.profile <= profile and (everything or one.name in names)
-    )
+    names = {
+        name
+        for check in needed_checks(requirements, checks)
+        for name in experiments_of(check, experiments)
+    }
+    return tuple(one for one in experiments if one.profile <= profile and one.name in names)

@@ -17,11 +17,12 @@ from urllib.parse import unquote, urlsplit
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.support.existing_resources import put_back, uid_of
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
-from hookproof.conformance.grading.root_cause import cause
+from hookproof.conformance.grading.root_cause import root_cause
 from hookproof.conformance.model.check_registry import Check, CheckContext
-from hookproof.conformance.model.evidence import Case, Exchange
+from hookproof.conformance.model.evidence import Exchange, Observation
 from hookproof.conformance.model.ledger import Entry, Finding, Ledger
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.run.smaller_request import Parts, smaller_parts
 from hookproof.conformance.target.client import Key
 from hookproof.conformance.target.definition import Project
@@ -63,13 +64,14 @@ class Shrinking:
     checks: Sequence[Check]
     context: CheckContext
     projects: Sequence[Project]
+    intake: Intake
     limits: Limits = Limits()
     made: list[Shrunk] = field(default_factory=list)
     _sent: int = 0
 
     def candidates(self, ledger: Ledger) -> tuple[tuple[Finding, Check], ...]:
         """The findings whose request may become smaller, in the order of the ledger."""
-        oracles = {check.name: check for check in self.checks if not check.experiments}
+        oracles = {check.name: check for check in self.checks if check.is_oracle}
         return tuple(
             (finding, oracles[finding.check])
             for entry in ledger.entries
@@ -114,9 +116,8 @@ class Shrinking:
                 if sent >= self.limits.requests_each or self._sent >= self.limits.requests:
                     return
                 sent, self._sent = sent + 1, self._sent + 1
-                found = proved_by(
-                    smallest, await _sent(context, project, exchange, parts), check, self.context
-                )
+                tried = await _sent(context, project, exchange, parts, self.intake.in_clear)
+                found = proved_by(smallest, self.intake.exchange(tried), check, self.context)
                 if found is not None:
                     smallest, further = found, True
                     self._keep(Shrunk(finding=found, requests=sent))
@@ -134,13 +135,15 @@ def proved_by(
     """The finding with this exchange as its proof, or None if the check does not say the same of
     it.
     """
-    case = Case(experiment=finding.experiment, name=finding.case, exchanges=(exchange,))
+    observation = Observation(
+        experiment=finding.experiment, name=finding.case, exchanges=(exchange,)
+    )
     try:
-        for said in check.judge(case, context):
+        for said in check.judgements(observation, context):
             if (
                 said.verdict is Verdict.FAIL
                 and (said.requirement, said.message) == (finding.requirement, finding.message)
-                and cause(said, case, context) == finding.cause
+                and root_cause(said, observation, context) == finding.cause
             ):
                 return replace(
                     finding,
@@ -214,8 +217,19 @@ def _kept(exchange: Exchange, context: ExperimentContext) -> frozenset[str]:
 
 
 async def _sent(
-    context: ExperimentContext, project: Project, exchange: Exchange, parts: Parts
+    context: ExperimentContext,
+    project: Project,
+    exchange: Exchange,
+    parts: Parts,
+    in_clear: Callable[[bytes], bytes],
 ) -> Exchange:
+    """Send these parts of a masked request, with the key and the credentials that it had."""
+    key = Key(exchange.key)
+    keys = dict(context.api.headers(project, key, has_body=False))
+    headers = [
+        (name, keys.get("Authorization", value) if name.lower() == "authorization" else value)
+        for name, value in parts.headers
+    ]
     target = exchange.url.removeprefix(context.api.base_url).partition("?")[0]
     return await context.api.send(
         operation_id=exchange.operation_id,
@@ -223,9 +237,9 @@ async def _sent(
         project=project,
         method=exchange.method,
         target=target + (f"?{'&'.join(parts.query)}" if parts.query else ""),
-        content=parts.content,
-        headers=parts.headers,
-        key=Key(exchange.key),
+        content=None if parts.content is None else in_clear(parts.content),
+        headers=headers,
+        key=key,
     )
 
 

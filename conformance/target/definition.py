@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum
 from pathlib import Path
 
 from hookproof.conformance.target.capabilities import Presence
@@ -16,19 +15,6 @@ class Project:
 
     id: str
     api_key: str = field(repr=False)
-
-
-class Profile(IntEnum):
-    """How much is tried; a heavier profile includes the lighter ones."""
-
-    QUICK = 0
-    STANDARD = 1
-    DEEP = 2
-
-    @property
-    def key(self) -> str:
-        """The word used on the command line and in reports."""
-        return self.name.lower()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

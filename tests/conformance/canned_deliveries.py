@@ -12,8 +12,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from hookproof.conformance.model.evidence import Case, Exchange
-from hookproof.conformance.observations.dispatch import Destination, Event, Roll, facts_of
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.destinations import Destination, Event, Roll
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.conformance.canned_evidence import NOW, case, delivery, exchange
 

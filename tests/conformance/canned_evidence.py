@@ -11,8 +11,10 @@ from functools import cache
 from typing import Any
 
 from hookproof.conformance.model.check_registry import CheckContext
-from hookproof.conformance.model.evidence import Case, Exchange
-from hookproof.conformance.model.verdict import Judgement, Verdict
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.judgement import Judgement
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.case import Case
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.contract.service_contract import contract_for
 from hookproof.spec.dialect.reader import load_dialect

@@ -1,6 +1,6 @@
 """The endpoints that a broadcast reaches under a dialect (sections 3 and 4.8)."""
 
-from hookproof.conformance.observations.dispatch import Destination, Event
+from hookproof.conformance.observations.destinations import Destination, Event
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import Reach
 

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from hookproof.conformance.experiments.context import ExperimentContext, Trial, experiment
+from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.existing_resources import NO_PORTAL_LINKS, put_back
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.experiments.support.valid_requests import (
@@ -18,7 +18,8 @@ from hookproof.conformance.experiments.support.valid_requests import (
     turn,
     valid_requests,
 )
-from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.target.client import Key
 from hookproof.conformance.target.definition import Project
 from hookproof.spec.contract.service_contract import OPERATION_IDS
@@ -46,7 +47,7 @@ class Attempt:
 
 
 @experiment("access", busy=True)
-async def access(context: ExperimentContext) -> AsyncIterator[Case]:
+async def access(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """One case per operation and kind of key, and the traces that refused requests must not leave."""
     trial = context.trial("resources to ask for")
     requests = await valid_requests(context, trial)
@@ -103,7 +104,7 @@ async def _refusals(
     requests: ValidRequests,
     operation_id: str,
     attempts: Sequence[Attempt],
-) -> list[Case]:
+) -> list[Evidence]:
     """One after the other, since a key that opens after all changes what the next attempt looks at."""
     if not requests.can_call(operation_id):
         return [context.trial(f"{operation_id} without the right key").obstacle(NO_PORTAL_LINKS)]
@@ -112,7 +113,7 @@ async def _refusals(
 
 async def _refusal(
     context: ExperimentContext, requests: ValidRequests, operation_id: str, attempt: Attempt
-) -> Case:
+) -> Evidence:
     trial = context.trial(f"{operation_id}, key: {attempt.kind}")
     async with turn(context, operation_id):
         await _look(trial, requests, operation_id, "before")
@@ -135,7 +136,7 @@ async def _look(trial: Trial, requests: ValidRequests, operation_id: str, role: 
         await trial.call("getPortalLink", role=role, path=requests.path("getPortalLink"))
 
 
-async def _no_endpoint_left(context: ExperimentContext, requests: ValidRequests) -> Case:
+async def _no_endpoint_left(context: ExperimentContext, requests: ValidRequests) -> Evidence:
     """A portal link shows the endpoints of its owner: a refused one must not be among them (section
     2.6).
     """
@@ -160,7 +161,7 @@ async def _no_endpoint_left(context: ExperimentContext, requests: ValidRequests)
     return trial.case(facts={"kind": "trace", "operation_id": "createEndpoint"})
 
 
-async def _no_event_left(context: ExperimentContext) -> Case:
+async def _no_event_left(context: ExperimentContext) -> Evidence:
     """An idempotency_key that only refused broadcasts carried is not used up (section 2.8)."""
     trial = context.trial("createBroadcastEvent leaves nothing")
     body = RequestBodies.of(context).broadcast(idempotency_key=context.word("key"))

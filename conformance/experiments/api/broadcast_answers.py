@@ -7,9 +7,10 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any, Final
 
-from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
-from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.experiment_registry import experiment
 
 PAYLOADS: Final[dict[str, Any]] = {
     "empty object": {},
@@ -32,7 +33,7 @@ PAYLOADS: Final[dict[str, Any]] = {
 
 
 @experiment("broadcast_answers", busy=True)
-async def broadcast_answers(context: ExperimentContext) -> AsyncIterator[Case]:
+async def broadcast_answers(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """One case per field and per payload."""
     bodies = RequestBodies.of(context)
     for field in ("event_type", "idempotency_key", "custom_headers", "acknowledged_at"):

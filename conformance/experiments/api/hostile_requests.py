@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote
 
-from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.support.existing_resources import NO_PORTAL_LINKS
 from hookproof.conformance.experiments.support.valid_requests import (
     OPERATIONS_WITH_BODY,
@@ -19,7 +19,8 @@ from hookproof.conformance.experiments.support.valid_requests import (
     turn,
     valid_requests,
 )
-from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.target.client import Key, encoded
 
 NOT_JSON: Final = {
@@ -85,7 +86,7 @@ class Try:
 
 
 @experiment("hostile", busy=True)
-async def hostile(context: ExperimentContext) -> AsyncIterator[Case]:
+async def hostile(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """One case per request."""
     trial = context.trial("resources to ask for")
     requests = await valid_requests(context, trial)
@@ -103,7 +104,7 @@ async def hostile(context: ExperimentContext) -> AsyncIterator[Case]:
         yield case
 
 
-async def _tried(context: ExperimentContext, one: Try, gate: asyncio.Semaphore) -> Case:
+async def _tried(context: ExperimentContext, one: Try, gate: asyncio.Semaphore) -> Evidence:
     trial = context.trial(f"{one.name}, {one.operation_id or one.target[:80]}")
     further = [("Content-Type", one.media_type)] if one.content is not None else []
     async with gate, turn(context, one.operation_id or ""):

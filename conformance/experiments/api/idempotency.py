@@ -6,15 +6,16 @@ Facts of a case: `about`, one of the names below.
 import asyncio
 from collections.abc import AsyncIterator
 
-from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
-from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.experiment_registry import experiment
 
 AT_ONCE = 10
 
 
 @experiment("idempotency", busy=True)
-async def idempotency(context: ExperimentContext) -> AsyncIterator[Case]:
+async def idempotency(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """The same key again, with another body, at once, in another project; another key; no key."""
     bodies = RequestBodies.of(context)
     body = bodies.broadcast(idempotency_key=context.word("key"))
@@ -33,14 +34,16 @@ async def idempotency(context: ExperimentContext) -> AsyncIterator[Case]:
     yield await _other_project(context, bodies)
 
 
-async def _in_turn(context: ExperimentContext, about: str, sent: list[dict[str, object]]) -> Case:
+async def _in_turn(
+    context: ExperimentContext, about: str, sent: list[dict[str, object]]
+) -> Evidence:
     trial = context.trial(about)
     for position, body in enumerate(sent):
         await trial.call("createBroadcastEvent", role="again" if position else "first", body=body)
     return trial.case(facts={"about": about})
 
 
-async def _at_once(context: ExperimentContext, bodies: RequestBodies) -> Case:
+async def _at_once(context: ExperimentContext, bodies: RequestBodies) -> Evidence:
     trial = context.trial("same key at once")
     body = bodies.broadcast(idempotency_key=context.word("key"))
     await asyncio.gather(
@@ -49,7 +52,7 @@ async def _at_once(context: ExperimentContext, bodies: RequestBodies) -> Case:
     return trial.case(facts={"about": "same key at once"})
 
 
-async def _other_project(context: ExperimentContext, bodies: RequestBodies) -> Case:
+async def _other_project(context: ExperimentContext, bodies: RequestBodies) -> Evidence:
     trial = context.trial("same key in another project")
     if len(context.projects) < 2:  # noqa: PLR2004
         return trial.obstacle(

@@ -5,21 +5,22 @@ Facts of a case: `about`, the operation that was tried across, or what was compa
 
 from collections.abc import AsyncIterator
 
-from hookproof.conformance.experiments.context import ExperimentContext, Trial, experiment
+from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.existing_resources import (
     NO_PORTAL_LINKS,
     put_back,
     stocked,
 )
 from hookproof.conformance.experiments.support.valid_requests import ValidRequests, valid_requests
-from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.target.definition import Project
 
 ONE_PROJECT = "it takes two projects: name a second one with its key in target.yaml"
 
 
 @experiment("isolation", busy=True)
-async def isolation(context: ExperimentContext) -> AsyncIterator[Case]:
+async def isolation(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Everything of the first project is asked for in the second, with the second one's key."""
     if len(context.projects) < 2:  # noqa: PLR2004
         yield context.trial("two projects").obstacle(ONE_PROJECT)
@@ -41,7 +42,7 @@ async def isolation(context: ExperimentContext) -> AsyncIterator[Case]:
 
 async def _across(
     context: ExperimentContext, requests: ValidRequests, operation_id: str, elsewhere: Project
-) -> Case:
+) -> Evidence:
     trial = context.trial(f"{operation_id} across projects")
     if not requests.can_call(operation_id):
         return trial.obstacle(NO_PORTAL_LINKS)
@@ -54,7 +55,7 @@ async def _across(
     return trial.case(facts={"about": operation_id})
 
 
-async def _lists(context: ExperimentContext, operation_id: str, elsewhere: Project) -> Case:
+async def _lists(context: ExperimentContext, operation_id: str, elsewhere: Project) -> Evidence:
     trial = context.trial(f"{operation_id} in two projects")
     await stocked(context, trial, operation_id)
     await stocked(context, trial, operation_id, project=elsewhere)
@@ -65,7 +66,7 @@ async def _lists(context: ExperimentContext, operation_id: str, elsewhere: Proje
 
 async def _same_owner(
     context: ExperimentContext, requests: ValidRequests, elsewhere: Project
-) -> Case:
+) -> Evidence:
     """An endpoint of another project with the portal link's owner_id (section 2.6)."""
     trial: Trial = context.trial("one owner_id in two projects")
     link = requests.portal_link

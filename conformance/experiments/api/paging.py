@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import nullcontext
 from typing import Any, Final
 
-from hookproof.conformance.experiments.context import ExperimentContext, Trial, experiment
+from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.existing_resources import (
     NO_PORTAL_LINKS,
     NO_SOURCES,
@@ -31,7 +31,8 @@ from hookproof.conformance.experiments.support.planned_walks import (
     planned_walks,
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
-from hookproof.conformance.model.evidence import Case, Exchange, PreconditionFailed
+from hookproof.conformance.model.evidence import Evidence, Exchange, PreconditionFailed
+from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.target.definition import Fixtures
 from hookproof.conformance.target.seeding import HOOKS
 from hookproof.spec.dialect.vocabulary import CursorForm
@@ -56,7 +57,7 @@ NO_HOOK: Final = (
 
 
 @experiment("paging", busy=True)
-async def paging(context: ExperimentContext) -> AsyncIterator[Case]:
+async def paging(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """One case per walk and per single parameter, for portal links and for sources."""
     for operation_id, missing in LISTS.items():
         async for case in _parameters(context, operation_id):
@@ -68,7 +69,7 @@ async def paging(context: ExperimentContext) -> AsyncIterator[Case]:
 
 async def _lists(
     context: ExperimentContext, operation_id: str, missing: str
-) -> AsyncIterator[Case]:
+) -> AsyncIterator[Evidence]:
     arranged = context.trial(f"{operation_id}: as it is walked through")
     try:
         context.refuse_lacking("sources" if operation_id == "listSources" else "portal_links")
@@ -86,7 +87,7 @@ async def _lists(
 
 async def _walks(
     context: ExperimentContext, operation_id: str, missing: str
-) -> AsyncIterator[Case]:
+) -> AsyncIterator[Evidence]:
     trial = context.trial(f"{operation_id}: the whole list")
     pages, complete = await _forward(trial, Walk(operation_id=operation_id), PAGES[context.profile])
     listed = [item for page in pages for item in content(page)]
@@ -120,15 +121,15 @@ def _refuse_absent(context: ExperimentContext, trial: Trial, listed: Sequence[It
 
 def _later(
     context: ExperimentContext, walk: Walk, listed: Sequence[Item]
-) -> Callable[[], Awaitable[Case]]:
+) -> Callable[[], Awaitable[Evidence]]:
     return lambda: _walked(context, walk, listed)
 
 
-async def _in_order(works: Sequence[Callable[[], Awaitable[Case]]]) -> AsyncIterator[Case]:
+async def _in_order(works: Sequence[Callable[[], Awaitable[Evidence]]]) -> AsyncIterator[Evidence]:
     """Their cases in the order given, several being worked at at a time."""
     places = asyncio.Semaphore(AT_A_TIME)
 
-    async def one(work: Callable[[], Awaitable[Case]]) -> Case:
+    async def one(work: Callable[[], Awaitable[Evidence]]) -> Evidence:
         async with places:
             return await work()
 
@@ -142,7 +143,7 @@ async def _in_order(works: Sequence[Callable[[], Awaitable[Case]]]) -> AsyncIter
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _with_inserts(context: ExperimentContext, walk: Walk) -> Case:
+async def _with_inserts(context: ExperimentContext, walk: Walk) -> Evidence:
     """Go forward in small pages, while resources are made that sort before, among and after those
     that are there.
     """
@@ -201,7 +202,7 @@ async def _one_owner(context: ExperimentContext, trial: Trial) -> list[Item]:
     return links
 
 
-async def _walked(context: ExperimentContext, walk: Walk, listed: Sequence[Item]) -> Case:
+async def _walked(context: ExperimentContext, walk: Walk, listed: Sequence[Item]) -> Evidence:
     described = ", ".join(f"{name}={value}" for name, value in walk.query.items())
     trial = context.trial(f"{walk.operation_id}: {described}")
     _, complete = await _forward(trial, walk, PAGES[context.profile], back=True)
@@ -252,7 +253,9 @@ async def _forward(
     return pages, False
 
 
-async def _unchanged(context: ExperimentContext, operation_id: str, listed: Sequence[Item]) -> Case:
+async def _unchanged(
+    context: ExperimentContext, operation_id: str, listed: Sequence[Item]
+) -> Evidence:
     trial = context.trial(f"{operation_id}: the whole list again")
     pages, complete = await _forward(trial, Walk(operation_id=operation_id), PAGES[context.profile])
     again = [item for page in pages for item in content(page)]
@@ -262,7 +265,7 @@ async def _unchanged(context: ExperimentContext, operation_id: str, listed: Sequ
     )
 
 
-async def _parameters(context: ExperimentContext, operation_id: str) -> AsyncIterator[Case]:
+async def _parameters(context: ExperimentContext, operation_id: str) -> AsyncIterator[Evidence]:
     """Sections 4.4, 4.7 and 8: no perPage, one above the maximum, and parameters that cannot be
     read.
     """

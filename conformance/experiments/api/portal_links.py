@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-from hookproof.conformance.experiments.context import ExperimentContext, Trial, experiment
+from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.existing_resources import (
     NO_PORTAL_LINKS,
     changeable_links,
@@ -18,14 +18,15 @@ from hookproof.conformance.experiments.support.existing_resources import (
     uid_of,
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
-from hookproof.conformance.model.evidence import Case, Exchange
+from hookproof.conformance.model.evidence import Evidence, Exchange
+from hookproof.conformance.model.experiment_registry import experiment
 
 RETRIEVED = 5
 Link = Mapping[str, Any]
 
 
 @experiment("portal_links", busy=True)
-async def portal_links(context: ExperimentContext) -> AsyncIterator[Case]:
+async def portal_links(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """All of it with the portal links that are there, which are put back at the end."""
     async with context.portal_links:
         trial = context.trial("listed and retrieved")
@@ -74,7 +75,7 @@ def _body(bodies: RequestBodies, link: Link, **fields: Any) -> dict[str, Any]:
 
 async def _updated(
     context: ExperimentContext, bodies: RequestBodies, link: Link, field: str, value: Any
-) -> Case:
+) -> Evidence:
     trial = context.trial(f"update of {field} to {value}")
     await _retrieve(trial, link, "before")
     await _update(trial, link, "update", _body(bodies, link, **{field: value}))
@@ -82,7 +83,7 @@ async def _updated(
     return trial.case(facts={"about": "updated", "field": field})
 
 
-async def _endpoints(context: ExperimentContext, bodies: RequestBodies, link: Link) -> Case:
+async def _endpoints(context: ExperimentContext, bodies: RequestBodies, link: Link) -> Evidence:
     """The endpoints of one owner, a further one of that owner, and then those of another owner."""
     trial = context.trial("endpoints of the owner")
     owner, other = context.word("owner"), context.word("owner")
@@ -105,7 +106,7 @@ async def _endpoints(context: ExperimentContext, bodies: RequestBodies, link: Li
     return trial.case(facts={"about": "endpoints"})
 
 
-async def _bystanders(context: ExperimentContext, bodies: RequestBodies, link: Link) -> Case:
+async def _bystanders(context: ExperimentContext, bodies: RequestBodies, link: Link) -> Evidence:
     trial = context.trial("other portal links during an update")
     before = await listed(trial, "listPortalLinks")
     await _update(trial, link, "update", _body(bodies, link, name=context.word("portal")))

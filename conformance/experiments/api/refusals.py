@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.support.existing_resources import NO_PORTAL_LINKS, put_back
 from hookproof.conformance.experiments.support.valid_requests import (
     OPERATIONS_WITH_BODY,
@@ -18,7 +18,8 @@ from hookproof.conformance.experiments.support.valid_requests import (
     turn,
     valid_requests,
 )
-from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.experiment_registry import experiment
 
 # URLs by their scheme (section 8).
 NOT_HTTPS: Final = {
@@ -54,7 +55,7 @@ class Try:
 
 
 @experiment("refusals", busy=True)
-async def refusals(context: ExperimentContext) -> AsyncIterator[Case]:
+async def refusals(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """One case per request."""
     trial = context.trial("resources to ask for")
     requests = await valid_requests(context, trial)
@@ -77,7 +78,7 @@ async def refusals(context: ExperimentContext) -> AsyncIterator[Case]:
         yield restored.case()
 
 
-async def _tried(context: ExperimentContext, requests: ValidRequests, one: Try) -> Case:
+async def _tried(context: ExperimentContext, requests: ValidRequests, one: Try) -> Evidence:
     trial = context.trial(f"{one.operation_id}, {one.about}: {one.field}".removesuffix(": "))
     path = {**requests.path(one.operation_id), **(one.path or {})}
     if None in path.values():

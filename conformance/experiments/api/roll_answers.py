@@ -8,17 +8,18 @@ Facts of a case: `about`; `given`, the rolled endpoint's secrets that came from 
 from collections.abc import AsyncIterator
 from typing import Any
 
-from hookproof.conformance.experiments.context import ExperimentContext, Trial, experiment
+from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.existing_resources import uid_of
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
-from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.experiment_registry import experiment
 
 # How long the old secret is asked to live on; nobody waits for it.
 OVERLAP_S = 7200.0
 
 
 @experiment("roll_answers", busy=True)
-async def roll_answers(context: ExperimentContext) -> AsyncIterator[Case]:
+async def roll_answers(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Rolls with everything given, a second time, without expiration and without a secret."""
     bodies, rolling = RequestBodies.of(context), context.dialect.rolling
     required = context.dialect.requests.expire_endpoint_secret_requires
@@ -40,7 +41,7 @@ async def roll_answers(context: ExperimentContext) -> AsyncIterator[Case]:
 
 async def _rolled(
     context: ExperimentContext, bodies: RequestBodies, about: str, rolls: list[dict[str, Any]]
-) -> Case:
+) -> Evidence:
     """One endpoint is rolled while another stays as it is."""
     trial = context.trial(about)
     first, other = bodies.secret(), bodies.secret()

@@ -9,11 +9,12 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
 
-from hookproof.conformance.experiments.context import ExperimentContext, Trial, experiment
+from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.existing_resources import uid_of
 from hookproof.conformance.experiments.support.json_web_key import elliptic_key, rsa_key
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
-from hookproof.conformance.model.evidence import Case, Exchange
+from hookproof.conformance.model.evidence import Evidence, Exchange
+from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.target.capabilities import Presence
 
 # The fields of createEndpoint whose value is no object (section 4.1).
@@ -43,7 +44,7 @@ SHOWN_IN_RESPONSES: Final = {
 
 
 @experiment("round_trip", busy=True)
-async def round_trip(context: ExperimentContext) -> AsyncIterator[Case]:
+async def round_trip(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Endpoints field by field, with everything, with nothing, in each kind of authentication."""
     bodies = RequestBodies.of(context)
     given = await _given(context, bodies)
@@ -118,7 +119,7 @@ def _assertion(
 
 async def _there_and_back(
     context: ExperimentContext, bodies: RequestBodies, name: str, fields: Mapping[str, Any]
-) -> Case:
+) -> Evidence:
     trial = context.trial(name)
     created = await trial.call(
         "createEndpoint", role="create", body=bodies.quiet_endpoint(**fields)
@@ -133,7 +134,7 @@ async def _there_and_back(
     return trial.case(facts=facts)
 
 
-async def _nothing_given(context: ExperimentContext, bodies: RequestBodies) -> Case:
+async def _nothing_given(context: ExperimentContext, bodies: RequestBodies) -> Evidence:
     """Two endpoints with the required fields alone; is_disabled stays away unless it is required
     (section 4.9).
     """
@@ -146,7 +147,7 @@ async def _nothing_given(context: ExperimentContext, bodies: RequestBodies) -> C
     return trial.case(facts={"about": "required fields", "fields": []})
 
 
-async def _one_owner(context: ExperimentContext, bodies: RequestBodies) -> Case:
+async def _one_owner(context: ExperimentContext, bodies: RequestBodies) -> Evidence:
     trial = context.trial("several endpoints of one owner")
     owner = context.word("owner")
     for _ in range(3):
@@ -157,7 +158,7 @@ async def _one_owner(context: ExperimentContext, bodies: RequestBodies) -> Case:
     return trial.case(facts={"about": "one owner", "fields": ["owner_id"]})
 
 
-async def _secret_of_another_form(context: ExperimentContext, bodies: RequestBodies) -> Case:
+async def _secret_of_another_form(context: ExperimentContext, bodies: RequestBodies) -> Evidence:
     """A text without the dialect's prefix and form, where it has either (section 2.3)."""
     trial = context.trial("a secret of another form")
     unlike = "no*such*form"

@@ -9,15 +9,16 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Final
 
-from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.support.valid_requests import (
     OPERATIONS_WITH_BODY,
     ValidRequests,
     valid_requests,
 )
-from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.target.client import Key
-from hookproof.conformance.target.definition import Profile
 from hookproof.conformance.target.raw_request import unfinished_request
 
 HALF = b'{"name":'
@@ -29,7 +30,7 @@ TOO_PATIENT = "the target waits for the rest of a request longer than budgets.re
 
 
 @experiment("unfinished", profile=Profile.STANDARD)
-async def unfinished(context: ExperimentContext) -> AsyncIterator[Case]:
+async def unfinished(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Both for every operation with a body, all at once."""
     trial = context.trial("resources to ask for")
     requests = await valid_requests(context, trial)
@@ -47,7 +48,7 @@ async def unfinished(context: ExperimentContext) -> AsyncIterator[Case]:
 
 async def _tried(
     context: ExperimentContext, requests: ValidRequests, operation_id: str, about: str
-) -> Case:
+) -> Evidence:
     trial = context.trial(f"{operation_id}, {about}")
     promised = PROMISED_BYTES[about]
     exchange, sent = await unfinished_request(

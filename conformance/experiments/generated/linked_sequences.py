@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Final
 from urllib.parse import quote, unquote
 
-from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.generated.sweep import Preparation, sent
 from hookproof.conformance.experiments.support.existing_resources import (
     changeable_links,
@@ -24,8 +24,9 @@ from hookproof.conformance.experiments.support.existing_resources import (
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.generation.generated_requests import GeneratedRequest, linked_requests
 from hookproof.conformance.generation.uid_placeholder import place_of
-from hookproof.conformance.model.evidence import Case, Exchange
-from hookproof.conformance.target.definition import Profile
+from hookproof.conformance.model.evidence import Evidence, Exchange
+from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.profile import Profile
 
 SEQUENCES: Final = {Profile.QUICK: 4, Profile.STANDARD: 16, Profile.DEEP: 120}
 STEPS: Final = {Profile.QUICK: 6, Profile.STANDARD: 8, Profile.DEEP: 20}
@@ -33,7 +34,7 @@ CHANGED_BY: Final = "updatePortalLink"
 
 
 @experiment("linked")
-async def linked(context: ExperimentContext) -> AsyncIterator[Case]:
+async def linked(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """One case per sequence."""
     trial = context.trial("portal links as they are")
     async with context.portal_links:
@@ -64,7 +65,7 @@ async def _run_scenario(
     requests: Sequence[GeneratedRequest],
     links: Mapping[str, object],
     number: int,
-) -> Case:
+) -> Evidence:
     trial = context.trial(f"sequence {number}")
     for request in requests:
         filled = _filled(request, trial.exchanges)

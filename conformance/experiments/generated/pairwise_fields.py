@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from hookproof.conformance.experiments.api.broadcast_answers import PAYLOADS
 from hookproof.conformance.experiments.api.round_trip import PLAIN_FIELDS, with_assertion
-from hookproof.conformance.experiments.context import ExperimentContext, Trial, experiment
+from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.existing_resources import (
     NO_PORTAL_LINKS,
     changeable_links,
@@ -19,8 +19,9 @@ from hookproof.conformance.experiments.support.existing_resources import (
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.generation.pairwise import ABSENT, all_pairs
-from hookproof.conformance.model.evidence import Case
-from hookproof.conformance.target.definition import Profile
+from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.profile import Profile
 
 # What the dialect says of appID concerns owner_id as well, and endpoints here are to be quiet.
 LEFT_OUT: Final = ("appID", "is_disabled")
@@ -29,7 +30,7 @@ Row = Mapping[str, Any]
 
 
 @experiment("pairs", profile=Profile.STANDARD, busy=True)
-async def pairs(context: ExperimentContext) -> AsyncIterator[Case]:
+async def pairs(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """One case per row of fields."""
     bodies = RequestBodies.of(context)
     for row in _rows(await _endpoint_values(context, bodies)):
@@ -93,7 +94,7 @@ def _event_values(bodies: RequestBodies) -> dict[str, list[Any]]:
     }
 
 
-async def _endpoint(context: ExperimentContext, bodies: RequestBodies, row: Row) -> Case:
+async def _endpoint(context: ExperimentContext, bodies: RequestBodies, row: Row) -> Evidence:
     """Create and fetch; then another endpoint is rolled, an event broadcast, the endpoint rolled
     itself.
     """
@@ -117,7 +118,9 @@ async def _roll(trial: Trial, bodies: RequestBodies, uid: str) -> None:
     await trial.call("expireEndpointSecret", role="roll", path={"endpointID": uid}, body=body)
 
 
-async def _portal_links(context: ExperimentContext, bodies: RequestBodies) -> AsyncIterator[Case]:
+async def _portal_links(
+    context: ExperimentContext, bodies: RequestBodies
+) -> AsyncIterator[Evidence]:
     trial = context.trial("portal links to update")
     async with context.portal_links:
         links = (await changeable_links(context, trial, pages=1))[:2]
@@ -140,7 +143,7 @@ async def _portal_links(context: ExperimentContext, bodies: RequestBodies) -> As
 
 async def _portal_link(
     context: ExperimentContext, bodies: RequestBodies, links: Sequence[Mapping[str, Any]], row: Row
-) -> Case:
+) -> Evidence:
     """Update and retrieve; then another portal link is updated and an endpoint created."""
     trial = context.trial(f"portal link with {_named(row)}")
     path, *others = ({"portalLinkID": link["uid"]} for link in links)

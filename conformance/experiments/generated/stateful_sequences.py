@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, Final
 
-from hookproof.conformance.experiments.context import ExperimentContext, Trial, experiment
+from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.existing_resources import (
     changeable_links,
     listed,
@@ -21,8 +21,9 @@ from hookproof.conformance.experiments.support.existing_resources import (
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.generation.generated_requests import generated_sequences
 from hookproof.conformance.generation.operation_sequence import Step
-from hookproof.conformance.model.evidence import Case, Exchange
-from hookproof.conformance.target.definition import Profile
+from hookproof.conformance.model.evidence import Evidence, Exchange
+from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.profile import Profile
 
 SEQUENCES: Final = {Profile.QUICK: 10, Profile.STANDARD: 25, Profile.DEEP: 150}
 STEPS: Final = {Profile.QUICK: 12, Profile.STANDARD: 20, Profile.DEEP: 50}
@@ -39,7 +40,7 @@ ROLES: Final = {
 
 
 @experiment("sequences")
-async def sequences(context: ExperimentContext) -> AsyncIterator[Case]:
+async def sequences(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """One case per sequence that the state machine makes up."""
     trial = context.trial("portal links to work with")
     async with context.portal_links:
@@ -68,7 +69,7 @@ async def play(
     steps: Sequence[Step],
     *,
     name: str,
-) -> Case:
+) -> Evidence:
     """The evidence of one sequence; steps about something that is not there are left out."""
     trial = context.trial(name)
     player = _Player(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
-from hookproof.conformance.experiments.context import ExperimentContext, Trial, experiment
+from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.existing_resources import (
     changeable_links,
     put_back,
@@ -22,9 +22,12 @@ from hookproof.conformance.experiments.support.existing_resources import (
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.experiments.support.valid_requests import turn
 from hookproof.conformance.generation.generated_requests import GeneratedRequest, generated_requests
-from hookproof.conformance.model.evidence import Case, Exchange
+from hookproof.conformance.model.evidence import Evidence, Exchange
+from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.observations.case import Case
 from hookproof.conformance.target.client import Key, encoded
-from hookproof.conformance.target.definition import Profile, Project
+from hookproof.conformance.target.definition import Project
 
 # Requests of the fuzzing phase, per operation.
 EXAMPLES: Final = {Profile.QUICK: 3, Profile.STANDARD: 25, Profile.DEEP: 400}
@@ -37,7 +40,7 @@ RESERVED = ".invalid"
 
 
 @experiment("sweep")
-async def sweep(context: ExperimentContext) -> AsyncIterator[Case]:
+async def sweep(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """One case per generated request, in the order in which they were generated."""
     trial = context.trial("resources to ask for")
     bodies = RequestBodies.of(context)
@@ -62,8 +65,10 @@ async def sweep(context: ExperimentContext) -> AsyncIterator[Case]:
     yield restored.case()
 
 
-async def _answers(context: ExperimentContext, preparation: "Preparation") -> AsyncIterator[Case]:
-    pending: list[asyncio.Task[Case]] = []
+async def _answers(
+    context: ExperimentContext, preparation: "Preparation"
+) -> AsyncIterator[Evidence]:
+    pending: list[asyncio.Task[Evidence]] = []
     requests = generated_requests(
         context.contract.document,
         seed=context.random.getrandbits(32),
@@ -90,7 +95,7 @@ def _name(request: GeneratedRequest) -> str:
     return f"{request.operation_id}, {request.phase}: {request.aim}"
 
 
-async def _sent(context: ExperimentContext, trial: Trial, request: GeneratedRequest) -> Case:
+async def _sent(context: ExperimentContext, trial: Trial, request: GeneratedRequest) -> Evidence:
     async with turn(context, request.operation_id):
         trial.exchanges.append(await sent(context, trial.project, request, role="sweep"))
     return trial.case(facts={"phase": request.phase, "valid": request.valid})

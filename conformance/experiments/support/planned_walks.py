@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.target.definition import Profile
+from hookproof.conformance.model.profile import Profile
 from hookproof.spec.dialect.vocabulary import Match
 
 Item = dict[str, Any]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from hookproof.conformance.experiments.context import all_experiments
 from hookproof.conformance.model.check_registry import Check, all_checks
+from hookproof.conformance.model.experiment_registry import all_experiments
 from hookproof.spec.catalogue import Requirement, load_catalogue
 
 CHECKS = all_checks()

@@ -9,7 +9,7 @@ from collections import Counter
 from hookproof.conformance.experiments.generated.linked_sequences import linked, uid_in
 from hookproof.conformance.generation.generated_requests import GeneratedRequest, linked_requests
 from hookproof.conformance.generation.uid_placeholder import place_of, uid_from
-from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.observations.case import Case
 from tests.conformance.canned_evidence import context, exchange
 from tests.conformance.run.test_runner import runner
 from tests.conformance.scripted_target import response, stand_in

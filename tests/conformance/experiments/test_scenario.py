@@ -6,7 +6,7 @@ import pytest
 
 from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.model.evidence import PreconditionFailed
-from hookproof.conformance.observations.dispatch import Destination
+from hookproof.conformance.observations.destinations import Destination
 
 
 def _destination(name: str) -> Destination:

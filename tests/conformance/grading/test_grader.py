@@ -6,11 +6,12 @@ import pytest
 
 from hookproof.conformance.grading.grader import Grader
 from hookproof.conformance.model.check_registry import Check, CheckContext
-from hookproof.conformance.model.evidence import Case
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
+from hookproof.conformance.model.judgement import Judgement, holds, not_applicable, violated
 from hookproof.conformance.model.ledger import Entry
-from hookproof.conformance.model.verdict import Judgement, Verdict, holds, not_applicable, violated
-from hookproof.conformance.target.definition import Profile
+from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.case import Case
 from hookproof.spec.catalogue import Catalogue, Gap, Level, Requirement
 from hookproof.spec.dialect.model import Answer, Undecided
 from tests.conformance.canned_evidence import case, context, exchange

@@ -3,7 +3,8 @@ from dataclasses import replace
 
 import pytest
 
-from hookproof.conformance.model.evidence import NOT_JSON, Case, Exchange
+from hookproof.conformance.model.evidence import NOT_JSON, Exchange
+from hookproof.conformance.observations.case import Case
 from tests.conformance.canned_evidence import case, delivery, exchange
 
 

@@ -2,12 +2,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from hookproof.conformance.experiments.context import ExperimentContext, all_experiments, experiment
+from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.model import check_registry as registry
 from hookproof.conformance.model.check_registry import CheckContext, all_checks, check, oracle
-from hookproof.conformance.model.evidence import Case, Exchange
-from hookproof.conformance.model.verdict import Judgement, Verdict, holds
-from hookproof.conformance.target.definition import Profile
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.experiment_registry import all_experiments, experiment
+from hookproof.conformance.model.judgement import Judgement, holds
+from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.case import Case
 from tests.conformance.canned_evidence import case, context, exchange
 
 

@@ -1,11 +1,5 @@
-from hookproof.conformance.model.verdict import (
-    Verdict,
-    holds,
-    judged,
-    not_applicable,
-    shown,
-    violated,
-)
+from hookproof.conformance.model.judgement import holds, judged, not_applicable, shown, violated
+from hookproof.conformance.model.verdict import Verdict
 from tests.conformance.canned_evidence import case, delivery, exchange
 
 

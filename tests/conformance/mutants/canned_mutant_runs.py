@@ -2,9 +2,9 @@
 
 import threading
 
+from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.mutants.mutant_run import TrialOrder, TrialResult
 from hookproof.conformance.mutants.results import NOTHING, Acquittal
-from hookproof.conformance.target.definition import Profile
 
 
 def orders(*names: str) -> dict[Acquittal, TrialOrder]:

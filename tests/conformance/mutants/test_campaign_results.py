@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from hookproof.conformance.experiments.context import all_experiments
 from hookproof.conformance.model.check_registry import all_checks
+from hookproof.conformance.model.experiment_registry import all_experiments
+from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.mutants.catalogue import Fault
 from hookproof.conformance.mutants.kill_matrix import first_killers, kills_of
 from hookproof.conformance.mutants.mutant_run import Conviction, TrialResult
@@ -14,7 +15,6 @@ from hookproof.conformance.mutants.reports.html import page
 from hookproof.conformance.mutants.reports.json import report
 from hookproof.conformance.mutants.reports.text import summary, told
 from hookproof.conformance.mutants.results import Acquittal, Campaign, Outcome
-from hookproof.conformance.target.definition import Profile
 from hookproof.spec.catalogue import load_catalogue
 
 FAULT = Fault(

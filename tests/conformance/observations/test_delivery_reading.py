@@ -5,16 +5,11 @@ import pytest
 
 from hookproof.conformance.checks.support.broadcast_reach import reaches
 from hookproof.conformance.checks.support.json_equality import exact, same
-from hookproof.conformance.model.evidence import NOT_JSON, Case
+from hookproof.conformance.model.evidence import NOT_JSON
 from hookproof.conformance.model.retry_schedule import MOST, Wait, may_be_due, wait_before
+from hookproof.conformance.observations.case import Case, deliveries_of, destinations, events
 from hookproof.conformance.observations.delivery_signature import signers
-from hookproof.conformance.observations.dispatch import (
-    Roll,
-    deliveries_of,
-    destinations,
-    ended,
-    events,
-)
+from hookproof.conformance.observations.destinations import Roll, ended
 from hookproof.conformance.observations.secret_windows import asked_window, shown_window, skew_s
 from hookproof.conformance.observations.timestamp import unix_seconds
 from hookproof.spec.dialect.model import Answer, Undecided

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.observations.case import Case
 from hookproof.conformance.observations.credential_names import (
     Credentials,
     is_telling,

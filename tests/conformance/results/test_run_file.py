@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from hookproof.conformance.model.evidence import Case
 from hookproof.conformance.model.ledger import RunVerdict
+from hookproof.conformance.observations.case import Case
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.results.run_file import NAME, NotARun, RunWriter, read_run
 from tests.conformance.canned_evidence import case, context, delivery, exchange

@@ -11,16 +11,17 @@ import pytest
 
 from hookproof.conformance.grading.grader import Grader
 from hookproof.conformance.model.check_registry import Check, CheckContext
-from hookproof.conformance.model.evidence import Case
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
+from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.model.ledger import Finding
-from hookproof.conformance.model.verdict import Judgement, Verdict, judged
+from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.case import Case
 from hookproof.conformance.results.compression import packed_case, unpacked_case
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.results.run_file import NAME, NotARun, RunWriter
 from hookproof.conformance.results.stored_evidence import Repetition, read_evidence
 from hookproof.conformance.run.recorder import Recorder
-from hookproof.conformance.target.definition import Profile
 from hookproof.spec.catalogue import load_catalogue
 from tests.conformance.canned_evidence import case, context, delivery, exchange
 from tests.conformance.canned_run import PROJECTS, header

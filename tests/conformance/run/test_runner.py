@@ -7,18 +7,15 @@ from typing import Any
 
 import pytest
 
-from hookproof.conformance.experiments.context import Experiment, ExperimentContext, Gather
-from hookproof.conformance.model.evidence import Case, PreconditionFailed
+from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.model.evidence import PreconditionFailed
 from hookproof.conformance.model.exit_codes import ExitCode, Refusal
+from hookproof.conformance.model.experiment_registry import Experiment, Gather
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
+from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.observations.case import Case
 from hookproof.conformance.run.runner import BUSY_AT_ONCE, Plan, Runner
-from hookproof.conformance.target.definition import (
-    Budgets,
-    Profile,
-    Project,
-    ReceiverSettings,
-    Target,
-)
+from hookproof.conformance.target.definition import Budgets, Project, ReceiverSettings, Target
 from hookproof.receiver.http.authority import Authority
 from tests.conformance.canned_evidence import context
 from tests.conformance.scripted_target import closed_port, empty_page, stand_in

@@ -2,13 +2,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from hookproof.conformance.experiments.context import Experiment, ExperimentContext
+from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.model.check_registry import Check, CheckContext
-from hookproof.conformance.model.evidence import Case
 from hookproof.conformance.model.exit_codes import Refusal
-from hookproof.conformance.model.verdict import Judgement
+from hookproof.conformance.model.experiment_registry import Experiment
+from hookproof.conformance.model.judgement import Judgement
+from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.observations.case import Case
 from hookproof.conformance.run.selection import Selection, needed_experiments
-from hookproof.conformance.target.definition import Profile, Project
+from hookproof.conformance.target.definition import Project
 from hookproof.conformance.target.project_assignment import allot, projects_needed
 from hookproof.spec.catalogue import Catalogue, Level
 from tests.conformance.canned_run import requirement

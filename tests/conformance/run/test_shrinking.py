@@ -11,9 +11,10 @@ import pytest
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.model.check_registry import Check, CheckContext, all_checks
-from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.model.ledger import Entry, Finding, Ledger
-from hookproof.conformance.model.verdict import Judgement, Verdict
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.case import Case
 from hookproof.conformance.results.run_file import NAME, read_run
 from hookproof.conformance.run.regrading import regraded
 from hookproof.conformance.run.shrinking import (

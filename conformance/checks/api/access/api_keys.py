@@ -5,9 +5,9 @@ from typing import Final
 
 from hookproof.conformance.checks.api.access.resource_change import has_changed
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.evidence import Case
-from hookproof.conformance.model.verdict import Judgement
-from hookproof.conformance.observations.answer import judged_on, refused, shown
+from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.observations.answer import refused, shown
+from hookproof.conformance.observations.case import Case
 from hookproof.conformance.target.client import Key
 from hookproof.spec.dialect.vocabulary import KeyScope
 
@@ -39,7 +39,7 @@ def nothing_works_without_a_key(case: Case, _context: CheckContext) -> Iterator[
     if case.facts.get("kind") == Key.NONE and tried is not None and tried.status is not None:
         operation_id = case.facts["operation_id"]
         message = f"{operation_id} works without an Authorization header"
-        yield judged_on(
+        yield judged(
             not tried.succeeded,
             WITHOUT_KEY[operation_id],
             message,
@@ -54,7 +54,7 @@ def a_key_that_is_none_is_refused(case: Case, _context: CheckContext) -> Iterato
     """Never issued, cut short, empty, in another format, or the credential of an endpoint."""
     tried, kind = case.exchange("refused"), case.facts.get("kind")
     if kind in REFUSED_KEYS and tried is not None and tried.status is not None:
-        yield judged_on(
+        yield judged(
             not tried.succeeded,
             REFUSED_KEYS[kind],
             f"An operation works with a key that is none: {kind}",
@@ -77,7 +77,7 @@ def a_refused_key_has_the_dialects_status(case: Case, context: CheckContext) -> 
     if kind in expected and tried is not None and refused(tried):
         requirement, status = expected[kind]
         if status.decided:
-            yield judged_on(
+            yield judged(
                 status.allows(tried.status),
                 requirement,
                 f"A request with a key of this kind is answered with another status than the dialect's: {kind}",
@@ -96,7 +96,7 @@ def the_key_of_another_project_opens_what_the_dialect_says(
     if case.facts.get("kind") == "foreign" and tried is not None and rules.key_scope.decided:
         refusal = refused(tried) and rules.foreign_key_status.allows(tried.status)
         outcomes = {KeyScope.ACCOUNT: tried.succeeded, KeyScope.PROJECT: refusal}
-        yield judged_on(
+        yield judged(
             any(outcomes[scope] for scope in rules.key_scope.allowed),
             "5-12",
             "The key of another project is not treated as the dialect says",
@@ -121,7 +121,7 @@ def what_is_refused_for_its_key_changes_nothing(
         unchanged = not has_changed(before, after)
     else:
         return
-    yield judged_on(
+    yield judged(
         unchanged,
         "5-15",
         f"A request that was refused for its key has an effect: {case.facts['operation_id']}",

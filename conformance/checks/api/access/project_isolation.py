@@ -6,16 +6,10 @@ from typing import Final
 from hookproof.conformance.checks.api.access.resource_change import has_changed
 from hookproof.conformance.checks.api.resources.portal_link import members
 from hookproof.conformance.model.check_registry import CheckContext, check, oracle
-from hookproof.conformance.model.evidence import Case, Exchange
-from hookproof.conformance.model.verdict import Judgement
-from hookproof.conformance.observations.answer import (
-    Kind,
-    items,
-    judged_on,
-    refused,
-    resources,
-    shown,
-)
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.observations.answer import Kind, items, refused, resources, shown
+from hookproof.conformance.observations.case import Case
 
 ACROSS: Final = {
     "getEndpoint": "1-4",
@@ -35,7 +29,7 @@ def a_resource_carries_the_project_of_its_path(
         if not resource.nested and resource.kind is not Kind.SECRET:
             actual = resource.fields.get("project_id", "absent")
             message = f"The project_id of a {resource.kind} is not the project in the path"
-            yield judged_on(
+            yield judged(
                 actual == exchange.project,
                 "1-3",
                 message,
@@ -55,7 +49,7 @@ def nothing_is_reached_through_another_project(
         return
     before, after = case.exchange("before"), case.exchange("after")
     changed = before is not None and after is not None and has_changed(before, after)
-    yield judged_on(
+    yield judged(
         not across.succeeded and not changed,
         ACROSS[about],
         f"{about} reaches a resource through the path of another project",
@@ -87,7 +81,7 @@ def a_list_holds_nothing_of_another_project(
     if here or elsewhere:
         message = f"{about} lists a resource in two projects"
         common = sorted(here & elsewhere)
-        yield judged_on(
+        yield judged(
             not common, LISTS[about], message, expected="none", actual=common, exchanges=pages
         )
 
@@ -107,7 +101,7 @@ def a_portal_link_takes_up_no_endpoint_of_another_project(
         uid = shown(elsewhere).get("uid")
         if uid is not None:
             message = "A portal link takes up an endpoint of another project"
-            yield judged_on(
+            yield judged(
                 uid not in members(link),
                 "1-10",
                 message,
@@ -122,7 +116,7 @@ def an_unknown_project_is_refused(case: Case, context: CheckContext) -> Iterator
     """With a key that opens another one."""
     tried, status = case.exchange("refused"), context.dialect.errors.unknown_project
     if case.facts.get("kind") == "unknown project" and tried is not None:
-        yield judged_on(
+        yield judged(
             refused(tried) and status.allows(tried.status),
             "4-1",
             "A request for a project that does not exist is not refused with the dialect's status",

@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.evidence import Case
-from hookproof.conformance.model.verdict import Judgement
-from hookproof.conformance.observations.answer import judged_on
+from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.observations.case import Case
 from hookproof.conformance.observations.list_walk import Item, Page, Walk, filter_of, walk_of
 
 FILTER_PAGES: Final = {"listPortalLinks": "4.4-13", "listSources": "4.7-13"}
@@ -44,7 +43,7 @@ def a_filter_leaves_exactly_what_matches_on_every_page(
     if walk.complete:
         missing = sorted(wanted - set(walk.uids))
         message = "A filter leaves out a resource that matches"
-        yield judged_on(
+        yield judged(
             not missing,
             nothing_less,
             message,
@@ -60,7 +59,7 @@ def _only(
     strangers = sorted(
         {str(item.get("uid")) for page in pages for item in page.items if not passes(item)}
     )
-    return judged_on(
+    return judged(
         not strangers,
         requirement,
         "A filter lets through a resource that does not match",

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.evidence import Case
-from hookproof.conformance.model.verdict import Judgement
-from hookproof.conformance.observations.answer import judged_on
+from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.observations.case import Case
 from hookproof.conformance.observations.list_walk import Item, walk_of
 from hookproof.conformance.observations.timestamp import unix_seconds
 from hookproof.spec.dialect.vocabulary import SortKey
@@ -30,7 +29,7 @@ def sort_is_descending_by_default_and_ascending_is_its_reverse(
     keys = [_key(item, context) for item in walk.listed]
     actual = [_key(item, context) for page in walk.pages for item in page.items]
     ascending = walk.sort == ASCENDING
-    yield judged_on(
+    yield judged(
         actual == (keys[::-1] if ascending else keys),
         (OPPOSITE if ascending else DEFAULT_ORDER)[walk.operation_id],
         "ASC is not the reverse of DESC"
@@ -54,7 +53,7 @@ def the_order_is_that_of_the_sort_key(case: Case, context: CheckContext) -> Iter
     if len(keys) not in (len(texts), len(moments)):
         return
     readings: list[list[Any]] = [texts, [text.casefold() for text in texts]] if texts else [moments]
-    yield judged_on(
+    yield judged(
         any(reading == sorted(reading, reverse=walk.sort != ASCENDING) for reading in readings),
         SORT_KEY[walk.operation_id],
         "The list is not in the order of the dialect's sort key",

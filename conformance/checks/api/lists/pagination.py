@@ -6,15 +6,8 @@ from typing import Any, Final
 
 from hookproof.conformance.model.check_registry import CheckContext, oracle
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.verdict import Judgement
-from hookproof.conformance.observations.answer import (
-    LISTS,
-    has_value,
-    items,
-    judged_on,
-    pagination,
-    shown,
-)
+from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.observations.answer import LISTS, has_value, items, pagination, shown
 from hookproof.spec.dialect.vocabulary import IDENTIFIER_PATTERNS, CursorForm
 
 FLAGS: Final = {"2.2-3": "has_next_page", "2.2-4": "has_prev_page"}
@@ -28,7 +21,7 @@ def a_list_holds_content_and_pagination(
     """An array and an object."""
     for member, kind, requirement in (("content", list, "2.2-1"), ("pagination", dict, "2.2-2")):
         if _is_page(exchange):
-            yield judged_on(
+            yield judged(
                 isinstance(shown(exchange).get(member), kind),
                 requirement,
                 f"The data of a list has no {member} of its type",
@@ -47,7 +40,7 @@ def pages_have_both_flags_and_per_page(
         if _is_page(exchange):
             value = pagination(exchange).get(member, "absent")
             fits = isinstance(value, bool) if requirement in FLAGS else _is_integer(value)
-            yield judged_on(
+            yield judged(
                 fits,
                 requirement,
                 f"The pagination of a list has no {member} of its type",
@@ -65,7 +58,7 @@ def a_cursor_is_a_string_wherever_it_has_a_value(
     for requirement, member in CURSORS.items():
         cursor = pagination(exchange).get(member)
         if _is_page(exchange) and has_value(cursor):
-            yield judged_on(
+            yield judged(
                 isinstance(cursor, str),
                 requirement,
                 f"{member} is no string",
@@ -82,7 +75,7 @@ def a_page_holds_no_more_than_its_per_page(
     """per_page counts what a page can hold."""
     most = pagination(exchange).get("per_page")
     if _is_page(exchange) and isinstance(most, int):
-        yield judged_on(
+        yield judged(
             len(items(exchange)) <= most,
             "2.2-8",
             "A page holds more resources than its per_page",
@@ -111,7 +104,7 @@ def a_cursor_has_the_dialects_form(
                 re.search(pattern, cursor) for pattern in patterns
             )
             message = f"{member} has another form than the dialect's"
-            yield judged_on(
+            yield judged(
                 fits,
                 "2.2-16",
                 message,

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.evidence import Case
-from hookproof.conformance.model.verdict import Judgement
-from hookproof.conformance.observations.answer import judged_on, pagination, refused
+from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.observations.answer import pagination, refused
+from hookproof.conformance.observations.case import Case
 from hookproof.spec.dialect.vocabulary import AboveMaximum, BadParameter
 
 UNREADABLE: Final = {"listPortalLinks": "4.4-16", "listSources": "4.7-15"}
@@ -24,7 +24,7 @@ def without_per_page_the_size_is_the_default(
     if actual is not None and default.decided:
         message = "Without perPage a page has another size than the dialect's default"
         expected = " or ".join(map(str, default.allowed))
-        yield judged_on(
+        yield judged(
             default.allows(actual),
             "8-12",
             message,
@@ -53,7 +53,7 @@ def per_page_above_the_maximum_is_cut_or_refused(
         AboveMaximum.REFUSE: refused(tried)
         and context.dialect.errors.invalid_value.allows(tried.status),
     }
-    yield judged_on(
+    yield judged(
         any(outcomes[one] for one in paging.above_maximum.allowed),
         "8-13",
         "A perPage above the maximum is not treated as the dialect says",
@@ -76,7 +76,7 @@ def an_unreadable_parameter_is_refused_or_taken_as_absent(
         BadParameter.REFUSE: refused(tried)
         and context.dialect.errors.invalid_value.allows(tried.status),
     }
-    yield judged_on(
+    yield judged(
         any(outcomes[one] for one in rule.allowed),
         UNREADABLE[case.facts["operation_id"]],
         f"A parameter that cannot be read is not treated as the dialect says: {' '.join(case.facts['query'])}",

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.evidence import Case
-from hookproof.conformance.model.verdict import Judgement
-from hookproof.conformance.observations.answer import judged_on
+from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.observations.case import Case
 from hookproof.conformance.observations.list_walk import walk_of
 
 PORTAL_LINKS, SOURCES = "listPortalLinks", "listSources"
@@ -31,7 +30,7 @@ def a_page_that_claims_a_next_one_leads_to_it(
     for page, following in zip(walk.pages, walk.pages[1:], strict=False):
         exchanges = [page.exchange, following.exchange]
         message = "The cursor of a page that claims a next one leads to nothing"
-        yield judged_on(
+        yield judged(
             bool(following.items),
             "2.2-9",
             message,
@@ -40,7 +39,7 @@ def a_page_that_claims_a_next_one_leads_to_it(
             exchanges=exchanges,
         )
         repeated = set(following.uids) & set(page.uids)
-        yield judged_on(
+        yield judged(
             bool(following.items) and not repeated,
             FORWARD[walk.operation_id],
             "Direction next does not lead to the page that follows",
@@ -51,7 +50,7 @@ def a_page_that_claims_a_next_one_leads_to_it(
     last = walk.pages[-1]
     if last.pagination.get("has_next_page") is True and not last.pagination.get("next_page_cursor"):
         message = "A page claims a next one but gives no cursor for it"
-        yield judged_on(
+        yield judged(
             False,
             "2.2-9",
             message,
@@ -70,7 +69,7 @@ def a_page_that_claims_no_next_one_is_the_last(
     if walk is None or walk.filter or not walk.complete:
         return
     listed, met = {str(item["uid"]) for item in walk.listed}, set(walk.uids)
-    yield judged_on(
+    yield judged(
         listed == met,
         "2.2-10",
         "A walk ends before every resource of the list was on a page",
@@ -90,7 +89,7 @@ def a_page_that_was_stepped_back_to_claims_the_next_one(
         if back.items:
             claimed = back.pagination.get("has_next_page")
             message = "A page that one stepped back to claims no next one"
-            yield judged_on(
+            yield judged(
                 claimed is True,
                 "2.2-10",
                 message,
@@ -110,7 +109,7 @@ def the_first_page_claims_no_previous_one_when_stepped_back_to(
         if walk is not None and page is walk.pages[0] and page.uids == back.uids:
             claimed = back.pagination.get("has_prev_page")
             message = "The first page claims a previous one when it is stepped back to"
-            yield judged_on(
+            yield judged(
                 claimed is False,
                 "2.2-11",
                 message,
@@ -136,7 +135,7 @@ def additions_make_a_walk_neither_repeat_nor_lose_anything(
         return
     repeated = [uid for uid in before if walk.uids.count(uid) > 1]
     lost = [uid for uid in before if uid not in walk.uids]
-    yield judged_on(
+    yield judged(
         not repeated and not lost,
         "2.2-17",
         "A walk during which resources are added repeats or loses others",
@@ -154,7 +153,7 @@ def a_page_claims_a_previous_one_exactly_if_there_is_one(
     walk = walk_of(case)
     for position, page in enumerate(walk.pages if walk else ()):
         claimed = page.pagination.get("has_prev_page")
-        yield judged_on(
+        yield judged(
             claimed is (position > 0),
             "2.2-12" if position else "2.2-11",
             f"{'A further' if position else 'The first'} page claims {'no' if position else 'a'} previous one",
@@ -174,7 +173,7 @@ def one_page_forward_and_one_back_is_the_page_one_had(
         return
     for page, back in walk.stepped_back:
         for requirement in ("2.2-13", BACKWARD[walk.operation_id]):
-            yield judged_on(
+            yield judged(
                 page.uids == back.uids,
                 requirement,
                 "Stepping back does not lead to the page before",
@@ -191,7 +190,7 @@ def going_forward_meets_nothing_twice(case: Case, _context: CheckContext) -> Ite
     if walk is not None and walk.uids:
         repeated = sorted({uid for uid in walk.uids if walk.uids.count(uid) > 1})
         message = "Going forward meets a resource twice"
-        yield judged_on(
+        yield judged(
             not repeated,
             "2.2-14",
             message,
@@ -216,7 +215,7 @@ def pages_of_different_sizes_show_the_same_order(
     ):
         listed = tuple(str(item["uid"]) for item in walk.listed)
         message = "Pages of another size show other resources or another order"
-        yield judged_on(
+        yield judged(
             walk.uids == listed,
             "2.2-15",
             message,
@@ -234,7 +233,7 @@ def per_page_is_kept_and_reported(case: Case, _context: CheckContext) -> Iterato
         return
     for page in walk.pages:
         actual = (len(page.items), page.pagination.get("per_page"))
-        yield judged_on(
+        yield judged(
             actual[0] <= walk.per_page and actual[1] == walk.per_page,
             SIZE[walk.operation_id],
             "perPage is not the most that a page holds, or not the per_page that it reports",

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.evidence import Case
-from hookproof.conformance.model.verdict import Judgement
-from hookproof.conformance.observations.answer import judged_on, refused, sent
+from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.observations.answer import refused, sent
+from hookproof.conformance.observations.case import Case
 from hookproof.spec.dialect.vocabulary import ZeroLimit
 
 URLS: Final = {"http URL": "8-10", "URL of another scheme": "8-11"}
@@ -18,7 +18,7 @@ def only_https_urls_are_taken(case: Case, _context: CheckContext) -> Iterator[Ju
     """Refused at creation, with whatever status."""
     tried, about = case.exchange("tried"), case.facts.get("about")
     if about in URLS and tried is not None and tried.status is not None:
-        yield judged_on(
+        yield judged(
             not tried.succeeded,
             URLS[about],
             f"An endpoint is created with a URL that is not https: {about}",
@@ -34,7 +34,7 @@ def what_lies_within_the_bounds_is_taken(case: Case, _context: CheckContext) -> 
     tried, about = case.exchange("tried"), case.facts.get("about")
     if about in ACCEPTED and tried is not None and tried.status is not None:
         message = f"A request within the dialect's bounds is refused: {about} {case.facts.get('field', '')}".rstrip()
-        yield judged_on(
+        yield judged(
             tried.succeeded,
             ACCEPTED[about],
             message,
@@ -54,7 +54,7 @@ def a_rate_limit_of_zero_is_taken_or_refused(
         refusal = refused(tried) and context.dialect.errors.invalid_value.allows(tried.status)
         outcomes = {ZeroLimit.UNLIMITED: tried.succeeded, ZeroLimit.REFUSED: refusal}
         message = "A rate_limit of 0 is not treated as the dialect says"
-        yield judged_on(
+        yield judged(
             any(outcomes[one] for one in zero.allowed),
             "8-5",
             message,

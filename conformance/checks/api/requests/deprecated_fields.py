@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from hookproof.conformance.checks.api.resources.portal_link import members
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.evidence import Case
-from hookproof.conformance.model.verdict import Judgement
-from hookproof.conformance.observations.answer import judged_on, sent, shown
+from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.observations.answer import sent, shown
+from hookproof.conformance.observations.case import Case
 from hookproof.spec.dialect.vocabulary import AppIdMeaning, PortalEndpointsMeaning
 
 
@@ -19,7 +19,7 @@ def app_id_is_taken_and_means_what_the_dialect_says(
     if created is None or "appID" not in sent(created):
         return
     message = "An endpoint cannot be created with the deprecated appID"
-    yield judged_on(
+    yield judged(
         created.succeeded,
         "9-1",
         message,
@@ -35,7 +35,7 @@ def app_id_is_taken_and_means_what_the_dialect_says(
     ):
         return
     is_owner = shown(created).get("owner_id") == sent(created)["appID"]
-    yield judged_on(
+    yield judged(
         any(_alias(one) is is_owner for one in meaning.allowed),
         "9-3",
         "The deprecated appID does not do what the dialect says",
@@ -58,13 +58,13 @@ def portal_endpoints_are_taken_and_mean_what_the_dialect_says(
     if case.facts.get("field") != "endpoints" or update is None:
         return
     message = "A portal link cannot be updated with the deprecated endpoints"
-    yield judged_on(
+    yield judged(
         update.succeeded, "9-2", message, expected="a 2xx", actual=update.status, exchanges=[update]
     )
     named, meaning = sent(update)["endpoints"], context.dialect.requests.portal_endpoints
     if named and update.succeeded and after is not None and shown(after) and meaning.decided:
         added = set(named) <= set(members(after))
-        yield judged_on(
+        yield judged(
             any((one is PortalEndpointsMeaning.ADDED) is added for one in meaning.allowed),
             "9-4",
             "The deprecated endpoints of a portal link do not do what the dialect says",

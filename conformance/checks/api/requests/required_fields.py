@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Final
 
+from hookproof.conformance.checks.support.refusal import refusal_with
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.evidence import Case
-from hookproof.conformance.model.verdict import Judgement, not_applicable
-from hookproof.conformance.observations.answer import judged_on, refusal_with
+from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
+from hookproof.conformance.observations.case import Case
 
 LEFT_OUT: Final = {
     "createEndpoint": "4.9-1",
@@ -33,7 +33,7 @@ def required_fields_are_enough_and_none_may_be_left_out(
     operation_id = case.facts["operation_id"]
     if about == "required fields alone":
         message = f"{operation_id} refuses a body with all the fields that the dialect requires"
-        yield judged_on(
+        yield judged(
             tried.succeeded,
             REQUIRED_ALONE[operation_id],
             message,

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.evidence import Case
-from hookproof.conformance.model.verdict import Judgement
-from hookproof.conformance.observations.answer import judged_on, refused, sent, shown
+from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.observations.answer import refused, sent, shown
+from hookproof.conformance.observations.case import Case
 from hookproof.spec.dialect.model import Answer, Dialect
 from hookproof.spec.dialect.vocabulary import OnInput
 
@@ -35,7 +35,7 @@ def input_that_is_not_listed_is_ignored_or_refused(
     )
     refusal = refused(tried) and context.dialect.errors.invalid_value.allows(tried.status)
     outcomes = {OnInput.IGNORED: tried.succeeded and not taken_over, OnInput.REFUSED: refusal}
-    yield judged_on(
+    yield judged(
         any(outcomes[one] for one in answer.allowed),
         WORDS[about],
         f"{case.facts['operation_id']} does not treat {field} as the dialect says: {about}",

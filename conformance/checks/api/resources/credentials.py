@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.evidence import Case, Exchange
-from hookproof.conformance.model.verdict import Judgement, not_applicable
-from hookproof.conformance.observations.answer import judged_on, sent, shown
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
+from hookproof.conformance.observations.answer import sent, shown
+from hookproof.conformance.observations.case import Case
 
 MECHANISMS: Final = {"oauth2": "2.5-2", "api_key": "2.5-11"}
 # Credentials of fewer characters may stand in an answer by chance.
@@ -39,7 +40,7 @@ def the_authentication_type_is_the_one_given(
         if given is not None and shown(created):
             actual = at(shown(created), "authentication.type")
             message = "The authentication type of an endpoint is not the one given"
-            yield judged_on(
+            yield judged(
                 actual == given,
                 "2.5-1",
                 message,
@@ -71,7 +72,7 @@ def the_members_of_a_mechanism_are_shown_as_given(
                 if path not in masked and at(shown(created), path) != value
             }
             if given and shown(created):
-                yield judged_on(
+                yield judged(
                     not different,
                     requirement,
                     f"A member of {mechanism} is not shown as it was given",
@@ -94,7 +95,7 @@ def the_user_name_is_shown_as_given(case: Case, _context: CheckContext) -> Itera
         elif given is not None and shown(created):
             actual = at(shown(created), path)
             message = "The user name of basic_auth is not shown as it was given"
-            yield judged_on(
+            yield judged(
                 actual == given,
                 "2.5-12",
                 message,
@@ -117,7 +118,7 @@ def the_client_certificate_is_the_one_sent(
         if isinstance(given, str) and shown(created):
             same = isinstance(actual, str) and actual.strip() == given.strip()
             message = "The client certificate of an endpoint is not the one sent"
-            yield judged_on(
+            yield judged(
                 same, "4.1-15", message, expected=given, actual=actual, exchanges=[created]
             )
 
@@ -134,7 +135,7 @@ def masked_credentials_are_not_shown_in_clear(
             given = at(sent(created), path)
             if isinstance(given, str) and len(given) >= SHORTEST_TOLD_APART:
                 leaking = [one for one in case.exchanges if one.succeeded and _holds(one, given)]
-                yield judged_on(
+                yield judged(
                     not leaking,
                     "2.5-13",
                     f"A credential that the dialect masks is shown in clear: {path}",

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from hookproof.conformance.model.check_registry import CheckContext, check, oracle
-from hookproof.conformance.model.evidence import Case, Exchange
-from hookproof.conformance.model.verdict import Judgement, not_applicable
-from hookproof.conformance.observations.answer import judged_on, sent, shown
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
+from hookproof.conformance.observations.answer import sent, shown
+from hookproof.conformance.observations.case import Case
 from hookproof.spec.dialect.vocabulary import Duplicate
 
 
@@ -21,7 +22,7 @@ def an_event_without_a_key_is_no_duplicate(
     elif shown(exchange) and "idempotency_key" not in sent(exchange):
         actual = shown(exchange).get("is_duplicate_event")
         message = "An event without an idempotency_key is flagged as a duplicate"
-        yield judged_on(
+        yield judged(
             actual is not True,
             "2.8-8",
             message,
@@ -40,7 +41,7 @@ def the_first_event_with_a_key_is_no_duplicate(
         if "idempotency_key" in sent(first) and shown(first):
             actual = shown(first).get("is_duplicate_event")
             message = "The first event with an idempotency_key is flagged as a duplicate"
-            yield judged_on(
+            yield judged(
                 actual is False, "2.8-9", message, expected=False, actual=actual, exchanges=[first]
             )
 
@@ -58,12 +59,12 @@ def different_events_are_no_duplicates_of_each_other(
     uids = [str(shown(one).get("uid")) for one in told]
     message = "Two events that are no duplicates have the same uid"
     distinct = len(set(uids)) == len(uids)
-    yield judged_on(distinct, "2.8-2", message, expected="different", actual=uids, exchanges=told)
+    yield judged(distinct, "2.8-2", message, expected="different", actual=uids, exchanges=told)
     requirement = requirements[about]
     if requirement is not None:
         flagged = [shown(one).get("is_duplicate_event") for one in told]
         message = f"An event is taken for a duplicate of one with {about}"
-        yield judged_on(
+        yield judged(
             distinct and True not in flagged,
             requirement,
             message,
@@ -91,7 +92,7 @@ def a_duplicate_is_answered_as_the_dialect_says(
             return
         flagged, same_event = _answers(first, again)
         allowed = {Duplicate.FLAGGED_EVENT: flagged, Duplicate.FIRST_EVENT: same_event}
-        yield judged_on(
+        yield judged(
             any(allowed[one] for one in rules.duplicate.allowed)
             and rules.duplicate_status.allows(again.status),
             "4.8-8",
@@ -116,7 +117,7 @@ def _at_once(case: Case, context: CheckContext) -> Iterator[Judgement]:
     originals = sum(one.get("is_duplicate_event") is False for one in told)
     uids = {str(one.get("uid")) for one in told}
     allowed = {Duplicate.FLAGGED_EVENT: originals == 1, Duplicate.FIRST_EVENT: len(uids) == 1}
-    yield judged_on(
+    yield judged(
         any(allowed[one] for one in duplicate.allowed),
         "4.8-8",
         "Of broadcasts with one idempotency_key at once, not exactly one is the original",

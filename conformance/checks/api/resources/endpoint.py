@@ -6,16 +6,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check, oracle
-from hookproof.conformance.model.evidence import Case, Exchange
-from hookproof.conformance.model.verdict import Judgement
-from hookproof.conformance.observations.answer import (
-    Kind,
-    has_value,
-    judged_on,
-    resources,
-    sent,
-    shown,
-)
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.observations.answer import Kind, has_value, resources, sent, shown
+from hookproof.conformance.observations.case import Case
 
 ECHOED: Final = {
     "name": "4.1-4",
@@ -52,7 +46,7 @@ def a_created_endpoint_has_a_uid_and_a_secret(
     if exchange.operation_id == "createEndpoint" and exchange.succeeded:
         for requirement, member in (("2.3-1", "uid"), ("2.3-10", "secrets")):
             value = shown(exchange).get(member)
-            yield judged_on(
+            yield judged(
                 has_value(value),
                 requirement,
                 f"A created endpoint has no {member}",
@@ -68,7 +62,7 @@ def no_two_endpoints_have_the_same_uid(case: Case, _context: CheckContext) -> It
     uids = [str(shown(one).get("uid")) for one in case.all_exchanges("create") if one.succeeded]
     if len(uids) > 1:
         message = "Two endpoints have the same uid"
-        yield judged_on(
+        yield judged(
             len(set(uids)) == len(uids),
             "2.3-2",
             message,
@@ -88,12 +82,12 @@ def an_endpoint_shows_an_https_url_and_no_negative_count(
         if url is not None:
             https = url.lower().startswith(HTTPS)
             message = "An endpoint shows a URL that is not https"
-            yield judged_on(
+            yield judged(
                 https, "2.3-3", message, expected="https://...", actual=url, exchanges=[exchange]
             )
         if isinstance(count, int):
             message = "An endpoint shows a negative count of events"
-            yield judged_on(
+            yield judged(
                 count >= 0,
                 "2.3-16",
                 message,
@@ -111,7 +105,7 @@ def several_endpoints_share_one_owner(case: Case, _context: CheckContext) -> Ite
         wanted = [sent(one).get("owner_id") for one in created]
         actual = [shown(one).get("owner_id") for one in created]
         message = "Endpoints cannot share one owner_id"
-        yield judged_on(
+        yield judged(
             actual == wanted, "2.3-4", message, expected=wanted, actual=actual, exchanges=created
         )
 
@@ -130,13 +124,13 @@ def what_is_not_given_has_the_documented_default(
             and actual.partition(";")[0].strip().lower() == "application/json"
         )
         message = "An endpoint created without content_type shows another one than application/json"
-        yield judged_on(
+        yield judged(
             fits, "2.3-5", message, expected="application/json", actual=actual, exchanges=[exchange]
         )
     if "advanced_signatures" not in sent(exchange):
         actual = shown(exchange).get("advanced_signatures")
         message = "An endpoint created without advanced_signatures does not show it as false"
-        yield judged_on(
+        yield judged(
             actual is False, "2.3-8", message, expected=False, actual=actual, exchanges=[exchange]
         )
 
@@ -149,7 +143,7 @@ def a_created_endpoint_shows_what_was_sent(
     for created in case.all_exchanges("create"):
         for field, requirement in ECHOED.items():
             if field in sent(created) and shown(created):
-                yield judged_on(
+                yield judged(
                     _equal(sent(created)[field], shown(created).get(field)),
                     requirement,
                     f"The {field} of a created endpoint is not the one sent",
@@ -168,7 +162,7 @@ def an_endpoint_is_fetched_as_it_was_created(
         different = [
             name for name in CONFIGURATION if shown(created).get(name) != shown(fetched).get(name)
         ]
-        yield judged_on(
+        yield judged(
             not different,
             "4.2-5",
             "An endpoint is fetched with another configuration than its creation showed",
@@ -190,7 +184,7 @@ def created_at_never_changes(case: Case, _context: CheckContext) -> Iterator[Jud
             if uid not in first:
                 first[uid] = (created_at, exchange)
             elif exchange is not first[uid][1]:
-                yield judged_on(
+                yield judged(
                     created_at == first[uid][0],
                     "2.9-13",
                     "created_at of a resource changes",
@@ -208,7 +202,7 @@ def status_follows_is_disabled(case: Case, context: CheckContext) -> Iterator[Ju
         disabled = sent(created).get("is_disabled", False)
         if "is_disabled" in case.facts["fields"]:
             message = "An endpoint cannot be created with one of the values of is_disabled"
-            yield judged_on(
+            yield judged(
                 created.succeeded,
                 "3-4",
                 message,
@@ -218,7 +212,7 @@ def status_follows_is_disabled(case: Case, context: CheckContext) -> Iterator[Ju
             )
         word = words.endpoint_disabled if disabled else words.endpoint_active
         if word.decided and shown(created):
-            yield judged_on(
+            yield judged(
                 word.allows(shown(created).get("status")),
                 "3-2" if disabled else "3-1",
                 f"The status of an endpoint that is {'disabled' if disabled else 'active'} is another word",

@@ -5,9 +5,10 @@ from typing import Any, Final
 
 from hookproof.conformance.checks.support.json_equality import exact, same
 from hookproof.conformance.model.check_registry import CheckContext, check, oracle
-from hookproof.conformance.model.evidence import Case, Exchange
-from hookproof.conformance.model.verdict import Judgement
-from hookproof.conformance.observations.answer import has_value, judged_on, sent, shown
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.observations.answer import has_value, sent, shown
+from hookproof.conformance.observations.case import Case
 
 BYTES: Final = range(256)
 ECHOED: Final = {"event_type": "4.8-4", "idempotency_key": "4.8-5"}
@@ -27,7 +28,7 @@ def an_event_has_uid_status_and_duplicate_flag(
             ("6-1", "status", isinstance(status, str), status),
             ("6-2", "is_duplicate_event", isinstance(flag, bool), flag),
         ):
-            yield judged_on(
+            yield judged(
                 fits,
                 requirement,
                 f"A created event has no {name} of its type",
@@ -48,7 +49,7 @@ def a_created_event_has_the_dialects_status(
             return
         actual = shown(exchange).get("status", "absent")
         message = "The status of a created event is another word than the dialect's"
-        yield judged_on(
+        yield judged(
             word.allows(actual),
             "3-3",
             message,
@@ -66,7 +67,7 @@ def the_data_of_an_event_are_bytes(
     data = shown(exchange).get("data")
     if exchange.operation_id == "createBroadcastEvent" and shown(exchange):
         message = "The data of an event is no array of bytes"
-        yield judged_on(
+        yield judged(
             _bytes(data) is not None,
             "2.8-3",
             message,
@@ -87,7 +88,7 @@ def the_bytes_of_an_event_are_the_data_sent(
             continue
         wanted = exact(created.request_body).get("data")
         message = "The bytes in an event's data are not JSON equal to the data sent"
-        yield judged_on(
+        yield judged(
             same(exact(stored), wanted),
             "2.8-4",
             message,
@@ -120,7 +121,7 @@ def the_headers_of_an_event_hold_the_custom_ones(
                 if held.get(name.lower()) not in (value, [value])
             ]
             message = "The headers of an event lack a custom header that was sent"
-            yield judged_on(
+            yield judged(
                 not lacking, "2.8-5", message, expected=given, actual=headers, exchanges=[created]
             )
 
@@ -138,7 +139,7 @@ def an_event_has_the_records_of_its_endpoints(
             else []
         )
         message = "The records in endpoint_metadata are not those of the identifiers in endpoints"
-        yield judged_on(
+        yield judged(
             isinstance(named, list) and sorted(map(str, uids)) == sorted(map(str, named)),
             "2.8-7",
             message,
@@ -162,7 +163,7 @@ def a_broadcast_is_taken_with_every_field(
         if field in sent(created) and shown(created):
             wanted, actual = sent(created)[field], shown(created).get(field, "absent")
             message = f"The {field} of a created event is not the one sent"
-            yield judged_on(
+            yield judged(
                 wanted == actual,
                 requirement,
                 message,
@@ -173,7 +174,7 @@ def a_broadcast_is_taken_with_every_field(
     accepted = {"acknowledged_at": "4.8-6", "payload": "4.8-7"}
     if about in accepted:
         message = f"A broadcast event cannot be created with {about if about != 'payload' else 'any JSON object as data'}"
-        yield judged_on(
+        yield judged(
             created.succeeded,
             accepted[about],
             message,

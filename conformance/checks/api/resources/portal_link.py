@@ -4,17 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check, oracle
-from hookproof.conformance.model.evidence import Case, Exchange
-from hookproof.conformance.model.verdict import Judgement
-from hookproof.conformance.observations.answer import (
-    Kind,
-    has_value,
-    items,
-    judged_on,
-    resources,
-    sent,
-    shown,
-)
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.observations.answer import Kind, has_value, items, resources, sent, shown
+from hookproof.conformance.observations.case import Case
 from hookproof.conformance.observations.timestamp import unix_seconds
 
 UPDATED: Final = {
@@ -57,7 +50,7 @@ def listed_resources_have_a_uid_of_their_own(
     ]
     if outer:
         uids = [one.text("uid") for one in outer]
-        yield judged_on(
+        yield judged(
             None not in uids and len(set(uids)) == len(uids),
             "2.6-1" if outer[0].kind is Kind.PORTAL_LINK else "2.7-1",
             f"A {outer[0].kind} has no uid, or that of another one",
@@ -81,7 +74,7 @@ def a_portal_link_agrees_with_itself(
         if isinstance(count, int):
             actual = len(records) if isinstance(records, list) else 0
             message = "endpoint_count is not the number of endpoints in endpoints_metadata"
-            yield judged_on(
+            yield judged(
                 count == actual,
                 "2.6-5",
                 message,
@@ -92,7 +85,7 @@ def a_portal_link_agrees_with_itself(
         if isinstance(named, list) and has_value(named):
             same = sorted(map(str, named)) == sorted(_identifiers(records))
             message = "The identifiers in endpoints are not those of endpoints_metadata"
-            yield judged_on(
+            yield judged(
                 same,
                 "2.6-8",
                 message,
@@ -145,7 +138,7 @@ def a_portal_link_has_the_endpoints_of_its_owner(
         if link is None or not shown(link) or None in of[created]:
             continue
         fits = all((uid in members(link)) is holds_them for uid in of[created])
-        yield judged_on(
+        yield judged(
             fits,
             requirement,
             message,
@@ -190,7 +183,7 @@ def a_portal_link_is_listed_as_it_is_retrieved(
     for retrieved in (one for one in asked if shown(one)):
         uid = str(shown(retrieved).get("uid"))
         message = "A portal link that can be retrieved is not in the list"
-        yield judged_on(
+        yield judged(
             uid in listed,
             "4.4-14",
             message,
@@ -216,7 +209,7 @@ def an_update_changes_what_it_was_sent(case: Case, _context: CheckContext) -> It
     if field in UPDATED and shown(after):
         wanted = sent(update)[field]
         actual = [shown(one).get(field, "absent") for one in (update, after)]
-        yield judged_on(
+        yield judged(
             actual == [wanted, wanted],
             UPDATED[field],
             f"An update does not change the {field} of a portal link",
@@ -249,7 +242,7 @@ def an_update_leaves_other_portal_links_alone(
         if before[uid].get(name) != after.get(uid, {}).get(name)
     }
     message = "An update of one portal link changes another"
-    yield judged_on(
+    yield judged(
         not changed,
         "4.6-12",
         message,
@@ -274,7 +267,7 @@ def an_update_never_moves_updated_at_back(case: Case, context: CheckContext) -> 
     known = [at for at in moments if at is not None]
     if case.facts.get("about") == "updated" and len(known) > 1:
         message = "An update moves updated_at of a portal link back"
-        yield judged_on(
+        yield judged(
             known == sorted(known),
             "4.6-14",
             message,
@@ -293,7 +286,7 @@ def _agreement(
     exchanges: list[Exchange],
 ) -> Judgement:
     different = [name for name in names if expected.get(name) != actual.get(name)]
-    return judged_on(
+    return judged(
         not different,
         requirement,
         message,

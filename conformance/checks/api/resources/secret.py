@@ -8,16 +8,10 @@ from itertools import pairwise
 
 from hookproof.conformance.checks.api.resources.endpoint import created_and_fetched
 from hookproof.conformance.model.check_registry import CheckContext, check, oracle
-from hookproof.conformance.model.evidence import Case, Exchange
-from hookproof.conformance.model.verdict import Judgement, not_applicable
-from hookproof.conformance.observations.answer import (
-    Kind,
-    has_value,
-    judged_on,
-    resources,
-    sent,
-    shown,
-)
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
+from hookproof.conformance.observations.answer import Kind, has_value, resources, sent, shown
+from hookproof.conformance.observations.case import Case
 from hookproof.spec.dialect.model import Secrets
 from hookproof.spec.dialect.vocabulary import OnInput, SecretDisplay, SecretForm
 
@@ -57,7 +51,7 @@ def a_given_secret_is_the_endpoints(case: Case, context: CheckContext) -> Iterat
         return
     for created in case.all_exchanges("create"):
         if "secret" in sent(created) and shown(created):
-            yield judged_on(
+            yield judged(
                 sent(created)["secret"] in values(created),
                 "2.3-11",
                 "The secret given at creation is not the endpoint's",
@@ -83,13 +77,13 @@ def a_secret_is_made_when_none_is_given(case: Case, context: CheckContext) -> It
         message = (
             "An endpoint created without a secret shows no value for the one that the service made"
         )
-        yield judged_on(
+        yield judged(
             bool(values(one)), "2.3-12", message, expected="a value", actual="none", exchanges=[one]
         )
         for value in values(one):
             message = "A secret that the service made has another prefix, form or length than the dialect's"
             expected = f"{rules.prefix!r} and {rules.generated_bytes} random bytes as {rules.form}"
-            yield judged_on(
+            yield judged(
                 is_generated(value, rules),
                 "2.3-13",
                 message,
@@ -100,7 +94,7 @@ def a_secret_is_made_when_none_is_given(case: Case, context: CheckContext) -> It
     for one, other in pairwise(created):
         message = "The service makes the same secret for two endpoints"
         fresh = not set(values(one)) & set(values(other))
-        yield judged_on(
+        yield judged(
             fresh,
             "2.3-14",
             message,
@@ -140,7 +134,7 @@ def a_secret_of_another_form_is_taken_or_refused(
         )
         return
     taken = rules.other_forms.value is OnInput.IGNORED
-    yield judged_on(
+    yield judged(
         created.succeeded if taken else status.allows(created.status) and not created.succeeded,
         "2.3-15",
         "A secret without the dialect's prefix and form is not treated as the dialect says",
@@ -165,7 +159,7 @@ def no_two_secrets_of_an_endpoint_have_the_same_uid(
         if len(found) > 1:
             repeated = [uid for uid, count in Counter(map(str, found)).items() if count > 1]
             message = "Two secrets of an endpoint have the same uid"
-            yield judged_on(
+            yield judged(
                 not repeated,
                 "2.4-2",
                 message,
@@ -194,7 +188,7 @@ def secrets_are_shown_where_the_dialect_says(
         return
     allowed = {SecretDisplay.ALWAYS: True, SecretDisplay.WHEN_SET: False}
     seen = secret.encode() in fetched.response_body
-    yield judged_on(
+    yield judged(
         any(allowed[one] is seen for one in display.allowed),
         "2.4-4",
         "A secret is shown in clear where the dialect hides it, or hidden where it shows it",
@@ -213,7 +207,7 @@ def a_secret_that_was_never_replaced_does_not_expire(
         for secret in (one for one in resources(exchange) if one.kind is Kind.SECRET):
             expires_at = secret.fields.get("expires_at")
             message = "A secret that no roll has replaced has an expires_at"
-            yield judged_on(
+            yield judged(
                 not has_value(expires_at),
                 "2.4-5",
                 message,
@@ -233,7 +227,7 @@ def an_endpoint_is_fetched_with_its_secrets(
         compared = [uids, values] if display.allowed == (SecretDisplay.ALWAYS,) else [uids]
         same = all(sorted(of(created)) == sorted(of(fetched)) for of in compared)
         message = "An endpoint is fetched with other secrets than its creation showed"
-        yield judged_on(
+        yield judged(
             same,
             "4.2-6",
             message,

@@ -6,9 +6,10 @@ from typing import Any, Final
 from hookproof.conformance.checks.api.resources.endpoint import CONFIGURATION
 from hookproof.conformance.checks.api.resources.secret import is_generated, uids, values
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.evidence import Case, Exchange
-from hookproof.conformance.model.verdict import Judgement, holds, not_applicable
-from hookproof.conformance.observations.answer import has_value, judged_on, shown
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.judgement import Judgement, holds, judged, not_applicable
+from hookproof.conformance.observations.answer import has_value, shown
+from hookproof.conformance.observations.case import Case
 from hookproof.conformance.observations.timestamp import unix_seconds
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import SecretDisplay
@@ -32,7 +33,7 @@ def a_roll_leaves_the_configuration_as_it_was(
             name for name in CONFIGURATION if shown(before).get(name) != shown(after).get(name)
         ]
         message = "A roll changes the configuration of an endpoint"
-        yield judged_on(
+        yield judged(
             not changed,
             "4.3-11",
             message,
@@ -51,7 +52,7 @@ def the_secret_sent_is_among_those_in_the_answer(
         for roll, body in _rolls(case):
             if "secret" in body:
                 message = "The secret that a roll was sent is not among the endpoint's secrets in its answer"
-                yield judged_on(
+                yield judged(
                     body["secret"] in values(roll),
                     "4.3-12",
                     message,
@@ -79,7 +80,7 @@ def a_roll_shows_when_the_endpoint_is_fetched(
         not always or {str(one.get("value")) for one in _current(rolls[-1])} <= set(values(fetched))
     )
     message = "A roll does not show when the endpoint is fetched"
-    yield judged_on(
+    yield judged(
         fits,
         "4.3-13",
         message,
@@ -98,7 +99,7 @@ def a_roll_leaves_the_secrets_of_others_alone(
     if created is not None and fetched is not None and uids(created) and shown(fetched):
         expiring = [one for one in _secrets(fetched) if has_value(one.get("expires_at"))]
         message = "A roll changes the secrets of another endpoint"
-        yield judged_on(
+        yield judged(
             uids(created) == uids(fetched) and not expiring,
             "4.3-14",
             message,
@@ -130,7 +131,7 @@ def the_old_secret_expires_when_the_roll_says(
         elif wanted is not None and replaced and form.decided:
             expires_at = unix_seconds(replaced[0].get("expires_at"), form.value)
             length = None if expires_at is None else expires_at - roll.sent_at
-            yield judged_on(
+            yield judged(
                 length is not None
                 and abs(length - wanted) <= ROUNDING_S + roll.duration_s + SHARE * wanted,
                 requirement,
@@ -164,7 +165,7 @@ def the_new_secret_does_not_expire(case: Case, _context: CheckContext) -> Iterat
         known |= set(uids(roll))
         expiring = [one.get("expires_at") for one in new if has_value(one.get("expires_at"))]
         message = "The secret that a roll brings in has an expires_at"
-        yield judged_on(
+        yield judged(
             bool(new) and not expiring,
             "4.3-17",
             message,
@@ -185,7 +186,7 @@ def a_roll_without_a_secret_brings_in_one(case: Case, context: CheckContext) -> 
         if "secret" not in body:
             made = [value for value in values(roll) if value not in given]
             message = "A roll without a secret brings in none of the dialect's form"
-            yield judged_on(
+            yield judged(
                 any(is_generated(value, context.dialect.signatures.secret) for value in made),
                 "4.3-19",
                 message,

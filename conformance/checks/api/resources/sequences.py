@@ -18,9 +18,10 @@ from hookproof.conformance.checks.api.resources.portal_link import (
 )
 from hookproof.conformance.checks.api.resources.secret import uids
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.evidence import Case, Exchange
-from hookproof.conformance.model.verdict import Judgement
-from hookproof.conformance.observations.answer import items, judged_on, pagination, sent, shown
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.observations.answer import items, pagination, sent, shown
+from hookproof.conformance.observations.case import Case
 
 
 @dataclass(slots=True)
@@ -113,7 +114,7 @@ def _fetched(model: _Model, exchange: Exchange) -> Iterator[Judgement]:
     message = (
         "An endpoint that was not rolled is fetched with other secrets than its creation showed"
     )
-    yield judged_on(
+    yield judged(
         uids(known.created) == uids(exchange),
         "4.3-14" if known.others_rolled else "4.2-6",
         message,
@@ -128,7 +129,7 @@ def _same_configuration(
 ) -> Judgement:
     was, now = shown(known.created), shown(exchange)
     different = [name for name in CONFIGURATION if was.get(name) != now.get(name)]
-    return judged_on(
+    return judged(
         not different,
         requirement,
         message,
@@ -146,7 +147,7 @@ def _updated(model: _Model, exchange: Exchange) -> Iterator[Judgement]:
     uid = str(shown(exchange).get("uid"))
     for name, value in sent(exchange).items():
         if name in UPDATED:
-            yield judged_on(
+            yield judged(
                 shown(exchange).get(name) == value,
                 UPDATED[name],
                 f"The answer to an update does not show the {name} that was sent",
@@ -179,7 +180,7 @@ def _same_settings(
 ) -> Judgement:
     was, is_now = settings(shown(known.last)), settings(now)
     different = [name for name in LISTED_AS_RETRIEVED if was[name] != is_now[name]]
-    return judged_on(
+    return judged(
         not different,
         requirement,
         "A portal link is shown otherwise than the last answer about it showed",
@@ -211,7 +212,7 @@ def _endpoints_of_owner(model: _Model, link: _Link, exchange: Exchange) -> Itera
             if belongs
             else "A portal link has a foreign endpoint"
         )
-        yield judged_on(
+        yield judged(
             (uid in members(exchange)) is belongs,
             requirement,
             message,
@@ -230,7 +231,7 @@ def _listed(model: _Model, exchange: Exchange) -> Iterator[Judgement]:
     listed = {str(item.get("uid")): item for page in pages for item in items(page)}
     for uid, link in model.links.items():
         message = "A portal link that can be retrieved is not in the list"
-        yield judged_on(
+        yield judged(
             uid in listed,
             "4.4-14",
             message,

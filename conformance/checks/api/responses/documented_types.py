@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from hookproof.conformance.model.check_registry import CheckContext, oracle
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.verdict import Judgement, holds, violated
-from hookproof.conformance.observations.answer import Kind, Resource, judged_on, resources, shown
+from hookproof.conformance.model.judgement import Judgement, holds, judged, violated
+from hookproof.conformance.observations.answer import Kind, Resource, resources, shown
 from hookproof.conformance.observations.timestamp import unix_seconds
 from hookproof.spec.contract.service_contract import SchemaProblem
 from hookproof.spec.dialect.vocabulary import NoValue
@@ -115,7 +115,7 @@ def a_field_without_value_is_shown_as_the_dialect_says(
         for name in schema_named(context.contract.document, resource.kind)["properties"]:
             form = _form_of_no_value(resource.fields, name)
             if form is not None:
-                yield judged_on(
+                yield judged(
                     allowed.allows(form),
                     NO_VALUE,
                     f"A field without value is not shown as the dialect says: {resource.kind}.{name}",
@@ -141,7 +141,7 @@ def nothing_is_updated_before_it_was_created(
             _moment(resource, name, context) for name in ("created_at", "updated_at")
         )
         if created is not None and updated is not None:
-            yield judged_on(
+            yield judged(
                 created <= updated,
                 "2.9-12",
                 f"created_at of a resource is later than its updated_at: {resource.kind}",

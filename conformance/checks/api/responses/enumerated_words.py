@@ -5,14 +5,8 @@ from typing import Any
 
 from hookproof.conformance.model.check_registry import CheckContext, oracle
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.verdict import Judgement
-from hookproof.conformance.observations.answer import (
-    Kind,
-    Resource,
-    has_value,
-    judged_on,
-    resources,
-)
+from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.observations.answer import Kind, Resource, has_value, resources
 from hookproof.spec.dialect.model import Words
 from hookproof.spec.dialect.vocabulary import OnInput
 
@@ -33,7 +27,7 @@ def an_enumerated_field_shows_a_word_of_the_dialect(
                 requirement == GIVEN_BY_CLIENTS and word not in listed and not refusing
             )
             if has_value(word) and not given_by_client:
-                yield judged_on(
+                yield judged(
                     word in listed,
                     requirement,
                     f"The {field} of a {resource.kind} is no word of the dialect",

@@ -5,8 +5,7 @@ from typing import Any
 
 from hookproof.conformance.model.check_registry import CheckContext, oracle
 from hookproof.conformance.model.evidence import NOT_JSON, Exchange
-from hookproof.conformance.model.verdict import Judgement
-from hookproof.conformance.observations.answer import judged_on
+from hookproof.conformance.model.judgement import Judgement, judged
 
 MEMBERS = {"2.1-2": ("message", str), "2.1-3": ("status", bool), "2.1-5": ("data", dict)}
 JSON_NAMES = {str: "a string", bool: "a boolean", dict: "an object"}
@@ -16,7 +15,7 @@ JSON_NAMES = {str: "a string", bool: "a boolean", dict: "an object"}
 def a_success_is_one_json_object(exchange: Exchange, _context: CheckContext) -> Iterator[Judgement]:
     """The body parses, and it is an object."""
     if exchange.operation_id is not None and exchange.succeeded:
-        yield judged_on(
+        yield judged(
             isinstance(exchange.json, dict),
             "2.1-1",
             "The body of a successful response is no JSON object",
@@ -33,7 +32,7 @@ def a_success_has_message_status_and_data(
     """Each member is there with its type."""
     for requirement, (member, kind) in MEMBERS.items():
         for envelope in _envelopes(exchange):
-            yield judged_on(
+            yield judged(
                 isinstance(envelope.get(member), kind),
                 requirement,
                 f"A successful response has no {member} that is {JSON_NAMES[kind]}",
@@ -52,9 +51,7 @@ def the_success_flag_of_a_success_is_true(
         flag = envelope.get("status")
         if isinstance(flag, bool):
             message = "A successful response is flagged as unsuccessful"
-            yield judged_on(
-                flag, "2.1-4", message, expected=True, actual=flag, exchanges=[exchange]
-            )
+            yield judged(flag, "2.1-4", message, expected=True, actual=flag, exchanges=[exchange])
 
 
 @oracle("2.1-6")
@@ -64,7 +61,7 @@ def a_json_body_is_declared_as_json(
     """Objects and arrays only: other texts may happen to be JSON."""
     if isinstance(exchange.json, dict | list):
         declared = exchange.response_header("Content-Type") or "absent"
-        yield judged_on(
+        yield judged(
             declared.partition(";")[0].strip().lower().endswith(("/json", "+json")),
             "2.1-6",
             "A JSON body is not declared as JSON",

@@ -6,15 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from hookproof.conformance.checks.support.refusal import refusal_with
 from hookproof.conformance.model.check_registry import CheckContext, check, oracle
-from hookproof.conformance.model.evidence import Case, Exchange
-from hookproof.conformance.model.verdict import Judgement
-from hookproof.conformance.observations.answer import (
-    SERVER_ERRORS,
-    judged_on,
-    refusal_with,
-    refused,
-)
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.observations.answer import SERVER_ERRORS, refused
+from hookproof.conformance.observations.case import Case
 from hookproof.spec.dialect.model import Answer
 
 UNKNOWN: Final = {
@@ -51,7 +48,7 @@ def no_request_is_answered_with_a_server_error(
 ) -> Iterator[Judgement]:
     """Exercised by every request that got an answer."""
     if exchange.status is not None:
-        yield judged_on(
+        yield judged(
             exchange.status not in SERVER_ERRORS,
             "7-8",
             f"{exchange.operation_id or 'A request'} is answered with a server error",
@@ -68,7 +65,7 @@ def a_refusal_shows_nothing_of_the_services_code(
     """No stack trace and no path of a source file, in a server error neither."""
     if refused(exchange) or exchange.status in SERVER_ERRORS:
         found = TRACES.search(exchange.response_body)
-        yield judged_on(
+        yield judged(
             found is None,
             "7-9",
             "A refusal shows a stack trace or a path of the service's own code",
@@ -90,7 +87,7 @@ def a_refusal_has_the_dialects_error_body(
         (exchange.response_header("Content-Type") or "absent").partition(";")[0].strip().lower()
     )
     problems = context.contract.error_problems(exchange.json)
-    yield judged_on(
+    yield judged(
         declared == wanted.lower() and not problems,
         "7-1",
         "A refusal has another content type or error body than the dialect's",
@@ -141,7 +138,7 @@ def an_unfinished_request_is_ended(case: Case, context: CheckContext) -> Iterato
         message = "A request that stops before its end is not ended with the dialect's status"
         yield refusal_with(tried, "7-7", message, context.dialect.errors.slow_request)
     elif about == "far too long":
-        yield judged_on(
+        yield judged(
             not tried.succeeded and case.facts["sent"] < case.facts["promised"],
             "8-18",
             "A body of many megabytes is taken in whole",

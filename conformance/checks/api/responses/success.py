@@ -6,15 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check, oracle
-from hookproof.conformance.model.evidence import Case, Exchange
-from hookproof.conformance.model.verdict import Judgement
-from hookproof.conformance.observations.answer import (
-    has_value,
-    judged_on,
-    path_parameters,
-    sent,
-    shown,
-)
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.observations.answer import has_value, path_parameters, sent, shown
+from hookproof.conformance.observations.case import Case
 
 SUCCESS: Final = {
     "createEndpoint": "4.1-1",
@@ -87,7 +82,7 @@ def a_valid_request_succeeds(case: Case, _context: CheckContext) -> Iterator[Jud
         return
     for exchange in case.exchanges:
         if exchange.operation_id is not None and exchange.role in VALID_ROLES:
-            yield judged_on(
+            yield judged(
                 exchange.succeeded,
                 SUCCESS[exchange.operation_id],
                 "A valid request did not succeed",
@@ -110,7 +105,7 @@ def a_success_has_the_dialects_status(
         sent(exchange).get("idempotency_key")
     )
     if success.decided:
-        yield judged_on(
+        yield judged(
             success.allows(exchange.status)
             or (may_be_duplicate and duplicate.allows(exchange.status)),
             STATUS[exchange.operation_id],
@@ -132,7 +127,7 @@ def the_answer_is_about_the_resource_in_the_path(
     asked = path_parameters(exchange, context.contract.operations[exchange.operation_id].path).get(
         parameter
     )
-    yield judged_on(
+    yield judged(
         shown(exchange)["uid"] == asked,
         requirement,
         "The answer is about another resource than the one in the path",

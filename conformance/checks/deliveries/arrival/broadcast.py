@@ -7,16 +7,10 @@ from urllib.parse import parse_qsl
 from hookproof.conformance.checks.support.broadcast_reach import reaches
 from hookproof.conformance.checks.support.json_equality import exact, same
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.evidence import NOT_JSON, Case
-from hookproof.conformance.model.verdict import Judgement, holds, not_applicable, violated
-from hookproof.conformance.observations.dispatch import (
-    CONTENT_TYPE,
-    Destination,
-    Event,
-    deliveries_of,
-    destinations,
-    events,
-)
+from hookproof.conformance.model.evidence import NOT_JSON
+from hookproof.conformance.model.judgement import Judgement, holds, not_applicable, violated
+from hookproof.conformance.observations.case import Case, deliveries_of, destinations, events
+from hookproof.conformance.observations.destinations import CONTENT_TYPE, Destination, Event
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import FormEncoding

@@ -7,15 +7,9 @@ from typing import Final
 
 from hookproof.conformance.checks.support.broadcast_reach import reaches
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.evidence import Case
-from hookproof.conformance.model.verdict import Judgement, holds, not_applicable, violated
-from hookproof.conformance.observations.dispatch import (
-    Destination,
-    Event,
-    deliveries_of,
-    destinations,
-    events,
-)
+from hookproof.conformance.model.judgement import Judgement, holds, not_applicable, violated
+from hookproof.conformance.observations.case import Case, deliveries_of, destinations, events
+from hookproof.conformance.observations.destinations import Destination, Event
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import CreationVisit

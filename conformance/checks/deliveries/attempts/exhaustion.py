@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.judgement import Judgement, holds, violated
 from hookproof.conformance.model.notification import tells_of
-from hookproof.conformance.model.verdict import Judgement, holds, violated
-from hookproof.conformance.observations.dispatch import deliveries_of, destinations, events
+from hookproof.conformance.observations.case import Case, deliveries_of, destinations, events
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.vocabulary import Notify
 

@@ -3,16 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.judgement import Judgement, holds, violated
 from hookproof.conformance.model.tolerances import RATE_S
-from hookproof.conformance.model.verdict import Judgement, holds, violated
-from hookproof.conformance.observations.dispatch import (
-    Destination,
-    Event,
-    deliveries_of,
-    destinations,
-    events,
-)
+from hookproof.conformance.observations.case import Case, deliveries_of, destinations, events
+from hookproof.conformance.observations.destinations import Destination, Event
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.vocabulary import Excess, ZeroLimit
 

@@ -7,11 +7,11 @@ from typing import Final
 
 from hookproof.conformance.checks.support.json_equality import exact, same
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.judgement import Judgement, holds, not_applicable, violated
 from hookproof.conformance.model.retry_schedule import may_be_due, wait_before
 from hookproof.conformance.model.tolerances import EARLY_S, LATE_S
-from hookproof.conformance.model.verdict import Judgement, holds, not_applicable, violated
-from hookproof.conformance.observations.dispatch import deliveries_of, destinations, ended, events
+from hookproof.conformance.observations.case import Case, deliveries_of, destinations, events
+from hookproof.conformance.observations.destinations import ended
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import RedirectOutcome, RetryAfter, SuccessStatus

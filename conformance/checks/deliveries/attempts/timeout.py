@@ -3,16 +3,10 @@
 from collections.abc import Iterator
 
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.judgement import Judgement, holds, violated
 from hookproof.conformance.model.tolerances import LATE_S
-from hookproof.conformance.model.verdict import Judgement, holds, violated
-from hookproof.conformance.observations.dispatch import (
-    Destination,
-    deliveries_of,
-    destinations,
-    ended,
-    events,
-)
+from hookproof.conformance.observations.case import Case, deliveries_of, destinations, events
+from hookproof.conformance.observations.destinations import Destination, ended
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
 Attempts = tuple[ReceivedDelivery, ...]

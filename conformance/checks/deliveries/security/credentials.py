@@ -7,10 +7,9 @@ from urllib.parse import parse_qsl, unquote_plus, urlsplit
 
 from hookproof.conformance.checks.support.json_equality import exact
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.evidence import Case
-from hookproof.conformance.model.verdict import Judgement, holds, not_applicable, violated
+from hookproof.conformance.model.judgement import Judgement, holds, not_applicable, violated
+from hookproof.conformance.observations.case import Case, deliveries_of, destinations, events
 from hookproof.conformance.observations.client_assertion import NoAssertion, claims_of
-from hookproof.conformance.observations.dispatch import deliveries_of, destinations, events
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
 CREDENTIALS: Final = ("credentials",)

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from hookproof.conformance.checks.deliveries.arrival.reach import alive
 from hookproof.conformance.experiments.deliveries.security.egress import ASTRAY
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.evidence import Case
-from hookproof.conformance.model.verdict import Judgement, holds, violated
+from hookproof.conformance.model.judgement import Judgement, holds, violated
 from hookproof.conformance.observations.answer import refused
+from hookproof.conformance.observations.case import Case
 
 
 @check("6-20", experiments=("egress",))

@@ -4,19 +4,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.evidence import Case
-from hookproof.conformance.model.verdict import Judgement, holds, violated
-from hookproof.conformance.observations.delivery_signature import signature, signers
-from hookproof.conformance.observations.dispatch import (
-    Destination,
-    Event,
-    deliveries_of,
-    destinations,
-    events,
-)
+from hookproof.conformance.model.judgement import Judgement, Subject, holds, violated
+from hookproof.conformance.observations.case import Case, deliveries_of, destinations, events
+from hookproof.conformance.observations.destinations import Destination, Event
 from hookproof.conformance.observations.secret_windows import asked_window, shown_window
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from hookproof.receiver.signatures.verification import Verified
 from hookproof.spec.dialect.vocabulary import SigningSecrets
 
 ROLL: Final = ("roll",)
@@ -33,7 +25,12 @@ def signed_deliveries(
             continue
         for event in events(case):
             for delivery in deliveries_of(case, destination, event, context.dialect):
-                yield destination, event, delivery, signers(delivery, destination, context)
+                yield (
+                    destination,
+                    event,
+                    delivery,
+                    frozenset(case.signature(delivery, context).secrets),
+                )
 
 
 @check("4.3-2", "4.3-3", experiments=ROLL)
@@ -108,7 +105,7 @@ def the_simple_format_is_signed_by_the_secret_that_the_dialect_names(
             continue
         wanted = frozenset(in_order(kind, (roll.old_secret, roll.new_secret)))
         if found == wanted:
-            yield holds("4.3-7")
+            yield holds("4.3-7", deliveries=[delivery])
         else:
             yield violated(
                 "4.3-7",
@@ -117,6 +114,7 @@ def the_simple_format_is_signed_by_the_secret_that_the_dialect_names(
                 actual=f"signed by {named(roll.old_secret, found, destination)}",
                 exchanges=[case.exchange(roll.role)],
                 deliveries=[delivery],
+                subject=Subject.SIGNATURE,
             )
 
 
@@ -162,10 +160,10 @@ def two_living_secrets_sign_in_the_dialects_order(
             continue
         known = (roll.old_secret, roll.new_secret)
         wanted = tuple(known.index(secret) for secret in in_order(kind, known))
-        found = signature(delivery, destination, context, known)
-        in_header = found.in_order if isinstance(found, Verified) else ()
+        found = case.signature(delivery, context)
+        in_header = tuple(None if one is None else known.index(one) for one in found.in_order)
         if in_header == wanted:
-            yield holds("6-10")
+            yield holds("6-10", deliveries=[delivery])
         else:
             yield violated(
                 "6-10",
@@ -174,6 +172,7 @@ def two_living_secrets_sign_in_the_dialects_order(
                 actual=f"signatures by secrets {in_header}",
                 exchanges=[case.exchange(roll.role)],
                 deliveries=[delivery],
+                subject=Subject.SIGNATURE,
             )
 
 
@@ -201,7 +200,7 @@ def signs(
 ) -> Judgement:
     """Whether one secret signed a delivery as it should have or should not have."""
     if found is wanted:
-        return holds(requirement)
+        return holds(requirement, deliveries=[delivery])
     return violated(
         requirement,
         f"A delivery carries {'no' if wanted else 'a'} signature by the {which} secret",
@@ -211,6 +210,7 @@ def signs(
         actual="none" if wanted else "one",
         exchanges=[case.exchange(roll.role) for roll in destination.rolls],
         deliveries=[delivery],
+        subject=Subject.SIGNATURE,
     )
 
 

@@ -4,19 +4,18 @@ from collections.abc import Iterator
 from typing import Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.evidence import Case
-from hookproof.conformance.model.tolerances import STAMP_S
-from hookproof.conformance.model.verdict import Judgement, holds, not_applicable, violated
-from hookproof.conformance.observations.delivery_signature import signature, signers, why_unsigned
-from hookproof.conformance.observations.dispatch import (
-    Destination,
-    Event,
-    deliveries_of,
-    destinations,
-    events,
+from hookproof.conformance.model.judgement import (
+    Judgement,
+    Subject,
+    holds,
+    not_applicable,
+    violated,
 )
+from hookproof.conformance.model.tolerances import STAMP_S
+from hookproof.conformance.observations.case import Case, deliveries_of, destinations, events
+from hookproof.conformance.observations.destinations import Destination, Event
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from hookproof.receiver.signatures.verification import Reason, Unverified, Verified
+from hookproof.receiver.signatures.verification import Reason
 
 # The experiments that keep the secrets of their endpoints.
 SIGNED: Final = (
@@ -94,12 +93,11 @@ def a_delivery_is_signed_by_no_secret_of_another_endpoint(
     case: Case, context: CheckContext
 ) -> Iterator[Judgement]:
     """Of all secrets of the case only the endpoint's own verify."""
-    known = tuple(dict.fromkeys(secret for one in destinations(case) for secret in one.secrets))
     for destination, _, arrived in attempts(case, context):
         for delivery in arrived:
-            found = signers(delivery, destination, context, known)
+            found = frozenset(case.signature(delivery, context).known_secrets)
             if found and found <= set(destination.secrets):
-                yield holds("6-8")
+                yield holds("6-8", deliveries=[delivery])
             else:
                 yield violated(
                     "6-8",
@@ -110,6 +108,7 @@ def a_delivery_is_signed_by_no_secret_of_another_endpoint(
                     else "signed by no known secret",
                     exchanges=[case.exchange(destination.name)],
                     deliveries=[delivery],
+                    subject=Subject.SIGNATURE,
                 )
 
 
@@ -122,19 +121,20 @@ def one_living_secret_makes_one_advanced_signature(
     """
     for destination, _, arrived in attempts(case, context):
         for delivery in arrived if destination.advanced else ():
-            found = signature(delivery, destination, context)
-            if isinstance(found, Verified) and found.signatures == 1:
-                yield holds("6-10")
+            found = case.signature(delivery, context)
+            if found.verified and len(found.in_order) == 1:
+                yield holds("6-10", deliveries=[delivery])
             else:
                 yield violated(
                     "6-10",
                     "The advanced format does not carry one signature for the one living secret",
                     expected="one valid signature",
-                    actual=f"{found.signatures} signatures"
-                    if isinstance(found, Verified)
-                    else why_unsigned(found, case, delivery, destination, context),
+                    actual=f"{len(found.in_order)} signatures"
+                    if found.verified
+                    else found.why_unverified,
                     exchanges=[case.exchange(destination.name)],
                     deliveries=[delivery],
+                    subject=Subject.SIGNATURE,
                 )
 
 
@@ -150,11 +150,11 @@ def the_time_that_is_signed_is_that_of_the_attempt(
         unit_s = schemes.scheme(advanced=destination.advanced).timestamp_unit.in_seconds
         times: list[tuple[float, float]] = []
         for delivery in arrived:
-            found = signature(delivery, destination, context)
-            if isinstance(found, Unverified) and found.reason in TIME_REASONS:
+            found = case.signature(delivery, context)
+            if found.reason in TIME_REASONS:
                 yield stale(case, destination, found.detail, delivery)
-            if isinstance(found, Verified) and found.timestamp is not None:
-                times.append((found.timestamp, delivery.arrived_at))
+            if found.verified and found.signed_at is not None:
+                times.append((found.signed_at, delivery.arrived_at))
                 signed, passed = (times[-1][place] - times[0][place] for place in (0, 1))
                 if signed + unit_s + STAMP_S < passed:
                     yield stale(
@@ -164,7 +164,7 @@ def the_time_that_is_signed_is_that_of_the_attempt(
                         delivery,
                     )
                 else:
-                    yield holds("6-11")
+                    yield holds("6-11", deliveries=[delivery])
 
 
 def signed_or_not(
@@ -175,17 +175,18 @@ def signed_or_not(
     context: CheckContext,
 ) -> Judgement:
     """Whether a delivery verifies with its endpoint's secret in its endpoint's format."""
-    found = signature(delivery, destination, context)
-    if isinstance(found, Verified):
-        return holds(requirement)
+    found = case.signature(delivery, context)
+    if found.verified:
+        return holds(requirement, deliveries=[delivery])
     kind = "advanced" if destination.advanced else "simple"
     return violated(
         requirement,
         f"A delivery carries no valid signature in the {kind} format",
         expected=f"{context.dialect.signatures.scheme(advanced=destination.advanced).header} over the raw body",
-        actual=why_unsigned(found, case, delivery, destination, context),
+        actual=found.why_unverified,
         exchanges=[case.exchange(destination.name)],
         deliveries=[delivery],
+        subject=Subject.SIGNATURE,
     )
 
 
@@ -200,4 +201,5 @@ def stale(
         actual=actual,
         exchanges=[case.exchange(destination.name)],
         deliveries=[delivery],
+        subject=Subject.SIGNATURE,
     )

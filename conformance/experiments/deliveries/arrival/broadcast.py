@@ -5,16 +5,18 @@
 from collections.abc import AsyncIterator
 from typing import Final
 
-from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
 from hookproof.conformance.experiments.support.payloads import payloads
-from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.case import Case
 
 FORM: Final = "application/x-www-form-urlencoded"
 
 
 @experiment("broadcast")
-async def broadcast(context: ExperimentContext) -> AsyncIterator[Case]:
+async def broadcast(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast every payload, and one event to every content type."""
     async for case in run_scenarios(
         context, {"payloads": every_payload, "content types": content_types}

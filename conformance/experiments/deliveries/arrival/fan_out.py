@@ -9,16 +9,18 @@ import contextlib
 from collections.abc import AsyncIterator
 from typing import Final
 
-from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
-from hookproof.conformance.model.evidence import Case, PreconditionFailed
+from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
+from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.case import Case
 from hookproof.receiver.replies.script import Reply
 
 SHORT_TIMEOUT_S: Final = 2
 
 
 @experiment("fan_out")
-async def fan_out(context: ExperimentContext) -> AsyncIterator[Case]:
+async def fan_out(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast to endpoints that answer, fail, hang, are gone, are disabled, have no owner, or
     belong elsewhere.
     """

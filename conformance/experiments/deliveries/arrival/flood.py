@@ -6,10 +6,12 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Final
 
-from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
-from hookproof.conformance.model.evidence import Case
-from hookproof.conformance.target.definition import Profile
+from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.observations.case import Case
 
 # How many broadcasts there are, by profile.
 MANY: Final = {Profile.QUICK: 30, Profile.STANDARD: 200, Profile.DEEP: 400}
@@ -18,7 +20,7 @@ AT_A_TIME: Final = 8
 
 
 @experiment("flood", alone=True)
-async def flood(context: ExperimentContext) -> AsyncIterator[Case]:
+async def flood(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast many events."""
     async for case in run_scenarios(context, {"many": many}):
         yield case

@@ -4,13 +4,15 @@
 
 from collections.abc import AsyncIterator
 
-from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
-from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.case import Case
 
 
 @experiment("own_events", alone=True)
-async def own_events(context: ExperimentContext) -> AsyncIterator[Case]:
+async def own_events(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Create and roll beside an endpoint that listens, then a sentinel."""
     async for case in run_scenarios(context, {"changes": changes}):
         yield case

@@ -7,14 +7,16 @@ refused. The sentinel is accepted, and proves that deliveries came through all t
 
 from collections.abc import AsyncIterator
 
-from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import MARKER, Scenario, run_scenarios
-from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.case import Case
 from hookproof.conformance.target.client import Key
 
 
 @experiment("refused_broadcasts")
-async def refused_broadcasts(context: ExperimentContext) -> AsyncIterator[Case]:
+async def refused_broadcasts(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """A broadcast with each kind of key that opens nothing, then a sentinel."""
     async for case in run_scenarios(context, {"refused": refused}):
         yield case

@@ -4,13 +4,15 @@
 
 from collections.abc import AsyncIterator
 
-from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
-from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.case import Case
 
 
 @experiment("repeats")
-async def repeats(context: ExperimentContext) -> AsyncIterator[Case]:
+async def repeats(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Repeat a broadcast with the same key, and one without any key."""
     async for case in run_scenarios(context, {"same key": same_key, "no key": no_key}):
         yield case

@@ -9,14 +9,16 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Final
 
-from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.deliveries.attempts.retry_waiting import MARGIN_S, waits
 from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
-from hookproof.conformance.model.evidence import Case, PreconditionFailed
+from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
+from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.model.notification import tells_of
 from hookproof.conformance.model.retry_schedule import wait_before
 from hookproof.conformance.model.tolerances import LATE_S
-from hookproof.conformance.observations.dispatch import Destination, Event
+from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.destinations import Destination, Event
 from hookproof.receiver.replies.script import Reply
 from hookproof.spec.dialect.model import Dialect, Undecided
 
@@ -25,7 +27,7 @@ MOST_EVENTS: Final = 10
 
 
 @experiment("exhaustion", alone=True)
-async def exhaustion(context: ExperimentContext) -> AsyncIterator[Case]:
+async def exhaustion(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast to an endpoint that always fails, until it is disabled or once."""
     async for case in run_scenarios(context, {"always failing": always_failing}):
         yield case

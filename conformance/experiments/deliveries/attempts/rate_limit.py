@@ -10,10 +10,12 @@ import math
 from collections.abc import AsyncIterator
 from typing import Any, Final
 
-from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
-from hookproof.conformance.model.evidence import Case, PreconditionFailed
-from hookproof.conformance.target.definition import Profile
+from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
+from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.observations.case import Case
 from hookproof.receiver.replies.script import Reply
 from hookproof.spec.dialect.vocabulary import Excess, TimeUnit, ZeroLimit
 
@@ -30,7 +32,7 @@ PATIENCE_S: Final = {Profile.QUICK: 10.0, Profile.STANDARD: 10.0, Profile.DEEP: 
 
 
 @experiment("rate_limit", alone=True)
-async def rate_limit(context: ExperimentContext) -> AsyncIterator[Case]:
+async def rate_limit(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """A burst to endpoints with limits of their own, and to one without."""
     async for case in run_scenarios(context, {"burst": burst}):
         yield case

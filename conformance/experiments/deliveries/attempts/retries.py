@@ -7,12 +7,14 @@ import math
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Final
 
-from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.deliveries.attempts.retry_waiting import MARGIN_S, waits
 from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
-from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.model.tolerances import LATE_S
-from hookproof.conformance.observations.dispatch import Destination, Event
+from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.destinations import Destination, Event
 from hookproof.receiver.replies.script import Reply
 
 OK: Final = Reply(status=200)
@@ -30,7 +32,7 @@ SHORT_TIMEOUT_S: Final = 1
 
 
 @experiment("retries", alone=True)
-async def retries(context: ExperimentContext) -> AsyncIterator[Case]:
+async def retries(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast to endpoints that fail once or twice, redirect, ask for patience, or do not answer."""
     async for case in run_scenarios(context, {"failures": failures}):
         yield case

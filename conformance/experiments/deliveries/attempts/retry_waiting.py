@@ -6,8 +6,8 @@ from typing import Final
 
 from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.model.evidence import PreconditionFailed
+from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.retry_schedule import wait_before
-from hookproof.conformance.target.definition import Profile
 from hookproof.spec.dialect.model import Undecided
 
 # How long to wait beyond the moment when a further attempt is due before its absence is believed.

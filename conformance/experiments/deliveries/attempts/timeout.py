@@ -4,12 +4,14 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Final
 
-from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
-from hookproof.conformance.model.evidence import Case, PreconditionFailed
+from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
+from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.tolerances import LATE_S
-from hookproof.conformance.observations.dispatch import Destination, Event, ended
-from hookproof.conformance.target.definition import Profile
+from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.destinations import Destination, Event, ended
 from hookproof.receiver.replies.script import Reply
 
 TIMEOUT_S: Final = 2
@@ -28,7 +30,7 @@ DEFAULT_PATIENCE_S: Final = {Profile.QUICK: 3.0, Profile.STANDARD: 5.0, Profile.
 
 
 @experiment("timeout", alone=True)
-async def timeout(context: ExperimentContext) -> AsyncIterator[Case]:
+async def timeout(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast to endpoints that keep the service waiting."""
     async for case in run_scenarios(
         context, {"given time": given_time, "default time": default_time}

@@ -13,12 +13,14 @@ from collections.abc import AsyncIterator, Mapping
 from functools import partial
 from typing import Any, Final
 
-from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import Scenario, ScenarioFunction, run_scenarios
 from hookproof.conformance.experiments.support.json_web_key import elliptic_key
-from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.case import Case
 from hookproof.conformance.observations.client_assertion import ALGORITHM
-from hookproof.conformance.observations.dispatch import Destination
+from hookproof.conformance.observations.destinations import Destination
 from hookproof.conformance.target.capabilities import Presence
 from hookproof.receiver.client.control_api import Token
 from hookproof.receiver.replies.script import Reply
@@ -36,7 +38,7 @@ SHORT_LIFE_S: Final = 1.5
 
 
 @experiment("credentials", alone=True)
-async def credentials(context: ExperimentContext) -> AsyncIterator[Case]:
+async def credentials(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast to an endpoint of each kind of authentication."""
     scenarios: dict[str, ScenarioFunction] = {
         "oauth2": partial(shared_secret, fields=STANDARD_FIELDS, mapping=None),

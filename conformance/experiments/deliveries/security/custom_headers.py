@@ -3,9 +3,11 @@
 from collections.abc import AsyncIterator, Mapping
 from typing import Final
 
-from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
-from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.case import Case
 from hookproof.spec.dialect.model import Dialect
 
 FORGED: Final = "forged"
@@ -18,7 +20,7 @@ BROKEN: Final[Mapping[str, tuple[str, str]]] = {
 
 
 @experiment("custom_headers")
-async def custom_headers(context: ExperimentContext) -> AsyncIterator[Case]:
+async def custom_headers(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast with each reserved header in turn, and with line breaks in a name and in a value."""
     async for case in run_scenarios(context, {"hostile headers": hostile_headers}):
         yield case

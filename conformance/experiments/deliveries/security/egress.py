@@ -10,10 +10,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from functools import partial
 from typing import Final
 
-from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.deliveries.security.credentials import oauth2_towards
 from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
-from hookproof.conformance.model.evidence import Case, PreconditionFailed
+from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
+from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.case import Case
 from hookproof.conformance.target.egress_probe import Canary, NoCanary, listening
 from hookproof.receiver.replies.script import Reply
 
@@ -25,7 +27,7 @@ NO_CANARIES: Final = (
 
 
 @experiment("egress")
-async def egress(context: ExperimentContext) -> AsyncIterator[Case]:
+async def egress(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Each way to each canary."""
     if not context.canaries:
         raise PreconditionFailed(NO_CANARIES)

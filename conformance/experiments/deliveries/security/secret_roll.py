@@ -10,12 +10,14 @@ import math
 from collections.abc import AsyncIterator, Sequence
 from typing import Final
 
-from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
-from hookproof.conformance.model.evidence import Case, PreconditionFailed
+from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
+from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.tolerances import EXPIRY_S
-from hookproof.conformance.observations.dispatch import Destination
-from hookproof.conformance.target.definition import Profile
+from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.destinations import Destination
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
 # How long an old secret lives; the longer ones are tried if the first was over before anything had
@@ -33,7 +35,7 @@ STEP_S: Final = 0.4
 
 
 @experiment("roll")
-async def roll(context: ExperimentContext) -> AsyncIterator[Case]:
+async def roll(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Roll secrets in both formats, with windows of several lengths."""
     scenarios = {
         "overlap": overlap,

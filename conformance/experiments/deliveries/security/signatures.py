@@ -5,13 +5,15 @@
 from collections.abc import AsyncIterator
 from typing import Any
 
-from hookproof.conformance.experiments.context import ExperimentContext, experiment
+from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
-from hookproof.conformance.model.evidence import Case
+from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.case import Case
 
 
 @experiment("signing")
-async def signing(context: ExperimentContext) -> AsyncIterator[Case]:
+async def signing(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Several events to endpoints that differ in format and secret."""
     async for case in run_scenarios(context, {"formats": formats}):
         yield case

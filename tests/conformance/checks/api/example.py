@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from hookproof.conformance.model.check_registry import CheckContext
-from hookproof.conformance.model.evidence import Case, Exchange
-from hookproof.conformance.model.verdict import Judgement
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.judgement import Judgement
+from hookproof.conformance.observations.case import Case
 from tests.conformance.canned_evidence import case, exchange
 
 Judge = Callable[[Any, CheckContext], Iterator[Judgement]]

@@ -43,7 +43,8 @@ from hookproof.conformance.checks.api.responses.errors import (
     no_request_is_answered_with_a_server_error,
     what_does_not_exist_is_refused,
 )
-from hookproof.conformance.model.evidence import Case, Exchange
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.observations.case import Case
 from tests.conformance.canned_evidence import case, context, exchange
 from tests.conformance.checks.api.example import (
     OTHER_UID,

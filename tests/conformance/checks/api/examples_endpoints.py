@@ -44,7 +44,8 @@ from hookproof.conformance.checks.api.resources.secret_roll import (
     the_old_secret_expires_when_the_roll_says,
     the_secret_sent_is_among_those_in_the_answer,
 )
-from hookproof.conformance.model.evidence import Case, Exchange
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.observations.case import Case
 from tests.conformance.canned_evidence import NOW, case, exchange
 from tests.conformance.checks.api.example import (
     AT,

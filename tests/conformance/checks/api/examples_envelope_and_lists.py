@@ -39,7 +39,8 @@ from hookproof.conformance.checks.api.responses.envelope import (
     a_success_is_one_json_object,
     the_success_flag_of_a_success_is_true,
 )
-from hookproof.conformance.model.evidence import Case, Exchange
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.observations.case import Case
 from tests.conformance.canned_evidence import case, exchange
 from tests.conformance.checks.api.example import Example, created, page, refusal, tried
 

@@ -15,7 +15,8 @@ from hookproof.conformance.checks.api.resources.event import (
     the_data_of_an_event_are_bytes,
     the_headers_of_an_event_hold_the_custom_ones,
 )
-from hookproof.conformance.model.evidence import Case, Exchange
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.observations.case import Case
 from tests.conformance.canned_evidence import case
 from tests.conformance.checks.api.example import OTHER_UID, UID, Example, endpoint, event, refusal
 

@@ -16,7 +16,8 @@ from hookproof.conformance.checks.api.resources.portal_link import (
     an_update_never_moves_updated_at_back,
     listed_resources_have_a_uid_of_their_own,
 )
-from hookproof.conformance.model.evidence import Case, Exchange
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.observations.case import Case
 from tests.conformance.canned_evidence import case, exchange
 from tests.conformance.checks.api.example import (
     AT,

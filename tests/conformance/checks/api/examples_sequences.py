@@ -5,7 +5,8 @@
 from typing import Any
 
 from hookproof.conformance.checks.api.resources.sequences import a_sequence_agrees_with_its_model
-from hookproof.conformance.model.evidence import Case, Exchange
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.observations.case import Case
 from tests.conformance.canned_evidence import NOW, case, exchange
 from tests.conformance.checks.api.example import (
     OTHER_UID,

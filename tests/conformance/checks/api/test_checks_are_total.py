@@ -7,7 +7,8 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookproof.conformance.model.evidence import NOT_JSON, Case, Exchange
+from hookproof.conformance.model.evidence import NOT_JSON, Exchange
+from hookproof.conformance.observations.case import Case
 from tests.conformance.canned_evidence import context
 from tests.conformance.checks.api.example import Example
 from tests.conformance.checks.api.test_checks_of_the_api import EXAMPLES

@@ -30,8 +30,9 @@ from hookproof.conformance.checks.api.responses.enumerated_words import (
 )
 from hookproof.conformance.checks.api.responses.errors import a_refusal_has_the_dialects_error_body
 from hookproof.conformance.model.check_registry import all_checks
-from hookproof.conformance.model.evidence import Case, Exchange
+from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.case import Case
 from hookproof.conformance.results.redaction import Mask
 from tests.conformance.canned_evidence import case, context, exchange, verdicts
 from tests.conformance.checks.api import (

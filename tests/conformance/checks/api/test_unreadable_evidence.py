@@ -12,8 +12,8 @@ from hookproof.conformance.checks.api.resources.secret_roll import (
     a_roll_leaves_the_secrets_of_others_alone,
     the_new_secret_does_not_expire,
 )
-from hookproof.conformance.model.evidence import Case
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.case import Case
 from tests.conformance.canned_evidence import case, exchange, verdicts
 from tests.conformance.checks.api.example import Judge
 from tests.conformance.checks.api.examples_endpoints import (

@@ -10,8 +10,8 @@ from hookproof.conformance.checks.deliveries.arrival.reach import (
     the_endpoints_that_an_event_names_are_those_that_it_reached,
     the_service_sends_webhooks_of_its_own_as_the_dialect_says,
 )
-from hookproof.conformance.model.evidence import Case
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.case import Case
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.conformance.canned_deliveries import broadcast, destination, event, scenario, sent
 from tests.conformance.canned_evidence import delivery, verdicts

@@ -3,8 +3,8 @@ from dataclasses import replace
 from hookproof.conformance.checks.deliveries.arrival.refused_broadcasts import (
     a_refused_broadcast_is_not_delivered,
 )
-from hookproof.conformance.model.evidence import Case
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.case import Case
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.conformance.canned_deliveries import destination, event, scenario, sent
 from tests.conformance.canned_evidence import exchange, verdicts

@@ -7,9 +7,8 @@ from hookproof.conformance.checks.deliveries.attempts.exhaustion import (
     the_chat_channel_is_told_as_the_dialect_says,
 )
 from hookproof.conformance.model.check_registry import CheckContext
-from hookproof.conformance.model.evidence import Case
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.dispatch import facts_of
+from hookproof.conformance.observations.case import Case
 from hookproof.spec.dialect.model import Answer
 from hookproof.spec.dialect.vocabulary import Notify
 from tests.conformance.canned_deliveries import created, destination, event, sent

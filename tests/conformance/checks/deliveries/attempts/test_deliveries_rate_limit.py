@@ -10,8 +10,8 @@ from hookproof.conformance.checks.deliveries.attempts.rate_limit import (
     the_limit_of_one_endpoint_holds_back_no_other,
     two_endpoints_have_a_limit_each,
 )
-from hookproof.conformance.model.evidence import Case
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.case import Case
 from tests.conformance.canned_deliveries import created, destination, event, scenario, sent
 from tests.conformance.canned_evidence import NOW, case, verdicts
 

@@ -14,8 +14,8 @@ from hookproof.conformance.checks.deliveries.attempts.retries import (
     retry_after_is_treated_as_the_dialect_says,
     the_waits_between_attempts_lie_within_the_schedule,
 )
-from hookproof.conformance.model.evidence import Case
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.case import Case
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.conformance.canned_deliveries import (
     ATTEMPT,

@@ -2,8 +2,8 @@ from hookproof.conformance.checks.deliveries.attempts.timeout import (
     an_endpoint_that_answers_in_time_is_waited_for,
     an_endpoint_that_does_not_answer_is_given_up_in_time,
 )
-from hookproof.conformance.model.evidence import Case
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.case import Case
 from tests.conformance.canned_deliveries import destination, ending, event, scenario, sent
 from tests.conformance.canned_evidence import NOW, verdicts
 

@@ -17,9 +17,9 @@ from hookproof.conformance.checks.deliveries.security.credentials import (
     a_token_request_carries_an_assertion,
     a_token_request_carries_what_was_given,
 )
-from hookproof.conformance.model.evidence import Case
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.dispatch import Destination
+from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.destinations import Destination
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.conformance.canned_deliveries import destination, event, scenario, sent
 from tests.conformance.canned_evidence import delivery, verdicts

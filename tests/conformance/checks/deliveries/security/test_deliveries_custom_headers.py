@@ -3,9 +3,8 @@ from hookproof.conformance.checks.deliveries.security.custom_headers import (
     a_reserved_header_is_ignored_or_refused_as_the_dialect_says,
     no_custom_header_replaces_or_doubles_the_signature,
 )
-from hookproof.conformance.model.evidence import Case
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.dispatch import facts_of
+from hookproof.conformance.observations.case import Case
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.conformance.canned_deliveries import SIGNATURE, destination, event, sent
 from tests.conformance.canned_evidence import case, exchange, verdicts

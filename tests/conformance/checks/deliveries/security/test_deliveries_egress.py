@@ -2,8 +2,8 @@ from dataclasses import replace
 
 from hookproof.conformance.checks.deliveries.security.egress import no_request_reaches_a_canary
 from hookproof.conformance.experiments.deliveries.security.egress import ASTRAY
-from hookproof.conformance.model.evidence import Case
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.case import Case
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.conformance.canned_deliveries import destination, event, scenario, sent
 from tests.conformance.canned_evidence import exchange, verdicts

@@ -8,9 +8,10 @@ from hookproof.conformance.checks.deliveries.security.secret_roll import (
     the_simple_format_is_signed_by_the_secret_that_the_dialect_names,
     two_living_secrets_sign_in_the_dialects_order,
 )
-from hookproof.conformance.model.evidence import Case, Exchange
+from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.dispatch import Destination, Roll
+from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.destinations import Destination, Roll
 from tests.conformance.canned_deliveries import broadcast, destination, event, scenario, sent
 from tests.conformance.canned_evidence import NOW, exchange, verdicts
 

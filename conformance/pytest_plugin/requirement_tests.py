@@ -6,9 +6,7 @@ judge is an error in the test's setup, and one that was not exercised or is not 
 skipped test; what a baseline accepts is an expected failure.
 """
 
-import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any, Final
 
 import pytest
@@ -19,8 +17,6 @@ from hookproof.conformance.results.curl_command import curl
 from hookproof.spec.catalogue import Requirement
 
 NAME: Final = "hookproof"
-FOREIGN: Final = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
-NO_AUTOLOAD: Final = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"
 
 Judge = Callable[[Requirement], Entry]
 
@@ -75,26 +71,6 @@ class RequirementItem(pytest.Item):
         return NAME, None, self.name
 
 
-class RequirementPlugin:
-    """Makes the requirements all that is tested, and keeps what became of each."""
-
-    def __init__(self, requirements: Sequence[Requirement], judge: Judge):
-        self.entries: dict[str, Entry] = {}
-        self._requirements = requirements
-        self._judge = judge
-
-    def pytest_collection(self, session: pytest.Session) -> bool:
-        """Collect the requirements and no file."""
-        session.items = collected(session, self._requirements, self._kept)
-        session.testscollected = len(session.items)
-        return True
-
-    def _kept(self, requirement: Requirement) -> Entry:
-        entry = self._judge(requirement)
-        self.entries[requirement.id] = entry
-        return entry
-
-
 def collected(
     session: pytest.Session, requirements: Sequence[Requirement], judge: Judge
 ) -> list[pytest.Item]:
@@ -107,46 +83,9 @@ def collected(
     return items
 
 
-def run_suite(plugin: RequirementPlugin, *, max_fail: int) -> pytest.ExitCode:
-    """Run the suite in this process, apart from whatever pytest configuration the user has where
-    they stand.
-    """
-    with _without_foreign_settings():
-        code = pytest.main(
-            [
-                *("-c", os.devnull, "--rootdir", os.path.dirname(__file__), "--noconftest"),  # noqa: PTH120
-                *(
-                    "-p",
-                    "no:cacheprovider",
-                    "-p",
-                    "no:terminal",
-                    "-p",
-                    "no:logging",
-                    "-p",
-                    "no:faulthandler",
-                ),
-                *("-p", "no:unraisableexception", "-p", "no:threadexception"),
-                *("--assert=plain", "--capture=no", "--strict-markers", f"--maxfail={max_fail}"),
-            ],
-            plugins=[plugin],
-        )
-    return pytest.ExitCode(code)
-
-
 def _told(finding: Finding) -> str:
     lines = [finding.message, f"  expected: {finding.expected}", f"  actual: {finding.actual}"]
     lines.append(f"  seen: {finding.sightings} (check {finding.check})")
     return "\n".join(
         [*lines, *(f"  {command}" for command in curl(finding.exchanges).splitlines())]
     )
-
-
-@contextmanager
-def _without_foreign_settings() -> Iterator[None]:
-    kept = {name: os.environ.pop(name, None) for name in (*FOREIGN, NO_AUTOLOAD)}
-    os.environ[NO_AUTOLOAD] = "1"
-    try:
-        yield
-    finally:
-        del os.environ[NO_AUTOLOAD]
-        os.environ.update({name: value for name, value in kept.items() if value is not None})

@@ -1,0 +1,102 @@
+"""What one check says, over all observations that it judges, of each of its requirements."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from hookproof.conformance.grading.root_cause import root_cause
+from hookproof.conformance.model.check_registry import Check, CheckContext
+from hookproof.conformance.model.evidence import Observation
+from hookproof.conformance.model.judgement import Judgement
+from hookproof.conformance.model.ledger import Finding
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.results.defects import proof_size
+
+# Judges one observation with one check; the default is the check itself.
+JudgeObservation = Callable[[Check, Observation, CheckContext], "list[Judgement]"]
+
+MOST_SHOWN: Final = 3
+
+
+@dataclass(slots=True)
+class CheckResult:
+    """The judgements of one check, added up; of two findings of one defect the smaller stays."""
+
+    check: Check
+    exercised: Counter[str] = field(default_factory=Counter)
+    shown_by: dict[str, str] = field(default_factory=dict)
+    not_applicable: dict[str, list[str]] = field(default_factory=dict)
+    not_examined: dict[str, list[str]] = field(default_factory=dict)
+    findings: dict[tuple[str, str], Finding] = field(default_factory=dict)
+    errors: list[str] = field(default_factory=list)
+
+    def take(self, judgement: Judgement, observation: Observation, context: CheckContext) -> None:
+        """Add one judgement; raises ValueError for a requirement that the check is not bound to."""
+        name = judgement.requirement
+        if name not in self.check.requirements:
+            raise ValueError(f"it judges {name}, to which it is not bound")
+        if judgement.verdict is Verdict.NOT_APPLICABLE:
+            self.not_applicable.setdefault(name, []).append(judgement.message)
+            return
+        self.exercised[name] += 1
+        if judgement.verdict is Verdict.FAIL:
+            self._add(_finding(self.check, judgement, observation, context))
+        elif name not in self.shown_by:
+            self.shown_by[name] = proof_in_words(judgement, observation)
+
+    def add(self, other: "CheckResult") -> None:
+        """Add what the check said of further observations."""
+        self.exercised.update(other.exercised)
+        self.errors.extend(other.errors)
+        self.shown_by = other.shown_by | self.shown_by
+        for mine, theirs in (
+            (self.not_applicable, other.not_applicable),
+            (self.not_examined, other.not_examined),
+        ):
+            for name, reasons in theirs.items():
+                mine.setdefault(name, []).extend(reasons)
+        for finding in other.findings.values():
+            self._add(finding)
+
+    def _add(self, finding: Finding) -> None:
+        place = finding.requirement, finding.message
+        known = self.findings.get(place)
+        if known is None:
+            self.findings[place] = finding
+            return
+        smaller = finding if proof_size(finding) < proof_size(known) else known
+        self.findings[place] = replace(smaller, count=known.count + finding.count)
+
+
+def proof_in_words(judgement: Judgement, observation: Observation) -> str:
+    """Which exchanges and deliveries of an observation prove a judgement, in one line."""
+    exchanges = [
+        f"{exchange.method} {exchange.operation_id or 'request'} as {exchange.role!r}:"
+        f" {exchange.status or exchange.problem}"
+        for exchange in judgement.exchanges
+    ]
+    deliveries = [
+        f"delivery {delivery.sequence} at {delivery.token}" for delivery in judgement.deliveries
+    ]
+    named = [*exchanges, *deliveries]
+    more = f" and {len(named) - MOST_SHOWN} more" if len(named) > MOST_SHOWN else ""
+    return f"{observation.experiment}, {observation.name}: {'; '.join(named[:MOST_SHOWN])}{more}"
+
+
+def _finding(
+    check: Check, judgement: Judgement, observation: Observation, context: CheckContext
+) -> Finding:
+    return Finding(
+        requirement=judgement.requirement,
+        check=check.name,
+        message=judgement.message,
+        expected=judgement.expected,
+        actual=judgement.actual,
+        exchanges=judgement.exchanges,
+        deliveries=judgement.deliveries,
+        count=1,
+        experiment=observation.experiment,
+        case=observation.name,
+        cause=root_cause(judgement, observation, context),
+    )

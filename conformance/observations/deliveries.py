@@ -1,0 +1,56 @@
+"""What every observation of deliveries holds: the endpoints, the events, and how they were signed."""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+from hookproof.conformance.model.check_registry import CheckContext
+from hookproof.conformance.model.evidence import NotExaminedError, Observation
+from hookproof.conformance.observations.destinations import Destination, Event, shows
+from hookproof.conformance.observations.signature_reading import SignatureReading, read_signatures
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.spec.dialect.model import Dialect
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryObservation(Observation):
+    """Events that were broadcast, the destinations that were to get them, and what arrived.
+
+    Destinations stand in the order of their creation, events in that of their acceptance.
+    `signatures` are the readings of all deliveries to destinations of which a secret is known.
+    """
+
+    destinations: tuple[Destination, ...] = ()
+    events: tuple[Event, ...] = ()
+    signatures: tuple[SignatureReading, ...] = ()
+
+    def examined(self, dialect: Dialect) -> Self:
+        """The observation with its signatures read."""
+        return replace(
+            self, signatures=read_signatures(self.destinations, self.deliveries, dialect)
+        )
+
+    def destinations_named(self, *names: str) -> tuple[Destination, ...]:
+        """The destinations of these names, in order of creation."""
+        return tuple(one for one in self.destinations if one.name in names)
+
+    def events_named(self, *names: str) -> tuple[Event, ...]:
+        """The events of these names, in order of acceptance."""
+        return tuple(event for event in self.events if event.name in names)
+
+    def attempts(
+        self, destination: Destination, event: Event, dialect: Dialect
+    ) -> tuple[ReceivedDelivery, ...]:
+        """Every attempt to deliver the event to the destination, in order of arrival."""
+        return tuple(
+            delivery
+            for delivery in self.arrived_at(destination.token)
+            if shows(delivery, event, dialect)
+        )
+
+    def signature(self, delivery: ReceivedDelivery, context: CheckContext) -> SignatureReading:
+        """The reading of a delivery's signature; raises NotExaminedError if there is none."""
+        context.require_same_signatures()
+        for reading in self.signatures:
+            if (reading.token, reading.sequence) == (delivery.token, delivery.sequence):
+                return reading
+        raise NotExaminedError("no secret of the endpoint is known, so no signature was read")

@@ -1,0 +1,84 @@
+"""Destinations and events: whose deliveries an observation is about.
+
+A project's endpoints get every broadcast of the project, also those of other experiments. So each
+event carries a marker of its own, and only deliveries that show the marker, or the event's uid,
+count as deliveries of that event.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.spec.dialect.model import Dialect
+
+# The content type of deliveries unless an endpoint says otherwise (section 2.3).
+CONTENT_TYPE: Final = "application/json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roll:
+    """A roll of a secret: the role of its exchange, the secrets before and after it, and
+    `expiration` as sent, in the dialect's unit.
+    """
+
+    role: str
+    old_secret: str
+    new_secret: str
+    expiration: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Destination:
+    """An endpoint of the target whose URL leads to a token of the receiver.
+
+    The exchange that created it plays the role of its name. `secret` is the one given, or the one
+    that the response showed, or None if neither is known. `settings` are the fields of the request
+    that created it.
+    """
+
+    name: str
+    token: str
+    uid: str
+    project: str
+    secret: str | None
+    settings: Mapping[str, Any]
+    rolls: tuple[Roll, ...] = ()
+
+    @property
+    def advanced(self) -> bool:
+        """Which signature format its deliveries have (section 2.3)."""
+        return self.settings.get("advanced_signatures") is True
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """All secrets that it ever had, oldest first."""
+        return (*([self.secret] if self.secret else []), *(roll.new_secret for roll in self.rolls))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """A broadcast that the target accepted; its exchange plays the role of its name."""
+
+    name: str
+    marker: str
+    uid: str | None
+    project: str
+
+
+def shows(delivery: ReceivedDelivery, event: Event, dialect: Dialect) -> bool:
+    """Whether a request is a delivery of this event."""
+    marker = event.marker.encode()
+    return (
+        marker in delivery.body
+        or any(event.marker in value for _, value in delivery.headers)
+        or (
+            event.uid is not None and delivery.header(dialect.delivery.event_id_header) == event.uid
+        )
+    )
+
+
+def ended(delivery: ReceivedDelivery) -> float | None:
+    """When an attempt was answered or given up, on the monotonic clock in seconds, or None."""
+    moments = (delivery.completed_monotonic, delivery.closed_monotonic)
+    return min((moment for moment in moments if moment is not None), default=None)

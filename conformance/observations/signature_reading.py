@@ -1,0 +1,164 @@
+"""Which secrets signed a delivery, found out once, before the secrets are masked (section 6)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from hookproof.conformance.observations.destinations import Destination
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.receiver.signatures.diagnosis import Known as KnownValues
+from hookproof.receiver.signatures.diagnosis import bisect as diagnose
+from hookproof.receiver.signatures.signed_message import Reason
+from hookproof.receiver.signatures.verification import Unverified, Verified, verify
+from hookproof.spec.dialect.model import Dialect
+
+# Times of earlier attempts that are tried as the one that was signed.
+MOST_TIMES: Final = 8
+
+# Deliveries of one observation whose bad signature is searched for its cause: each search may
+# take some 40 ms, and where one is bad mostly all are, for the same cause.
+MOST_DIAGNOSED: Final = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignatureReading:
+    """What the signature of one delivery showed under the dialect of the run.
+
+    `token` and `sequence` name the delivery. `secrets` are those of its endpoint that signed it,
+    `known_secrets` those of all endpoints of the observation. `in_order` holds for each of the
+    header's signatures the secret that made it, or None. `signed_at` is the signed time in Unix
+    seconds, if there is one. Where no secret of the endpoint signed, `reason` and `detail` are the
+    verifier's word, and `cause` is what the sender did instead, as far as it was searched for.
+    """
+
+    token: str
+    sequence: int
+    secrets: tuple[str, ...] = ()
+    known_secrets: tuple[str, ...] = ()
+    in_order: tuple[str | None, ...] = ()
+    signed_at: float | None = None
+    reason: Reason | None = None
+    detail: str = ""
+    cause: str = ""
+
+    @property
+    def verified(self) -> bool:
+        """Whether a secret of its endpoint signed the delivery."""
+        return self.reason is None
+
+    @property
+    def why_unverified(self) -> str:
+        """One line for a reader."""
+        if self.reason is None:
+            return "signed"
+        return f"{self.reason}: {self.detail}" + (f"; {self.cause}" if self.cause else "")
+
+
+def read_signatures(
+    destinations: Sequence[Destination], deliveries: Sequence[ReceivedDelivery], dialect: Dialect
+) -> tuple[SignatureReading, ...]:
+    """The readings of all deliveries to destinations of which a secret is known."""
+    every_secret = tuple(dict.fromkeys(secret for one in destinations for secret in one.secrets))
+    by_token = {one.token: one for one in destinations if one.secrets}
+    diagnosed = 0
+    readings: list[SignatureReading] = []
+    for delivery in deliveries:
+        destination = by_token.get(delivery.token)
+        if destination is None:
+            continue
+        found = _verified(delivery, destination, dialect, destination.secrets)
+        known = _verified(delivery, destination, dialect, every_secret)
+        cause = ""
+        if isinstance(found, Unverified) and diagnosed < MOST_DIAGNOSED:
+            diagnosed += 1
+            cause = _cause(delivery, destination, destinations, deliveries, dialect)
+        readings.append(_reading(delivery, destination, found, known, every_secret, cause))
+    return tuple(readings)
+
+
+def _reading(
+    delivery: ReceivedDelivery,
+    destination: Destination,
+    found: Verified | Unverified,
+    known: Verified | Unverified,
+    every_secret: Sequence[str],
+    cause: str,
+) -> SignatureReading:
+    signers = (
+        tuple(every_secret[place] for place in known.secrets) if isinstance(known, Verified) else ()
+    )
+    if isinstance(found, Unverified):
+        return SignatureReading(
+            token=delivery.token,
+            sequence=delivery.sequence,
+            known_secrets=signers,
+            reason=found.reason,
+            detail=found.detail,
+            cause=cause,
+        )
+    own = destination.secrets
+    return SignatureReading(
+        token=delivery.token,
+        sequence=delivery.sequence,
+        secrets=tuple(own[place] for place in found.secrets),
+        known_secrets=signers,
+        in_order=tuple(None if place is None else own[place] for place in found.in_order),
+        signed_at=found.timestamp,
+    )
+
+
+def _verified(
+    delivery: ReceivedDelivery, destination: Destination, dialect: Dialect, secrets: Sequence[str]
+) -> Verified | Unverified:
+    return verify(
+        dialect.signatures.scheme(advanced=destination.advanced),
+        dialect.signatures.secret,
+        secrets,
+        delivery.headers,
+        dialect.delivery.event_id_header,
+        delivery.body,
+        delivery.arrived_at,
+    )
+
+
+def _cause(
+    delivery: ReceivedDelivery,
+    destination: Destination,
+    destinations: Sequence[Destination],
+    deliveries: Sequence[ReceivedDelivery],
+    dialect: Dialect,
+) -> str:
+    diagnosis = diagnose(
+        dialect.signatures.scheme(advanced=destination.advanced),
+        dialect.signatures.secret,
+        destination.secrets,
+        delivery.headers,
+        dialect.delivery.event_id_header,
+        delivery.body,
+        delivery.arrived_at,
+        known=_known_values(delivery, destination, destinations, deliveries),
+    )
+    if diagnosis is None:  # verified after all
+        return ""
+    return f"the sender {diagnosis.cause}" if diagnosis.explained else str(diagnosis.cause)
+
+
+def _known_values(
+    delivery: ReceivedDelivery,
+    destination: Destination,
+    destinations: Sequence[Destination],
+    deliveries: Sequence[ReceivedDelivery],
+) -> KnownValues:
+    """What a sender may have mixed up: other endpoints' secrets, the times of earlier attempts."""
+    others = {
+        f"the secret of endpoint {one.name!r}": secret
+        for one in destinations
+        if one.token != destination.token
+        for secret in one.secrets
+    }
+    earlier = [
+        one.arrived_at
+        for one in deliveries
+        if one.token == destination.token and one.arrived_at < delivery.arrived_at
+    ]
+    return KnownValues(secrets=others, times=tuple(earlier[:MOST_TIMES]))

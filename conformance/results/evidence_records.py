@@ -1,0 +1,92 @@
+"""Observations as they stand in run.jsonl: to JSON and back."""
+
+import importlib
+import pkgutil
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from functools import cache
+from typing import Any, get_type_hints
+
+import msgspec
+
+from hookproof.conformance.model.evidence import Evidence, Exchange, NotObserved, Observation
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+
+_SHARED = frozenset(field.name for field in fields(Observation))
+
+
+def evidence_json(evidence: Evidence) -> dict[str, Any]:
+    """A JSON object from which `evidence_of` makes an equal observation.
+
+    `facts` holds the fields of the observation's class; `obstacle` says why there is none. Raises
+    TypeError for a field that cannot be written as JSON.
+    """
+    shared: dict[str, Any] = {
+        "experiment": evidence.experiment,
+        "name": evidence.name,
+        "exchanges": [exchange.to_json() for exchange in evidence.exchanges],
+        "deliveries": [delivery.to_json() for delivery in evidence.deliveries],
+    }
+    if isinstance(evidence, NotObserved):
+        own: dict[str, Any] = {
+            "observation": evidence.observation,
+            "facts": {},
+            "obstacle": evidence.reason,
+        }
+    else:
+        facts = own_fields(evidence)
+        own = {"observation": type(evidence).__name__, "facts": facts, "obstacle": None}
+    return shared | own
+
+
+def evidence_of(value: Mapping[str, Any]) -> Evidence:
+    """The observation that `evidence_json` wrote; raises KeyError, TypeError or ValueError."""
+    shared = {
+        "experiment": value["experiment"],
+        "name": value["name"],
+        "exchanges": tuple(map(Exchange.from_json, value["exchanges"])),
+        "deliveries": tuple(map(ReceivedDelivery.from_json, value["deliveries"])),
+    }
+    if value["obstacle"] is not None:
+        return NotObserved(observation=value["observation"], reason=value["obstacle"], **shared)
+    kind = observation_types()[value["observation"]]
+    return kind(**shared, **own_values(kind, value["facts"]))
+
+
+def own_fields(observation: Observation) -> dict[str, Any]:
+    """The fields of an observation's class as JSON values; raises TypeError for others."""
+    return {
+        field.name: msgspec.to_builtins(getattr(observation, field.name))
+        for field in fields(observation)
+        if field.name not in _SHARED
+    }
+
+
+def own_values(kind: type[Observation], written: Mapping[str, Any]) -> dict[str, Any]:
+    """The values behind `own_fields`; raises ValueError for JSON of another shape."""
+    hints = _hints(kind)  # type: ignore[arg-type] # a class can be hashed
+    return {name: msgspec.convert(value, hints[name]) for name, value in written.items()}
+
+
+@cache
+def observation_types() -> Mapping[str, type[Observation]]:
+    """Every class of observation by its name."""
+    package = importlib.import_module("hookproof.conformance.observations")
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        importlib.import_module(module.name)
+    return {kind.__name__: kind for kind in _subclasses(Observation)}
+
+
+@cache
+def _hints(kind: type[Observation]) -> Mapping[str, Any]:
+    return get_type_hints(kind)
+
+
+def _subclasses(kind: type[Observation]) -> Iterator[type[Observation]]:
+    # A data class with slots takes the place of the class that was written, which may still be
+    # listed: the one that its module knows is meant.
+    for below in kind.__subclasses__():
+        if getattr(sys.modules[below.__module__], below.__name__, None) is below:
+            yield below
+            yield from _subclasses(below)
