@@ -91,7 +91,7 @@ class Trial:
         self.received.extend(arrived)
         return arrived
 
-    def observe(self, kind: type[Observed], **fields: Any) -> Observed:
+    def observe(self, kind: type[Observed], /, **fields: Any) -> Observed:
         """An observation of this class with what was called and received up to now."""
         return kind(
             experiment=self.experiment,

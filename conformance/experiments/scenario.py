@@ -241,7 +241,7 @@ class Scenario:
         """Wait as long as a silence must last to prove that nothing more comes."""
         await asyncio.sleep(self.context.budgets.quiet_s)
 
-    async def observe(self, kind: type[Delivered], **fields: Any) -> Delivered:
+    async def observe(self, kind: type[Delivered], /, **fields: Any) -> Delivered:
         """An observation of this class, with everything that has arrived up to now."""
         for destination in self.destinations:
             await self.arrived(destination)

@@ -1,4 +1,4 @@
-"""What every observation of deliveries holds: the endpoints, the events, and how they were signed."""
+"""What every observation of deliveries holds: endpoints, events, and how they were signed."""
 
 from dataclasses import dataclass, replace
 from typing import Self

@@ -1,8 +1,6 @@
-"""Access: every operation with each kind of key that must not open it, and what was refused changed
-nothing.
+"""Access: every operation with each kind of key that must not open it (section 5).
 
-Facts of a case: `kind`, what was wrong with the key, and the `operation_id` that was called with
-it.
+What is refused must change nothing: a roll and an update are looked at before and afterwards.
 """
 
 import asyncio
@@ -20,6 +18,13 @@ from hookproof.conformance.experiments.support.valid_requests import (
 )
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.preparation import Preparation
+from hookproof.conformance.observations.requests.keys import (
+    BroadcastsWithoutRight,
+    CallWithKey,
+    CreationsWithoutRight,
+    KeyKind,
+)
 from hookproof.conformance.target.client import Key
 from hookproof.conformance.target.definition import Project
 from hookproof.spec.contract.service_contract import OPERATION_IDS
@@ -34,7 +39,7 @@ class Attempt:
     for.
     """
 
-    kind: str
+    kind: KeyKind
     key: Key = Key.OWN
     authorization: str | None = None
     project: Project | None = None
@@ -46,21 +51,25 @@ class Attempt:
         return {"key": key, "headers": headers, "project": self.project}
 
 
-@experiment("access", busy=True)
+@experiment(
+    "access",
+    observes=(CallWithKey, CreationsWithoutRight, BroadcastsWithoutRight, Preparation),
+    busy=True,
+)
 async def access(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """One case per operation and kind of key, and the traces that refused requests must not leave."""
+    """Call each operation with each kind of key, and look for what refused requests left behind."""
     trial = context.trial("resources to ask for")
     requests = await valid_requests(context, trial)
     attempts = tuple(_attempts(context, await _credentials(context, trial)))
-    yield trial.case()
+    yield trial.observe(Preparation)
     if len(context.projects) == 1:
-        yield context.trial("the key of another project").obstacle(
-            "One project has no foreign key; name a second one."
+        yield context.trial("the key of another project").not_observed(
+            CallWithKey, "One project has no foreign key; name a second one."
         )
     tried = [_refusals(context, requests, operation_id, attempts) for operation_id in OPERATION_IDS]
-    for cases in await asyncio.gather(*tried):
-        for case in cases:
-            yield case
+    for observations in await asyncio.gather(*tried):
+        for observation in observations:
+            yield observation
     yield await _no_endpoint_left(context, requests)
     yield await _no_event_left(context)
 
@@ -68,22 +77,25 @@ async def access(context: ExperimentContext) -> AsyncIterator[Evidence]:
 def _attempts(context: ExperimentContext, credentials: dict[str, str]) -> Iterator[Attempt]:
     own, written = context.projects[0], context.dialect.authentication.key_format
     for key in (Key.NONE, Key.EMPTY, Key.WRONG, Key.TRUNCATED):
-        yield Attempt(kind=key.value, key=key)
+        yield Attempt(kind=KeyKind(key.value), key=key)
     before = written.partition(PLACEHOLDER)[0]
     others = [
         scheme for scheme in OTHER_SCHEMES if scheme.strip().casefold() != before.strip().casefold()
     ]
-    yield Attempt(kind="format", authorization=others[0] + own.api_key)
+    yield Attempt(kind=KeyKind.FORMAT, authorization=others[0] + own.api_key)
     if before.strip():
-        yield Attempt(kind="format", key=Key.BARE)
+        yield Attempt(kind=KeyKind.FORMAT, key=Key.BARE)
     for credential in credentials.values():
-        yield Attempt(kind="credential", authorization=written.replace(PLACEHOLDER, credential))
+        yield Attempt(
+            kind=KeyKind.CREDENTIAL, authorization=written.replace(PLACEHOLDER, credential)
+        )
     yield Attempt(
-        kind="unknown project", project=Project(id=context.word("nowhere"), api_key=own.api_key)
+        kind=KeyKind.UNKNOWN_PROJECT,
+        project=Project(id=context.word("nowhere"), api_key=own.api_key),
     )
     if len(context.projects) > 1:
         yield Attempt(
-            kind="foreign", project=Project(id=own.id, api_key=context.projects[1].api_key)
+            kind=KeyKind.FOREIGN, project=Project(id=own.id, api_key=context.projects[1].api_key)
         )
 
 
@@ -105,9 +117,13 @@ async def _refusals(
     operation_id: str,
     attempts: Sequence[Attempt],
 ) -> list[Evidence]:
-    """One after the other, since a key that opens after all changes what the next attempt looks at."""
+    # One after the other: a key that opens after all changes what the next attempt looks at.
     if not requests.can_call(operation_id):
-        return [context.trial(f"{operation_id} without the right key").obstacle(NO_PORTAL_LINKS)]
+        return [
+            context.trial(f"{operation_id} without the right key").not_observed(
+                CallWithKey, NO_PORTAL_LINKS
+            )
+        ]
     return [await _refusal(context, requests, operation_id, attempt) for attempt in attempts]
 
 
@@ -125,7 +141,7 @@ async def _refusal(
             **attempt.arguments(),
         )
         await _look(trial, requests, operation_id, "after")
-    return trial.case(facts={"kind": attempt.kind, "operation_id": operation_id})
+    return trial.observe(CallWithKey, kind=attempt.kind, operation_id=operation_id)
 
 
 async def _look(trial: Trial, requests: ValidRequests, operation_id: str, role: str) -> None:
@@ -143,7 +159,7 @@ async def _no_endpoint_left(context: ExperimentContext, requests: ValidRequests)
     trial = context.trial("createEndpoint leaves nothing")
     link = requests.portal_link
     if link is None:
-        return trial.obstacle(NO_PORTAL_LINKS)
+        return trial.not_observed(CreationsWithoutRight, NO_PORTAL_LINKS)
     owner, place = context.word("owner"), requests.path("getPortalLink")
     async with context.portal_links:
         await trial.call(
@@ -158,7 +174,7 @@ async def _no_endpoint_left(context: ExperimentContext, requests: ValidRequests)
             await trial.call("createEndpoint", role="refused", body=body, key=key)
         await trial.call("getPortalLink", role="after", path=place)
         await put_back(context, trial, link)
-    return trial.case(facts={"kind": "trace", "operation_id": "createEndpoint"})
+    return trial.observe(CreationsWithoutRight, operation_id="createEndpoint")
 
 
 async def _no_event_left(context: ExperimentContext) -> Evidence:
@@ -168,4 +184,4 @@ async def _no_event_left(context: ExperimentContext) -> Evidence:
     for key in (Key.NONE, Key.WRONG):
         await trial.call("createBroadcastEvent", role="refused", body=body, key=key)
     await trial.call("createBroadcastEvent", role="accepted", body=body)
-    return trial.case(facts={"kind": "trace", "operation_id": "createBroadcastEvent"})
+    return trial.observe(BroadcastsWithoutRight, operation_id="createBroadcastEvent")

@@ -1,8 +1,6 @@
-"""Hostile: bodies, media types, sizes, paths and methods that no client of the document would send
-(sections 7 and 8).
+"""Hostile requests: bodies, media types, sizes, paths and methods that no client would send.
 
-Facts of a case: `about`, what is tried, and the `operation_id` or null. The exchange to judge plays
-the role "tried"; "odd" is for the oracles alone.
+Sections 7 and 8. What is merely odd is observed for the oracles alone.
 """
 
 import asyncio
@@ -21,6 +19,13 @@ from hookproof.conformance.experiments.support.valid_requests import (
 )
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.preparation import OddRequest, Preparation
+from hookproof.conformance.observations.requests.mistakes import (
+    Bound,
+    Mistake,
+    MistakenRequest,
+    RequestWithinBounds,
+)
 from hookproof.conformance.target.client import Key, encoded
 
 NOT_JSON: Final = {
@@ -73,53 +78,72 @@ IN_FLIGHT = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Try:
-    """One request to make; `target` is its path, already percent-encoded."""
+    """One request to make; `target` is its path, already percent-encoded.
 
-    about: str
+    It `shows` what becomes of a mistake or at a bound; None stands for what is merely odd.
+    """
+
+    shows: Mistake | Bound | None
     name: str
     method: str
     target: str
     operation_id: str | None = None
     content: bytes | None = None
     media_type: str = "application/json"
-    role: str = "tried"
 
 
-@experiment("hostile", busy=True)
+@experiment(
+    "hostile",
+    observes=(MistakenRequest, RequestWithinBounds, OddRequest, Preparation),
+    busy=True,
+)
 async def hostile(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """One case per request."""
+    """Send each request once."""
     trial = context.trial("resources to ask for")
     requests = await valid_requests(context, trial)
-    yield trial.case()
+    yield trial.observe(Preparation)
     if requests.portal_link is None:
-        yield context.trial("requests about portal links").obstacle(NO_PORTAL_LINKS)
+        yield context.trial("requests about portal links").not_observed(
+            MistakenRequest, NO_PORTAL_LINKS
+        )
     tries = [
         *_bodies(context, requests),
         *_sizes(context, requests),
         *_methods(requests),
         *_paths(context),
     ]
-    gate = asyncio.Semaphore(IN_FLIGHT)
-    for case in await asyncio.gather(*(_tried(context, one, gate) for one in tries)):
-        yield case
+    places = asyncio.Semaphore(IN_FLIGHT)
+    tried = [_tried(context, request, places) for request in tries]
+    for observation in await asyncio.gather(*tried):
+        yield observation
 
 
-async def _tried(context: ExperimentContext, one: Try, gate: asyncio.Semaphore) -> Evidence:
-    trial = context.trial(f"{one.name}, {one.operation_id or one.target[:80]}")
-    further = [("Content-Type", one.media_type)] if one.content is not None else []
-    async with gate, turn(context, one.operation_id or ""):
+async def _tried(context: ExperimentContext, request: Try, places: asyncio.Semaphore) -> Evidence:
+    trial = context.trial(f"{request.name}, {request.operation_id or request.target[:80]}")
+    further = [("Content-Type", request.media_type)] if request.content is not None else []
+    async with places, turn(context, request.operation_id or ""):
         exchange = await context.api.send(
-            operation_id=one.operation_id,
-            role=one.role,
+            operation_id=request.operation_id,
+            role="odd" if request.shows is None else "tried",
             project=trial.project,
-            method=one.method,
-            target=one.target,
-            content=one.content,
+            method=request.method,
+            target=request.target,
+            content=request.content,
             headers=context.api.headers(trial.project, Key.OWN, False, further),
             key=Key.OWN,
         )
     trial.exchanges.append(exchange)
-    return trial.case(facts={"about": one.about, "operation_id": one.operation_id})
+    match request.shows:
+        case Mistake() as mistake:
+            return trial.observe(
+                MistakenRequest, operation_id=request.operation_id, mistake=mistake
+            )
+        case Bound() as bound:
+            return trial.observe(
+                RequestWithinBounds, operation_id=request.operation_id, bound=bound
+            )
+        case None:
+            return trial.observe(OddRequest)
 
 
 def _bodies(context: ExperimentContext, requests: ValidRequests) -> Iterator[Try]:
@@ -131,13 +155,17 @@ def _bodies(context: ExperimentContext, requests: ValidRequests) -> Iterator[Try
         )
         place = {"operation_id": operation_id, "method": method, "target": target}
         for name, content in NOT_JSON.items():
-            yield Try(about="not JSON", name=name, content=content, **place)
+            yield Try(shows=Mistake.NOT_JSON, name=name, content=content, **place)
         for name, content in ODD_JSON.items():
-            yield Try(about="odd JSON", name=name, content=content, role="odd", **place)
+            yield Try(shows=None, name=name, content=content, **place)
         for media_type in MEDIA_TYPES:
             content = encoded(requests.body(operation_id))
             yield Try(
-                about="media type", name=media_type, media_type=media_type, content=content, **place
+                shows=Mistake.MEDIA_TYPE,
+                name=media_type,
+                media_type=media_type,
+                content=content,
+                **place,
             )
 
 
@@ -156,7 +184,7 @@ def _sizes(context: ExperimentContext, requests: ValidRequests) -> Iterator[Try]
         content = _padded(encoded(requests.body(operation_id)), limit + 1)
         target = requests.target(operation_id)
         yield Try(
-            about="above the size limit",
+            shows=Mistake.TOO_LARGE,
             name="one byte too many",
             content=content,
             target=target,
@@ -168,7 +196,7 @@ def _sizes(context: ExperimentContext, requests: ValidRequests) -> Iterator[Try]
         "target": requests.target("createBroadcastEvent"),
     }
     yield Try(
-        about="within the size limit",
+        shows=Bound.SIZE,
         name="as large as allowed",
         method="POST",
         content=content,
@@ -186,7 +214,7 @@ def _methods(requests: ValidRequests) -> Iterator[Try]:
         if requests.can_call(operation_id):
             target = requests.target(operation_id)
             yield Try(
-                about="another method", name=method, method=method, target=target, content=b"{}"
+                shows=Mistake.METHOD, name=method, method=method, target=target, content=b"{}"
             )
 
 
@@ -198,7 +226,7 @@ def _paths(context: ExperimentContext) -> Iterator[Try]:
         f"/api/v1/{context.word('nowhere')}",
         f"{project}/{context.word('other')}",
     ):
-        yield Try(about="unknown path", name="path outside", method="GET", target=target)
+        yield Try(shows=Mistake.PATH, name="path outside", method="GET", target=target)
     odd = (
         "%2F",
         "..%2F..%2Fetc%2Fpasswd",
@@ -213,7 +241,10 @@ def _paths(context: ExperimentContext) -> Iterator[Try]:
         for kind in ("endpoints", "portal-links"):
             target = f"{project}/{kind}/{identifier}"
             yield Try(
-                about="odd path", name="odd identifier", method="GET", target=target, role="odd"
+                shows=None,
+                name="odd identifier",
+                method="GET",
+                target=target,
             )
     for query in (
         "?perPage=9999999999999999999999",
@@ -222,9 +253,8 @@ def _paths(context: ExperimentContext) -> Iterator[Try]:
     ):
         for kind in ("sources", "portal-links"):
             yield Try(
-                about="odd query",
+                shows=None,
                 name="odd query",
                 method="GET",
                 target=f"{project}/{kind}{query}",
-                role="odd",
             )

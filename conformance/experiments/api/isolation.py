@@ -1,7 +1,4 @@
-"""Isolation: what one project holds is out of reach through the path of another (section 1).
-
-Facts of a case: `about`, the operation that was tried across, or what was compared.
-"""
+"""Isolation: what one project holds is out of reach through the path of another (section 1)."""
 
 from collections.abc import AsyncIterator
 
@@ -14,20 +11,30 @@ from hookproof.conformance.experiments.support.existing_resources import (
 from hookproof.conformance.experiments.support.valid_requests import ValidRequests, valid_requests
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.preparation import Preparation
+from hookproof.conformance.observations.requests.isolation import (
+    CallAcrossProjects,
+    ListsOfTwoProjects,
+    OneOwnerInTwoProjects,
+)
 from hookproof.conformance.target.definition import Project
 
 ONE_PROJECT = "it takes two projects: name a second one with its key in target.yaml"
 
 
-@experiment("isolation", busy=True)
+@experiment(
+    "isolation",
+    observes=(CallAcrossProjects, ListsOfTwoProjects, OneOwnerInTwoProjects, Preparation),
+    busy=True,
+)
 async def isolation(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Everything of the first project is asked for in the second, with the second one's key."""
     if len(context.projects) < 2:  # noqa: PLR2004
-        yield context.trial("two projects").obstacle(ONE_PROJECT)
+        yield context.trial("two projects").not_observed(None, ONE_PROJECT)
         return
     trial = context.trial("resources to ask for")
     requests, elsewhere = await valid_requests(context, trial), context.projects[1]
-    yield trial.case()
+    yield trial.observe(Preparation)
     for operation_id in (
         "getEndpoint",
         "expireEndpointSecret",
@@ -45,22 +52,24 @@ async def _across(
 ) -> Evidence:
     trial = context.trial(f"{operation_id} across projects")
     if not requests.can_call(operation_id):
-        return trial.obstacle(NO_PORTAL_LINKS)
+        return trial.not_observed(CallAcrossProjects, NO_PORTAL_LINKS)
     fetch = "getPortalLink" if "PortalLink" in operation_id else "getEndpoint"
     path, body = requests.path(operation_id), requests.body(operation_id)
     async with context.portal_links:
         await trial.call(fetch, role="before", path=path)
         await trial.call(operation_id, role="across", path=path, body=body, project=elsewhere)
         await trial.call(fetch, role="after", path=path)
-    return trial.case(facts={"about": operation_id})
+    return trial.observe(CallAcrossProjects, operation_id=operation_id)
 
 
 async def _lists(context: ExperimentContext, operation_id: str, elsewhere: Project) -> Evidence:
     trial = context.trial(f"{operation_id} in two projects")
     await stocked(context, trial, operation_id)
     await stocked(context, trial, operation_id, project=elsewhere)
-    return trial.case(
-        facts={"about": operation_id, "projects": [context.projects[0].id, elsewhere.id]}
+    return trial.observe(
+        ListsOfTwoProjects,
+        operation_id=operation_id,
+        projects=(context.projects[0].id, elsewhere.id),
     )
 
 
@@ -71,7 +80,7 @@ async def _same_owner(
     trial: Trial = context.trial("one owner_id in two projects")
     link = requests.portal_link
     if link is None:
-        return trial.obstacle(NO_PORTAL_LINKS)
+        return trial.not_observed(OneOwnerInTwoProjects, NO_PORTAL_LINKS)
     owner, place = context.word("owner"), requests.path("getPortalLink")
     async with context.portal_links:
         body = requests.bodies.portal_link(owner_id=owner)
@@ -81,4 +90,4 @@ async def _same_owner(
             await trial.call("createEndpoint", role=role, body=endpoint, project=project)
         await trial.call("getPortalLink", role="after", path=place)
         await put_back(context, trial, link)
-    return trial.case(facts={"about": "same owner"})
+    return trial.observe(OneOwnerInTwoProjects)

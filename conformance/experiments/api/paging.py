@@ -1,12 +1,7 @@
-"""Paging: walks through both lists, in each order and with each filter, in pages of every size
-(2.2, 4.4, 4.7).
+"""Paging: walks through both lists, in each order, with each filter, in pages of every size.
 
-Every case but those about single parameters is one walk. Its exchanges "page" go forward; each
-"back" is the step back from the page before it. Facts: `about` is "walk"; `operation_id`; `sort`,
-`per_page` and `filter` as sent, null where absent; `listed`, the whole list in descending order as
-a walk of its own showed it; `complete`, whether the walk ended within its bounds. In a case whose
-`about` is "insert" resources were made between its pages; `before` are the identifiers of those
-that had been there, and `still` those that the same walk had met just before, with nothing added.
+Sections 2.2, 4.4 and 4.7. The exchanges "page" of a walk go forward; each "back" is the step back
+from the page before it.
 """
 
 import asyncio
@@ -26,13 +21,22 @@ from hookproof.conformance.experiments.support.existing_resources import (
 from hookproof.conformance.experiments.support.planned_walks import (
     PAGES,
     Item,
-    Walk,
+    PlannedWalk,
     least_size,
     planned_walks,
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence, Exchange, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.lists.parameters import (
+    DefaultPageSize,
+    LargestPageSize,
+    ListRequest,
+    PageSizeAboveMaximum,
+    UnreadableParameter,
+)
+from hookproof.conformance.observations.lists.walk import PageWalk, WalkWithInserts
+from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.target.definition import Fixtures
 from hookproof.conformance.target.seeding import HOOKS
 from hookproof.spec.dialect.vocabulary import CursorForm
@@ -50,21 +54,36 @@ AT_A_TIME: Final = 6
 # How many resources are made during a walk, one after each of its first pages.
 INSERTS: Final = 3
 
-TOO_LONG: Final = "the list is too long to be walked, or has no end; name a project with fewer, or try the deep profile"
+TOO_LONG: Final = (
+    "the list is too long to be walked, or has no end; name a project with fewer, or try the deep"
+    " profile"
+)
 NO_HOOK: Final = (
     "nothing can be added to a list during a walk; give target.yaml a provision hook {}"
 )
 
 
-@experiment("paging", busy=True)
+@experiment(
+    "paging",
+    observes=(
+        PageWalk,
+        WalkWithInserts,
+        DefaultPageSize,
+        LargestPageSize,
+        PageSizeAboveMaximum,
+        UnreadableParameter,
+        Preparation,
+    ),
+    busy=True,
+)
 async def paging(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """One case per walk and per single parameter, for portal links and for sources."""
+    """Take every walk and try every single parameter, for portal links and for sources."""
     for operation_id, missing in LISTS.items():
-        async for case in _parameters(context, operation_id):
-            yield case
+        async for observation in _parameters(context, operation_id):
+            yield observation
         async with context.portal_links if operation_id == "listPortalLinks" else nullcontext():
-            async for case in _lists(context, operation_id, missing):
-                yield case
+            async for observation in _lists(context, operation_id, missing):
+                yield observation
 
 
 async def _lists(
@@ -75,58 +94,63 @@ async def _lists(
         context.refuse_lacking("sources" if operation_id == "listSources" else "portal_links")
         await context.stock.fill(context.api, operation_id, arranged.project)
         moved = await _one_owner(context, arranged) if operation_id == "listPortalLinks" else []
-    except PreconditionFailed as obstacle:
-        yield arranged.obstacle(str(obstacle))
+    except PreconditionFailed as failed:
+        yield arranged.not_observed(PageWalk, str(failed))
         return
-    async for case in _walks(context, operation_id, missing):
-        yield case
+    async for observation in _walks(context, operation_id, missing):
+        yield observation
     for link in moved:
         await put_back(context, arranged, link)
-    yield arranged.case(facts={"about": "preparation"})
+    yield arranged.observe(Preparation)
 
 
 async def _walks(
     context: ExperimentContext, operation_id: str, missing: str
 ) -> AsyncIterator[Evidence]:
     trial = context.trial(f"{operation_id}: the whole list")
-    pages, complete = await _forward(trial, Walk(operation_id=operation_id), PAGES[context.profile])
+    pages, complete = await _forward(
+        trial, PlannedWalk(operation_id=operation_id), PAGES[context.profile]
+    )
     listed = [item for page in pages for item in content(page)]
     # A list without an end is judged by what it showed twice.
-    yield trial.case(facts=_facts(Walk(operation_id=operation_id), listed, complete=complete))
+    yield _observed(trial, PlannedWalk(operation_id=operation_id), listed, complete=complete)
     if len(listed) < 2 or not complete:  # noqa: PLR2004
-        yield context.trial(f"{operation_id}: walks").obstacle(missing if complete else TOO_LONG)
+        yield context.trial(f"{operation_id}: walks").not_observed(
+            PageWalk, missing if complete else TOO_LONG
+        )
         return
     if operation_id == "listSources":
         _refuse_absent(context, trial, listed)
     walks = planned_walks(context, operation_id, listed)
-    async for case in _in_order([_later(context, walk, listed) for walk in walks]):
-        yield case
+    async for observation in _in_order([_later(context, walk, listed) for walk in walks]):
+        yield observation
     yield await _unchanged(context, operation_id, listed)
     for sort in (None, "ASC"):
         size = max(2, least_size(context, len(listed)))
         yield await _with_inserts(
-            context, Walk(operation_id=operation_id, sort=sort, per_page=size)
+            context, PlannedWalk(operation_id=operation_id, sort=sort, per_page=size)
         )
 
 
 def _refuse_absent(context: ExperimentContext, trial: Trial, listed: Sequence[Item]) -> None:
-    """Raise Obstacle for a source that fixtures name and the list does not show."""
+    """Raise PreconditionFailed for a source that fixtures name and the list does not show."""
     shown = {item.get("uid") for item in listed}
     for uid in context.fixtures.get(trial.project.id, Fixtures()).sources:
         if uid not in shown:
             raise PreconditionFailed(
-                f"the source {uid} that fixtures name in target.yaml is not in the list of {trial.project.id}"
+                f"the source {uid} that fixtures name in target.yaml is not in the list of"
+                f" {trial.project.id}"
             )
 
 
 def _later(
-    context: ExperimentContext, walk: Walk, listed: Sequence[Item]
+    context: ExperimentContext, walk: PlannedWalk, listed: Sequence[Item]
 ) -> Callable[[], Awaitable[Evidence]]:
     return lambda: _walked(context, walk, listed)
 
 
 async def _in_order(works: Sequence[Callable[[], Awaitable[Evidence]]]) -> AsyncIterator[Evidence]:
-    """Their cases in the order given, several being worked at at a time."""
+    """What they observe, in the order given; several are under way at a time."""
     places = asyncio.Semaphore(AT_A_TIME)
 
     async def one(work: Callable[[], Awaitable[Evidence]]) -> Evidence:
@@ -143,7 +167,7 @@ async def _in_order(works: Sequence[Callable[[], Awaitable[Evidence]]]) -> Async
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _with_inserts(context: ExperimentContext, walk: Walk) -> Evidence:
+async def _with_inserts(context: ExperimentContext, walk: PlannedWalk) -> Evidence:
     """Go forward in small pages, while resources are made that sort before, among and after those
     that are there.
     """
@@ -152,8 +176,8 @@ async def _with_inserts(context: ExperimentContext, walk: Walk) -> Evidence:
         f"{walk.operation_id}: resources added during a walk, {walk.sort or 'no sort'}"
     )
     if not context.provision.has(hook):
-        return trial.obstacle(NO_HOOK.format(hook))
-    before = await _met(context, Walk(operation_id=walk.operation_id))
+        return trial.not_observed(WalkWithInserts, NO_HOOK.format(hook))
+    before = await _met(context, PlannedWalk(operation_id=walk.operation_id))
     still = await _met(context, walk)
     made: list[str | None] = []
     first_letters = iter("AmzZ0")
@@ -163,13 +187,16 @@ async def _with_inserts(context: ExperimentContext, walk: Walk) -> Evidence:
             made.append(await _made(context, trial, walk.operation_id, next(first_letters)))
 
     _, complete = await _forward(trial, walk, PAGES[context.profile] + INSERTS, between=make_one)
-    facts = _facts(walk, [], complete=complete)
-    return trial.case(
-        facts=facts | {"about": "insert", "before": before, "still": still, "made": made}
+    return trial.observe(
+        WalkWithInserts,
+        **_asked(walk, [], complete=complete),
+        before=tuple(before),
+        still=tuple(still),
+        made=tuple(made),
     )
 
 
-async def _met(context: ExperimentContext, walk: Walk) -> list[str]:
+async def _met(context: ExperimentContext, walk: PlannedWalk) -> list[str]:
     """The identifiers that a walk of its own meets, in its order."""
     pages, _ = await _forward(context.trial("before"), walk, PAGES[context.profile])
     return [item["uid"] for page in pages for item in content(page)]
@@ -202,28 +229,35 @@ async def _one_owner(context: ExperimentContext, trial: Trial) -> list[Item]:
     return links
 
 
-async def _walked(context: ExperimentContext, walk: Walk, listed: Sequence[Item]) -> Evidence:
+async def _walked(
+    context: ExperimentContext, walk: PlannedWalk, listed: Sequence[Item]
+) -> Evidence:
     described = ", ".join(f"{name}={value}" for name, value in walk.query.items())
     trial = context.trial(f"{walk.operation_id}: {described}")
     _, complete = await _forward(trial, walk, PAGES[context.profile], back=True)
-    return trial.case(facts=_facts(walk, listed, complete=complete))
+    return _observed(trial, walk, listed, complete=complete)
 
 
-def _facts(walk: Walk, listed: Sequence[Item], *, complete: bool) -> dict[str, Any]:
+def _observed(
+    trial: Trial, walk: PlannedWalk, listed: Sequence[Item], *, complete: bool
+) -> PageWalk:
+    return trial.observe(PageWalk, **_asked(walk, listed, complete=complete))
+
+
+def _asked(walk: PlannedWalk, listed: Sequence[Item], *, complete: bool) -> dict[str, Any]:
     return {
-        "about": "walk",
         "operation_id": walk.operation_id,
         "sort": walk.sort,
         "per_page": walk.per_page,
         "filter": None if walk.filter is None else dict(walk.filter),
-        "listed": [{field: item.get(field) for field in KEPT} for item in listed],
+        "listed": tuple({field: item.get(field) for field in KEPT} for item in listed),
         "complete": complete,
     }
 
 
 async def _forward(
     trial: Trial,
-    walk: Walk,
+    walk: PlannedWalk,
     most: int,
     *,
     back: bool = False,
@@ -257,12 +291,10 @@ async def _unchanged(
     context: ExperimentContext, operation_id: str, listed: Sequence[Item]
 ) -> Evidence:
     trial = context.trial(f"{operation_id}: the whole list again")
-    pages, complete = await _forward(trial, Walk(operation_id=operation_id), PAGES[context.profile])
-    again = [item for page in pages for item in content(page)]
-    return trial.case(
-        facts=_facts(Walk(operation_id=operation_id), listed, complete=complete)
-        | {"again": len(again)}
+    _, complete = await _forward(
+        trial, PlannedWalk(operation_id=operation_id), PAGES[context.profile]
     )
+    return _observed(trial, PlannedWalk(operation_id=operation_id), listed, complete=complete)
 
 
 async def _parameters(context: ExperimentContext, operation_id: str) -> AsyncIterator[Evidence]:
@@ -270,17 +302,19 @@ async def _parameters(context: ExperimentContext, operation_id: str) -> AsyncIte
     read.
     """
     paging = context.dialect.paging
-    tries: list[tuple[str, dict[str, str]]] = [("default size", {})]
+    tries: list[tuple[str, type[ListRequest], dict[str, str]]] = [
+        ("default size", DefaultPageSize, {})
+    ]
     if paging.maximum_per_page.decided:
-        tries.append(
-            ("size above the maximum", {"perPage": str(max(paging.maximum_per_page.allowed) + 1)})
-        )
-        tries.append(("largest size", {"perPage": str(min(paging.maximum_per_page.allowed))}))
-    tries += [("unreadable parameter", {name: text}) for name, text in UNREADABLE.items()]
+        above = {"perPage": str(max(paging.maximum_per_page.allowed) + 1)}
+        largest = {"perPage": str(min(paging.maximum_per_page.allowed))}
+        tries.append(("size above the maximum", PageSizeAboveMaximum, above))
+        tries.append(("largest size", LargestPageSize, largest))
+    unreadable = [{name: text} for name, text in UNREADABLE.items()]
     if paging.cursor_form.decided and paging.cursor_form.value is CursorForm.OPAQUE:
-        garbage = {"direction": "next", "next_page_cursor": GARBAGE_CURSOR}
-        tries.append(("unreadable parameter", garbage))
-    for about, query in tries:
-        trial = context.trial(f"{operation_id}, {about}: {' '.join(query)}".removesuffix(": "))
+        unreadable.append({"direction": "next", "next_page_cursor": GARBAGE_CURSOR})
+    tries += [("unreadable parameter", UnreadableParameter, query) for query in unreadable]
+    for label, kind, query in tries:
+        trial = context.trial(f"{operation_id}, {label}: {' '.join(query)}".removesuffix(": "))
         await trial.call(operation_id, role="tried", query=query)
-        yield trial.case(facts={"about": about, "operation_id": operation_id, "query": query})
+        yield trial.observe(kind, operation_id=operation_id, query=query)

@@ -1,11 +1,7 @@
-"""Refusals: requests with one thing that the dialect may refuse, and their neighbours that it must
-take.
-
-Facts of a case: `about`, what is tried; `operation_id`; `field`, the field concerned, or empty. The
-exchange to judge plays the role "tried".
-"""
+"""Refusals: requests with one thing that the dialect may refuse, and neighbours that it accepts."""
 
 import asyncio
+import dataclasses
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -20,6 +16,22 @@ from hookproof.conformance.experiments.support.valid_requests import (
 )
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.preparation import Preparation
+from hookproof.conformance.observations.requests.mistakes import (
+    Bound,
+    EndpointUrlTried,
+    Mistake,
+    MistakenRequest,
+    RateLimitOfZero,
+    RequestTried,
+    RequestWithinBounds,
+    RequiredFieldLeftOut,
+    RequiredFieldsAlone,
+    Scheme,
+    UnknownIdentifier,
+    Unlisted,
+    UnlistedInput,
+)
 
 # URLs by their scheme (section 8).
 NOT_HTTPS: Final = {
@@ -33,7 +45,7 @@ NOT_HTTPS: Final = {
 }
 
 # A value of another type for each type of JSON Schema, one that no lenient reader takes for the
-# right one.
+# right request.
 WRONG_TYPES: Final[Mapping[str, Any]] = {
     "string": {"not": "a text"},
     "integer": "twelve",
@@ -45,21 +57,37 @@ WRONG_TYPES: Final[Mapping[str, Any]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Try:
-    """One request to make."""
+    """One request to make, the class that it shows, and the fields of that class."""
 
     about: str
+    observes: type[RequestTried]
     operation_id: str
     body: Mapping[str, Any] | None = None
     field: str = ""
     path: Mapping[str, str] | None = None
+    facts: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
-@experiment("refusals", busy=True)
+@experiment(
+    "refusals",
+    observes=(
+        MistakenRequest,
+        UnlistedInput,
+        RequestWithinBounds,
+        EndpointUrlTried,
+        RateLimitOfZero,
+        RequiredFieldsAlone,
+        RequiredFieldLeftOut,
+        UnknownIdentifier,
+        Preparation,
+    ),
+    busy=True,
+)
 async def refusals(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """One case per request."""
+    """Send each request once."""
     trial = context.trial("resources to ask for")
     requests = await valid_requests(context, trial)
-    yield trial.case()
+    yield trial.observe(Preparation)
     tries = [
         *_missing_fields(requests),
         *_wrong_types(context, requests),
@@ -69,24 +97,27 @@ async def refusals(context: ExperimentContext) -> AsyncIterator[Evidence]:
         *_urls(requests),
         *_unknown_identifiers(requests),
     ]
-    for case in await asyncio.gather(*(_tried(context, requests, one) for one in tries)):
-        yield case
+    tried = [_tried(context, requests, request) for request in tries]
+    for observation in await asyncio.gather(*tried):
+        yield observation
     if requests.portal_link is not None:
         restored = context.trial("portal link as it was")
         async with context.portal_links:
             await put_back(context, restored, requests.portal_link)
-        yield restored.case()
+        yield restored.observe(Preparation)
 
 
-async def _tried(context: ExperimentContext, requests: ValidRequests, one: Try) -> Evidence:
-    trial = context.trial(f"{one.operation_id}, {one.about}: {one.field}".removesuffix(": "))
-    path = {**requests.path(one.operation_id), **(one.path or {})}
+async def _tried(context: ExperimentContext, requests: ValidRequests, request: Try) -> Evidence:
+    trial = context.trial(
+        f"{request.operation_id}, {request.about}: {request.field}".removesuffix(": ")
+    )
+    path = {**requests.path(request.operation_id), **(request.path or {})}
     if None in path.values():
-        return trial.obstacle(NO_PORTAL_LINKS)
-    async with turn(context, one.operation_id):
-        await trial.call(one.operation_id, role="tried", path=path, body=one.body)
-    return trial.case(
-        facts={"about": one.about, "operation_id": one.operation_id, "field": one.field}
+        return trial.not_observed(request.observes, NO_PORTAL_LINKS)
+    async with turn(context, request.operation_id):
+        await trial.call(request.operation_id, role="tried", path=path, body=request.body)
+    return trial.observe(
+        request.observes, operation_id=request.operation_id, field=request.field, **request.facts
     )
 
 
@@ -94,7 +125,12 @@ def _missing_fields(requests: ValidRequests) -> Iterator[Try]:
     """Section 4.9."""
     for operation_id in OPERATIONS_WITH_BODY:
         required = requests.bodies.required(operation_id)
-        yield Try(about="required fields alone", operation_id=operation_id, body=required)
+        yield Try(
+            about="required fields alone",
+            observes=RequiredFieldsAlone,
+            operation_id=operation_id,
+            body=required,
+        )
         for left_out in required:
             body = {
                 name: value
@@ -103,6 +139,7 @@ def _missing_fields(requests: ValidRequests) -> Iterator[Try]:
             }
             yield Try(
                 about="required field left out",
+                observes=RequiredFieldLeftOut,
                 operation_id=operation_id,
                 field=left_out,
                 body=body,
@@ -120,7 +157,14 @@ def _wrong_types(context: ExperimentContext, requests: ValidRequests) -> Iterato
                 **(requests.body(operation_id) or {}),
                 name: WRONG_TYPES[described.get("type", "object")],
             }
-            yield Try(about="other type", operation_id=operation_id, field=name, body=body)
+            yield Try(
+                about="other type",
+                observes=MistakenRequest,
+                facts={"mistake": Mistake.OTHER_TYPE},
+                operation_id=operation_id,
+                field=name,
+                body=body,
+            )
 
 
 def _words(requests: ValidRequests) -> Iterator[Try]:
@@ -140,13 +184,32 @@ def _words(requests: ValidRequests) -> Iterator[Try]:
     }
     for name, value in authentications.items():
         body = requests.bodies.quiet_endpoint(authentication=value)
-        yield Try(about="unlisted word", operation_id="createEndpoint", field=name, body=body)
+        yield Try(
+            about="unlisted word",
+            observes=UnlistedInput,
+            facts={"kind": Unlisted.WORD},
+            operation_id="createEndpoint",
+            field=name,
+            body=body,
+        )
     body = requests.bodies.portal_link(auth_type=odd)
-    yield Try(about="unlisted word", operation_id="updatePortalLink", field="auth_type", body=body)
+    yield Try(
+        about="unlisted word",
+        observes=UnlistedInput,
+        facts={"kind": Unlisted.WORD},
+        operation_id="updatePortalLink",
+        field="auth_type",
+        body=body,
+    )
     for operation_id in OPERATIONS_WITH_BODY:
         body = {**(requests.body(operation_id) or {}), "undocumented_field": odd}
         yield Try(
-            about="unknown field", operation_id=operation_id, field="undocumented_field", body=body
+            about="unknown field",
+            observes=UnlistedInput,
+            facts={"kind": Unlisted.FIELD},
+            operation_id=operation_id,
+            field="undocumented_field",
+            body=body,
         )
 
 
@@ -161,7 +224,12 @@ def _set_by_the_service(requests: ValidRequests) -> Iterator[Try]:
             )
             body = {**(requests.body(operation_id) or {}), name: value}
             yield Try(
-                about="field of the service", operation_id=operation_id, field=name, body=body
+                about="field of the service",
+                observes=UnlistedInput,
+                facts={"kind": Unlisted.SERVICE_FIELD},
+                operation_id=operation_id,
+                field=name,
+                body=body,
             )
 
 
@@ -182,27 +250,42 @@ def _numbers(requests: ValidRequests) -> Iterator[Try]:
             body = requests.body(operation_id) or {}
             yield Try(
                 about="number at the edge",
+                observes=RequestWithinBounds,
+                facts={"bound": Bound.NUMBER},
                 operation_id=operation_id,
                 field=name,
                 body={**body, name: edge},
             )
             yield Try(
                 about="number beyond",
+                observes=MistakenRequest,
+                facts={"mistake": Mistake.BEYOND},
                 operation_id=operation_id,
                 field=name,
                 body={**body, name: edge + step},
             )
     zero = {**(requests.body("createEndpoint") or {}), "rate_limit": 0}
     yield Try(
-        about="rate limit of zero", operation_id="createEndpoint", field="rate_limit", body=zero
+        about="rate limit of zero",
+        observes=RateLimitOfZero,
+        operation_id="createEndpoint",
+        field="rate_limit",
+        body=zero,
     )
 
 
 def _urls(requests: ValidRequests) -> Iterator[Try]:
     for scheme, url in NOT_HTTPS.items():
         body = requests.bodies.quiet_endpoint(url=url.format(host=requests.bodies.word("host")))
-        about = "http URL" if scheme.lower() == "http" else "URL of another scheme"
-        yield Try(about=about, operation_id="createEndpoint", field="url", body=body)
+        kind = Scheme.HTTP if scheme.lower() == "http" else Scheme.OTHER
+        yield Try(
+            about=kind.value,
+            observes=EndpointUrlTried,
+            facts={"scheme": kind},
+            operation_id="createEndpoint",
+            field="url",
+            body=body,
+        )
 
 
 def _unknown_identifiers(requests: ValidRequests) -> Iterator[Try]:
@@ -219,6 +302,7 @@ def _unknown_identifiers(requests: ValidRequests) -> Iterator[Try]:
             body = requests.body(operation_id)
             yield Try(
                 about="unknown identifier",
+                observes=UnknownIdentifier,
                 operation_id=operation_id,
                 path={parameter: unknown},
                 body=body,

@@ -1,8 +1,6 @@
-"""Unfinished: requests whose body stops halfway, or is far too long to be read to its end (sections
-7 and 8).
+"""Unfinished requests: the body stops halfway, or is far too long to be read to its end.
 
-Facts of a case: `about`; `operation_id`; `promised`, the Content-Length; `sent`, the bytes of the
-body that were sent.
+Sections 7 and 8.
 """
 
 import asyncio
@@ -18,6 +16,8 @@ from hookproof.conformance.experiments.support.valid_requests import (
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.observations.preparation import Preparation
+from hookproof.conformance.observations.requests.mistakes import HalfRequest, OverlongRequest
 from hookproof.conformance.target.client import Key
 from hookproof.conformance.target.raw_request import unfinished_request
 
@@ -26,15 +26,22 @@ HALFWAY = "stops halfway"
 # What is tried, and the length of the body that the request promises.
 PROMISED_BYTES: Final = {HALFWAY: 100, "far too long": 64 * 1024 * 1024}
 PIECE = b" " * 65_536
-TOO_PATIENT = "the target waits for the rest of a request longer than budgets.request_s; give it more in target.yaml"
+TOO_PATIENT: Final = (
+    "the target waits for the rest of a request longer than budgets.request_s; give it more in"
+    " target.yaml"
+)
 
 
-@experiment("unfinished", profile=Profile.STANDARD)
+@experiment(
+    "unfinished",
+    observes=(HalfRequest, OverlongRequest, Preparation),
+    profile=Profile.STANDARD,
+)
 async def unfinished(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Both for every operation with a body, all at once."""
     trial = context.trial("resources to ask for")
     requests = await valid_requests(context, trial)
-    yield trial.case()
+    yield trial.observe(Preparation)
     limit = context.dialect.requests.size_limit
     tries = [
         _tried(context, requests, operation_id, about)
@@ -42,8 +49,8 @@ async def unfinished(context: ExperimentContext) -> AsyncIterator[Evidence]:
         for about, promised in PROMISED_BYTES.items()
         if about == HALFWAY or promised > limit
     ]
-    for case in await asyncio.gather(*tries):
-        yield case
+    for observation in await asyncio.gather(*tries):
+        yield observation
 
 
 async def _tried(
@@ -65,9 +72,9 @@ async def _tried(
     )
     trial.exchanges.append(exchange)
     if exchange.status is None and about == HALFWAY:
-        return trial.obstacle(TOO_PATIENT)
-    facts = {"about": about, "operation_id": operation_id, "promised": promised, "sent": sent}
-    return trial.case(facts=facts)
+        return trial.not_observed(HalfRequest, TOO_PATIENT)
+    kind = HalfRequest if about == HALFWAY else OverlongRequest
+    return trial.observe(kind, operation_id=operation_id, promised=promised, sent=sent)
 
 
 async def _halfway() -> AsyncIterator[bytes]:

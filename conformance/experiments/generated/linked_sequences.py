@@ -14,7 +14,7 @@ from typing import Final
 from urllib.parse import quote, unquote
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.experiments.generated.sweep import Preparation, sent
+from hookproof.conformance.experiments.generated.sweep import HarmlessRequests, sent
 from hookproof.conformance.experiments.support.existing_resources import (
     changeable_links,
     content,
@@ -40,7 +40,9 @@ async def linked(context: ExperimentContext) -> AsyncIterator[Evidence]:
     async with context.portal_links:
         links = {link["uid"]: link for link in await changeable_links(context, trial)}
         yield trial.case()
-        preparation = Preparation(bodies=RequestBodies.of(context), known={}, random=context.random)
+        preparation = HarmlessRequests(
+            bodies=RequestBodies.of(context), known={}, random=context.random
+        )
         made = linked_requests(
             context.contract.document,
             seed=context.random.getrandbits(32),

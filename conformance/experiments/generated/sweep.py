@@ -25,7 +25,7 @@ from hookproof.conformance.generation.generated_requests import GeneratedRequest
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.model.profile import Profile
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.preparation import GeneratedExchange, Preparation
 from hookproof.conformance.target.client import Key, encoded
 from hookproof.conformance.target.definition import Project
 
@@ -39,9 +39,9 @@ PORTAL_LINKS = 2
 RESERVED = ".invalid"
 
 
-@experiment("sweep")
+@experiment("sweep", observes=(GeneratedExchange, Preparation))
 async def sweep(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """One case per generated request, in the order in which they were generated."""
+    """Send every generated request, in the order in which they were generated."""
     trial = context.trial("resources to ask for")
     bodies = RequestBodies.of(context)
     links = (await changeable_links(context, trial, pages=1))[:PORTAL_LINKS]
@@ -49,24 +49,24 @@ async def sweep(context: ExperimentContext) -> AsyncIterator[Evidence]:
         await trial.call("createEndpoint", role="create", body=bodies.quiet_endpoint())
         for _ in range(ENDPOINTS)
     ]
-    yield trial.case()
+    yield trial.observe(Preparation)
     known = {
         "endpointID": [uid for one in made if (uid := uid_of(one)) is not None],
         "portalLinkID": [link["uid"] for link in links],
     }
-    async for case in _answers(
-        context, Preparation(bodies=bodies, known=known, random=context.random)
+    async for observation in _answers(
+        context, HarmlessRequests(bodies=bodies, known=known, random=context.random)
     ):
-        yield case
+        yield observation
     restored = context.trial("portal links as they were")
     for link in links:
         async with context.portal_links:
             await put_back(context, restored, link)
-    yield restored.case()
+    yield restored.observe(Preparation)
 
 
 async def _answers(
-    context: ExperimentContext, preparation: "Preparation"
+    context: ExperimentContext, preparation: "HarmlessRequests"
 ) -> AsyncIterator[Evidence]:
     pending: list[asyncio.Task[Evidence]] = []
     requests = generated_requests(
@@ -98,7 +98,7 @@ def _name(request: GeneratedRequest) -> str:
 async def _sent(context: ExperimentContext, trial: Trial, request: GeneratedRequest) -> Evidence:
     async with turn(context, request.operation_id):
         trial.exchanges.append(await sent(context, trial.project, request, role="sweep"))
-    return trial.case(facts={"phase": request.phase, "valid": request.valid})
+    return trial.observe(GeneratedExchange)
 
 
 async def sent(
@@ -122,7 +122,7 @@ async def sent(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Preparation:
+class HarmlessRequests:
     """Turns generated requests into ones for this target: known identifiers, reserved hosts, quiet
     endpoints.
     """

@@ -23,7 +23,7 @@ VALUES_PER_FILTER: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Walk:
+class PlannedWalk:
     """What to ask for on every page of a walk."""
 
     operation_id: str
@@ -44,16 +44,16 @@ class Walk:
 
 def planned_walks(
     context: ExperimentContext, operation_id: str, listed: Sequence[Item]
-) -> list[Walk]:
+) -> list[PlannedWalk]:
     """All walks through a list that holds these resources."""
     sizes = _sizes(context, len(listed))
     sorted_walks = [
-        Walk(operation_id=operation_id, sort=sort, per_page=size)
+        PlannedWalk(operation_id=operation_id, sort=sort, per_page=size)
         for sort in (None, "ASC", "DESC")
         for size in sizes
     ]
     filtered = [
-        Walk(operation_id=operation_id, sort=sort, per_page=size, filter=one)
+        PlannedWalk(operation_id=operation_id, sort=sort, per_page=size, filter=one)
         for one, found in _filters(context, operation_id, listed)
         for sort, size in ((None, None), ("ASC", least_size(context, found)))
     ]

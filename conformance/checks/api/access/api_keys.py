@@ -7,8 +7,12 @@ from hookproof.conformance.checks.api.access.resource_change import has_changed
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.answer import refused, shown
-from hookproof.conformance.observations.case import Case
-from hookproof.conformance.target.client import Key
+from hookproof.conformance.observations.requests.keys import (
+    BroadcastsWithoutRight,
+    CallWithKey,
+    CreationsWithoutRight,
+    KeyKind,
+)
 from hookproof.spec.dialect.vocabulary import KeyScope
 
 WITHOUT_KEY: Final = {
@@ -24,20 +28,22 @@ WITHOUT_KEY: Final = {
 
 # Kinds of keys that open nothing, and the requirement that says so.
 REFUSED_KEYS: Final = {
-    Key.WRONG: "5-9",
-    Key.TRUNCATED: "5-9",
-    "format": "5-13",
-    Key.EMPTY: "5-13",
-    "credential": "5-14",
+    KeyKind.WRONG: "5-9",
+    KeyKind.TRUNCATED: "5-9",
+    KeyKind.FORMAT: "5-13",
+    KeyKind.EMPTY: "5-13",
+    KeyKind.CREDENTIAL: "5-14",
 }
 
 
-@check(*WITHOUT_KEY.values(), experiments=("access",))
-def nothing_works_without_a_key(case: Case, _context: CheckContext) -> Iterator[Judgement]:
+@check(*WITHOUT_KEY.values())
+def nothing_works_without_a_key(
+    request: CallWithKey, _context: CheckContext
+) -> Iterator[Judgement]:
     """All eight operations."""
-    tried = case.exchange("refused")
-    if case.facts.get("kind") == Key.NONE and tried is not None and tried.status is not None:
-        operation_id = case.facts["operation_id"]
+    tried = request.call
+    if request.kind is KeyKind.NONE and tried is not None:
+        operation_id = request.operation_id
         message = f"{operation_id} works without an Authorization header"
         yield judged(
             not tried.succeeded,
@@ -49,11 +55,13 @@ def nothing_works_without_a_key(case: Case, _context: CheckContext) -> Iterator[
         )
 
 
-@check(*dict.fromkeys(REFUSED_KEYS.values()), experiments=("access",))
-def a_key_that_is_none_is_refused(case: Case, _context: CheckContext) -> Iterator[Judgement]:
+@check(*dict.fromkeys(REFUSED_KEYS.values()))
+def a_key_that_is_none_is_refused(
+    request: CallWithKey, _context: CheckContext
+) -> Iterator[Judgement]:
     """Never issued, cut short, empty, in another format, or the credential of an endpoint."""
-    tried, kind = case.exchange("refused"), case.facts.get("kind")
-    if kind in REFUSED_KEYS and tried is not None and tried.status is not None:
+    tried, kind = request.call, request.kind
+    if kind in REFUSED_KEYS and tried is not None:
         yield judged(
             not tried.succeeded,
             REFUSED_KEYS[kind],
@@ -64,36 +72,39 @@ def a_key_that_is_none_is_refused(case: Case, _context: CheckContext) -> Iterato
         )
 
 
-@check("5-10", "5-11", experiments=("access",))
-def a_refused_key_has_the_dialects_status(case: Case, context: CheckContext) -> Iterator[Judgement]:
+@check("5-10", "5-11")
+def a_refused_key_has_the_dialects_status(
+    request: CallWithKey, context: CheckContext
+) -> Iterator[Judgement]:
     """One for a missing key, one for a wrong key."""
     rules = context.dialect.authentication
     expected = {
-        Key.NONE: ("5-10", rules.missing_key_status),
-        Key.WRONG: ("5-11", rules.wrong_key_status),
-        Key.TRUNCATED: ("5-11", rules.wrong_key_status),
+        KeyKind.NONE: ("5-10", rules.missing_key_status),
+        KeyKind.WRONG: ("5-11", rules.wrong_key_status),
+        KeyKind.TRUNCATED: ("5-11", rules.wrong_key_status),
     }
-    tried, kind = case.exchange("refused"), case.facts.get("kind")
+    tried, kind = request.call, request.kind
     if kind in expected and tried is not None and refused(tried):
         requirement, status = expected[kind]
         if status.decided:
             yield judged(
                 status.allows(tried.status),
                 requirement,
-                f"A request with a key of this kind is answered with another status than the dialect's: {kind}",
+                "A request with a key of this kind is answered with another status than the"
+                f" dialect's: {kind}",
                 expected=" or ".join(map(str, status.allowed)),
                 actual=tried.status,
                 exchanges=[tried],
             )
 
 
-@check("5-12", experiments=("access",))
+@check("5-12")
 def the_key_of_another_project_opens_what_the_dialect_says(
-    case: Case, context: CheckContext
+    request: CallWithKey, context: CheckContext
 ) -> Iterator[Judgement]:
     """Either all projects of an account or its own alone."""
-    rules, tried = context.dialect.authentication, case.exchange("refused")
-    if case.facts.get("kind") == "foreign" and tried is not None and rules.key_scope.decided:
+    rules, tried = context.dialect.authentication, request.call
+    if request.kind is KeyKind.FOREIGN and tried is not None and rules.key_scope.decided:
         refusal = refused(tried) and rules.foreign_key_status.allows(tried.status)
         outcomes = {KeyScope.ACCOUNT: tried.succeeded, KeyScope.PROJECT: refusal}
         yield judged(
@@ -106,15 +117,15 @@ def the_key_of_another_project_opens_what_the_dialect_says(
         )
 
 
-@check("5-15", experiments=("access",))
+@check("5-15")
 def what_is_refused_for_its_key_changes_nothing(
-    case: Case, _context: CheckContext
+    requests: CreationsWithoutRight | BroadcastsWithoutRight | CallWithKey, _context: CheckContext
 ) -> Iterator[Judgement]:
     """No roll, no update, no endpoint, no used-up idempotency_key."""
-    all_tried, accepted = case.all_exchanges("refused"), case.exchange("accepted")
-    before, after = case.exchange("before"), case.exchange("after")
-    if not all_tried or not all(map(refused, all_tried)):
+    before, after = requests.before, requests.after
+    if not requests.tried or not all(map(refused, requests.tried)):
         return
+    accepted = requests.accepted if isinstance(requests, BroadcastsWithoutRight) else None
     if accepted is not None and shown(accepted):
         unchanged = shown(accepted).get("is_duplicate_event") is False
     elif before is not None and after is not None and shown(before) and shown(after):
@@ -124,8 +135,8 @@ def what_is_refused_for_its_key_changes_nothing(
     yield judged(
         unchanged,
         "5-15",
-        f"A request that was refused for its key has an effect: {case.facts['operation_id']}",
+        f"A request that was refused for its key has an effect: {requests.operation_id}",
         expected="nothing changed",
         actual="a change",
-        exchanges=[before, *all_tried, after, accepted],
+        exchanges=[before, *requests.tried, after, accepted],
     )

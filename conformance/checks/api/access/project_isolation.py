@@ -5,11 +5,16 @@ from typing import Final
 
 from hookproof.conformance.checks.api.access.resource_change import has_changed
 from hookproof.conformance.checks.api.resources.portal_link import members
-from hookproof.conformance.model.check_registry import CheckContext, check, oracle
+from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.answer import Kind, items, refused, resources, shown
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.requests.isolation import (
+    CallAcrossProjects,
+    ListsOfTwoProjects,
+    OneOwnerInTwoProjects,
+)
+from hookproof.conformance.observations.requests.keys import CallWithKey, KeyKind
 
 ACROSS: Final = {
     "getEndpoint": "1-4",
@@ -20,7 +25,7 @@ ACROSS: Final = {
 LISTS: Final = {"listPortalLinks": "1-8", "listSources": "1-9"}
 
 
-@oracle("1-3")
+@check("1-3")
 def a_resource_carries_the_project_of_its_path(
     exchange: Exchange, _context: CheckContext
 ) -> Iterator[Judgement]:
@@ -39,33 +44,32 @@ def a_resource_carries_the_project_of_its_path(
             )
 
 
-@check(*ACROSS.values(), experiments=("isolation",))
+@check(*ACROSS.values())
 def nothing_is_reached_through_another_project(
-    case: Case, _context: CheckContext
+    call: CallAcrossProjects, _context: CheckContext
 ) -> Iterator[Judgement]:
     """With the other project's own key; what was tried changed nothing."""
-    across, about = case.exchange("across"), case.facts.get("about")
-    if across is None or about not in ACROSS:
+    across, before, after = call.across, call.before, call.after
+    if across is None:
         return
-    before, after = case.exchange("before"), case.exchange("after")
     changed = before is not None and after is not None and has_changed(before, after)
     yield judged(
         not across.succeeded and not changed,
-        ACROSS[about],
-        f"{about} reaches a resource through the path of another project",
+        ACROSS[call.operation_id],
+        f"{call.operation_id} reaches a resource through the path of another project",
         expected="a refusal, and nothing changed",
         actual=f"status {across.status}{', and a change' if changed else ''}",
         exchanges=[before, across, after],
     )
 
 
-@check(*LISTS.values(), experiments=("isolation",))
+@check(*LISTS.values())
 def a_list_holds_nothing_of_another_project(
-    case: Case, _context: CheckContext
+    lists: ListsOfTwoProjects, _context: CheckContext
 ) -> Iterator[Judgement]:
     """The lists of two projects have no resource in common."""
-    about, pages = case.facts.get("about"), case.all_exchanges("inventory")
-    if about not in LISTS or not all(page.succeeded for page in pages):
+    pages, operation_id = lists.pages, lists.operation_id
+    if not all(page.succeeded for page in pages):
         return
     listed = {
         project: {
@@ -75,29 +79,29 @@ def a_list_holds_nothing_of_another_project(
             for item in items(page)
             if item.get("uid")
         }
-        for project in case.facts["projects"]
+        for project in lists.projects
     }
     here, elsewhere = listed.values()
     if here or elsewhere:
-        message = f"{about} lists a resource in two projects"
+        message = f"{operation_id} lists a resource in two projects"
         common = sorted(here & elsewhere)
         yield judged(
-            not common, LISTS[about], message, expected="none", actual=common, exchanges=pages
+            not common,
+            LISTS[operation_id],
+            message,
+            expected="none",
+            actual=common,
+            exchanges=pages,
         )
 
 
-@check("1-10", experiments=("isolation",))
+@check("1-10")
 def a_portal_link_takes_up_no_endpoint_of_another_project(
-    case: Case, _context: CheckContext
+    owned: OneOwnerInTwoProjects, _context: CheckContext
 ) -> Iterator[Judgement]:
     """One endpoint here and one elsewhere have the portal link's owner_id."""
-    link, elsewhere = case.exchange("after"), case.exchange("elsewhere")
-    if (
-        case.facts.get("about") == "same owner"
-        and link is not None
-        and elsewhere is not None
-        and shown(link)
-    ):
+    link, elsewhere = owned.portal_link, owned.elsewhere
+    if link is not None and elsewhere is not None and shown(link):
         uid = shown(elsewhere).get("uid")
         if uid is not None:
             message = "A portal link takes up an endpoint of another project"
@@ -111,11 +115,13 @@ def a_portal_link_takes_up_no_endpoint_of_another_project(
             )
 
 
-@check("4-1", experiments=("access",))
-def an_unknown_project_is_refused(case: Case, context: CheckContext) -> Iterator[Judgement]:
+@check("4-1")
+def an_unknown_project_is_refused(
+    request: CallWithKey, context: CheckContext
+) -> Iterator[Judgement]:
     """With a key that opens another one."""
-    tried, status = case.exchange("refused"), context.dialect.errors.unknown_project
-    if case.facts.get("kind") == "unknown project" and tried is not None:
+    tried, status = request.call, context.dialect.errors.unknown_project
+    if request.kind is KeyKind.UNKNOWN_PROJECT and tried is not None:
         yield judged(
             refused(tried) and status.allows(tried.status),
             "4-1",

@@ -5,8 +5,13 @@ from typing import Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged
-from hookproof.conformance.observations.case import Case
-from hookproof.conformance.observations.list_walk import Item, Page, Walk, filter_of, walk_of
+from hookproof.conformance.observations.lists.walk import (
+    Item,
+    Page,
+    PageWalk,
+    WalkedPages,
+    filter_of,
+)
 
 FILTER_PAGES: Final = {"listPortalLinks": "4.4-13", "listSources": "4.7-13"}
 # The requirements that nothing else is listed and that nothing is left out, by the field that is
@@ -19,16 +24,12 @@ FILTERS: Final = {
 }
 
 
-@check(
-    *(one for both in FILTERS.values() for one in both),
-    *FILTER_PAGES.values(),
-    experiments=("paging",),
-)
+@check(*(one for both in FILTERS.values() for one in both), *FILTER_PAGES.values())
 def a_filter_leaves_exactly_what_matches_on_every_page(
-    case: Case, context: CheckContext
+    observed: PageWalk, context: CheckContext
 ) -> Iterator[Judgement]:
     """What is there is judged by what it shows, what is missing against the unfiltered list."""
-    walk = walk_of(case)
+    walk = observed.walked()
     passes = filter_of(walk, context.dialect) if walk is not None and walk.filter else None
     if walk is None or passes is None:
         return
@@ -54,7 +55,7 @@ def a_filter_leaves_exactly_what_matches_on_every_page(
 
 
 def _only(
-    walk: Walk, pages: Sequence[Page], passes: Callable[[Item], bool], requirement: str
+    walk: WalkedPages, pages: Sequence[Page], passes: Callable[[Item], bool], requirement: str
 ) -> Judgement:
     strangers = sorted(
         {str(item.get("uid")) for page in pages for item in page.items if not passes(item)}
@@ -69,7 +70,7 @@ def _only(
     )
 
 
-def _filtered_field(walk: Walk, context: CheckContext) -> str:
+def _filtered_field(walk: WalkedPages, context: CheckContext) -> str:
     (parameter,) = walk.filter
     paging = context.dialect.paging
     return {paging.owner_filter: "owner_id", paging.name_filter: "name"}.get(parameter, parameter)

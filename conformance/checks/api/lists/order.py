@@ -5,8 +5,7 @@ from typing import Any, Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged
-from hookproof.conformance.observations.case import Case
-from hookproof.conformance.observations.list_walk import Item, walk_of
+from hookproof.conformance.observations.lists.walk import Item, PageWalk
 from hookproof.conformance.observations.timestamp import unix_seconds
 from hookproof.spec.dialect.vocabulary import SortKey
 
@@ -16,12 +15,12 @@ OPPOSITE: Final = {"listPortalLinks": "4.4-8", "listSources": "4.7-8"}
 SORT_KEY: Final = {"listPortalLinks": "4.4-15", "listSources": "4.7-14"}
 
 
-@check(*DEFAULT_ORDER.values(), *OPPOSITE.values(), experiments=("paging",))
+@check(*DEFAULT_ORDER.values(), *OPPOSITE.values())
 def sort_is_descending_by_default_and_ascending_is_its_reverse(
-    case: Case, context: CheckContext
+    observed: PageWalk, context: CheckContext
 ) -> Iterator[Judgement]:
     """Resources that the sort key does not tell apart may change places."""
-    walk = walk_of(case)
+    walk = observed.walked()
     if walk is None or not walk.complete or walk.filter or walk.sort is None:
         return
     if sorted(walk.uids) != sorted(str(item.get("uid")) for item in walk.listed):
@@ -41,10 +40,12 @@ def sort_is_descending_by_default_and_ascending_is_its_reverse(
     )
 
 
-@check(*SORT_KEY.values(), experiments=("paging",))
-def the_order_is_that_of_the_sort_key(case: Case, context: CheckContext) -> Iterator[Judgement]:
+@check(*SORT_KEY.values())
+def the_order_is_that_of_the_sort_key(
+    observed: PageWalk, context: CheckContext
+) -> Iterator[Judgement]:
     """Names may be ordered with regard to case or without: the document does not say."""
-    walk = walk_of(case)
+    walk = observed.walked()
     if walk is None or walk.filter or not context.dialect.paging.sort_key.decided:
         return
     keys = [_key(item, context) for page in walk.pages for item in page.items]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from hookproof.conformance.model.check_registry import CheckContext, oracle
+from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.answer import LISTS, has_value, items, pagination, shown
@@ -14,7 +14,7 @@ FLAGS: Final = {"2.2-3": "has_next_page", "2.2-4": "has_prev_page"}
 CURSORS: Final = {"2.2-6": "next_page_cursor", "2.2-7": "prev_page_cursor"}
 
 
-@oracle("2.2-1", "2.2-2")
+@check("2.2-1", "2.2-2")
 def a_list_holds_content_and_pagination(
     exchange: Exchange, _context: CheckContext
 ) -> Iterator[Judgement]:
@@ -31,7 +31,7 @@ def a_list_holds_content_and_pagination(
             )
 
 
-@oracle(*FLAGS, "2.2-5")
+@check(*FLAGS, "2.2-5")
 def pages_have_both_flags_and_per_page(
     exchange: Exchange, _context: CheckContext
 ) -> Iterator[Judgement]:
@@ -50,7 +50,7 @@ def pages_have_both_flags_and_per_page(
             )
 
 
-@oracle(*CURSORS)
+@check(*CURSORS)
 def a_cursor_is_a_string_wherever_it_has_a_value(
     exchange: Exchange, _context: CheckContext
 ) -> Iterator[Judgement]:
@@ -68,7 +68,7 @@ def a_cursor_is_a_string_wherever_it_has_a_value(
             )
 
 
-@oracle("2.2-8")
+@check("2.2-8")
 def a_page_holds_no_more_than_its_per_page(
     exchange: Exchange, _context: CheckContext
 ) -> Iterator[Judgement]:
@@ -85,7 +85,7 @@ def a_page_holds_no_more_than_its_per_page(
         )
 
 
-@oracle("2.2-16")
+@check("2.2-16")
 def a_cursor_has_the_dialects_form(
     exchange: Exchange, context: CheckContext
 ) -> Iterator[Judgement]:

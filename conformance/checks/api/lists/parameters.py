@@ -6,19 +6,23 @@ from typing import Final
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.answer import pagination, refused
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.lists.parameters import (
+    DefaultPageSize,
+    PageSizeAboveMaximum,
+    UnreadableParameter,
+)
 from hookproof.spec.dialect.vocabulary import AboveMaximum, BadParameter
 
 UNREADABLE: Final = {"listPortalLinks": "4.4-16", "listSources": "4.7-15"}
 
 
-@check("8-12", experiments=("paging",))
+@check("8-12")
 def without_per_page_the_size_is_the_default(
-    case: Case, context: CheckContext
+    request: DefaultPageSize, context: CheckContext
 ) -> Iterator[Judgement]:
     """As the page reports it."""
-    tried, default = case.exchange("tried"), context.dialect.paging.default_per_page
-    if case.facts.get("about") != "default size" or tried is None or not tried.succeeded:
+    tried, default = request.tried, context.dialect.paging.default_per_page
+    if tried is None or not tried.succeeded:
         return
     actual = pagination(tried).get("per_page")
     if actual is not None and default.decided:
@@ -34,17 +38,13 @@ def without_per_page_the_size_is_the_default(
         )
 
 
-@check("8-13", experiments=("paging",))
+@check("8-13")
 def per_page_above_the_maximum_is_cut_or_refused(
-    case: Case, context: CheckContext
+    request: PageSizeAboveMaximum, context: CheckContext
 ) -> Iterator[Judgement]:
     """As the dialect says."""
-    tried, paging = case.exchange("tried"), context.dialect.paging
-    if (
-        case.facts.get("about") != "size above the maximum"
-        or tried is None
-        or not paging.above_maximum.decided
-    ):
+    tried, paging = request.tried, context.dialect.paging
+    if tried is None or not paging.above_maximum.decided:
         return
     size = pagination(tried).get("per_page")
     outcomes = {
@@ -57,19 +57,20 @@ def per_page_above_the_maximum_is_cut_or_refused(
         any(outcomes[one] for one in paging.above_maximum.allowed),
         "8-13",
         "A perPage above the maximum is not treated as the dialect says",
-        expected=f"{paging.above_maximum.value}, maximum {' or '.join(map(str, paging.maximum_per_page.allowed))}",
+        expected=f"{paging.above_maximum.value}, maximum"
+        f" {' or '.join(map(str, paging.maximum_per_page.allowed))}",
         actual=f"{tried.status}, per_page {size}",
         exchanges=[tried],
     )
 
 
-@check(*UNREADABLE.values(), experiments=("paging",))
+@check(*UNREADABLE.values())
 def an_unreadable_parameter_is_refused_or_taken_as_absent(
-    case: Case, context: CheckContext
+    request: UnreadableParameter, context: CheckContext
 ) -> Iterator[Judgement]:
     """As the dialect says."""
-    tried, rule = case.exchange("tried"), context.dialect.paging.bad_parameter
-    if case.facts.get("about") != "unreadable parameter" or tried is None or not rule.decided:
+    tried, rule = request.tried, context.dialect.paging.bad_parameter
+    if tried is None or not rule.decided:
         return
     outcomes = {
         BadParameter.DEFAULT: tried.succeeded,
@@ -78,8 +79,9 @@ def an_unreadable_parameter_is_refused_or_taken_as_absent(
     }
     yield judged(
         any(outcomes[one] for one in rule.allowed),
-        UNREADABLE[case.facts["operation_id"]],
-        f"A parameter that cannot be read is not treated as the dialect says: {' '.join(case.facts['query'])}",
+        UNREADABLE[request.operation_id],
+        "A parameter that cannot be read is not treated as the dialect says:"
+        f" {' '.join(request.query)}",
         expected=rule.value.value,
         actual=tried.status,
         exchanges=[tried],

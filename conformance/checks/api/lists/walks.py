@@ -9,8 +9,7 @@ from typing import Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged
-from hookproof.conformance.observations.case import Case
-from hookproof.conformance.observations.list_walk import walk_of
+from hookproof.conformance.observations.lists.walk import PageWalk, WalkWithInserts
 
 PORTAL_LINKS, SOURCES = "listPortalLinks", "listSources"
 
@@ -19,12 +18,12 @@ BACKWARD: Final = {PORTAL_LINKS: "4.4-5", SOURCES: "4.7-5"}
 SIZE: Final = {PORTAL_LINKS: "4.4-6", SOURCES: "4.7-6"}
 
 
-@check("2.2-9", *FORWARD.values(), experiments=("paging",))
+@check("2.2-9", *FORWARD.values())
 def a_page_that_claims_a_next_one_leads_to_it(
-    case: Case, _context: CheckContext
+    observed: PageWalk, _context: CheckContext
 ) -> Iterator[Judgement]:
     """The cursor leads to resources, and to none that were on an earlier page."""
-    walk = walk_of(case)
+    walk = observed.walked()
     if walk is None:
         return
     for page, following in zip(walk.pages, walk.pages[1:], strict=False):
@@ -60,12 +59,12 @@ def a_page_that_claims_a_next_one_leads_to_it(
         )
 
 
-@check("2.2-10", experiments=("paging",))
+@check("2.2-10")
 def a_page_that_claims_no_next_one_is_the_last(
-    case: Case, _context: CheckContext
+    observed: PageWalk, _context: CheckContext
 ) -> Iterator[Judgement]:
     """Walks in pages of all sizes end with the same resources met."""
-    walk = walk_of(case)
+    walk = observed.walked()
     if walk is None or walk.filter or not walk.complete:
         return
     listed, met = {str(item["uid"]) for item in walk.listed}, set(walk.uids)
@@ -79,12 +78,12 @@ def a_page_that_claims_no_next_one_is_the_last(
     )
 
 
-@check("2.2-10", experiments=("paging",))
+@check("2.2-10")
 def a_page_that_was_stepped_back_to_claims_the_next_one(
-    case: Case, _context: CheckContext
+    observed: PageWalk, _context: CheckContext
 ) -> Iterator[Judgement]:
     """It is not the last: one came from there."""
-    walk = walk_of(case)
+    walk = observed.walked()
     for _, back in walk.stepped_back if walk else ():
         if back.items:
             claimed = back.pagination.get("has_next_page")
@@ -99,12 +98,12 @@ def a_page_that_was_stepped_back_to_claims_the_next_one(
             )
 
 
-@check("2.2-11", experiments=("paging",))
+@check("2.2-11")
 def the_first_page_claims_no_previous_one_when_stepped_back_to(
-    case: Case, _context: CheckContext
+    observed: PageWalk, _context: CheckContext
 ) -> Iterator[Judgement]:
     """The way on which a page was reached does not make another page before it."""
-    walk = walk_of(case)
+    walk = observed.walked()
     for page, back in walk.stepped_back if walk else ():
         if walk is not None and page is walk.pages[0] and page.uids == back.uids:
             claimed = back.pagination.get("has_prev_page")
@@ -119,19 +118,19 @@ def the_first_page_claims_no_previous_one_when_stepped_back_to(
             )
 
 
-@check("2.2-17", experiments=("paging",))
+@check("2.2-17")
 def additions_make_a_walk_neither_repeat_nor_lose_anything(
-    case: Case, _context: CheckContext
+    inserts: WalkWithInserts, _context: CheckContext
 ) -> Iterator[Judgement]:
     """Of what was there before the walk; what was added meanwhile may show or not.
 
     A walk that repeats or loses resources with nothing added is another defect.
     """
-    walk = walk_of(case, "insert")
-    if walk is None or not walk.complete or not case.facts["made"]:
+    walk = inserts.walked()
+    if walk is None or not walk.complete or not inserts.made:
         return
-    before = list(case.facts["before"])
-    if sorted(case.facts["still"]) != sorted(before):
+    before = list(inserts.before)
+    if sorted(inserts.still) != sorted(before):
         return
     repeated = [uid for uid in before if walk.uids.count(uid) > 1]
     lost = [uid for uid in before if uid not in walk.uids]
@@ -145,30 +144,32 @@ def additions_make_a_walk_neither_repeat_nor_lose_anything(
     )
 
 
-@check("2.2-11", "2.2-12", experiments=("paging",))
+@check("2.2-11", "2.2-12")
 def a_page_claims_a_previous_one_exactly_if_there_is_one(
-    case: Case, _context: CheckContext
+    observed: PageWalk, _context: CheckContext
 ) -> Iterator[Judgement]:
     """None before the first page, one before every page that was reached by going forward."""
-    walk = walk_of(case)
+    walk = observed.walked()
     for position, page in enumerate(walk.pages if walk else ()):
         claimed = page.pagination.get("has_prev_page")
         yield judged(
             claimed is (position > 0),
             "2.2-12" if position else "2.2-11",
-            f"{'A further' if position else 'The first'} page claims {'no' if position else 'a'} previous one",
+            "A further page claims no previous one"
+            if position
+            else "The first page claims a previous one",
             expected=position > 0,
             actual=claimed,
             exchanges=[page.exchange],
         )
 
 
-@check("2.2-13", *BACKWARD.values(), experiments=("paging",))
+@check("2.2-13", *BACKWARD.values())
 def one_page_forward_and_one_back_is_the_page_one_had(
-    case: Case, _context: CheckContext
+    observed: PageWalk, _context: CheckContext
 ) -> Iterator[Judgement]:
     """The same resources in the same order."""
-    walk = walk_of(case)
+    walk = observed.walked()
     if walk is None:
         return
     for page, back in walk.stepped_back:
@@ -183,10 +184,12 @@ def one_page_forward_and_one_back_is_the_page_one_had(
             )
 
 
-@check("2.2-14", experiments=("paging",))
-def going_forward_meets_nothing_twice(case: Case, _context: CheckContext) -> Iterator[Judgement]:
+@check("2.2-14")
+def going_forward_meets_nothing_twice(
+    observed: PageWalk, _context: CheckContext
+) -> Iterator[Judgement]:
     """Nothing changes the list meanwhile."""
-    walk = walk_of(case)
+    walk = observed.walked()
     if walk is not None and walk.uids:
         repeated = sorted({uid for uid in walk.uids if walk.uids.count(uid) > 1})
         message = "Going forward meets a resource twice"
@@ -200,12 +203,12 @@ def going_forward_meets_nothing_twice(case: Case, _context: CheckContext) -> Ite
         )
 
 
-@check("2.2-15", experiments=("paging",))
+@check("2.2-15")
 def pages_of_different_sizes_show_the_same_order(
-    case: Case, _context: CheckContext
+    observed: PageWalk, _context: CheckContext
 ) -> Iterator[Judgement]:
     """Without sort, so that the order is that of the walk without perPage."""
-    walk = walk_of(case)
+    walk = observed.walked()
     if (
         walk is not None
         and walk.complete
@@ -225,10 +228,12 @@ def pages_of_different_sizes_show_the_same_order(
         )
 
 
-@check(*SIZE.values(), experiments=("paging",))
-def per_page_is_kept_and_reported(case: Case, _context: CheckContext) -> Iterator[Judgement]:
+@check(*SIZE.values())
+def per_page_is_kept_and_reported(
+    observed: PageWalk, _context: CheckContext
+) -> Iterator[Judgement]:
     """Only sizes within the dialect's bounds are asked for."""
-    walk = walk_of(case)
+    walk = observed.walked()
     if walk is None or walk.per_page is None:
         return
     for page in walk.pages:

@@ -6,37 +6,48 @@ from typing import Final
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.answer import refused, sent
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.requests.mistakes import (
+    Bound,
+    EndpointUrlTried,
+    RateLimitOfZero,
+    RequestWithinBounds,
+    Scheme,
+)
 from hookproof.spec.dialect.vocabulary import ZeroLimit
 
-URLS: Final = {"http URL": "8-10", "URL of another scheme": "8-11"}
-ACCEPTED: Final = {"number at the edge": "8-16", "within the size limit": "8-15"}
+URLS: Final = {Scheme.HTTP: "8-10", Scheme.OTHER: "8-11"}
+ACCEPTED: Final = {Bound.NUMBER: "8-16", Bound.SIZE: "8-15"}
 
 
-@check(*URLS.values(), experiments=("refusals",))
-def only_https_urls_are_taken(case: Case, _context: CheckContext) -> Iterator[Judgement]:
+@check(*URLS.values())
+def only_https_urls_are_taken(
+    request: EndpointUrlTried, _context: CheckContext
+) -> Iterator[Judgement]:
     """Refused at creation, with whatever status."""
-    tried, about = case.exchange("tried"), case.facts.get("about")
-    if about in URLS and tried is not None and tried.status is not None:
+    tried = request.tried
+    if tried is not None:
         yield judged(
             not tried.succeeded,
-            URLS[about],
-            f"An endpoint is created with a URL that is not https: {about}",
+            URLS[request.scheme],
+            f"An endpoint is created with a URL that is not https: {request.scheme}",
             expected="a refusal",
             actual=f"{tried.status} for {sent(tried).get('url')}",
             exchanges=[tried],
         )
 
 
-@check(*ACCEPTED.values(), experiments=("refusals", "hostile"))
-def what_lies_within_the_bounds_is_taken(case: Case, _context: CheckContext) -> Iterator[Judgement]:
+@check(*ACCEPTED.values())
+def what_lies_within_the_bounds_is_taken(
+    request: RequestWithinBounds, _context: CheckContext
+) -> Iterator[Judgement]:
     """Numbers at the edge and a body as large as allowed."""
-    tried, about = case.exchange("tried"), case.facts.get("about")
-    if about in ACCEPTED and tried is not None and tried.status is not None:
-        message = f"A request within the dialect's bounds is refused: {about} {case.facts.get('field', '')}".rstrip()
+    tried = request.tried
+    if tried is not None:
+        what = f"{request.bound} {request.field}".rstrip()
+        message = f"A request within the dialect's bounds is refused: {what}"
         yield judged(
             tried.succeeded,
-            ACCEPTED[about],
+            ACCEPTED[request.bound],
             message,
             expected="a 2xx",
             actual=tried.status,
@@ -44,13 +55,13 @@ def what_lies_within_the_bounds_is_taken(case: Case, _context: CheckContext) -> 
         )
 
 
-@check("8-5", experiments=("refusals",))
+@check("8-5")
 def a_rate_limit_of_zero_is_taken_or_refused(
-    case: Case, context: CheckContext
+    request: RateLimitOfZero, context: CheckContext
 ) -> Iterator[Judgement]:
     """As the dialect says; what it does to deliveries is another check's business."""
-    tried, zero = case.exchange("tried"), context.dialect.delivery.zero_rate_limit
-    if case.facts.get("about") == "rate limit of zero" and tried is not None and zero.decided:
+    tried, zero = request.tried, context.dialect.delivery.zero_rate_limit
+    if tried is not None and zero.decided:
         refusal = refused(tried) and context.dialect.errors.invalid_value.allows(tried.status)
         outcomes = {ZeroLimit.UNLIMITED: tried.succeeded, ZeroLimit.REFUSED: refusal}
         message = "A rate_limit of 0 is not treated as the dialect says"

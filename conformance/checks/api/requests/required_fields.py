@@ -6,7 +6,10 @@ from typing import Final
 from hookproof.conformance.checks.support.refusal import refusal_with
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.requests.mistakes import (
+    RequiredFieldLeftOut,
+    RequiredFieldsAlone,
+)
 
 LEFT_OUT: Final = {
     "createEndpoint": "4.9-1",
@@ -22,31 +25,31 @@ REQUIRED_ALONE: Final = {
 }
 
 
-@check(*LEFT_OUT.values(), *REQUIRED_ALONE.values(), experiments=("refusals",))
+@check(*LEFT_OUT.values(), *REQUIRED_ALONE.values())
 def required_fields_are_enough_and_none_may_be_left_out(
-    case: Case, context: CheckContext
+    request: RequiredFieldsAlone | RequiredFieldLeftOut, context: CheckContext
 ) -> Iterator[Judgement]:
-    """Section 4.9."""
-    tried, about = case.exchange("tried"), case.facts.get("about")
-    if tried is None or tried.status is None:
+    tried, operation_id = request.tried, request.operation_id
+    if tried is None or operation_id is None:
         return
-    operation_id = case.facts["operation_id"]
-    if about == "required fields alone":
-        message = f"{operation_id} refuses a body with all the fields that the dialect requires"
-        yield judged(
-            tried.succeeded,
-            REQUIRED_ALONE[operation_id],
-            message,
-            expected="a 2xx",
-            actual=tried.status,
-            exchanges=[tried],
-        )
-        if not context.dialect.requests.required_by(operation_id):
-            yield not_applicable(
-                LEFT_OUT[operation_id], "the dialect requires no field of this operation"
-            )
-    elif about == "required field left out":
-        message = f"{operation_id} does not refuse a body without its {case.facts['field']} as the dialect says"
+    if isinstance(request, RequiredFieldLeftOut):
         yield refusal_with(
-            tried, LEFT_OUT[operation_id], message, context.dialect.errors.invalid_value
+            tried,
+            LEFT_OUT[operation_id],
+            f"{operation_id} does not refuse a body without its {request.field} as the dialect"
+            " says",
+            context.dialect.errors.invalid_value,
+        )
+        return
+    yield judged(
+        tried.succeeded,
+        REQUIRED_ALONE[operation_id],
+        f"{operation_id} refuses a body with all the fields that the dialect requires",
+        expected="a 2xx",
+        actual=tried.status,
+        exchanges=[tried],
+    )
+    if not context.dialect.requests.required_by(operation_id):
+        yield not_applicable(
+            LEFT_OUT[operation_id], "the dialect requires no field of this operation"
         )

@@ -7,11 +7,17 @@ from collections.abc import Iterator
 from typing import Final
 
 from hookproof.conformance.checks.support.refusal import refusal_with
-from hookproof.conformance.model.check_registry import CheckContext, check, oracle
+from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.answer import SERVER_ERRORS, refused
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.requests.mistakes import (
+    HalfRequest,
+    Mistake,
+    MistakenRequest,
+    OverlongRequest,
+    UnknownIdentifier,
+)
 from hookproof.spec.dialect.model import Answer
 
 UNKNOWN: Final = {
@@ -22,13 +28,13 @@ UNKNOWN: Final = {
 }
 # The requirement that each kind of mistake is refused, and the name of the dialect's status for it.
 STATUS_OF: Final = {
-    "other type": ("7-3", "invalid_value"),
-    "not JSON": ("7-2", "malformed_body"),
-    "media type": ("7-4", "unsupported_media_type"),
-    "another method": ("7-5", "method_not_allowed"),
-    "unknown path": ("7-6", "unknown_path"),
-    "above the size limit": ("8-14", "body_too_large"),
-    "number beyond": ("8-17", "invalid_value"),
+    Mistake.OTHER_TYPE: ("7-3", "invalid_value"),
+    Mistake.NOT_JSON: ("7-2", "malformed_body"),
+    Mistake.MEDIA_TYPE: ("7-4", "unsupported_media_type"),
+    Mistake.METHOD: ("7-5", "method_not_allowed"),
+    Mistake.PATH: ("7-6", "unknown_path"),
+    Mistake.TOO_LARGE: ("8-14", "body_too_large"),
+    Mistake.BEYOND: ("8-17", "invalid_value"),
 }
 
 # Roles of requests that something in front of the service may refuse in its own words.
@@ -38,11 +44,12 @@ NOT_FOR_THE_API: Final = frozenset({"odd", "unfinished"})
 TRACES: Final = re.compile(
     rb"Traceback \(most recent call last\)"
     rb"|File \\?\"[^\"]+\\?\", line \d+|\bat [\w.$]+\([\w.]+\.(?:java|kt|scala):\d+\)"
-    rb"|goroutine \d+ \[|/site-packages/|/node_modules/|\bat .+\.(?:js|ts):\d+:\d+|\.go:\d+\b|panic: "
+    rb"|goroutine \d+ \[|/site-packages/|/node_modules/"
+    rb"|\bat .+\.(?:js|ts):\d+:\d+|\.go:\d+\b|panic: "
 )
 
 
-@oracle("7-8")
+@check("7-8")
 def no_request_is_answered_with_a_server_error(
     exchange: Exchange, _context: CheckContext
 ) -> Iterator[Judgement]:
@@ -58,7 +65,7 @@ def no_request_is_answered_with_a_server_error(
         )
 
 
-@oracle("7-9")
+@check("7-9")
 def a_refusal_shows_nothing_of_the_services_code(
     exchange: Exchange, _context: CheckContext
 ) -> Iterator[Judgement]:
@@ -75,7 +82,7 @@ def a_refusal_shows_nothing_of_the_services_code(
         )
 
 
-@oracle("7-1")
+@check("7-1")
 def a_refusal_has_the_dialects_error_body(
     exchange: Exchange, context: CheckContext
 ) -> Iterator[Judgement]:
@@ -87,62 +94,59 @@ def a_refusal_has_the_dialects_error_body(
         (exchange.response_header("Content-Type") or "absent").partition(";")[0].strip().lower()
     )
     problems = context.contract.error_problems(exchange.json)
+    body = exchange.response_body[:200].decode("latin-1")
     yield judged(
         declared == wanted.lower() and not problems,
         "7-1",
         "A refusal has another content type or error body than the dialect's",
         expected=f"{wanted}: {context.dialect.errors.body}",
-        actual=f"{declared}: {'; '.join(map(str, problems)) or exchange.response_body[:200].decode('latin-1')}",
+        actual=f"{declared}: {'; '.join(map(str, problems)) or body}",
         exchanges=[exchange],
     )
 
 
-@check(*(one for one, _ in STATUS_OF.values()), experiments=("refusals", "hostile"))
+@check(*(requirement for requirement, _ in STATUS_OF.values()))
 def a_mistake_is_refused_with_the_dialects_status(
-    case: Case, context: CheckContext
+    request: MistakenRequest, context: CheckContext
 ) -> Iterator[Judgement]:
-    """One kind of mistake at a time."""
-    tried, about = case.exchange("tried"), case.facts.get("about")
-    if tried is not None and about in STATUS_OF and tried.status is not None:
-        requirement, name = STATUS_OF[about]
+    tried = request.tried
+    if tried is not None:
+        requirement, name = STATUS_OF[request.mistake]
         status: Answer[int] = getattr(context.dialect.errors, name)
-        message = f"A request is not refused as the dialect says: {about} {case.facts.get('field', '')}".rstrip()
+        what = f"{request.mistake} {request.field}".rstrip()
+        message = f"A request is not refused as the dialect says: {what}"
         yield refusal_with(tried, requirement, message, status)
 
 
-@check(*UNKNOWN.values(), experiments=("refusals",))
-def what_does_not_exist_is_refused(case: Case, context: CheckContext) -> Iterator[Judgement]:
+@check(*UNKNOWN.values())
+def what_does_not_exist_is_refused(
+    request: UnknownIdentifier, context: CheckContext
+) -> Iterator[Judgement]:
     """Identifiers that differ from known ones in one character."""
-    tried = case.exchange("tried")
-    if (
-        case.facts.get("about") == "unknown identifier"
-        and tried is not None
-        and tried.status is not None
-    ):
-        operation_id = case.facts["operation_id"]
+    tried, operation_id = request.tried, request.operation_id
+    if tried is not None and operation_id is not None:
         message = f"{operation_id} of what does not exist is not refused as the dialect says"
-        yield refusal_with(
-            tried, UNKNOWN[operation_id], message, context.dialect.errors.unknown_resource
-        )
+        status = context.dialect.errors.unknown_resource
+        yield refusal_with(tried, UNKNOWN[operation_id], message, status)
 
 
-@check("7-7", "8-18", experiments=("unfinished",))
-def an_unfinished_request_is_ended(case: Case, context: CheckContext) -> Iterator[Judgement]:
-    """One that stops halfway in the target's own time; one that is far too long before it was sent
-    to its end.
-    """
-    tried, about = case.exchange("unfinished"), case.facts.get("about")
+@check("7-7", "8-18")
+def an_unfinished_request_is_ended(
+    request: HalfRequest | OverlongRequest, context: CheckContext
+) -> Iterator[Judgement]:
+    """A half request in the target's own time, an overlong one before it was sent to its end."""
+    tried = request.tried
     if tried is None:
         return
-    if about == "stops halfway" and tried.status is not None:
-        message = "A request that stops before its end is not ended with the dialect's status"
-        yield refusal_with(tried, "7-7", message, context.dialect.errors.slow_request)
-    elif about == "far too long":
+    if isinstance(request, OverlongRequest):
         yield judged(
-            not tried.succeeded and case.facts["sent"] < case.facts["promised"],
+            not tried.succeeded and request.sent < request.promised,
             "8-18",
             "A body of many megabytes is taken in whole",
-            expected=f"a refusal before {case.facts['promised']} bytes",
-            actual=f"{tried.status or tried.problem} after {case.facts['sent']} bytes",
+            expected=f"a refusal before {request.promised} bytes",
+            actual=f"{tried.status or tried.problem} after {request.sent} bytes",
             exchanges=[tried],
         )
+    elif tried.status is not None:
+        message = "A request that stops before its end is not ended with the dialect's status"
+        yield refusal_with(tried, "7-7", message, context.dialect.errors.slow_request)

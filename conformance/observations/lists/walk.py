@@ -1,13 +1,10 @@
-"""A walk through a list, as the experiment `paging` took it: its pages, and what they were to show
-(4.4 and 4.7).
-"""
+"""Walks through a list, page by page: what was asked for, and what the pages show (4.4, 4.7)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.model.evidence import Exchange, Observation
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import Match
 
@@ -31,7 +28,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Walk:
+class WalkedPages:
     """All pages of a walk in the order in which they were asked for.
 
     `listed` is the whole list as another walk showed it, without sort and filter. `stepped_back`
@@ -58,36 +55,64 @@ class Walk:
         return tuple(page.exchange for page in self.pages)
 
 
-def walk_of(case: Case, about: str = "walk") -> Walk | None:
-    """The walk behind a case of the experiment `paging`; None if the case is about something else,
-    or a page failed.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListWalk(Observation):
+    """A walk forward until no page follows, in the order `sort`, in pages of `per_page`.
+
+    `listed` is the whole list in descending order, as a walk of its own showed it, with the fields
+    that checks compare. `complete` tells whether the walk ended within its bounds.
     """
-    if case.facts.get("about") != about:
-        return None
-    pages: list[Page] = []
-    stepped_back: list[tuple[Page, Page]] = []
-    for exchange in case.exchanges:
-        page = _page(exchange)
-        if page is None:
-            return None
-        if exchange.role == "page":
-            pages.append(page)
-        elif len(pages) > 1:
-            stepped_back.append((pages[-2], page))
-    facts = case.facts
-    return Walk(
-        operation_id=facts["operation_id"],
-        sort=facts["sort"],
-        per_page=facts["per_page"],
-        filter=facts["filter"] or {},
-        listed=tuple(facts["listed"]),
-        complete=facts["complete"],
-        pages=tuple(pages),
-        stepped_back=tuple(stepped_back),
-    )
+
+    operation_id: str
+    sort: str | None
+    per_page: int | None
+    filter: Mapping[str, str] | None
+    listed: tuple[Item, ...]
+    complete: bool
+
+    def walked(self) -> WalkedPages | None:
+        """The pages of the walk; None if one could not be read."""
+        pages: list[Page] = []
+        stepped_back: list[tuple[Page, Page]] = []
+        for exchange in self.exchanges:
+            page = _page(exchange)
+            if page is None:
+                return None
+            if exchange.role == "page":
+                pages.append(page)
+            elif len(pages) > 1:
+                stepped_back.append((pages[-2], page))
+        return WalkedPages(
+            operation_id=self.operation_id,
+            sort=self.sort,
+            per_page=self.per_page,
+            filter=self.filter or {},
+            listed=self.listed,
+            complete=self.complete,
+            pages=tuple(pages),
+            stepped_back=tuple(stepped_back),
+        )
 
 
-def filter_of(walk: Walk, dialect: Dialect) -> Callable[[Item], bool] | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageWalk(ListWalk):
+    """A walk while nothing changes; from each page one step leads back to the page before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WalkWithInserts(ListWalk):
+    """A walk while resources are made between its pages.
+
+    `before` holds the identifiers of those that had been there, `still` those that the same walk
+    met just before, with nothing added, `made` those that were added, None for one without uid.
+    """
+
+    before: tuple[str, ...]
+    still: tuple[str, ...]
+    made: tuple[str | None, ...]
+
+
+def filter_of(walk: WalkedPages, dialect: Dialect) -> Callable[[Item], bool] | None:
     """Whether a resource passes the walk's filter by what it shows; None where the dialect leaves
     matching open.
     """

@@ -1,0 +1,20 @@
+"""Requests that only arrange what is observed, and requests for the oracles alone."""
+
+from dataclasses import dataclass
+
+from hookproof.conformance.model.evidence import Observation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preparation(Observation):
+    """Requests that make, arrange or put back what an experiment works with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneratedExchange(Observation):
+    """A request that was generated from the contract."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OddRequest(Observation):
+    """A request that no client sends; any answer without a server error will do (section 7)."""

@@ -1,0 +1,68 @@
+"""Requests with a key that does not open what they ask for (section 5)."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from hookproof.conformance.model.evidence import Exchange, Observation
+
+
+class KeyKind(StrEnum):
+    """What is wrong with the key of a request."""
+
+    NONE = "none"
+    EMPTY = "empty"
+    WRONG = "wrong"
+    TRUNCATED = "truncated"
+    FORMAT = "format"
+    CREDENTIAL = "credential"
+    FOREIGN = "foreign"
+    UNKNOWN_PROJECT = "unknown project"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestsWithoutRight(Observation):
+    """Requests for one operation that are to be refused for their key."""
+
+    operation_id: str
+
+    @property
+    def tried(self) -> tuple[Exchange, ...]:
+        """The requests that are to be refused."""
+        return self.all_exchanges("refused")
+
+    @property
+    def before(self) -> Exchange | None:
+        """What a refused request must leave as it was, fetched before."""
+        return self.exchange("before")
+
+    @property
+    def after(self) -> Exchange | None:
+        """The same, fetched afterwards."""
+        return self.exchange("after")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallWithKey(RequestsWithoutRight):
+    """One request with a key of this kind."""
+
+    kind: KeyKind
+
+    @property
+    def call(self) -> Exchange | None:
+        """The request, if it was answered."""
+        return next((exchange for exchange in self.tried if exchange.status is not None), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreationsWithoutRight(RequestsWithoutRight):
+    """Endpoints that nobody may create, and a portal link of their owner before and after."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BroadcastsWithoutRight(RequestsWithoutRight):
+    """Broadcasts that nobody may send, and one with the same idempotency_key that is allowed."""
+
+    @property
+    def accepted(self) -> Exchange | None:
+        """The broadcast that is allowed."""
+        return self.exchange("accepted")

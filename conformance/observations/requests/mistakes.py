@@ -1,0 +1,126 @@
+"""Single requests with one thing that a dialect may refuse, and their neighbours."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from hookproof.conformance.model.evidence import Exchange, Observation
+
+
+class Mistake(StrEnum):
+    """A mistake of a request for which a dialect has a status (section 7)."""
+
+    OTHER_TYPE = "other type"
+    NOT_JSON = "not JSON"
+    MEDIA_TYPE = "media type"
+    METHOD = "another method"
+    PATH = "unknown path"
+    TOO_LARGE = "above the size limit"
+    BEYOND = "number beyond"
+
+
+class Unlisted(StrEnum):
+    """Input that the document does not list (section 2.9)."""
+
+    WORD = "unlisted word"
+    SERVICE_FIELD = "field of the service"
+    FIELD = "unknown field"
+
+
+class Bound(StrEnum):
+    """A bound of the dialect that a request reaches and does not pass (section 8)."""
+
+    NUMBER = "number at the edge"
+    SIZE = "within the size limit"
+
+
+class Scheme(StrEnum):
+    """The scheme of an endpoint URL that is not https (section 8)."""
+
+    HTTP = "http URL"
+    OTHER = "URL of another scheme"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestTried(Observation):
+    """One request. `field` is the field of its body that is concerned, or empty."""
+
+    operation_id: str | None = None
+    field: str = ""
+
+    @property
+    def tried(self) -> Exchange | None:
+        """The request, if it was answered."""
+        exchange = self.exchange("tried")
+        return None if exchange is None or exchange.status is None else exchange
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MistakenRequest(RequestTried):
+    """A request with one mistake."""
+
+    mistake: Mistake
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnlistedInput(RequestTried):
+    """A request with a word or a field that the document does not list."""
+
+    kind: Unlisted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestWithinBounds(RequestTried):
+    """A request at the edge of what the dialect accepts."""
+
+    bound: Bound
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointUrlTried(RequestTried):
+    """The creation of an endpoint whose URL is not https."""
+
+    scheme: Scheme
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateLimitOfZero(RequestTried):
+    """The creation of an endpoint with a rate_limit of 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequiredFieldsAlone(RequestTried):
+    """A body with the required fields and no other (section 4.9)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequiredFieldLeftOut(RequestTried):
+    """A body without one required field, `field` (section 4.9)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownIdentifier(RequestTried):
+    """An operation on a resource that does not exist."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnfinishedRequest(Observation):
+    """A request that is not sent to its end; `promised` and `sent` count bytes of its body."""
+
+    operation_id: str
+    promised: int
+    sent: int
+
+    @property
+    def tried(self) -> Exchange | None:
+        """The request, answered or not."""
+        return self.exchange("unfinished")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HalfRequest(UnfinishedRequest):
+    """A request whose body stops halfway."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverlongRequest(UnfinishedRequest):
+    """A request whose body is far too long to be read to its end."""
