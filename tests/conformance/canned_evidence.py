@@ -8,10 +8,10 @@ verdicts(url_comes_back, case(...)) == {"4.1-3": Verdict.FAIL}
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from hookproof.conformance.model.check_registry import CheckContext
-from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.evidence import Exchange, Observation
 from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.case import Case
@@ -122,6 +122,28 @@ def delivery(
     )
 
 
+Observed = TypeVar("Observed", bound=Observation)
+
+
+def observation(
+    kind: type[Observed],
+    /,
+    *exchanges: Exchange,
+    deliveries: Iterable[ReceivedDelivery] = (),
+    experiment: str = "canned",
+    name: str = "canned",
+    **fields: Any,
+) -> Observed:
+    """An observation of this class with these exchanges, in order."""
+    return kind(
+        experiment=experiment,
+        name=name,
+        exchanges=exchanges,
+        deliveries=tuple(deliveries),
+        **fields,
+    )
+
+
 def case(
     *exchanges: Exchange,
     deliveries: Iterable[ReceivedDelivery] = (),
@@ -141,7 +163,7 @@ def case(
 
 def verdicts(
     judge: Callable[[Any, CheckContext], Iterator[Judgement]],
-    evidence: Case | Exchange,
+    evidence: Observation | Exchange,
     dialect: str = "reference",
 ) -> dict[str, Verdict]:
     """What a check says of a case, or an oracle of an exchange: the worst verdict per requirement."""

@@ -7,10 +7,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from hookproof.conformance.model.check_registry import CheckContext
-from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.evidence import Exchange, Observation
 from hookproof.conformance.model.judgement import Judgement
-from hookproof.conformance.observations.case import Case
-from tests.conformance.canned_evidence import case, exchange
+from hookproof.conformance.observations.requests.mistakes import (
+    Bound,
+    EndpointUrlTried,
+    Mistake,
+    MistakenRequest,
+    RequestTried,
+    RequestWithinBounds,
+    Scheme,
+    Unlisted,
+    UnlistedInput,
+)
+from tests.conformance.canned_evidence import exchange, observation
 
 Judge = Callable[[Any, CheckContext], Iterator[Judgement]]
 
@@ -28,8 +38,8 @@ class Example:
 
     check: Judge
     requirement: str
-    kept: Case | Exchange
-    broken: Case | Exchange
+    kept: Observation | Exchange
+    broken: Observation | Exchange
     dialect: str = "reference"
 
     def __str__(self) -> str:
@@ -149,9 +159,21 @@ def refusal(
     return exchange(role, operation_id, status=status, body=told, **more)
 
 
-def tried(about: str, answer: Exchange, **facts: Any) -> Case:
-    """The case of one request."""
-    return case(
-        answer,
-        facts={"about": about, "operation_id": answer.operation_id, "field": "name", **facts},
-    )
+def tried(
+    shows: type[RequestTried] | Mistake | Unlisted | Bound | Scheme,
+    answer: Exchange,
+    *,
+    field: str = "name",
+) -> RequestTried:
+    """One request and its answer, of this class or with this mistake."""
+    kinds: dict[type, tuple[type[RequestTried], str]] = {
+        Mistake: (MistakenRequest, "mistake"),
+        Unlisted: (UnlistedInput, "kind"),
+        Bound: (RequestWithinBounds, "bound"),
+        Scheme: (EndpointUrlTried, "scheme"),
+    }
+    fields: dict[str, Any] = {"operation_id": answer.operation_id, "field": field}
+    if isinstance(shows, type):
+        return observation(shows, answer, **fields)
+    kind, name = kinds[type(shows)]
+    return observation(kind, answer, **fields, **{name: shows})

@@ -1,5 +1,6 @@
 """Examples for sections 1, 2.9, 4.9, 5, 7 and 8: projects, keys, refusals and bounds."""
 
+from dataclasses import replace
 from typing import Any
 
 from hookproof.conformance.checks.api.access.api_keys import (
@@ -44,8 +45,29 @@ from hookproof.conformance.checks.api.responses.errors import (
     what_does_not_exist_is_refused,
 )
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.case import Case
-from tests.conformance.canned_evidence import case, context, exchange
+from hookproof.conformance.observations.requests.isolation import (
+    CallAcrossProjects,
+    ListsOfTwoProjects,
+    OneOwnerInTwoProjects,
+)
+from hookproof.conformance.observations.requests.keys import (
+    BroadcastsWithoutRight,
+    CallWithKey,
+    CreationsWithoutRight,
+    KeyKind,
+)
+from hookproof.conformance.observations.requests.mistakes import (
+    Bound,
+    HalfRequest,
+    OverlongRequest,
+    RateLimitOfZero,
+    RequiredFieldLeftOut,
+    RequiredFieldsAlone,
+    Scheme,
+    UnknownIdentifier,
+    Unlisted,
+)
+from tests.conformance.canned_evidence import Observed, context, exchange, observation
 from tests.conformance.checks.api.example import (
     OTHER_UID,
     UID,
@@ -63,9 +85,9 @@ from tests.conformance.checks.api.example import (
 ROLL, UPDATE, BROADCAST = "expireEndpointSecret", "updatePortalLink", "createBroadcastEvent"
 
 
-def asked(kind: str, *exchanges: Exchange, operation_id: str = "createEndpoint") -> Case:
-    """A case of the experiment access."""
-    return case(*exchanges, facts={"kind": kind, "operation_id": operation_id})
+def asked(kind: KeyKind, *exchanges: Exchange, operation_id: str = "createEndpoint") -> CallWithKey:
+    """An observation of the experiment access."""
+    return observation(CallWithKey, *exchanges, kind=kind, operation_id=operation_id)
 
 
 def accepted(operation_id: str = "createEndpoint", role: str = "refused") -> Exchange:
@@ -78,16 +100,29 @@ def denied(status: int, operation_id: str = "createEndpoint") -> Exchange:
     return refusal(status, operation_id, role="refused")
 
 
-def around(before: Exchange, middle: Exchange, after: Exchange, **facts: Any) -> Case:
-    """A case that looks at a resource before and after a request."""
+def around(
+    kind: type[Observed], /, before: Exchange, middle: Exchange, after: Exchange, **fields: Any
+) -> Observed:
+    """A look at a resource before and after a request."""
     looks = [
-        Exchange.from_json({**one.to_json(), "role": role})
-        for one, role in ((before, "before"), (after, "after"))
+        replace(exchange, role=role) for exchange, role in ((before, "before"), (after, "after"))
     ]
-    return case(looks[0], middle, looks[1], facts=facts)
+    return observation(kind, looks[0], middle, looks[1], **fields)
 
 
-def listing(operation_id: str, here: str, elsewhere: str) -> Case:
+def half(answer: Exchange) -> HalfRequest:
+    """A request that stops halfway."""
+    return observation(HalfRequest, answer, operation_id="createEndpoint", promised=100, sent=8)
+
+
+def overlong(answer: Exchange, sent: int) -> OverlongRequest:
+    """A request of which so many bytes out of 100 were sent."""
+    return observation(
+        OverlongRequest, answer, operation_id="createEndpoint", promised=100, sent=sent
+    )
+
+
+def listing(operation_id: str, here: str, elsewhere: str) -> ListsOfTwoProjects:
     """One resource in the list of each project."""
     pages = [
         exchange(
@@ -98,14 +133,14 @@ def listing(operation_id: str, here: str, elsewhere: str) -> Case:
         )
         for project, uid in (("p1", here), ("p2", elsewhere))
     ]
-    return case(*pages, facts={"about": operation_id, "projects": ["p1", "p2"]})
+    return observation(ListsOfTwoProjects, *pages, operation_id=operation_id, projects=("p1", "p2"))
 
 
-def same_owner(*members: str) -> Case:
+def same_owner(*members: str) -> OneOwnerInTwoProjects:
     """A portal link with these endpoints, beside the endpoint of another project."""
     shown = retrieved("after", endpoints_metadata=[endpoint(uid=uid) for uid in members])
     elsewhere = exchange("elsewhere", "createEndpoint", project="p2", data=endpoint(uid=OTHER_UID))
-    return case(elsewhere, shown, facts={"about": "same owner"})
+    return observation(OneOwnerInTwoProjects, elsewhere, shown)
 
 
 PROJECTS = (
@@ -119,8 +154,14 @@ PROJECTS = (
         Example(
             check=nothing_is_reached_through_another_project,
             requirement=requirement,
-            kept=around(look, refusal(404, about, role="across"), look, about=about),
-            broken=around(look, broken, after, about=about),
+            kept=around(
+                CallAcrossProjects,
+                look,
+                refusal(404, about, role="across"),
+                look,
+                operation_id=about,
+            ),
+            broken=around(CallAcrossProjects, look, broken, after, operation_id=about),
         )
         for about, requirement in ACROSS.items()
         for look in (retrieved() if "Portal" in about else fetched(),)
@@ -153,8 +194,8 @@ PROJECTS = (
     Example(
         check=an_unknown_project_is_refused,
         requirement="4-1",
-        kept=asked("unknown project", denied(401)),
-        broken=asked("unknown project", denied(403)),
+        kept=asked(KeyKind.UNKNOWN_PROJECT, denied(401)),
+        broken=asked(KeyKind.UNKNOWN_PROJECT, denied(403)),
     ),
 )
 
@@ -163,8 +204,8 @@ KEYS = (
         Example(
             check=nothing_works_without_a_key,
             requirement=requirement,
-            kept=asked("none", denied(401, operation_id), operation_id=operation_id),
-            broken=asked("none", accepted(operation_id), operation_id=operation_id),
+            kept=asked(KeyKind.NONE, denied(401, operation_id), operation_id=operation_id),
+            broken=asked(KeyKind.NONE, accepted(operation_id), operation_id=operation_id),
         )
         for operation_id, requirement in WITHOUT_KEY.items()
     ),
@@ -176,11 +217,11 @@ KEYS = (
             broken=asked(kind, accepted()),
         )
         for kind, requirement in (
-            ("wrong", "5-9"),
-            ("truncated", "5-9"),
-            ("format", "5-13"),
-            ("empty", "5-13"),
-            ("credential", "5-14"),
+            (KeyKind.WRONG, "5-9"),
+            (KeyKind.TRUNCATED, "5-9"),
+            (KeyKind.FORMAT, "5-13"),
+            (KeyKind.EMPTY, "5-13"),
+            (KeyKind.CREDENTIAL, "5-14"),
         )
     ),
     *(
@@ -192,39 +233,41 @@ KEYS = (
             dialect="contrary",
         )
         for kind, requirement, status in (
-            ("none", "5-10", 401),
-            ("wrong", "5-11", 403),
-            ("truncated", "5-11", 403),
+            (KeyKind.NONE, "5-10", 401),
+            (KeyKind.WRONG, "5-11", 403),
+            (KeyKind.TRUNCATED, "5-11", 403),
         )
     ),
     Example(
         check=the_key_of_another_project_opens_what_the_dialect_says,
         requirement="5-12",
-        kept=asked("foreign", denied(401)),
-        broken=asked("foreign", accepted()),
+        kept=asked(KeyKind.FOREIGN, denied(401)),
+        broken=asked(KeyKind.FOREIGN, accepted()),
     ),
     Example(
         check=the_key_of_another_project_opens_what_the_dialect_says,
         requirement="5-12",
-        kept=asked("foreign", accepted()),
-        broken=asked("foreign", denied(403)),
+        kept=asked(KeyKind.FOREIGN, accepted()),
+        broken=asked(KeyKind.FOREIGN, denied(403)),
         dialect="contrary",
     ),
     Example(
         check=what_is_refused_for_its_key_changes_nothing,
         requirement="5-15",
         kept=around(
+            CallWithKey,
             fetched({"events": 1}),
             denied(401, ROLL),
             fetched({"events": 2}),
-            kind="none",
+            kind=KeyKind.NONE,
             operation_id=ROLL,
         ),
         broken=around(
+            CallWithKey,
             fetched(),
             denied(401, ROLL),
             fetched({"secrets": [secret(value="new")]}),
-            kind="none",
+            kind=KeyKind.NONE,
             operation_id=ROLL,
         ),
     ),
@@ -232,22 +275,31 @@ KEYS = (
         check=what_is_refused_for_its_key_changes_nothing,
         requirement="5-15",
         kept=around(
-            retrieved(), denied(401), retrieved(), kind="trace", operation_id="createEndpoint"
+            CreationsWithoutRight,
+            retrieved(),
+            denied(401),
+            retrieved(),
+            operation_id="createEndpoint",
         ),
         broken=around(
+            CreationsWithoutRight,
             retrieved(),
             denied(401),
             retrieved(endpoints_metadata=[endpoint()]),
-            kind="trace",
             operation_id="createEndpoint",
         ),
     ),
     Example(
         check=what_is_refused_for_its_key_changes_nothing,
         requirement="5-15",
-        kept=asked("trace", denied(401, BROADCAST), event(role="accepted"), operation_id=BROADCAST),
-        broken=asked(
-            "trace",
+        kept=observation(
+            BroadcastsWithoutRight,
+            denied(401, BROADCAST),
+            event(role="accepted"),
+            operation_id=BROADCAST,
+        ),
+        broken=observation(
+            BroadcastsWithoutRight,
             denied(401, BROADCAST),
             event(role="accepted", is_duplicate_event=True),
             operation_id=BROADCAST,
@@ -304,23 +356,23 @@ REFUSALS = (
         Example(
             check=what_does_not_exist_is_refused,
             requirement=requirement,
-            kept=tried("unknown identifier", refusal(404, operation_id)),
-            broken=tried("unknown identifier", exchange("tried", operation_id, data={})),
+            kept=tried(UnknownIdentifier, refusal(404, operation_id)),
+            broken=tried(UnknownIdentifier, exchange("tried", operation_id, data={})),
         )
         for operation_id, requirement in UNKNOWN.items()
     ),
     Example(
         check=an_unfinished_request_is_ended,
         requirement="7-7",
-        kept=tried("stops halfway", refusal(408, role="unfinished")),
-        broken=tried("stops halfway", refusal(504, role="unfinished")),
+        kept=half(refusal(408, role="unfinished")),
+        broken=half(refusal(504, role="unfinished")),
     ),
     *(
         Example(
             check=an_unfinished_request_is_ended,
             requirement="8-18",
-            kept=tried("far too long", refusal(413, role="unfinished"), promised=100, sent=40),
-            broken=tried("far too long", broken, promised=100, sent=sent),
+            kept=overlong(refusal(413, role="unfinished"), 40),
+            broken=overlong(broken, sent),
         )
         for broken, sent in (
             (refusal(413, role="unfinished"), 100),
@@ -334,8 +386,8 @@ TAKEN = (
         Example(
             check=required_fields_are_enough_and_none_may_be_left_out,
             requirement=requirement,
-            kept=tried("required field left out", refusal(400, operation_id)),
-            broken=tried("required field left out", exchange("tried", operation_id, data={})),
+            kept=tried(RequiredFieldLeftOut, refusal(400, operation_id)),
+            broken=tried(RequiredFieldLeftOut, exchange("tried", operation_id, data={})),
         )
         for operation_id, requirement in LEFT_OUT.items()
     ),
@@ -343,8 +395,8 @@ TAKEN = (
         Example(
             check=required_fields_are_enough_and_none_may_be_left_out,
             requirement=requirement,
-            kept=tried("required fields alone", exchange("tried", operation_id, data={})),
-            broken=tried("required fields alone", refusal(400, operation_id)),
+            kept=tried(RequiredFieldsAlone, exchange("tried", operation_id, data={})),
+            broken=tried(RequiredFieldsAlone, refusal(400, operation_id)),
         )
         for operation_id, requirement in REQUIRED_ALONE.items()
     ),
@@ -370,12 +422,12 @@ TAKEN = (
         check=input_that_is_not_listed_is_ignored_or_refused,
         requirement="2.9-10",
         kept=tried(
-            "field of the service",
+            Unlisted.SERVICE_FIELD,
             created({}, {"uid": "given"}, role="tried"),
             field="uid",
         ),
         broken=tried(
-            "field of the service",
+            Unlisted.SERVICE_FIELD,
             created({"uid": "given"}, {"uid": "given"}, role="tried"),
             field="uid",
         ),
@@ -387,7 +439,7 @@ TAKEN = (
             kept=tried(about, refusal(409)),
             broken=tried(about, accepted(role="tried")),
         )
-        for about, requirement in (("http URL", "8-10"), ("URL of another scheme", "8-11"))
+        for about, requirement in ((Scheme.HTTP, "8-10"), (Scheme.OTHER, "8-11"))
     ),
     *(
         Example(
@@ -397,16 +449,16 @@ TAKEN = (
             broken=tried(about, refusal(400)),
         )
         for about, requirement in (
-            ("number at the edge", "8-16"),
-            ("within the size limit", "8-15"),
+            (Bound.NUMBER, "8-16"),
+            (Bound.SIZE, "8-15"),
         )
     ),
     *(
         Example(
             check=a_rate_limit_of_zero_is_taken_or_refused,
             requirement="8-5",
-            kept=tried("rate limit of zero", kept),
-            broken=tried("rate limit of zero", broken),
+            kept=tried(RateLimitOfZero, kept),
+            broken=tried(RateLimitOfZero, broken),
             dialect=dialect,
         )
         for dialect, kept, broken in (

@@ -1,6 +1,7 @@
 """Examples for sections 2.1 and 2.2, and for the lists of sections 4.4, 4.7 and 8."""
 
-from typing import Any
+from dataclasses import fields, replace
+from typing import Any, TypeVar
 
 from hookproof.conformance.checks.api.lists.filters import (
     a_filter_leaves_exactly_what_matches_on_every_page,
@@ -40,11 +41,19 @@ from hookproof.conformance.checks.api.responses.envelope import (
     the_success_flag_of_a_success_is_true,
 )
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.case import Case
-from tests.conformance.canned_evidence import case, exchange
-from tests.conformance.checks.api.example import Example, created, page, refusal, tried
+from hookproof.conformance.observations.lists.parameters import (
+    DefaultPageSize,
+    ListRequest,
+    PageSizeAboveMaximum,
+    UnreadableParameter,
+)
+from hookproof.conformance.observations.lists.walk import PageWalk, WalkWithInserts
+from tests.conformance.canned_evidence import exchange, observation
+from tests.conformance.checks.api.example import Example, created, page, refusal
 
 LINKS, SOURCES = "listPortalLinks", "listSources"
+
+Requested = TypeVar("Requested", bound=ListRequest)
 
 ITEMS = {
     uid: {
@@ -74,7 +83,7 @@ def walk(
     back: dict[int, str] | None = None,
     complete: bool = True,
     last: dict[str, Any] | None = None,
-) -> Case:
+) -> PageWalk:
     """A walk whose pages hold the resources of these letters; `back` is what stepping back from a
     page showed.
     """
@@ -88,37 +97,41 @@ def walk(
         exchanges.append(page(operation_id, [ITEMS[one] for one in letters], **pagination))
         if back and position in back:
             exchanges.append(page(operation_id, [ITEMS[one] for one in back[position]], "back"))
-    facts = {
-        "about": "walk",
-        "operation_id": operation_id,
-        "sort": sort,
-        "per_page": per_page,
-        "filter": filtered,
-        "listed": [ITEMS[one] for one in DESCENDING],
-        "complete": complete,
-    }
-    return case(*exchanges, facts=facts)
+    return observation(
+        PageWalk,
+        *exchanges,
+        operation_id=operation_id,
+        sort=sort,
+        per_page=per_page,
+        filter=filtered,
+        listed=tuple(ITEMS[letter] for letter in DESCENDING),
+        complete=complete,
+    )
 
 
-def stepped_back(**pagination: Any) -> Case:
+def stepped_back(**pagination: Any) -> PageWalk:
     """A walk over two pages, and a step back to the first that shows this pagination."""
     whole = walk("cb", "a")
     back = page(LINKS, [ITEMS["c"], ITEMS["b"]], "back", **{"has_next_page": True, **pagination})
-    return case(*whole.exchanges, back, facts=whole.facts)
+    return replace(whole, exchanges=(*whole.exchanges, back))
 
 
-def with_additions(*pages: str) -> Case:
+def with_additions(*pages: str) -> WalkWithInserts:
     """A walk during which d was added to a, b and c."""
     whole = walk(*pages)
-    facts = {"about": "insert", "before": list("abc"), "still": list("cba"), "made": ["d"]}
-    return case(*whole.exchanges, facts={**whole.facts, **facts})
+    shared = {field.name: getattr(whole, field.name) for field in fields(whole)}
+    return WalkWithInserts(**shared, before=tuple("abc"), still=tuple("cba"), made=("d",))
 
 
-def first_page_that_claims_one_before() -> Case:
+def first_page_that_claims_one_before() -> PageWalk:
     """Against its pagination."""
-    good = walk("cba")
     bad = page(LINKS, list(ITEMS.values()), has_prev_page=True)
-    return case(bad, facts=good.facts)
+    return replace(walk("cba"), exchanges=(bad,))
+
+
+def list_request(kind: type[Requested], answer: Exchange, **query: str) -> Requested:
+    """A request for a list, and its answer."""
+    return observation(kind, answer, operation_id=answer.operation_id, query=query)
 
 
 ENVELOPE = (
@@ -395,34 +408,32 @@ PARAMETERS = (
     Example(
         check=without_per_page_the_size_is_the_default,
         requirement="8-12",
-        kept=tried("default size", page(LINKS, [], "tried", per_page=20)),
-        broken=tried("default size", page(LINKS, [], "tried", per_page=25)),
+        kept=list_request(DefaultPageSize, page(LINKS, [], "tried", per_page=20)),
+        broken=list_request(DefaultPageSize, page(LINKS, [], "tried", per_page=25)),
     ),
     Example(
         check=per_page_above_the_maximum_is_cut_or_refused,
         requirement="8-13",
-        kept=tried("size above the maximum", refusal(400, LINKS)),
-        broken=tried("size above the maximum", page(LINKS, [], "tried", per_page=101)),
+        kept=list_request(PageSizeAboveMaximum, refusal(400, LINKS)),
+        broken=list_request(PageSizeAboveMaximum, page(LINKS, [], "tried", per_page=101)),
     ),
     Example(
         check=per_page_above_the_maximum_is_cut_or_refused,
         requirement="8-13",
-        kept=tried(
-            "size above the maximum",
+        kept=list_request(
+            PageSizeAboveMaximum,
             exchange("tried", LINKS, dialect="contrary", data={"pagination": {"per_page": 50}}),
         ),
-        broken=tried("size above the maximum", refusal(422, LINKS)),
+        broken=list_request(PageSizeAboveMaximum, refusal(422, LINKS)),
         dialect="contrary",
     ),
     *(
         Example(
             check=an_unreadable_parameter_is_refused_or_taken_as_absent,
             requirement=requirement,
-            kept=tried(
-                "unreadable parameter", refusal(400, operation_id), query={"sort": "SIDEWAYS"}
-            ),
-            broken=tried(
-                "unreadable parameter", page(operation_id, [], "tried"), query={"sort": "SIDEWAYS"}
+            kept=list_request(UnreadableParameter, refusal(400, operation_id), sort="SIDEWAYS"),
+            broken=list_request(
+                UnreadableParameter, page(operation_id, [], "tried"), sort="SIDEWAYS"
             ),
         )
         for requirement, operation_id in (("4.4-16", LINKS), ("4.7-15", SOURCES))

@@ -14,6 +14,10 @@ from hookproof.conformance.checks.api.resources.secret_roll import (
 )
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.lists.parameters import (
+    DefaultPageSize,
+    PageSizeAboveMaximum,
+)
 from tests.conformance.canned_evidence import case, exchange, verdicts
 from tests.conformance.checks.api.example import Judge
 from tests.conformance.checks.api.examples_endpoints import (
@@ -23,7 +27,7 @@ from tests.conformance.checks.api.examples_endpoints import (
     secret,
     with_secrets,
 )
-from tests.conformance.checks.api.examples_envelope_and_lists import LINKS, tried
+from tests.conformance.checks.api.examples_envelope_and_lists import LINKS, list_request
 
 
 def roll_after(*read: str) -> Case:
@@ -53,12 +57,14 @@ def another_endpoint() -> Case:
         (a_roll_leaves_the_secrets_of_others_alone, another_endpoint(), "reference"),
         (
             without_per_page_the_size_is_the_default,
-            tried("default size", exchange("tried", LINKS, data=[])),
+            list_request(DefaultPageSize, exchange("tried", LINKS, data=[])),
             "reference",
         ),
         (
             per_page_above_the_maximum_is_cut_or_refused,
-            tried("size above the maximum", exchange("tried", LINKS, dialect="contrary", data={})),
+            list_request(
+                PageSizeAboveMaximum, exchange("tried", LINKS, dialect="contrary", data={})
+            ),
             "contrary",
         ),
     ],
@@ -68,7 +74,7 @@ def test_nobody_is_convicted(check: Judge, evidence: Case, dialect: str) -> None
 
 
 def test_a_success_where_only_a_refusal_is_right_is_convicted_without_a_size() -> None:
-    evidence = tried("size above the maximum", exchange("tried", LINKS, data={}))
+    evidence = list_request(PageSizeAboveMaximum, exchange("tried", LINKS, data={}))
     assert verdicts(per_page_above_the_maximum_is_cut_or_refused, evidence)["8-13"] is Verdict.FAIL
 
 
