@@ -83,15 +83,6 @@ class Credentials:
         self._names: dict[str, str] = {}
         self._lock = threading.Lock()
 
-    def __getstate__(self) -> Mapping[str, Any]:
-        """What goes to another process: a lock does not."""
-        return {"_left": self._left, "_names": dict(self._names)}
-
-    def __setstate__(self, state: Mapping[str, Any]) -> None:
-        """Take up what came from another process."""
-        self.__dict__.update(state)
-        self._lock = threading.Lock()
-
     @property
     def known(self) -> Mapping[str, str]:
         """The name of every credential met so far."""
@@ -134,6 +125,8 @@ class Credentials:
         Of Basic credentials (RFC 7617) the user name stays: `Basic user:secret#1`, not encoded.
         """
         scheme, _, encoded = value.partition(" ")
+        if is_name(encoded.rpartition(":")[2]):
+            return value
         user, colon, password = _decoded(encoded).partition(":")
         if scheme.lower() == "basic" and colon:
             return f"{scheme} {user}:{self.name(password, met)}"

@@ -344,7 +344,8 @@ class Runner:
             )
 
     def _masked(self, text: str) -> str:
-        return self._intake.result().text(text) if self._intake.done() else text
+        begun = self._intake.done() and not self._intake.cancelled()
+        return self._intake.result().text(text) if begun else text
 
     async def _watch(self, environment: Environment, api: ApiClient, breaker: Breaker) -> None:
         """Ask the target directly whenever many exchanges in a row went unanswered, and end the run

@@ -7,14 +7,18 @@ verdicts(url_comes_back, case(...)) == {"4.1-3": Verdict.FAIL}
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeVar
 
 from hookproof.conformance.model.check_registry import CheckContext
-from hookproof.conformance.model.evidence import Exchange, Observation
+from hookproof.conformance.model.evidence import Evidence, Exchange, NotObserved, Observation
 from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.case import Case
+from hookproof.conformance.results.redaction import Mask
+from hookproof.conformance.run.intake import Intake
+from hookproof.conformance.target.definition import Project
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.contract.service_contract import contract_for
 from hookproof.spec.dialect.reader import load_dialect
@@ -125,6 +129,18 @@ def delivery(
 Observed = TypeVar("Observed", bound=Observation)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CannedObservation(Observation):
+    """An observation for tests of what happens to observations of any class."""
+
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherObservation(Observation):
+    """Another one."""
+
+
 def observation(
     kind: type[Observed],
     /,
@@ -142,6 +158,23 @@ def observation(
         deliveries=tuple(deliveries),
         **fields,
     )
+
+
+def seen(*exchanges: Exchange, **more: Any) -> CannedObservation:
+    """A canned observation with these exchanges, in order."""
+    return observation(CannedObservation, *exchanges, **more)
+
+
+def missing(reason: str, observed: str = "CannedObservation") -> NotObserved:
+    """An observation that could not be made."""
+    return NotObserved(experiment="canned", name="canned", observation=observed, reason=reason)
+
+
+def intake(keep: Callable[[Evidence], None] = lambda _: None, *keys: str) -> Intake:
+    """An intake that masks these keys of the projects p1, p2 and so on."""
+    projects = [Project(id=f"p{number}", api_key=key) for number, key in enumerate(keys, 1)]
+    dialect = context().dialect
+    return Intake(Mask(projects, dialect), dialect, keep)
 
 
 def case(

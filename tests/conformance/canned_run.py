@@ -7,7 +7,6 @@ from pathlib import Path
 from hookproof.conformance.model.gathered_evidence import Gathered
 from hookproof.conformance.model.ledger import Entry, Finding, Ledger
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.results.run_file import NAME, Header, Run, RunWriter, read_run
 from hookproof.conformance.target.definition import Project
 from hookproof.spec.catalogue import Level, Requirement
@@ -100,8 +99,8 @@ def made_run(
     head: Header | None = None,
 ) -> Run:
     with (folder / NAME).open("w", encoding="utf-8") as stream:
-        writer = RunWriter(stream, Mask(PROJECTS, context().dialect), head or header())
-        writer.experiment(Gathered(experiment="round_trip", cases=()))
+        writer = RunWriter(stream, head or header())
+        writer.experiment(Gathered(experiment="round_trip", observations=()))
         ledger = Ledger(entries=entries, cut=cut, faults=faults, stale=stale)
         writer.ledger(ledger, strict=(head or header()).strict, duration_s=21.4)
     return read_run(folder / NAME)

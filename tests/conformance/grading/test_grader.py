@@ -6,17 +6,26 @@ import pytest
 
 from hookproof.conformance.grading.grader import Grader
 from hookproof.conformance.model.check_registry import Check, CheckContext
+from hookproof.conformance.model.evidence import Evidence, Exchange, NotExaminedError
+from hookproof.conformance.model.experiment_registry import Experiment
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.judgement import Judgement, holds, not_applicable, violated
 from hookproof.conformance.model.ledger import Entry
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.case import Case
 from hookproof.spec.catalogue import Catalogue, Gap, Level, Requirement
 from hookproof.spec.dialect.model import Answer, Undecided
-from tests.conformance.canned_evidence import case, context, exchange
+from tests.conformance.canned_evidence import (
+    CannedObservation,
+    OtherObservation,
+    context,
+    exchange,
+    missing,
+    observation,
+    seen,
+)
 
-Judge = Callable[[Case, CheckContext], Iterator[Judgement]]
+Judge = Callable[[CannedObservation, CheckContext], Iterator[Judgement]]
 
 REQUIREMENT = Requirement(
     id="1-1",
@@ -32,40 +41,64 @@ GAP = Gap(
 )
 
 
-def bound(judge: Judge, name: str = "it_does", experiments: tuple[str, ...] = ("x",)) -> Check:
-    return Check(name=name, requirements=("1-1",), experiments=experiments, judge=judge)
+def bound(
+    judge: Judge, name: str = "it_does", evidence: tuple[type, ...] = (CannedObservation,)
+) -> Check:
+    return Check(name=name, requirements=("1-1",), evidence=evidence, judge=judge)
 
 
-def passes(_case: Case, _context: CheckContext) -> Iterator[Judgement]:
-    yield holds("1-1")
+def experiment(name: str, *observes: type) -> Experiment:
+    return Experiment(
+        name=name,
+        gather=lambda _: aiter(()),
+        observes=observes,
+        profile=Profile.QUICK,
+        alone=False,
+        busy=False,
+    )
 
 
-def fails(evidence: Case, _context: CheckContext) -> Iterator[Judgement]:
+EXPERIMENTS = (experiment("x", CannedObservation), experiment("y", OtherObservation))
+
+
+def passes(evidence: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:
+    yield holds("1-1", exchanges=evidence.exchanges)
+
+
+def fails(evidence: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:
     yield violated("1-1", "it does not", expected="yes", actual="no", exchanges=evidence.exchanges)
 
 
-def says_nothing(_case: Case, _context: CheckContext) -> Iterator[Judgement]:
+def of_exchange(one: Exchange, _context: CheckContext) -> Iterator[Judgement]:
+    yield holds("1-1", exchanges=[one])
+
+
+def says_nothing(_seen: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:
     yield from ()
 
 
-def declines(_case: Case, _context: CheckContext) -> Iterator[Judgement]:
+def declines(_seen: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:
     yield not_applicable("1-1", "the document lets it lack this")
 
 
-def breaks(_case: Case, _context: CheckContext) -> Iterator[Judgement]:
+def breaks(_seen: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:
     raise KeyError("data")
     yield
 
 
 def entry(
     *checks: Check,
-    cases: tuple[Case, ...] = (case(exchange()),),
+    observations: tuple[Evidence, ...] = (seen(exchange()),),
     gathered: Mapping[str, Gathered] | None = None,
     requirement: Requirement = REQUIREMENT,
     measure: CheckContext | None = None,
     profile: Profile = Profile.DEEP,
 ) -> Entry:
-    brought = gathered if gathered is not None else {"x": Gathered(experiment="x", cases=cases)}
+    brought = (
+        gathered
+        if gathered is not None
+        else {"x": Gathered(experiment="x", observations=observations)}
+    )
     grader = Grader(
         checks=checks,
         context=measure or context(),
@@ -75,6 +108,7 @@ def entry(
         experiments=list(brought),
         profile=profile,
         gathered=brought.__getitem__,
+        every_experiment=EXPERIMENTS,
     )
     return grader.entry(requirement)
 
@@ -91,7 +125,7 @@ def undecided_status() -> CheckContext:
 
 
 def test_a_requirement_passes_with_the_count_of_how_often_it_was_exercised() -> None:
-    found = entry(bound(passes), cases=(case(), case(), case()))
+    found = entry(bound(passes), observations=(seen(exchange()),) * 3)
     assert (found.verdict, found.exercised, found.checks) == (Verdict.PASS, 3, ("it_does",))
 
 
@@ -103,19 +137,19 @@ def test_one_failure_among_passes_fails() -> None:
 def test_one_defect_is_one_finding_with_its_smallest_proof_and_a_count() -> None:
     small, large = exchange(), exchange(request={"name": "x" * 500})
     cases = (
-        case(large, large, name="two"),
-        case(large, name="large"),
-        case(small, name="small"),
-        case(large),
+        seen(large, large, name="two"),
+        seen(large, name="large"),
+        seen(small, name="small"),
+        seen(large),
     )
-    (finding,) = entry(bound(fails), cases=cases).findings
+    (finding,) = entry(bound(fails), observations=cases).findings
     assert (finding.count, finding.case, finding.exchanges) == (4, "small", (small,))
 
 
 def test_two_defects_are_two_findings() -> None:
-    def two(_case: Case, _context: CheckContext) -> Iterator[Judgement]:
+    def two(_seen: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:
         for message in ("first", "second"):
-            yield violated("1-1", message, expected=1, actual=2)
+            yield violated("1-1", message, expected=1, actual=2, exchanges=[exchange()])
 
     assert [finding.message for finding in entry(bound(two)).findings] == ["first", "second"]
 
@@ -137,9 +171,7 @@ def test_a_lighter_profile_is_told_to_be_one() -> None:
 
 
 def test_an_obstacle_is_the_reason_and_is_not_judged() -> None:
-    found = entry(
-        bound(fails), cases=(replace(case(), obstacle="the project has no source; make one"),)
-    )
+    found = entry(bound(fails), observations=(missing("the project has no source; make one"),))
     assert (found.verdict, found.reasons) == (
         Verdict.NOT_EXERCISED,
         ("The project has no source; make one.",),
@@ -147,12 +179,12 @@ def test_an_obstacle_is_the_reason_and_is_not_judged() -> None:
 
 
 def test_an_obstacle_beside_a_case_that_was_tried_does_no_harm() -> None:
-    found = entry(bound(passes), cases=(replace(case(), obstacle="no luck"), case()))
+    found = entry(bound(passes), observations=(missing("no luck"), seen(exchange())))
     assert (found.verdict, found.exercised) == (Verdict.PASS, 1)
 
 
 def test_an_experiment_that_is_not_part_of_the_run_is_named() -> None:
-    found = entry(bound(passes, experiments=("y",)))
+    found = entry(bound(passes, evidence=(OtherObservation,)))
     assert found.verdict is Verdict.NOT_EXERCISED
     assert "The experiment y is not part of this run" in found.reasons[0]
 
@@ -161,13 +193,13 @@ def test_a_check_that_breaks_is_our_fault_and_is_told_in_one_line() -> None:
     found = entry(bound(breaks), bound(fails, "it_does_not"))
     assert found.verdict is Verdict.ERROR
     assert found.reasons[0].startswith(
-        "The check it_does broke on canned/canned: KeyError: 'data' (test_ledger"
+        "The check it_does broke on canned/canned: KeyError: 'data' (test_grader"
     )
 
 
 def test_a_check_that_judges_a_requirement_it_is_not_bound_to_is_our_fault() -> None:
-    def strays(_case: Case, _context: CheckContext) -> Iterator[Judgement]:
-        yield holds("9-9")
+    def strays(_seen: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:
+        yield holds("9-9", exchanges=[exchange()])
 
     found = entry(bound(strays))
     assert found.verdict is Verdict.ERROR
@@ -176,7 +208,10 @@ def test_a_check_that_judges_a_requirement_it_is_not_bound_to_is_our_fault() -> 
 
 def test_an_experiment_that_crashed_is_our_fault_but_its_cases_are_judged() -> None:
     crashed = Gathered(
-        experiment="x", cases=(case(exchange()),), ending=Ending.CRASHED, reason="x broke: KeyError"
+        experiment="x",
+        observations=(seen(exchange()),),
+        ending=Ending.CRASHED,
+        reason="x broke: KeyError",
     )
     found = entry(bound(fails), gathered={"x": crashed})
     assert (found.verdict, found.reasons, len(found.findings)) == (
@@ -188,14 +223,15 @@ def test_an_experiment_that_crashed_is_our_fault_but_its_cases_are_judged() -> N
 
 def test_an_oracle_judges_what_a_crashed_experiment_left() -> None:
     crashed = Gathered(
-        experiment="x", cases=(case(exchange()),), ending=Ending.CRASHED, reason="x broke"
+        experiment="x", observations=(seen(exchange()),), ending=Ending.CRASHED, reason="x broke"
     )
-    assert entry(bound(passes, experiments=()), gathered={"x": crashed}).verdict is Verdict.PASS
+    oracle = bound(of_exchange, evidence=(Exchange,))
+    assert entry(oracle, gathered={"x": crashed}).verdict is Verdict.PASS
 
 
 def test_an_experiment_that_was_cut_is_the_reason() -> None:
     cut = Gathered(
-        experiment="x", cases=(), ending=Ending.CUT, reason="the time budget of 5 s is over"
+        experiment="x", observations=(), ending=Ending.CUT, reason="the time budget of 5 s is over"
     )
     found = entry(bound(passes), gathered={"x": cut})
     assert found.verdict is Verdict.NOT_EXERCISED
@@ -211,7 +247,9 @@ def test_what_the_target_may_lack_is_not_applicable() -> None:
 
 
 def test_what_may_be_lacking_is_still_not_exercised_when_its_experiment_was_cut() -> None:
-    cut = Gathered(experiment="x", cases=(case(),), ending=Ending.CUT, reason="time is up")
+    cut = Gathered(
+        experiment="x", observations=(seen(exchange()),), ending=Ending.CUT, reason="time is up"
+    )
     assert entry(bound(declines), gathered={"x": cut}).verdict is Verdict.NOT_EXERCISED
 
 
@@ -238,30 +276,32 @@ def test_a_stated_requirement_holds_whatever_the_dialect_leaves_undecided() -> N
 
 
 def test_a_check_that_needs_an_undecided_answer_does_not_apply() -> None:
-    def asks(_case: Case, measure: CheckContext) -> Iterator[Judgement]:
+    def asks(_seen: CannedObservation, measure: CheckContext) -> Iterator[Judgement]:
         assert measure.dialect.success.created.value
-        yield holds("1-1")
+        yield holds("1-1", exchanges=[exchange()])
 
     assert entry(bound(asks), measure=undecided_status()).verdict is Verdict.NOT_APPLICABLE
 
 
 def test_undecided_is_no_fault_even_after_a_judgement() -> None:
-    def half(_case: Case, _context: CheckContext) -> Iterator[Judgement]:
-        yield holds("1-1")
+    def half(_seen: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:
+        yield holds("1-1", exchanges=[exchange()])
         raise Undecided
 
     assert entry(bound(half)).verdict is Verdict.PASS
 
 
 def test_each_case_is_judged_once_however_many_requirements_ask() -> None:
-    seen = []
+    looked = []
 
-    def counts(evidence: Case, _context: CheckContext) -> Iterator[Judgement]:
-        seen.append(evidence)
-        yield holds("1-1")
-        yield holds("1-2")
+    def counts(evidence: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:
+        looked.append(evidence)
+        yield holds("1-1", exchanges=evidence.exchanges)
+        yield holds("1-2", exchanges=evidence.exchanges)
 
-    both = Check(name="both", requirements=("1-1", "1-2"), experiments=(), judge=counts)
+    both = Check(
+        name="both", requirements=("1-1", "1-2"), evidence=(CannedObservation,), judge=counts
+    )
     second = replace(REQUIREMENT, id="1-2")
     grader = Grader(
         checks=[both],
@@ -269,16 +309,19 @@ def test_each_case_is_judged_once_however_many_requirements_ask() -> None:
         catalogue=Catalogue(sections={}, requirements=MappingProxyType({}), gaps={}),
         experiments=["x"],
         profile=Profile.DEEP,
-        gathered=lambda _: Gathered(experiment="x", cases=(case(),)),
+        gathered=lambda _: Gathered(experiment="x", observations=(seen(exchange()),)),
+        every_experiment=EXPERIMENTS,
     )
     assert [grader.entry(one).exercised for one in (REQUIREMENT, second)] == [1, 1]
-    assert len(seen) == 1
+    assert len(looked) == 1
 
 
 @pytest.mark.parametrize("ending", list(Ending))
 def test_the_same_evidence_gives_the_same_entry(ending: Ending) -> None:
     gathered = {
-        "x": Gathered(experiment="x", cases=(case(exchange()),) * 3, ending=ending, reason="r")
+        "x": Gathered(
+            experiment="x", observations=(seen(exchange()),) * 3, ending=ending, reason="r"
+        )
     }
     assert entry(bound(fails), gathered=gathered) == entry(bound(fails), gathered=gathered)
 
@@ -286,23 +329,34 @@ def test_the_same_evidence_gives_the_same_entry(ending: Ending) -> None:
 def test_what_was_judged_ahead_is_judged_once_and_in_the_order_of_the_experiments() -> None:
     looked: list[str] = []
     ended = {"y": ["z"], "x": ["z", "y"]}
-    oracle = bound(lambda evidence, _: _told(evidence, looked, "oracle"), "oracle", experiments=())
-    own = bound(lambda evidence, _: _told(evidence, looked, "own"), "own", experiments=("z",))
+
+    def notes(name: str) -> Judge:
+        def judge(evidence: CannedObservation, measure: CheckContext) -> Iterator[Judgement]:
+            looked.append(f"{name}: {evidence.experiment}")
+            yield from fails(evidence, measure)
+
+        return judge
+
+    every = bound(notes("every"), "every", evidence=(CannedObservation, OtherObservation))
+    own = bound(notes("own"), "own", evidence=(OtherObservation,))
+    kinds = {"x": CannedObservation, "y": CannedObservation, "z": OtherObservation}
     brought = {
         name: Gathered(
-            experiment=name, cases=(case(exchange(), experiment=name, name=f"first of {name}"),)
+            experiment=name,
+            observations=(observation(kind, exchange(), experiment=name, name=f"first of {name}"),),
         )
-        for name in ("x", "y", "z")
+        for name, kind in kinds.items()
     }
 
     def entry_of(meanwhile: Mapping[str, list[str]]) -> Entry:
         grader = Grader(
-            checks=[oracle, own],
+            checks=[every, own],
             context=context(),
             catalogue=Catalogue(
                 sections={"1": "One"}, requirements={"1-1": REQUIREMENT}, gaps={"g": GAP}
             ),
             experiments=list(brought),
+            every_experiment=[experiment(name, kind) for name, kind in kinds.items()],
             profile=Profile.DEEP,
             gathered=brought.__getitem__,
             meanwhile=lambda name: meanwhile.get(name, []),
@@ -310,16 +364,34 @@ def test_what_was_judged_ahead_is_judged_once_and_in_the_order_of_the_experiment
         return grader.entry(REQUIREMENT)
 
     plain = entry_of({})
-    assert looked == ["oracle: x", "oracle: y", "oracle: z", "own: z"]
+    assert looked == ["every: x", "every: y", "every: z", "own: z"]
     looked.clear()
     assert entry_of(ended) == plain, "what was judged ahead says the same"
-    assert looked == ["oracle: z", "own: z", "oracle: y", "oracle: x"]
+    assert looked == ["every: z", "own: z", "every: y", "every: x"]
     assert [(found.check, found.case, found.count) for found in plain.findings] == [
-        ("oracle", "first of x", 3),
+        ("every", "first of x", 3),
         ("own", "first of z", 1),
     ]
 
 
-def _told(evidence: Case, looked: list[str], name: str) -> Iterator[Judgement]:
-    looked.append(f"{name}: {evidence.experiment}")
-    yield from fails(evidence, context())
+def test_a_pass_names_the_exchange_that_shows_it() -> None:
+    assert entry(bound(passes)).shown_by == "canned, canned: POST createEndpoint as 'create': 201"
+    assert entry(bound(fails)).shown_by == ""
+
+
+def test_what_was_examined_by_other_rules_is_not_exercised_and_says_so() -> None:
+    def examines(_seen: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:
+        raise NotExaminedError("signatures were examined by another dialect")
+        yield
+
+    found = entry(bound(examines))
+    assert found.verdict is Verdict.NOT_EXERCISED
+    assert found.reasons[0] == "Signatures were examined by another dialect."
+
+
+def test_what_was_not_observed_concerns_the_checks_of_its_class_alone() -> None:
+    gathered = {"x": Gathered(experiment="x", observations=(missing("no", "OtherObservation"),))}
+    other = entry(bound(says_nothing, evidence=(OtherObservation,)), gathered=gathered)
+    assert other.reasons[0].startswith("The experiment y is not part of this run")
+    base = entry(bound(says_nothing), gathered=gathered)
+    assert base.reasons == ("Nothing that the target did in x came as far as showing it.",)

@@ -4,23 +4,17 @@ not change.
 
 import base64
 import json
-import pickle
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hookproof.conformance.observations.case import Case
-from hookproof.conformance.observations.credential_names import (
-    Credentials,
-    is_telling,
-    without_words,
-)
+from hookproof.conformance.observations.credential_names import is_telling, without_words
+from hookproof.conformance.results.evidence_records import evidence_of
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.results.run_file import NAME, RunWriter
-from tests.conformance.canned_evidence import case, context, delivery, exchange
-from tests.conformance.canned_run import PROJECTS, failed, finding, header, made_run
+from tests.conformance.canned_evidence import CannedObservation, context, delivery, exchange, seen
+from tests.conformance.canned_run import PROJECTS, header
 
 SECRET = "5f4dcc3b5aa765d61d8327deb882cf99"
 OTHER = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -34,7 +28,7 @@ def mask() -> Mask:
 
 def sent(body: Any) -> Any:
     """The body of a request as it is written."""
-    return mask().case(case(exchange(request=body))).exchanges[0].request_json
+    return mask().exchange(exchange(request=body)).request_json
 
 
 @pytest.mark.parametrize(
@@ -106,29 +100,27 @@ def test_what_is_no_credential_stays(body: Any) -> None:
 
 def test_equal_credentials_have_equal_names_and_others_other_ones() -> None:
     one = mask()
-    first = one.case(
-        case(
-            exchange(
-                request={"secret": SECRET}, data={"secrets": [{"value": SECRET}, {"value": OTHER}]}
-            )
+    first = one.exchange(
+        exchange(
+            request={"secret": SECRET}, data={"secrets": [{"value": SECRET}, {"value": OTHER}]}
         )
     )
-    later = one.case(case(exchange(request={"secret": OTHER})))
-    assert first.exchanges[0].request_json == {"secret": "secret#1"}
-    assert first.exchanges[0].data == {"secrets": [{"value": "secret#1"}, {"value": "secret#2"}]}
-    assert later.exchanges[0].request_json == {"secret": "secret#2"}
+    later = one.exchange(exchange(request={"secret": OTHER}))
+    assert first.request_json == {"secret": "secret#1"}
+    assert first.data == {"secrets": [{"value": "secret#1"}, {"value": "secret#2"}]}
+    assert later.request_json == {"secret": "secret#2"}
 
 
 def test_a_broken_body_is_masked_too_and_keeps_its_other_bytes() -> None:
     broken = b'{"name" : "\xff", "secret"  :\t"' + SECRET.encode() + b'", "half'
-    kept = mask().case(case(exchange(request_body=broken))).exchanges[0].request_body
+    kept = mask().exchange(exchange(request_body=broken)).request_body
     assert kept == b'{"name" : "\xff", "secret"  :\t"secret#1", "half'
 
 
-def whole_case() -> Case:
-    """Everything that a case can hold, with credentials all over."""
+def whole_observation() -> CannedObservation:
+    """Everything that an observation can hold, with credentials all over."""
     basic = base64.b64encode(f"user:{SECRET}".encode()).decode()
-    return case(
+    return seen(
         exchange(
             request={"secret": SECRET, "name": "n"},
             data={
@@ -166,9 +158,9 @@ def whole_case() -> Case:
 
 def test_no_credential_is_written_wherever_it_stood(tmp_path: Path) -> None:
     with (tmp_path / NAME).open("w", encoding="utf-8") as stream:
-        RunWriter(stream, mask(), header()).case(whole_case())
+        RunWriter(stream, header()).evidence(mask().evidence(whole_observation()))
     text = (tmp_path / NAME).read_text()
-    kept = Case.from_json(json.loads(text.splitlines()[1]))
+    kept = evidence_of(json.loads(text.splitlines()[1]))
     bodies = [one.response_body + (one.request_body or b"") for one in kept.exchanges]
     everything = text + b"".join(bodies + [one.body for one in kept.deliveries]).decode()
     for credential in (SECRET, OTHER, base64.b64encode(f"user:{SECRET}".encode()).decode()):
@@ -181,28 +173,14 @@ def test_no_credential_is_written_wherever_it_stood(tmp_path: Path) -> None:
     assert kept.deliveries[0].headers[0][1] == f"Bearer {roll['new_secret']}"
 
 
-def test_findings_and_reasons_are_masked(tmp_path: Path) -> None:
-    shown = replace(
-        finding(),
-        actual=f"the secret {SECRET}",
-        exchanges=(exchange(request={"secret": SECRET}),),
-        deliveries=(delivery(body=SECRET.encode()),),
-    )
-    run = made_run(tmp_path, replace(failed(), findings=(shown,), reasons=(f"{SECRET} broke",)))
-    assert SECRET not in (tmp_path / NAME).read_text()
-    (kept,) = run.entries[0].findings
-    assert kept.actual == "the secret secret#1"
-    assert kept.deliveries[0].body == b"secret#1"
-
-
 def test_masking_twice_changes_nothing() -> None:
-    once = mask().case(whole_case())
-    assert mask().case(once) == once
+    once = mask().evidence(whole_observation())
+    assert mask().evidence(once) == once
 
 
 def test_short_credentials_are_masked_in_their_place_alone() -> None:
-    kept = mask().case(case(exchange(request={"secret": "name", "name": "name"})))
-    assert kept.exchanges[0].request_json == {"secret": "secret#1", "name": "name"}
+    kept = mask().exchange(exchange(request={"secret": "name", "name": "name"}))
+    assert kept.request_json == {"secret": "secret#1", "name": "name"}
     assert not is_telling("application")
     assert is_telling("password-1")
 
@@ -215,9 +193,16 @@ def test_words_are_replaced_at_one_look() -> None:
     assert without_words(b'"abc/def+123=="', named) == b'"secret#2"'
 
 
-def test_names_go_to_another_process() -> None:
-    names = Credentials()
-    names.name(SECRET, {})
-    copied = pickle.loads(pickle.dumps(names))  # noqa: S301
-    assert copied.name(SECRET, {}) == "secret#1"
-    assert copied.name(OTHER, {}) == "secret#2"
+def test_basic_credentials_keep_the_user_name_and_lose_the_password() -> None:
+    basic = base64.b64encode(f"user:{SECRET}".encode()).decode()
+    observed = seen(deliveries=[delivery(headers=[("Authorization", f"Basic {basic}")])])
+    (kept,) = mask().evidence(observed).deliveries
+    assert kept.headers == (("Authorization", "Basic user:secret#1"),)
+
+
+def test_a_masked_body_is_sent_again_as_it_was() -> None:
+    one, body = mask(), json.dumps({"secret": 'with "quotes"', "name": "n"}).encode()
+    kept = one.exchange(exchange(request_body=body)).request_body
+    assert kept is not None
+    assert b"quotes" not in kept
+    assert json.loads(one.in_clear(kept)) == json.loads(body)

@@ -1,15 +1,16 @@
 import base64
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.ledger import RunVerdict
-from hookproof.conformance.observations.case import Case
-from hookproof.conformance.results.redaction import Mask
+from hookproof.conformance.results.evidence_records import evidence_of
 from hookproof.conformance.results.run_file import NAME, NotARun, RunWriter, read_run
-from tests.conformance.canned_evidence import case, context, delivery, exchange
-from tests.conformance.canned_run import PROJECTS, failed, header, idle, made_run, passed
+from tests.conformance.canned_evidence import delivery, exchange, intake, missing, seen
+from tests.conformance.canned_run import failed, header, idle, made_run, passed
 
 KEYED = exchange(
     request={"note": "key-one"},
@@ -61,30 +62,31 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         read_run(tmp_path / NAME)
 
 
-def written_case(folder: Path, evidence: Case) -> tuple[str, Case]:
+def written(folder: Path, evidence: Evidence) -> tuple[str, Any]:
     with (folder / NAME).open("w", encoding="utf-8") as stream:
-        RunWriter(stream, Mask(PROJECTS, context().dialect), header()).case(evidence)
+        writer = RunWriter(stream, header())
+        intake(writer.evidence, "key-one", "key-two").take(evidence)
     text = (folder / NAME).read_text()
-    return text, Case.from_json(json.loads(text.splitlines()[1]))
+    return text, evidence_of(json.loads(text.splitlines()[1]))
 
 
 def test_evidence_is_kept_byte_for_byte(tmp_path: Path) -> None:
-    evidence = case(
+    evidence = seen(
         exchange(key="none", request_headers=(), body=b"\xff\x00"),
         deliveries=[delivery(body=b"\x00\xfe")],
         facts={"waited_s": 1.5},
     )
-    assert written_case(tmp_path, evidence)[1] == evidence
+    assert written(tmp_path, evidence)[1] == evidence
 
 
 def test_no_key_is_written_wherever_it_stood(tmp_path: Path) -> None:
-    evidence = case(
+    evidence = seen(
         KEYED,
         deliveries=[delivery(body=b"key-two", headers=[("X-Key", "key-one")], path="/t?key-one")],
         facts={"nested": [{"key-one": "saw key-two"}]},
         name="with key-one",
     )
-    text, kept = written_case(tmp_path, evidence)
+    text, kept = written(tmp_path, evidence)
     everything = text + "".join(
         base64.b64decode(body).decode()
         for body in (
@@ -102,7 +104,7 @@ def test_no_key_is_written_wherever_it_stood(tmp_path: Path) -> None:
 def test_a_key_that_was_sent_without_its_end_is_masked_wherever_it_is_echoed(
     tmp_path: Path,
 ) -> None:
-    _, kept = written_case(tmp_path, case(exchange(body=b'{"refused": "key-on"}')))
+    _, kept = written(tmp_path, seen(exchange(body=b'{"refused": "key-on"}')))
     assert kept.exchanges[0].json == {"refused": "$HOOKPROOF_API_KEY"}
 
 
@@ -120,25 +122,22 @@ def test_a_key_that_was_sent_without_its_end_is_masked_wherever_it_is_echoed(
 def test_the_value_of_authorization_is_never_written(
     tmp_path: Path, key: str, sent: str, kept: str
 ) -> None:
-    evidence = case(exchange(key=key, request_headers=[("authorization", sent)]))
-    assert written_case(tmp_path, evidence)[1].exchanges[0].request_headers == (
-        ("authorization", kept),
-    )
+    evidence = seen(exchange(key=key, request_headers=[("authorization", sent)]))
+    assert written(tmp_path, evidence)[1].exchanges[0].request_headers == (("authorization", kept),)
 
 
 def test_the_key_of_the_second_project_has_a_name_of_its_own(tmp_path: Path) -> None:
-    evidence = case(exchange(project="p2", request_headers=[("Authorization", "Bearer key-two")]))
-    kept = written_case(tmp_path, evidence)[1].exchanges[0]
+    evidence = seen(exchange(project="p2", request_headers=[("Authorization", "Bearer key-two")]))
+    kept = written(tmp_path, evidence)[1].exchanges[0]
     assert kept.request_headers == (("Authorization", "Bearer $HOOKPROOF_API_KEY_2"),)
 
 
-def test_findings_and_reasons_are_masked_too(tmp_path: Path) -> None:
-    run = made_run(tmp_path, failed(), cut="lost at key-one", faults=("key-two broke",))
-    assert "key-one" not in (tmp_path / NAME).read_text()
-    assert "key-two" not in (tmp_path / NAME).read_text()
-    assert run.entries[0].findings[0].actual.endswith("for $HOOKPROOF_API_KEY")
+def test_why_something_was_not_observed_is_masked_too(tmp_path: Path) -> None:
+    text, kept = written(tmp_path, missing("key-two was refused"))
+    assert "key-two" not in text
+    assert kept.reason == "$HOOKPROOF_API_KEY_2 was refused"
 
 
-def test_facts_that_are_no_json_are_our_fault(tmp_path: Path) -> None:
+def test_a_field_that_is_not_json_are_our_fault(tmp_path: Path) -> None:
     with pytest.raises(TypeError):
-        written_case(tmp_path, case(facts={"a": object()}))
+        written(tmp_path, seen(facts={"a": object()}))

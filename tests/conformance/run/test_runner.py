@@ -8,16 +8,15 @@ from typing import Any
 import pytest
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.model.evidence import PreconditionFailed
+from hookproof.conformance.model.evidence import Evidence, NotObserved, PreconditionFailed
 from hookproof.conformance.model.exit_codes import ExitCode, Refusal
 from hookproof.conformance.model.experiment_registry import Experiment, Gather
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.profile import Profile
-from hookproof.conformance.observations.case import Case
 from hookproof.conformance.run.runner import BUSY_AT_ONCE, Plan, Runner
 from hookproof.conformance.target.definition import Budgets, Project, ReceiverSettings, Target
 from hookproof.receiver.http.authority import Authority
-from tests.conformance.canned_evidence import context
+from tests.conformance.canned_evidence import CannedObservation, context, intake
 from tests.conformance.scripted_target import closed_port, empty_page, stand_in
 
 PROJECTS = (Project(id="p1", api_key="k1"), Project(id="p2", api_key="k2"))
@@ -52,6 +51,7 @@ def runner(
             Experiment(
                 name=name,
                 gather=gather,
+                observes=(CannedObservation,),
                 profile=Profile.QUICK,
                 alone=name in alone,
                 busy=name in busy,
@@ -69,12 +69,14 @@ def runner(
         yield made
 
 
-def results(*gathers: Gather, **options: Any) -> tuple[dict[str, Gathered], list[Case], str | None]:
+def results(
+    *gathers: Gather, **options: Any
+) -> tuple[dict[str, Gathered], list[Evidence], str | None]:
     """What each experiment brought, all cases as they came, and why the run was cut."""
-    kept: list[Case] = []
+    kept: list[Evidence] = []
     with stand_in(empty_page) as url, runner(url, *gathers, **options) as made:
         made.open()
-        made.begin(kept.append)
+        made.begin(intake(kept.append))
         return (
             {gather.__name__: made.gathered(gather.__name__) for gather in gathers},
             kept,
@@ -82,52 +84,56 @@ def results(*gathers: Gather, **options: Any) -> tuple[dict[str, Gathered], list
         )
 
 
-async def lists(context: ExperimentContext) -> AsyncIterator[Case]:
+def reason_of(evidence: Evidence) -> str:
+    return evidence.reason if isinstance(evidence, NotObserved) else ""
+
+
+async def lists(context: ExperimentContext) -> AsyncIterator[Evidence]:
     trial = context.trial("list")
     await trial.call("listSources", role="list")
-    yield trial.case()
+    yield trial.observe(CannedObservation)
 
 
-async def hinders(context: ExperimentContext) -> AsyncIterator[Case]:
-    yield context.trial("first").case()
+async def hinders(context: ExperimentContext) -> AsyncIterator[Evidence]:
+    yield context.trial("first").observe(CannedObservation)
     raise PreconditionFailed("no portal link")
 
 
-async def crashes(context: ExperimentContext) -> AsyncIterator[Case]:
-    yield context.trial("first").case()
+async def crashes(context: ExperimentContext) -> AsyncIterator[Evidence]:
+    yield context.trial("first").observe(CannedObservation)
     raise KeyError("data")
 
 
-async def waits(context: ExperimentContext) -> AsyncIterator[Case]:
-    yield context.trial("first").case()
+async def waits(context: ExperimentContext) -> AsyncIterator[Evidence]:
+    yield context.trial("first").observe(CannedObservation)
     await asyncio.Event().wait()
 
 
-async def listens(context: ExperimentContext) -> AsyncIterator[Case]:
+async def listens(context: ExperimentContext) -> AsyncIterator[Evidence]:
     trial = context.trial("first")
     token = await context.receiver.new_token()
     await trial.arrivals(token.token, count=1, timeout_s=0)
-    yield trial.case()
+    yield trial.observe(CannedObservation)
 
 
 def test_evidence_of_a_complete_experiment_is_kept() -> None:
     found, kept, cut = results(lists)
     assert found["lists"].ending is Ending.COMPLETE
-    assert [one.status for case in found["lists"].cases for one in case.exchanges] == [200]
-    assert kept == list(found["lists"].cases)
+    assert [one.status for case in found["lists"].observations for one in case.exchanges] == [200]
+    assert kept == list(found["lists"].observations)
     assert cut is None
 
 
 def test_an_obstacle_ends_its_experiment_with_a_case_that_says_why() -> None:
     found, kept, _ = results(hinders)
-    assert [case.obstacle for case in found["hinders"].cases] == [None, "no portal link"]
+    assert [reason_of(one) for one in found["hinders"].observations] == ["", "no portal link"]
     assert found["hinders"].ending is Ending.COMPLETE
     assert len(kept) == 2
 
 
 def test_an_experiment_that_breaks_keeps_its_cases_and_disturbs_no_other() -> None:
     found, _, cut = results(crashes, lists)
-    assert (found["crashes"].ending, len(found["crashes"].cases)) == (Ending.CRASHED, 1)
+    assert (found["crashes"].ending, len(found["crashes"].observations)) == (Ending.CRASHED, 1)
     assert found["crashes"].reason.startswith(
         "The experiment crashes broke: KeyError: 'data' (test_runner.py:"
     )
@@ -138,7 +144,7 @@ def test_an_experiment_that_breaks_keeps_its_cases_and_disturbs_no_other() -> No
 def test_the_time_budget_cuts_what_is_not_done() -> None:
     found, _, cut = results(waits, lists, total_s=4)
     assert cut == "the time budget of 4 s is over"
-    assert (found["waits"].ending, found["waits"].reason, len(found["waits"].cases)) == (
+    assert (found["waits"].ending, found["waits"].reason, len(found["waits"].observations)) == (
         Ending.CUT,
         cut,
         1,
@@ -148,16 +154,16 @@ def test_the_time_budget_cuts_what_is_not_done() -> None:
 def test_a_run_can_be_stopped_and_keeps_what_it_has() -> None:
     with stand_in(empty_page) as url, runner(url, waits) as made:
         made.open()
-        made.begin(lambda _: made.stop("enough"))
+        made.begin(intake(lambda _: made.stop("enough")))
         assert made.gathered("waits").reason == "enough"
 
 
 def test_an_experiment_that_goes_on_after_the_end_reaches_the_target_no_more() -> None:
     asked = []
 
-    async def stubborn(context: ExperimentContext) -> AsyncIterator[Case]:
+    async def stubborn(context: ExperimentContext) -> AsyncIterator[Evidence]:
         trial = context.trial("only")
-        yield trial.case()
+        yield trial.observe(CannedObservation)
         try:
             await asyncio.Event().wait()
         finally:
@@ -169,7 +175,7 @@ def test_an_experiment_that_goes_on_after_the_end_reaches_the_target_no_more() -
 
     with stand_in(answer) as url, runner(url, stubborn, total_s=4) as made:
         made.open()
-        made.begin(lambda _: None)
+        made.begin(intake())
         assert made.gathered("stubborn").ending is Ending.CUT
     assert not [head for head in asked if b"portal-links" in head]
 
@@ -192,15 +198,14 @@ def test_a_target_out_of_reach_is_refused_before_anything_begins() -> None:
 
 def test_nothing_can_be_received_from_a_target_that_cannot_know_our_ca() -> None:
     found, _, _ = results(listens)
-    (case,) = found["listens"].cases
-    assert case.obstacle is not None
-    assert "`hookproof ca DIR`" in case.obstacle
+    (case,) = found["listens"].observations
+    assert "`hookproof ca DIR`" in reason_of(case)
 
 
 def test_a_target_that_trusts_our_ca_is_listened_to(tmp_path: Path) -> None:
     Authority(tmp_path)
     found, _, _ = results(listens, ca=tmp_path)
-    assert [case.obstacle for case in found["listens"].cases] == [None]
+    assert [reason_of(one) for one in found["listens"].observations] == [""]
 
 
 def test_experiments_that_must_be_alone_come_after_all_others_and_one_by_one() -> None:
@@ -209,7 +214,7 @@ def test_experiments_that_must_be_alone_come_after_all_others_and_one_by_one() -
     together = asyncio.Event()
 
     def pausing(name: str) -> Gather:
-        async def gather(context: ExperimentContext) -> AsyncIterator[Case]:
+        async def gather(context: ExperimentContext) -> AsyncIterator[Evidence]:
             running.append(name)
             if {"c", "d"} <= set(running):
                 together.set()
@@ -219,7 +224,7 @@ def test_experiments_that_must_be_alone_come_after_all_others_and_one_by_one() -
                 await asyncio.sleep(0.02)  # it dawdles, so that another could come between
             seen[name] = list(running)
             running.remove(name)
-            yield context.trial("only").case()
+            yield context.trial("only").observe(CannedObservation)
 
         gather.__name__ = name
         return gather
@@ -236,7 +241,7 @@ def test_few_busy_experiments_run_at_once_and_the_others_beside_them() -> None:
     all_busy, waiting = asyncio.Event(), asyncio.Event()
 
     def named(name: str) -> Gather:
-        async def gather(context: ExperimentContext) -> AsyncIterator[Case]:
+        async def gather(context: ExperimentContext) -> AsyncIterator[Evidence]:
             nonlocal most
             running.add(name)
             most = max(most, len(running))
@@ -245,15 +250,15 @@ def test_few_busy_experiments_run_at_once_and_the_others_beside_them() -> None:
             await asyncio.wait_for(all_busy.wait(), 60)
             await asyncio.wait_for(waiting.wait(), 60)
             running.remove(name)
-            yield context.trial("only").case()
+            yield context.trial("only").observe(CannedObservation)
 
         gather.__name__ = name
         return gather
 
-    async def waits_too(context: ExperimentContext) -> AsyncIterator[Case]:
+    async def waits_too(context: ExperimentContext) -> AsyncIterator[Evidence]:
         await asyncio.wait_for(all_busy.wait(), 60)
         waiting.set()
-        yield context.trial("only").case()
+        yield context.trial("only").observe(CannedObservation)
 
     found, _, _ = results(*map(named, names), waits_too, busy=names)
     assert {one.ending for one in found.values()} == {Ending.COMPLETE}
@@ -263,13 +268,13 @@ def test_few_busy_experiments_run_at_once_and_the_others_beside_them() -> None:
 def test_experiments_are_named_as_they_end_until_the_awaited_one_has() -> None:
     go_on = threading.Event()
 
-    async def last(context: ExperimentContext) -> AsyncIterator[Case]:
+    async def last(context: ExperimentContext) -> AsyncIterator[Evidence]:
         await asyncio.get_running_loop().run_in_executor(None, go_on.wait, 60)
-        yield context.trial("only").case()
+        yield context.trial("only").observe(CannedObservation)
 
     with stand_in(empty_page) as url, runner(url, lists, hinders, last) as made:
         made.open()
-        made.begin(lambda _: None)
+        made.begin(intake())
         named = []
         for name in made.meanwhile("last"):
             named.append(name)
@@ -283,13 +288,13 @@ def test_experiments_are_named_as_they_end_until_the_awaited_one_has() -> None:
 def test_chance_is_seeded_for_each_experiment_apart() -> None:
     drawn: list[tuple[str, float]] = []
 
-    async def one(context: ExperimentContext) -> AsyncIterator[Case]:
+    async def one(context: ExperimentContext) -> AsyncIterator[Evidence]:
         drawn.append((context.experiment, context.random.random()))
-        yield context.trial("only").case()
+        yield context.trial("only").observe(CannedObservation)
 
-    async def two(context: ExperimentContext) -> AsyncIterator[Case]:
+    async def two(context: ExperimentContext) -> AsyncIterator[Evidence]:
         drawn.append((context.experiment, context.random.random()))
-        yield context.trial("only").case()
+        yield context.trial("only").observe(CannedObservation)
 
     results(one, two)
     results(one, two)
