@@ -1,11 +1,10 @@
 import json
-from dataclasses import replace
 
 import pytest
 
-from hookproof.conformance.model.evidence import NOT_JSON, Exchange
-from hookproof.conformance.observations.case import Case
-from tests.conformance.canned_evidence import case, delivery, exchange
+from hookproof.conformance.model.evidence import NOT_JSON, Evidence, Exchange
+from hookproof.conformance.results.evidence_records import evidence_json, evidence_of
+from tests.conformance.canned_evidence import delivery, exchange, missing, seen
 
 
 def rich_exchange() -> Exchange:
@@ -25,12 +24,15 @@ def test_an_exchange_survives_json() -> None:
         assert Exchange.from_json(json.loads(json.dumps(original.to_json()))) == original
 
 
-def test_a_case_survives_json() -> None:
-    original = replace(
-        case(rich_exchange(), deliveries=[delivery(body=b"\xff")], facts={"secrets": ["a"]}),
-        obstacle="no luck",
-    )
-    assert Case.from_json(json.loads(json.dumps(original.to_json()))) == original
+@pytest.mark.parametrize(
+    "original",
+    [
+        seen(rich_exchange(), deliveries=[delivery(body=b"\xff")], facts={"secrets": ["a"]}),
+        missing("no luck"),
+    ],
+)
+def test_an_observation_survives_json(original: Evidence) -> None:
+    assert evidence_of(json.loads(json.dumps(evidence_json(original)))) == original
 
 
 def test_an_exchange_without_a_member_is_refused() -> None:
@@ -60,11 +62,11 @@ def test_headers_are_found_in_any_case() -> None:
 
 def test_exchanges_are_found_by_their_role_in_order() -> None:
     one, two = exchange("fetch", status=200), exchange("fetch", status=404)
-    assert case(exchange("create"), one, two).exchange("fetch") is one
-    assert case(exchange("create"), one, two).all_exchanges("fetch") == (one, two)
-    assert case().exchange("fetch") is None
+    assert seen(exchange("create"), one, two).exchange("fetch") is one
+    assert seen(exchange("create"), one, two).all_exchanges("fetch") == (one, two)
+    assert seen().exchange("fetch") is None
 
 
 def test_deliveries_are_found_by_their_token() -> None:
     here, there = delivery("here"), delivery("there")
-    assert case(deliveries=[there, here]).arrived_at("here") == (here,)
+    assert seen(deliveries=[there, here]).arrived_at("here") == (here,)

@@ -1,68 +1,100 @@
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.model import check_registry as registry
-from hookproof.conformance.model.check_registry import CheckContext, all_checks, check, oracle
-from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.experiment_registry import all_experiments, experiment
+from hookproof.conformance.model import check_registry, experiment_registry
+from hookproof.conformance.model.check_registry import CheckContext, all_checks, check
+from hookproof.conformance.model.evidence import Evidence, Exchange
+from hookproof.conformance.model.experiment_registry import (
+    all_experiments,
+    experiment,
+    experiments_of,
+)
 from hookproof.conformance.model.judgement import Judgement, holds
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.case import Case
-from tests.conformance.canned_evidence import case, context, exchange
+from tests.conformance.canned_evidence import (
+    CannedObservation,
+    OtherObservation,
+    context,
+    exchange,
+    seen,
+)
 
 
 @pytest.fixture(autouse=True)
-def empty_register(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "_checks", {})
-    monkeypatch.setattr(context, "_experiments", {})
+def empty_registries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check_registry, "_checks", {})
+    monkeypatch.setattr(experiment_registry, "_experiments", {})
 
 
-def judge(_case: Case, _context: CheckContext) -> Iterator[Judgement]:
-    yield holds("1-1")
+def judge(observed: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:
+    yield holds("1-1", exchanges=observed.exchanges)
 
 
-async def gather(_context: ExperimentContext) -> Iterator[Case]:
-    yield case()
+async def gather(_context: ExperimentContext) -> AsyncIterator[Evidence]:
+    yield seen()
 
 
-def test_a_check_is_found_under_the_name_of_its_function() -> None:
-    assert check("1-1", "1-2", experiments=("roll",))(judge) is judge
-    found = registry._checks["judge"]
-    assert (found.requirements, found.experiments) == (("1-1", "1-2"), ("roll",))
+def test_a_check_is_found_under_the_name_of_its_function_and_judges_the_type_it_names() -> None:
+    assert check("1-1", "1-2")(judge) is judge
+    found = check_registry._checks["judge"]
+    assert (found.requirements, found.evidence) == (("1-1", "1-2"), (CannedObservation,))
+    assert not found.is_oracle
 
 
 def test_two_checks_of_one_name_are_refused() -> None:
-    check("1-1", experiments=("roll",))(judge)
+    check("1-1")(judge)
     with pytest.raises(ValueError, match="two checks are named judge"):
-        check("1-1", experiments=("roll",))(judge)
+        check("1-1")(judge)
 
 
 def test_a_check_without_a_requirement_is_refused() -> None:
     with pytest.raises(ValueError, match="bound to no requirement"):
-        check(experiments=("roll",))(judge)
+        check()(judge)
+
+
+def test_a_check_of_something_that_is_not_evidence_is_refused() -> None:
+    def judges_texts(_text: str, _context: CheckContext) -> Iterator[Judgement]:
+        yield from ()
+
+    with pytest.raises(TypeError, match="first parameter of the check judges_texts"):
+        check("1-1")(judges_texts)
+
+
+def test_a_check_sees_observations_of_its_types_and_no_others() -> None:
+    def judges_both(
+        one: CannedObservation | OtherObservation, _context: CheckContext
+    ) -> Iterator[Judgement]:
+        yield holds("1-1", exchanges=one.exchanges)
+
+    check("1-1")(judge)
+    check("1-1")(judges_both)
+    one, both = check_registry._checks["judge"], check_registry._checks["judges_both"]
+    assert [one.judges(kind) for kind in (CannedObservation, OtherObservation)] == [True, False]
+    assert [both.judges(kind) for kind in (CannedObservation, OtherObservation)] == [True, True]
+    assert len(list(one.judgements(seen(exchange()), context()))) == 1
 
 
 def test_an_oracle_sees_every_exchange() -> None:
-    seen = []
+    roles = []
 
-    @oracle("1-1")
+    @check("1-1")
     def sees(one: Exchange, _context: CheckContext) -> Iterator[Judgement]:
-        seen.append(one.role)
-        yield holds("1-1")
+        roles.append(one.role)
+        yield holds("1-1", exchanges=[one])
 
-    found = registry._checks["sees"]
-    judgements = list(found.judge(case(exchange("a"), exchange("b")), context()))
-    assert seen == ["a", "b"]
+    found = check_registry._checks["sees"]
+    judgements = list(found.judgements(seen(exchange("a"), exchange("b")), context()))
+    assert roles == ["a", "b"]
     assert [judgement.verdict for judgement in judgements] == [Verdict.PASS] * 2
-    assert found.experiments == ()
+    assert found.is_oracle
 
 
 def test_an_experiment_is_found_by_its_name() -> None:
-    experiment("roll", profile=Profile.DEEP, alone=True)(gather)
-    found = context._experiments["roll"]
+    experiment("roll", observes=(CannedObservation,), profile=Profile.DEEP, alone=True)(gather)
+    found = experiment_registry._experiments["roll"]
     assert (found.name, found.profile, found.alone) == ("roll", Profile.DEEP, True)
 
 
@@ -72,9 +104,19 @@ def test_two_experiments_of_one_name_are_refused() -> None:
         experiment("roll")(gather)
 
 
-def test_registers_are_in_order_of_name() -> None:
+def test_a_check_needs_the_experiments_that_observe_what_it_judges() -> None:
+    experiment("a", observes=(CannedObservation,))(gather)
+    experiment("b", observes=(OtherObservation,))(gather)
+    check("1-1")(judge)
+    experiments = list(experiment_registry._experiments.values())
+    assert experiments_of(check_registry._checks["judge"], experiments) == ("a",)
+
+
+def test_registries_are_in_order_of_name() -> None:
     for name in ("b", "a"):
         experiment(name)(gather)
-        check("1-1", experiments=("a",))(type(judge)(judge.__code__, globals(), name))
+        function = type(judge)(judge.__code__, globals(), name)
+        function.__annotations__ = judge.__annotations__
+        check("1-1")(function)
     assert [one.name for one in all_experiments() if one.name in "ab"] == ["a", "b"]
     assert [one.name for one in all_checks() if one.name in "ab"] == ["a", "b"]

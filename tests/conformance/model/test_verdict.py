@@ -1,6 +1,8 @@
+import pytest
+
 from hookproof.conformance.model.judgement import holds, judged, not_applicable, shown, violated
 from hookproof.conformance.model.verdict import Verdict
-from tests.conformance.canned_evidence import case, delivery, exchange
+from tests.conformance.canned_evidence import delivery, exchange
 
 
 def test_verdicts_are_ordered_so_that_the_worst_wins() -> None:
@@ -10,12 +12,19 @@ def test_verdicts_are_ordered_so_that_the_worst_wins() -> None:
     assert max(Verdict.FAIL, Verdict.ERROR) is Verdict.ERROR
 
 
-def test_a_judgement_that_fails_carries_the_whole_case_as_proof() -> None:
-    evidence = case(exchange(), deliveries=[delivery()])
-    found = judged(False, "1-1", "it broke", expected=1, actual="two\nlines", case=evidence)
-    assert (found.verdict, found.expected, found.actual) == (Verdict.FAIL, "1", "two lines")
-    assert (found.exchanges, found.deliveries) == (evidence.exchanges, evidence.deliveries)
-    assert judged(True, "1-1", "it broke", expected=1, actual=1, case=evidence) == holds("1-1")
+def test_a_judgement_carries_the_same_proof_whether_it_holds_or_not() -> None:
+    proof = {"exchanges": (exchange(),), "deliveries": (delivery(),)}
+    failed = judged(False, "1-1", "it broke", expected=1, actual="two\nlines", **proof)
+    assert (failed.verdict, failed.expected, failed.actual) == (Verdict.FAIL, "1", "two lines")
+    assert (failed.exchanges, failed.deliveries) == tuple(proof.values())
+    assert judged(True, "1-1", "it broke", expected=1, actual=1, **proof) == holds("1-1", **proof)
+
+
+def test_nothing_passes_or_fails_without_a_proof() -> None:
+    with pytest.raises(ValueError, match="1-1 names no exchange or delivery"):
+        holds("1-1")
+    with pytest.raises(ValueError, match="1-1 names no exchange or delivery"):
+        violated("1-1", "m", expected=1, actual=2, exchanges=[None])
 
 
 def test_a_violation_leaves_out_exchanges_that_never_happened() -> None:

@@ -1,81 +1,45 @@
-"""Runs judged again from their files, with the same verdicts although keys and credentials were
-masked.
-"""
+"""Runs judged again from their files, with the same verdicts as before."""
 
+import hmac
 import json
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from hookproof.conformance.grading.grader import Grader
-from hookproof.conformance.model.check_registry import Check, CheckContext
+from hookproof.conformance.model.check_registry import CheckContext
+from hookproof.conformance.model.evidence import Evidence, NotExaminedError
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
-from hookproof.conformance.model.judgement import Judgement, judged
-from hookproof.conformance.model.ledger import Finding
-from hookproof.conformance.model.profile import Profile
-from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.deliveries import DeliveryObservation
+from hookproof.conformance.observations.destinations import Destination
 from hookproof.conformance.results.compression import packed_case, unpacked_case
-from hookproof.conformance.results.redaction import Mask
+from hookproof.conformance.results.evidence_records import evidence_json
 from hookproof.conformance.results.run_file import NAME, NotARun, RunWriter
-from hookproof.conformance.results.stored_evidence import Repetition, read_evidence
-from hookproof.conformance.run.recorder import Recorder
-from hookproof.spec.catalogue import load_catalogue
-from tests.conformance.canned_evidence import case, context, delivery, exchange
-from tests.conformance.canned_run import PROJECTS, header
+from hookproof.conformance.results.stored_evidence import read_evidence
+from hookproof.receiver.signatures.signed_message import Reason
+from hookproof.spec.contract.service_contract import contract_for
+from hookproof.spec.dialect.reader import load_dialect
+from tests.conformance.canned_evidence import context, delivery, exchange, intake, seen
+from tests.conformance.canned_run import header
 
-KEYED = case(
+KEYED = seen(
     exchange(), deliveries=[delivery(body=b'{"leaked": "key-one"}')], experiment="roll", name="leak"
 )
-PLAIN = case(exchange(body=b"x" * 3000), deliveries=[delivery()], experiment="roll", name="plain")
+PLAIN = seen(exchange(body=b"x" * 3000), deliveries=[delivery()], experiment="roll", name="plain")
 
 
-def carries_seven_letters(evidence: Case, _context: CheckContext) -> Iterator[Judgement]:
-    """Masking changes the length of what it masks, as it changes what a signature was made of."""
-    for one in evidence.deliveries:
-        found = json.loads(one.body).get("leaked", "")
-        yield judged(
-            len(found) == 7, "5-16", "another length", expected=7, actual=len(found), case=evidence
-        )
-
-
-LENGTH = Check(
-    name="carries_seven_letters",
-    requirements=("5-16",),
-    experiments=("roll",),
-    judge=carries_seven_letters,
-)
-ALWAYS = Check(
-    name="always",
-    requirements=("5-16",),
-    experiments=("roll",),
-    judge=lambda evidence, _: iter([judged(True, "5-16", "", expected=1, actual=1, case=evidence)]),
-)
-
-
-def recorded(
-    folder: Path, *cases: Case, checks: tuple[Check, ...] = (LENGTH, ALWAYS), repetitions: int = 1
-) -> None:
+def recorded(folder: Path, *evidence: Evidence, repetitions: int = 1) -> None:
     with (folder / NAME).open("w", encoding="utf-8") as stream:
-        writer = RunWriter(stream, Mask(PROJECTS, context().dialect), header())
+        writer = RunWriter(stream, header())
         for repetition in range(1, repetitions + 1):
-            recorder = Recorder(writer, repetition)
-            for one in cases:
-                recorder.keep(one)
-            for check in checks:
-                for one in cases:
-                    list(recorder.judge(check, one, context()))
+            take = intake(partial(writer.evidence, repetition=repetition), "key-one").take
             gathered = Gathered(
-                experiment="roll", cases=cases, ending=Ending.CUT, reason="for key-one"
+                experiment="roll",
+                observations=tuple(map(take, evidence)),
+                ending=Ending.CUT,
+                reason="because",
             )
             writer.experiment(gathered, repetition)
-
-
-def verdicts(repetition: Repetition, check: Check) -> list[Verdict]:
-    cases = repetition.gathered["roll"].cases
-    return [said.verdict for one in cases for said in repetition.judge(check, one, context())]
 
 
 def test_evidence_is_read_back_as_it_was_written(tmp_path: Path) -> None:
@@ -83,34 +47,30 @@ def test_evidence_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     found = read_evidence(tmp_path / NAME)
     assert len(found) == 2
     for repetition in found:
-        (kept,) = repetition.gathered["roll"].cases
+        (kept,) = repetition.gathered["roll"].observations
         assert kept.exchanges[0].response_body == PLAIN.exchanges[0].response_body
         assert kept.deliveries == PLAIN.deliveries
         assert repetition.gathered["roll"].ending is Ending.CUT
-        assert repetition.said == {}
 
 
-def test_a_masked_key_does_not_change_what_a_check_says(tmp_path: Path) -> None:
+def test_no_key_is_in_the_evidence(tmp_path: Path) -> None:
     recorded(tmp_path, PLAIN, KEYED)
     assert "key-one" not in (tmp_path / NAME).read_text()
     (repetition,) = read_evidence(tmp_path / NAME)
-    assert verdicts(repetition, LENGTH) == [Verdict.FAIL, Verdict.PASS]
-    masked = repetition.gathered["roll"].cases[1]
-    assert [said.verdict for said in carries_seven_letters(masked, context())] == [Verdict.FAIL]
+    kept = repetition.gathered["roll"].observations[1]
+    assert kept.deliveries[0].body == b'{"leaked": "$HOOKPROOF_API_KEY"}'
 
 
-def test_only_what_masking_would_change_is_stored(tmp_path: Path) -> None:
-    recorded(tmp_path, PLAIN, KEYED)
-    stored = [
-        json.loads(line)
-        for line in (tmp_path / NAME).read_text().splitlines()
-        if '"judgements"' in line
-    ]
-    assert [(one["check"], one["place"]) for one in stored] == [("carries_seven_letters", 1)]
+def test_evidence_of_an_earlier_version_is_refused_with_its_reason(tmp_path: Path) -> None:
+    recorded(tmp_path, PLAIN)
+    text = (tmp_path / NAME).read_text().replace('"observation":"CannedObservation",', "")
+    (tmp_path / NAME).write_text(text)
+    with pytest.raises(NotARun, match="an earlier version, whose evidence has no types"):
+        read_evidence(tmp_path / NAME)
 
 
 def test_long_bodies_are_packed_and_short_ones_stay_readable() -> None:
-    written = PLAIN.to_json()
+    written = evidence_json(PLAIN)
     small = packed_case(written)
     assert len(json.dumps(small)) < len(json.dumps(written)) / 2
     assert small["deliveries"][0]["body_b64"] == written["deliveries"][0]["body_b64"]
@@ -129,95 +89,51 @@ def test_damaged_evidence_is_refused_with_its_line(tmp_path: Path, damage: objec
         read_evidence(tmp_path / NAME)
 
 
-def test_a_case_that_is_missing_is_seen(tmp_path: Path) -> None:
-    recorded(tmp_path, PLAIN, KEYED, checks=())
+def test_an_observation_that_is_missing_is_seen(tmp_path: Path) -> None:
+    recorded(tmp_path, PLAIN, KEYED)
     lines = (tmp_path / NAME).read_text().splitlines()
     del lines[1]
     (tmp_path / NAME).write_text("\n".join(lines) + "\n")
-    with pytest.raises(NotARun, match="1 cases of 2"):
+    with pytest.raises(NotARun, match="1 observations of 2"):
         read_evidence(tmp_path / NAME)
 
 
-def is_signed_by_what_the_facts_say(evidence: Case, _context: CheckContext) -> Iterator[Judgement]:
-    """Whoever has no secret can say nothing of a signature; a name in its place makes no secret."""
-    secret = evidence.facts["destinations"][0]["secret"]
-    for one in evidence.deliveries:
-        ok = secret == "5f4dcc3b5aa765d61d8327deb882cf99" and one.body == b"{}"
-        yield judged(ok, "5-16", "not signed", expected=secret, actual="", case=evidence)
+SECRET = "5f4dcc3b5aa765d61d8327deb882cf99"
 
 
-def test_what_was_said_of_signatures_is_kept_with_its_cause(tmp_path: Path) -> None:
-    signs = Check(
-        name="signs",
-        requirements=("5-16",),
-        experiments=("roll",),
-        judge=is_signed_by_what_the_facts_say,
+def delivered(signature: str) -> DeliveryObservation:
+    """A delivery to an endpoint with this secret, with this value in its signature header."""
+    destination = Destination(
+        name="plain", token="t1", uid="e1", project="p1", secret=SECRET, settings={}
     )
-    facts = {"destinations": [{"token": "t1", "secret": "5f4dcc3b5aa765d61d8327deb882cf99"}]}
-    good = case(exchange(status=500), deliveries=[delivery()], experiment="roll", facts=facts)
-    bad = case(
-        exchange(status=500), deliveries=[delivery(body=b"[]")], experiment="roll", facts=facts
-    )
-    recorded(tmp_path, good, bad, checks=(signs,))
-    assert "5f4dcc3b" not in (tmp_path / NAME).read_text()
-    (repetition,) = read_evidence(tmp_path / NAME)
-    assert verdicts(repetition, signs) == [Verdict.PASS, Verdict.FAIL]
-    (first, second) = repetition.gathered["roll"].cases
-    assert [said.verdict for said in signs.judge(first, context())] == [Verdict.FAIL], (
-        "only what is kept is right"
-    )
-    stored = [
-        json.loads(line)
-        for line in (tmp_path / NAME).read_text().splitlines()
-        if '"judgements"' in line
-    ]
-    assert [one["place"] for one in stored] == [0], "the other one is found again without secrets"
-    assert second.facts["destinations"][0]["secret"] == "secret#1"
-
-
-def only_finding(gathered: Gathered, check: Check, **hooks: Any) -> Finding:
-    """The finding that a check makes of what an experiment brought."""
-    catalogue = load_catalogue()
-    grader = Grader(
-        checks=(check,),
-        context=context(),
-        catalogue=catalogue,
-        experiments=[gathered.experiment],
-        profile=Profile.STANDARD,
-        gathered=lambda _: gathered,
-        **hooks,
-    )
-    (found,) = grader.entry(catalogue.requirements["5-16"]).findings
-    return found
-
-
-def test_the_same_proof_is_chosen_although_names_of_secrets_have_other_lengths_than_secrets(
-    tmp_path: Path,
-) -> None:
-    never = Check(
-        name="never",
-        requirements=("5-16",),
-        experiments=("roll",),
-        judge=lambda evidence, _: iter(
-            [judged(False, "5-16", "never", expected=1, actual=2, case=evidence)]
-        ),
-    )
-    long = case(
-        exchange(body={"secret": "a" * 20 + "1" * 20}), experiment="roll", name="a long secret"
-    )
-    short = case(
-        exchange(body={"secret": "b" * 10 + "2", "more": 1}),
+    scheme = context().dialect.signatures.simple
+    return DeliveryObservation(
         experiment="roll",
-        name="a short one and more",
+        name="formats",
+        exchanges=(exchange("plain", request={"secret": SECRET}),),
+        deliveries=(delivery(headers=[(scheme.header, signature)]),),
+        destinations=(destination,),
     )
-    gathered = Gathered(experiment="roll", cases=(short, long), ending=Ending.COMPLETE)
-    with (tmp_path / NAME).open("w", encoding="utf-8") as stream:
-        writer = RunWriter(stream, Mask(PROJECTS, context().dialect), header())
-        recorder = Recorder(writer)
-        for one in gathered.cases:
-            recorder.keep(one)
-        live = only_finding(gathered, never, judge=recorder.judge, size=recorder.proof_size)
-        writer.experiment(gathered)
+
+
+def test_which_secret_signed_is_read_before_the_secret_is_masked(tmp_path: Path) -> None:
+    good = hmac.new(SECRET.encode(), b"{}", "sha256").hexdigest()
+    recorded(tmp_path, delivered(good), delivered("0" * 64))
+    assert SECRET not in (tmp_path / NAME).read_text()
     (repetition,) = read_evidence(tmp_path / NAME)
-    again = only_finding(repetition.gathered["roll"], never, judge=repetition.judge)
-    assert (live.case, live.count) == (again.case, again.count) == ("a long secret", 2)
+    signed, forged = (one.signatures[0] for one in repetition.gathered["roll"].observations)
+    assert (signed.verified, signed.secrets) == (True, ("secret#1",))
+    assert (forged.verified, forged.secrets) == (False, ())
+    assert forged.why_unverified.startswith(f"{Reason.NO_SIGNATURE_MATCHES}")
+
+
+def test_signatures_that_were_read_by_other_rules_are_not_judged(tmp_path: Path) -> None:
+    recorded(tmp_path, delivered("0" * 64))
+    (repetition,) = read_evidence(tmp_path / NAME)
+    (kept,) = repetition.gathered["roll"].observations
+    other = load_dialect("contrary")
+    judged_by = CheckContext(
+        dialect=other, contract=contract_for(other), examined_by=context().dialect
+    )
+    with pytest.raises(NotExaminedError, match="were examined by the dialect reference"):
+        kept.signature(kept.deliveries[0], judged_by)

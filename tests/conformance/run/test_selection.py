@@ -4,38 +4,49 @@ import pytest
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.model.check_registry import Check, CheckContext
+from hookproof.conformance.model.evidence import Exchange, Observation
 from hookproof.conformance.model.exit_codes import Refusal
 from hookproof.conformance.model.experiment_registry import Experiment
 from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.model.profile import Profile
-from hookproof.conformance.observations.case import Case
 from hookproof.conformance.run.selection import Selection, needed_experiments
 from hookproof.conformance.target.definition import Project
 from hookproof.conformance.target.project_assignment import allot, projects_needed
 from hookproof.spec.catalogue import Catalogue, Level
+from tests.conformance.canned_evidence import CannedObservation, OtherObservation
 from tests.conformance.canned_run import requirement
 
 ALL = [requirement("4.1-1"), requirement("4.1-2", Level.OPEN), requirement("4.4-1", Level.HYGIENE)]
 CATALOGUE = Catalogue(sections={}, requirements={one.id: one for one in ALL}, gaps={})
 
 
-def judge(_case: Case, _context: CheckContext) -> Iterator[Judgement]:
+KINDS = {"a": CannedObservation, "b": OtherObservation, "c": OtherObservation}
+
+
+def judge(_observation: Observation, _context: CheckContext) -> Iterator[Judgement]:
     yield from ()
 
 
-def gather(_context: ExperimentContext) -> Iterator[Case]:
+def gather(_context: ExperimentContext) -> Iterator[Observation]:
     yield from ()
 
 
 def experiments(**profiles: Profile) -> list[Experiment]:
     return [
-        Experiment(name=name, gather=gather, profile=profile, alone=False, busy=False)
+        Experiment(
+            name=name,
+            gather=gather,
+            observes=(KINDS[name],),
+            profile=profile,
+            alone=False,
+            busy=False,
+        )
         for name, profile in profiles.items()
     ]
 
 
-def bound(requirement_id: str, *names: str) -> Check:
-    return Check(name="c", requirements=(requirement_id,), experiments=names, judge=judge)
+def bound(requirement_id: str, evidence: type) -> Check:
+    return Check(name="c", requirements=(requirement_id,), evidence=(evidence,), judge=judge)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +84,7 @@ def test_a_selection_of_nothing_is_refused(selection: Selection, told: str) -> N
 def test_only_experiments_that_are_judged_are_run() -> None:
     found = needed_experiments(
         ALL[:1],
-        [bound("4.1-1", "b"), bound("4.4-1", "a")],
+        [bound("4.1-1", OtherObservation), bound("4.4-1", CannedObservation)],
         experiments(a=Profile.QUICK, b=Profile.QUICK),
         Profile.QUICK,
     )
@@ -82,7 +93,7 @@ def test_only_experiments_that_are_judged_are_run() -> None:
 
 def test_an_oracle_needs_every_experiment_of_the_profile() -> None:
     every = experiments(a=Profile.QUICK, b=Profile.STANDARD, c=Profile.DEEP)
-    found = needed_experiments(ALL[:1], [bound("4.1-1")], every, Profile.STANDARD)
+    found = needed_experiments(ALL[:1], [bound("4.1-1", Exchange)], every, Profile.STANDARD)
     assert [one.name for one in found] == ["a", "b"]
 
 

@@ -11,10 +11,10 @@ import pytest
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.model.check_registry import Check, CheckContext, all_checks
+from hookproof.conformance.model.evidence import Evidence, Exchange, Observation
 from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.model.ledger import Entry, Finding, Ledger
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.case import Case
 from hookproof.conformance.results.run_file import NAME, read_run
 from hookproof.conformance.run.regrading import regraded
 from hookproof.conformance.run.shrinking import (
@@ -25,7 +25,7 @@ from hookproof.conformance.run.shrinking import (
     shrunk_again,
     with_smaller_proofs,
 )
-from tests.conformance.canned_evidence import context, exchange
+from tests.conformance.canned_evidence import CannedObservation, context, exchange, intake
 from tests.conformance.canned_run import finding, requirement
 from tests.conformance.command import check
 from tests.conformance.reference_server import reference_server
@@ -39,10 +39,10 @@ QUERY = {"perPage": "12345", "sort": "ASC", "type": "http", "provider": "github"
 FAULTS = ("flag_in_words", "malformed_breaks")
 
 
-async def lists(context: ExperimentContext) -> AsyncIterator[Case]:
+async def lists(context: ExperimentContext) -> AsyncIterator[Evidence]:
     trial = context.trial("list")
     await trial.call("listSources", role="list", query=QUERY)
-    yield trial.case()
+    yield trial.observe(CannedObservation)
 
 
 def breaks_on(*parts: bytes) -> object:
@@ -54,8 +54,8 @@ def breaks_on(*parts: bytes) -> object:
     )
 
 
-def server_error(judge: Check, case: Case) -> Finding:
-    said = next(one for one in judge.judge(case, context()) if one.verdict is Verdict.FAIL)
+def server_error(judge: Check, case: Observation) -> Finding:
+    said = next(one for one in judge.judgements(case, context()) if one.verdict is Verdict.FAIL)
     return Finding(
         requirement=said.requirement,
         check=judge.name,
@@ -91,9 +91,12 @@ def shrunk(
     """The smaller findings of a run against this target, what they took, and what broke."""
     with stand_in(answer) as url, runner(url, lists) as made:  # type: ignore[arg-type]
         made.open()
-        made.begin(lambda _case: None, held=True)
-        (case,) = made.gathered("lists").cases
-        pass_ = Shrinking(checks=[ORACLE], context=context(), projects=PROJECTS, limits=limits)
+        taken = intake(lambda _: None, *(project.api_key for project in PROJECTS))
+        made.begin(taken, held=True)
+        (case,) = made.gathered("lists").observations
+        pass_ = Shrinking(
+            checks=[ORACLE], context=context(), projects=PROJECTS, intake=taken, limits=limits
+        )
         work = pass_.work(ledger_of(server_error(ORACLE, case)))
         assert work is not None
         broke = made.afterwards(work)
@@ -141,7 +144,7 @@ def test_what_happened_once_and_no_more_keeps_its_proof() -> None:
     assert shrunk(lambda head: response(500) if next(count) == 2 else empty_page(head))[0] == []
 
 
-async def updates(context: ExperimentContext) -> AsyncIterator[Case]:
+async def updates(context: ExperimentContext) -> AsyncIterator[Evidence]:
     trial = context.trial("update")
     await trial.call(
         "updatePortalLink",
@@ -149,7 +152,7 @@ async def updates(context: ExperimentContext) -> AsyncIterator[Case]:
         path={"portalLinkID": "l1"},
         body={"name": "n", "owner_id": "o"},
     )
-    yield trial.case()
+    yield trial.observe(CannedObservation)
 
 
 def test_a_portal_link_is_put_back_after_smaller_updates() -> None:
@@ -164,10 +167,11 @@ def test_a_portal_link_is_put_back_after_smaller_updates() -> None:
 
     with stand_in(answer) as url, runner(url, updates) as made:
         made.open()
-        made.begin(lambda _case: None, held=True)
-        (case,) = made.gathered("updates").cases
+        taken = intake(lambda _: None, *(project.api_key for project in PROJECTS))
+        made.begin(taken, held=True)
+        (case,) = made.gathered("updates").observations
         found = replace(server_error(ORACLE, case), cause="updatePortalLink is answered with 500")
-        pass_ = Shrinking(checks=[ORACLE], context=context(), projects=PROJECTS)
+        pass_ = Shrinking(checks=[ORACLE], context=context(), projects=PROJECTS, intake=taken)
         work = pass_.work(ledger_of(found))
         assert work is not None
         assert made.afterwards(work) is None
@@ -182,8 +186,8 @@ def test_a_work_that_breaks_is_told_and_costs_nothing_else() -> None:
 
     with stand_in(empty_page) as url, runner(url, lists) as made:
         made.open()
-        made.begin(lambda _case: None, held=True)
-        assert made.gathered("lists").cases
+        made.begin(intake(), held=True)
+        assert made.gathered("lists").observations
         assert (made.afterwards(broken) or "").startswith("KeyError: 'data' (test_shrinking.py:")
         assert made.cut is None
 
@@ -194,22 +198,23 @@ def test_nothing_is_done_once_the_run_is_over() -> None:
 
     with stand_in(empty_page) as url, runner(url, lists) as made:
         made.open()
-        made.begin(lambda _case: None, held=True)
-        assert made.gathered("lists").cases
+        made.begin(intake(), held=True)
+        assert made.gathered("lists").observations
         made.stop("enough")
         assert made.afterwards(never) is None
 
 
-def flags(evidence: Case, _context: CheckContext) -> Iterator[Judgement]:
-    yield Judgement(
-        requirement="4.1-2", verdict=Verdict.FAIL, message="it", exchanges=evidence.exchanges
-    )
+def flags(evidence: Exchange, _context: CheckContext) -> Iterator[Judgement]:
+    yield Judgement(requirement="4.1-2", verdict=Verdict.FAIL, message="it", exchanges=(evidence,))
 
 
 STATEFUL = Check(
-    name="what_was_sent_comes_back", requirements=("4.1-2",), experiments=("roll",), judge=flags
+    name="what_was_sent_comes_back",
+    requirements=("4.1-2",),
+    evidence=(CannedObservation,),
+    judge=flags,
 )
-ALONE = replace(STATEFUL, experiments=())
+ALONE = replace(STATEFUL, evidence=(Exchange,))
 
 
 @pytest.mark.parametrize(
@@ -239,7 +244,9 @@ ALONE = replace(STATEFUL, experiments=())
 def test_what_cannot_be_shrunk_is_left_alone(case: Check, given: dict[str, object]) -> None:
     found = replace(finding(), **given)  # type: ignore[arg-type]
     assert (
-        Shrinking(checks=[case], context=context(), projects=PROJECTS).work(ledger_of(found))
+        Shrinking(checks=[case], context=context(), projects=PROJECTS, intake=intake()).work(
+            ledger_of(found)
+        )
         is None
     )
 
@@ -261,7 +268,8 @@ def test_a_server_without_findings_is_sent_nothing_more() -> None:
     whole = Ledger(
         entries=(Entry(requirement=requirement("7-8"), verdict=Verdict.PASS, exercised=3),)
     )
-    assert Shrinking(checks=[ORACLE], context=context(), projects=PROJECTS).work(whole) is None
+    shrinking = Shrinking(checks=[ORACLE], context=context(), projects=PROJECTS, intake=intake())
+    assert shrinking.work(whole) is None
 
 
 def test_a_smaller_proof_changes_nothing_but_the_proof() -> None:
