@@ -10,8 +10,8 @@ from typing import Final
 
 import yaml
 
-from hookproof.mockserver.api.request_pipeline import Page
-from hookproof.mockserver.api.response import Answer
+from hookproof.mockserver.api.request_pipeline import DocsPage
+from hookproof.mockserver.api.response import ApiResponse
 from hookproof.spec.contract.service_contract import Contract
 
 DOCUMENT_PATH: Final = "/openapi.yaml"
@@ -32,16 +32,20 @@ _HTML: Final = f"""<!doctype html>
 </body>
 </html>
 """
-_START: Final = f'SwaggerUIBundle({{url: "{DOCUMENT_PATH}", dom_id: "#docs", validatorUrl: null, deepLinking: true}});\n'
-# Nothing is loaded from elsewhere, so the page works without a network and tells nobody what is
-# looked at.
+_START: Final = (
+    f'SwaggerUIBundle({{url: "{DOCUMENT_PATH}", dom_id: "#docs", '
+    "validatorUrl: null, deepLinking: true});\n"
+)
+# The page loads nothing from elsewhere: it works without a network, and no other site learns of it.
 _HEADERS: Final = {
-    "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:",
+    "Content-Security-Policy": (
+        "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
+    ),
     "X-Content-Type-Options": "nosniff",
 }
 
 
-def documentation_pages(contract: Contract) -> Mapping[str, Page]:
+def documentation_pages(contract: Contract) -> Mapping[str, DocsPage]:
     """The pages, by path. Each is made when it is first asked for, since starting up is not the
     time.
     """
@@ -68,9 +72,9 @@ def documentation_pages(contract: Contract) -> Mapping[str, Page]:
     return pages
 
 
-def _page(media_type: str, content: Callable[[], bytes]) -> Page:
-    def page() -> Answer:
-        return Answer(
+def _page(media_type: str, content: Callable[[], bytes]) -> DocsPage:
+    def page() -> ApiResponse:
+        return ApiResponse(
             HTTPStatus.OK, content(), media_type=f"{media_type}; charset=utf-8", headers=_HEADERS
         )
 

@@ -8,17 +8,17 @@ from typing import Any, Protocol
 
 import msgspec
 
-from hookproof.mockserver.api.errors import Refusals
+from hookproof.mockserver.api.errors import ErrorResponses
 from hookproof.mockserver.api.paging import Pager
-from hookproof.mockserver.api.serialization.envelope import Wire
+from hookproof.mockserver.api.serialization.response_serializer import ResponseSerializer
 from hookproof.mockserver.api.signing_secrets import SigningSecrets
 from hookproof.mockserver.store.database import Database
-from hookproof.mockserver.store.endpoints import Endpoints
-from hookproof.mockserver.store.events import Events
+from hookproof.mockserver.store.endpoints import EndpointTable
+from hookproof.mockserver.store.events import EventTable
 from hookproof.mockserver.store.identifiers import Identifiers, TimestampWriter
 from hookproof.mockserver.store.keyset_paging import Listing
-from hookproof.mockserver.store.portal_links import PortalLinks
-from hookproof.mockserver.store.sources import Sources
+from hookproof.mockserver.store.portal_links import PortalLinkTable
+from hookproof.mockserver.store.sources import SourceTable
 from hookproof.spec.contract.service_contract import Contract, Operation
 from hookproof.spec.dialect.model import Dialect
 
@@ -41,13 +41,13 @@ class Service:
 
     dialect: Dialect
     contract: Contract
-    refusals: Refusals
-    wire: Wire
+    errors: ErrorResponses
+    serializer: ResponseSerializer
     database: Database
-    endpoints: Endpoints
-    portal_links: PortalLinks
-    sources: Sources
-    events: Events
+    endpoints: EndpointTable
+    portal_links: PortalLinkTable
+    sources: SourceTable
+    events: EventTable
     now: Callable[[], float]
     timestamp: TimestampWriter
     identifier: Identifiers
@@ -58,7 +58,7 @@ class Service:
     dispatch: Dispatch
 
 
-class Call(msgspec.Struct, frozen=True, kw_only=True):
+class OperationCall(msgspec.Struct, frozen=True, kw_only=True):
     """A request that was let in: `target` is the path's second parameter, `payload` the text of the
     body's `data`.
     """
@@ -71,11 +71,11 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     payload: bytes | None
 
 
-class Reply(msgspec.Struct, frozen=True, kw_only=True):
+class OperationResult(msgspec.Struct, frozen=True, kw_only=True):
     """A successful answer: its status and its body."""
 
     status: int
     body: bytes
 
 
-Handler = Callable[[Call], Reply]
+Handler = Callable[[OperationCall], OperationResult]

@@ -22,15 +22,15 @@ class SigningSecrets:
 
         Where the dialect refuses other forms, the contract has refused them before.
         """
-        return given if given and self.takes(given) else self.generated()
+        return given if given and self.accepts(given) else self.generate()
 
-    def generated(self) -> str:
+    def generate(self) -> str:
         """A new secret in the dialect's form."""
         key = self.entropy(self.rules.generated_bytes)
         text = base64.b64encode(key).decode() if self.rules.form is SecretForm.BASE64 else key.hex()
         return self.rules.prefix + text
 
-    def takes(self, given: str) -> bool:
+    def accepts(self, given: str) -> bool:
         """Whether a secret has the dialect's prefix and form."""
         rest = given.removeprefix(self.rules.prefix)
         if not given.startswith(self.rules.prefix) or not rest:

@@ -26,8 +26,8 @@ from hookproof.spec.strict_yaml.reader import read_yaml
 DEFAULT_PATH: Final = Path(__file__).parent / "default_fixtures.yaml"
 _WORD: Final = re.compile(r"\$(\w+)\[(\d+)\]")
 _TIMESTAMP: Final = "timestamp"
-_NEEDED: Final = {"portal_links": ["name"], "sources": ["name", "type"]}
-_OPEN: Final[Mapping[str, Any]] = {
+_REQUIRED: Final = {"portal_links": ["name"], "sources": ["name", "type"]}
+_SCHEMA: Final[Mapping[str, Any]] = {
     "type": "object",
     "additionalProperties": False,
     "properties": {
@@ -35,43 +35,43 @@ _OPEN: Final[Mapping[str, Any]] = {
             "type": "array",
             "items": {
                 "type": "object",
-                "required": needed,
-                "properties": {field: {"type": "string", "minLength": 1} for field in needed},
+                "required": required,
+                "properties": {field: {"type": "string", "minLength": 1} for field in required},
             },
         }
-        for name, needed in _NEEDED.items()
+        for name, required in _REQUIRED.items()
     },
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fixtures:
+class ProjectFixtures:
     """What each project starts with."""
 
     portal_links: Sequence[Mapping[str, Any]] = ()
     sources: Sequence[Mapping[str, Any]] = ()
 
 
-def read_fixtures(path: Path, dialect: Dialect) -> Fixtures:
+def read_fixtures(path: Path, dialect: Dialect) -> ProjectFixtures:
     """The fixtures of a file, in the dialect's words; raises spec.yaml_file.FileProblems."""
-    content = _in_words(read_yaml(path, _OPEN), dialect)
-    return Fixtures(
+    content = _substitute_words(read_yaml(path, _SCHEMA), dialect)
+    return ProjectFixtures(
         portal_links=content.get("portal_links", ()), sources=content.get("sources", ())
     )
 
 
-def _in_words(value: Any, dialect: Dialect) -> Any:
+def _substitute_words(value: Any, dialect: Dialect) -> Any:
     if isinstance(value, dict):
-        return {name: _in_words(part, dialect) for name, part in value.items()}
+        return {name: _substitute_words(part, dialect) for name, part in value.items()}
     if isinstance(value, list):
-        return [_in_words(part, dialect) for part in value]
-    named = _WORD.fullmatch(value) if isinstance(value, str) else None
-    if named is None:
+        return [_substitute_words(part, dialect) for part in value]
+    match = _WORD.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
         return value
-    number = int(named[2])
-    if named[1] == _TIMESTAMP:
+    number = int(match[2])
+    if match[1] == _TIMESTAMP:
         return timestamp_writer(dialect.representation.timestamp.value)(number)
-    words = getattr(dialect.words, named[1], None)
+    words = getattr(dialect.words, match[1], None)
     return words[number % len(words)] if isinstance(words, tuple) else value
 
 
@@ -85,47 +85,47 @@ class FixtureLoader:
     def __init__(self, service: Service, projects: Sequence[str]) -> None:
         self.projects = projects
         self._database = service.database
-        self._makers: Mapping[str, Callable[[str, Mapping[str, Any]], bytes]] = {
+        self._create: Mapping[str, Callable[[str, Mapping[str, Any]], bytes]] = {
             "portal_links": PortalLinkHandlers(service).create,
             "sources": SourceHandlers(service).create,
         }
         self._validators = {
-            "portal_links": _validator(service.contract, "PortalLink", _NEEDED["portal_links"]),
-            "sources": _validator(service.contract, "Source", _NEEDED["sources"]),
+            "portal_links": _validator(service.contract, "PortalLink", _REQUIRED["portal_links"]),
+            "sources": _validator(service.contract, "Source", _REQUIRED["sources"]),
         }
 
-    def make(self, kind: str, project: str, record: Mapping[str, Any]) -> bytes:
+    def create(self, kind: str, project: str, record: Mapping[str, Any]) -> bytes:
         """Store one record (`kind` is `portal_links` or `sources`) and return its JSON; raises
         BadRecord.
         """
-        self._check(kind, record)
-        return self._makers[kind](project, record)
+        self._validate(kind, record)
+        return self._create[kind](project, record)
 
-    def load(self, fixtures: Fixtures) -> None:
+    def load(self, fixtures: ProjectFixtures) -> None:
         """Give every project these fixtures; raises BadRecord, and then stores none."""
         lists = {"portal_links": fixtures.portal_links, "sources": fixtures.sources}
         for kind, records in lists.items():
             for number, record in enumerate(records):
-                self._check(kind, record, f"{kind}[{number}]")
+                self._validate(kind, record, f"{kind}[{number}]")
         for project in self.projects:
             for kind, records in lists.items():
                 for record in records:
-                    self._makers[kind](project, record)
+                    self._create[kind](project, record)
         self._database.commit()
 
-    def _check(self, kind: str, record: Mapping[str, Any], name: str = "") -> None:
+    def _validate(self, kind: str, record: Mapping[str, Any], name: str = "") -> None:
         for problem in self._validators[kind].iter_errors(record):
             where = name + "".join(f"/{step}" for step in problem.instance_path)
             raise BadRecord(f"{where or 'the record'}: {problem.message}")
 
 
-def _validator(contract: Contract, schema: str, needed: Sequence[str]) -> Draft202012Validator:
+def _validator(contract: Contract, schema: str, required: Sequence[str]) -> Draft202012Validator:
     schemas = contract.document["components"]["schemas"]
     return Draft202012Validator(
         {
             "$ref": f"#/components/schemas/{schema}",
             "components": {"schemas": schemas},
-            "required": needed,
+            "required": required,
             "propertyNames": {"enum": list(schemas[schema]["properties"])},
         },
         mask="the value",

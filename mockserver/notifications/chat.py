@@ -19,9 +19,8 @@ from hookproof.mockserver.notifications.notice import Contact, Notice
 from hookproof.mockserver.notifications.wording import Wording
 
 HEADERS: Final = ((CONTENT_TYPE, "application/json"), ("User-Agent", "hookproof"))
-# Slack's markup: without this a name could mention a whole channel or show a link under false
-# words.
-MARKUP: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+# Slack's markup: unescaped, a name could mention a whole channel or disguise a link.
+ESCAPES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 SUCCESSFUL, CLIENT_ERROR = 2, 4  # the classes of statuses, RFC 9110, section 15
 
 
@@ -47,27 +46,25 @@ class ChatChannel:
                 "POST", address, HEADERS, self._body(notice), timeout_s=self._timeout_s
             )
         except AddressFault:
-            # Its message quotes the URL, which is as good as a password.
+            # The error's message quotes the URL, which lets anyone post.
             raise Undelivered(
-                "the slack_webhook_url is no http or https URL with a host", final=True
+                "the slack_webhook_url is not an http or https URL with a host", final=True
             ) from None
         except EgressRefused as refused:
             raise Undelivered(str(refused), final=True) from None
-        except (TlsFault, ConnectionFault, ProtocolFault) as fault:
-            raise Undelivered(str(fault)) from None
+        except (TlsFault, ConnectionFault, ProtocolFault) as error:
+            raise Undelivered(str(error)) from None
         if response.status // 100 != SUCCESSFUL:
-            refused_for_good = (
+            is_final = (
                 response.status // 100 == CLIENT_ERROR
                 and response.status != HTTPStatus.TOO_MANY_REQUESTS
             )
-            raise Undelivered(
-                f"the chat webhook answered {response.status}", final=refused_for_good
-            )
+            raise Undelivered(f"the chat webhook answered {response.status}", final=is_final)
 
     async def close(self) -> None:
         """Close kept connections."""
         await self._transport.close()
 
     def _body(self, notice: Notice) -> bytes:
-        text = "\n".join(self._wording.lines(notice)).translate(MARKUP)
+        text = "\n".join(self._wording.lines(notice)).translate(ESCAPES)
         return json.dumps({"text": text}).encode("ascii")

@@ -9,10 +9,10 @@ from typing import Any, Final, NamedTuple
 
 from hookproof.mockserver.notifications.notice import Notice
 
-_KEPT: Final = 5000
+_KEPT_ENTRIES: Final = 5000
 
 
-class State(StrEnum):
+class NotificationState(StrEnum):
     """How a notification ended."""
 
     SENT = "sent"
@@ -20,7 +20,7 @@ class State(StrEnum):
     DROPPED = "dropped"
 
 
-class Entry(NamedTuple):
+class NotificationEntry(NamedTuple):
     """One notification over one channel; `at` is in unix seconds, `held_back` counts what was kept
     back before it.
     """
@@ -38,7 +38,7 @@ class Entry(NamedTuple):
     detail: str
 
 
-NOTIFICATION_FIELDS: Final = Entry._fields
+NOTIFICATION_FIELDS: Final = NotificationEntry._fields
 
 
 class NotificationJournal:
@@ -48,19 +48,19 @@ class NotificationJournal:
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
-        self._entries: deque[Entry] = deque(maxlen=_KEPT)
+        self._entries: deque[NotificationEntry] = deque(maxlen=_KEPT_ENTRIES)
         self._sequence = 0
         self.counts: Counter[tuple[str, str]] = Counter()
         self.held_back = 0
 
-    def note(
-        self, notice: Notice, channel: str, state: State, *, attempts: int, detail: str
+    def record(
+        self, notice: Notice, channel: str, state: NotificationState, *, attempts: int, detail: str
     ) -> None:
         """Write down how a notification ended."""
         self._sequence += 1
         self.counts[channel, state.value] += 1
         self._entries.append(
-            Entry(
+            NotificationEntry(
                 sequence=self._sequence,
                 at=self._now(),
                 project=notice.contact.project,

@@ -27,11 +27,11 @@ from hookproof.mockserver.notifications.channel import Undelivered
 from hookproof.mockserver.notifications.notice import Contact, Notice
 from hookproof.mockserver.notifications.wording import Wording
 
-ANYWHERE: Final = (ip_network("0.0.0.0/0"), ip_network("::/0"))
+ANY_ADDRESS: Final = (ip_network("0.0.0.0/0"), ip_network("::/0"))
 SENDER: Final = "hookproof@localhost"
-SHARE_S: Final = 3.0  # for each address of the server but the last
-FOOTER: Final = "You get this because the endpoint names this address as its support_email."
-LONGEST_MAILBOX: Final = 254  # RFC 5321, section 4.5.3.1, without the angle brackets
+CONNECT_S: Final = 3.0  # for each address of the server but the last
+FOOTER: Final = "You receive this because the endpoint names this address as its support_email."
+MAX_MAILBOX_LENGTH: Final = 254  # RFC 5321, section 4.5.3.1, without the angle brackets
 # RFC 5321, section 4.1.2, without quoted names and address literals; RFC 6531 lets names go beyond
 # ASCII.
 _LOCAL: Final = re.compile(r"[^\s@\"(),:;<>\[\]\\]{1,64}")
@@ -48,18 +48,18 @@ class MailServer:
     sender: str = SENDER
 
 
-def mailbox(text: str) -> Address:
+def parse_mailbox(text: str) -> Address:
     """One e-mail address without a display name; nothing in it can end a header or a command.
     Raises ValueError.
     """
     local, at, domain = text.rpartition("@")
-    if not at or len(text) > LONGEST_MAILBOX or not _LOCAL.fullmatch(local):
+    if not at or len(text) > MAX_MAILBOX_LENGTH or not _LOCAL.fullmatch(local):
         raise ValueError("it is not of the form NAME@DOMAIN")
     if any(unicodedata.category(char)[0] == "C" for char in local):
-        raise ValueError("it holds a character that no address has")
+        raise ValueError("it contains a control character")
     ascii_domain = domain.encode("idna").decode("ascii")  # a UnicodeError is a ValueError
     if not _DOMAIN.fullmatch(ascii_domain):
-        raise ValueError("what follows the @ is no domain")
+        raise ValueError("the part after the @ is not a domain")
     return Address(username=local, domain=ascii_domain)
 
 
@@ -70,10 +70,10 @@ class MailChannel:
 
     def __init__(self, server: MailServer, tls: TlsContexts, wording: Wording) -> None:
         self._server = server
-        self._sender = mailbox(server.sender)
+        self._sender = parse_mailbox(server.sender)
         self._tls = tls
         self._wording = wording
-        self._guard = EgressGuard(ANYWHERE)
+        self._guard = EgressGuard(ANY_ADDRESS)
 
     def reaches(self, contact: Contact) -> bool:
         """Whether there is an address to write to."""
@@ -84,24 +84,24 @@ class MailChannel:
         addresses.
         """
         try:
-            recipient = mailbox(notice.contact.support_email or "")
+            recipient = parse_mailbox(notice.contact.support_email or "")
         except ValueError:
-            raise Undelivered("the support_email is no e-mail address", final=True) from None
+            raise Undelivered("the support_email is not an e-mail address", final=True) from None
         try:
-            await self._hand_over(self.message(notice, recipient), recipient)
+            await self._transfer(self.message(notice, recipient), recipient)
         except aiosmtplib.SMTPResponseException as refusal:
-            raise _refused(refusal.code) from None
+            raise _undelivered(refusal.code) from None
         except aiosmtplib.SMTPRecipientsRefused as refusal:
-            raise _refused(refusal.recipients[0].code) from None
+            raise _undelivered(refusal.recipients[0].code) from None
         except aiosmtplib.SMTPNotSupported:
-            raise Undelivered("the mail server takes no address beyond ASCII", final=True) from None
+            raise Undelivered("the mail server accepts only ASCII addresses", final=True) from None
         except EgressRefused as refused:
             raise Undelivered(str(refused), final=True) from None
         except ssl.SSLError as error:
             raise Undelivered(f"no TLS with the mail server: {error.reason}") from None
-        except (aiosmtplib.SMTPException, OSError) as fault:
+        except (aiosmtplib.SMTPException, OSError) as error:
             raise Undelivered(
-                f"the mail server cannot be reached: {type(fault).__name__}"
+                f"the mail server cannot be reached: {type(error).__name__}"
             ) from None
 
     def message(self, notice: Notice, recipient: Address) -> EmailMessage:
@@ -124,8 +124,8 @@ class MailChannel:
     async def close(self) -> None:
         """Nothing is kept: connections end with their mails."""
 
-    async def _hand_over(self, message: EmailMessage, recipient: Address) -> None:
-        client = await self._connected()
+    async def _transfer(self, message: EmailMessage, recipient: Address) -> None:
+        client = await self._connect()
         try:
             await client.ehlo()
             if client.supports_extension("starttls"):
@@ -139,11 +139,11 @@ class MailChannel:
         finally:
             client.close()
 
-    async def _connected(self) -> aiosmtplib.SMTP:
+    async def _connect(self) -> aiosmtplib.SMTP:
         """A connection to the first of the server's checked addresses that takes one."""
         addresses = await self._guard.addresses(self._server.host)
         problem: Exception = OSError("the name has no address")
-        for left, address in zip(reversed(range(len(addresses))), addresses, strict=True):
+        for remaining, address in zip(reversed(range(len(addresses))), addresses, strict=True):
             client = aiosmtplib.SMTP(
                 hostname=address,
                 port=self._server.port,
@@ -152,7 +152,7 @@ class MailChannel:
                 timeout=None,
             )
             try:
-                await client.connect(timeout=SHARE_S if left else None)
+                await client.connect(timeout=CONNECT_S if remaining else None)
             except aiosmtplib.SMTPConnectError as error:
                 problem = error
             else:
@@ -160,5 +160,5 @@ class MailChannel:
         raise problem
 
 
-def _refused(code: int) -> Undelivered:
+def _undelivered(code: int) -> Undelivered:
     return Undelivered(f"the mail server answered {code}", final=code >= _PERMANENT)

@@ -6,7 +6,7 @@ from enum import StrEnum
 from hookproof.mockserver.delivery.store_port import AttemptOutcome
 
 
-class Kind(StrEnum):
+class NoticeKind(StrEnum):
     """What a notification is about (section 6, item 4)."""
 
     EXHAUSTED = "exhausted"
@@ -38,7 +38,7 @@ class Notice:
     that the rate limit kept back since `held_since`, this one not among them.
     """
 
-    kind: Kind
+    kind: NoticeKind
     at: float
     contact: Contact
     event_uid: str

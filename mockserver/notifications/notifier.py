@@ -12,18 +12,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from hookproof.mockserver.delivery.store_port import AttemptOutcome, PendingDelivery
-from hookproof.mockserver.notifications.bounds import Bounds
 from hookproof.mockserver.notifications.journal import NotificationJournal
-from hookproof.mockserver.notifications.notice import Contact, Kind, Notice
+from hookproof.mockserver.notifications.limits import NotificationLimits
+from hookproof.mockserver.notifications.notice import Contact, Notice, NoticeKind
 from hookproof.mockserver.notifications.outbox import Outbox
-from hookproof.mockserver.notifications.rate_limit import Pacing
+from hookproof.mockserver.notifications.rate_limit import NotificationRateLimit
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import Notify
 
-TOLD_OF: Final[Mapping[Notify, frozenset[Kind]]] = {
-    Notify.EXHAUSTED: frozenset({Kind.EXHAUSTED}),
-    Notify.STATE_CHANGE: frozenset({Kind.STATE_CHANGE}),
-    Notify.EXHAUSTED_OR_STATE_CHANGE: frozenset(Kind),
+REPORTED_KINDS: Final[Mapping[Notify, frozenset[NoticeKind]]] = {
+    Notify.EXHAUSTED: frozenset({NoticeKind.EXHAUSTED}),
+    Notify.STATE_CHANGE: frozenset({NoticeKind.STATE_CHANGE}),
+    Notify.EXHAUSTED_OR_STATE_CHANGE: frozenset(NoticeKind),
     Notify.NEVER: frozenset(),
 }
 
@@ -38,17 +38,18 @@ class Notifier:
         *,
         contact: Callable[[str], Contact | None],
         journal: NotificationJournal,
-        bounds: Bounds,
+        limits: NotificationLimits,
         log: logging.Logger,
     ) -> None:
         condition = dialect.delivery.notify_on
-        # A dialect that has not decided is kept by silence (section 6, item 4 leaves the conditions
-        # open).
-        self._told_of = TOLD_OF[condition.value] if condition.decided else TOLD_OF[Notify.NEVER]
+        # Section 6, item 4 leaves the conditions open; undecided means no notifications.
+        self._reported_kinds = (
+            REPORTED_KINDS[condition.value] if condition.decided else REPORTED_KINDS[Notify.NEVER]
+        )
         self._outboxes = outboxes
         self._contact = contact
         self._log = log
-        self._pacing = Pacing(bounds.window_s, bounds.windows)
+        self._rate_limit = NotificationRateLimit(limits.window_s, limits.max_windows)
         self._timer: asyncio.TimerHandle | None = None
         self.journal = journal
 
@@ -59,17 +60,18 @@ class Notifier:
         Never raises.
         """
         try:
-            self._consider(delivery, outcome, deactivated)
-        except Exception as fault:  # noqa: BLE001  the deliveries go on without the notification
+            self._handle(delivery, outcome, deactivated)
+        except Exception as error:  # noqa: BLE001  deliveries continue without the notification
             self._log.error(
-                "an endpoint was not notified: a fault of this server: %s", type(fault).__name__
+                "an endpoint was not notified: internal error of this server: %s",
+                type(error).__name__,
             )
 
     def reset(self) -> None:
         """Forget everything that is held back or unsent, and the journal."""
-        self._pacing.clear()
+        self._rate_limit.clear()
         for outbox in self._outboxes:
-            outbox.forget()
+            outbox.cancel()
         self.journal.clear()
 
     async def stop(self, grace_s: float) -> None:
@@ -78,22 +80,22 @@ class Notifier:
         """
         if self._timer is not None:
             self._timer.cancel()
-        lost = self._pacing.clear()
-        if lost:
+        held_back = self._rate_limit.clear()
+        if held_back:
             self._log.warning(
-                "the server stops with %d notifications held back by their rate limit", lost
+                "the server stops with %d notifications held back by their rate limit", held_back
             )
         await asyncio.gather(*(outbox.stop(grace_s) for outbox in self._outboxes))
 
-    def _consider(
+    def _handle(
         self, delivery: PendingDelivery, outcome: AttemptOutcome, deactivated: bool
     ) -> None:
         kind = (
-            Kind.STATE_CHANGE
-            if deactivated and Kind.STATE_CHANGE in self._told_of
-            else Kind.EXHAUSTED
+            NoticeKind.STATE_CHANGE
+            if deactivated and NoticeKind.STATE_CHANGE in self._reported_kinds
+            else NoticeKind.EXHAUSTED
         )
-        contact = self._contact(delivery.endpoint_uid) if kind in self._told_of else None
+        contact = self._contact(delivery.endpoint_uid) if kind in self._reported_kinds else None
         if contact is None or not any(outbox.reaches(contact) for outbox in self._outboxes):
             return
         notice = Notice(
@@ -104,28 +106,28 @@ class Notifier:
             event_type=delivery.event_type,
             outcome=outcome,
         )
-        if self._pacing.admits(notice, asyncio.get_running_loop().time()):
-            self._tell(notice)
+        if self._rate_limit.admits(notice, asyncio.get_running_loop().time()):
+            self._send(notice)
         else:
             self.journal.held_back += 1
 
-    def _tell(self, notice: Notice) -> None:
+    def _send(self, notice: Notice) -> None:
         for outbox in self._outboxes:
             if outbox.reaches(notice.contact):
                 outbox.post(notice)
         if self._timer is None:
-            self._wait()
+            self._schedule()
 
-    def _wait(self) -> None:
+    def _schedule(self) -> None:
         """Look again when the next window ends."""
-        end = self._pacing.next_end
+        end = self._rate_limit.next_end
         self._timer = (
-            None if end is None else asyncio.get_running_loop().call_at(end, self._windows_ended)
+            None if end is None else asyncio.get_running_loop().call_at(end, self._close_windows)
         )
 
-    def _windows_ended(self) -> None:
+    def _close_windows(self) -> None:
         self._timer = None
-        for notice in self._pacing.ended(asyncio.get_running_loop().time()):
-            self._tell(notice)
+        for notice in self._rate_limit.close_ended(asyncio.get_running_loop().time()):
+            self._send(notice)
         if self._timer is None:
-            self._wait()
+            self._schedule()

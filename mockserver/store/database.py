@@ -18,10 +18,9 @@ IN_MEMORY: Final = ":memory:"
 _PAGE_BYTES: Final = 16384
 _BUSY_S: Final = 0.2
 _SEAL_BYTES: Final = 32
-# Of this connection alone: it is not stored in the file.
-_NOTICE: Final = (
-    "CREATE TEMP TRIGGER notice AFTER UPDATE ON main.endpoints BEGIN SELECT endpoint_changed(); END"
-)
+# A temporary trigger belongs to this connection and is not stored in the file.
+_CHANGE_TRIGGER: Final = """CREATE TEMP TRIGGER endpoint_change AFTER UPDATE ON main.endpoints
+    BEGIN SELECT endpoint_changed(); END"""
 
 Parameters = Sequence[Any] | dict[str, Any]
 
@@ -57,7 +56,7 @@ class Database:
             raise UnusableDatabase(f"{path} cannot be used as a database: {problem}") from None
         self._connection.create_function("casefold", 1, _casefolded, deterministic=True)
         self._connection.create_function("endpoint_changed", 0, self._endpoint_changed)
-        self._connection.execute(_NOTICE)
+        self._connection.execute(_CHANGE_TRIGGER)
         self.read = self._connection.execute
 
     def write(self, statement: str, parameters: Parameters = ()) -> sqlite3.Cursor:
@@ -84,12 +83,12 @@ class Database:
         try:
             self._connection.execute("COMMIT")
         except sqlite3.Error as problem:
-            self._give_up(pending, problem)
+            self._undo(pending, problem)
             raise
         pending.set_result(None)
 
     @contextmanager
-    def at_once(self) -> Iterator["Database"]:
+    def transaction(self) -> Iterator["Database"]:
         """Commit what is written inside, together with what was pending before, or else undo all of
         it and raise.
         """
@@ -97,14 +96,14 @@ class Database:
             yield self
             self.commit()
         except Exception as problem:
-            self.abandon(problem)
+            self.roll_back(problem)
             raise
 
-    def abandon(self, reason: Exception) -> None:
+    def roll_back(self, reason: Exception) -> None:
         """Undo everything that is pending; all who wait for it get the reason."""
         pending, self.pending = self.pending, None
         if pending is not None:
-            self._give_up(pending, reason)
+            self._undo(pending, reason)
 
     def cursor_seal(self, entropy: Callable[[int], bytes]) -> bytes:
         """The key that seals cursors, the same for as long as the database lives."""
@@ -114,7 +113,7 @@ class Database:
             self._connection.execute("INSERT INTO facts VALUES (?, ?)", (SEAL_KEY, row[0]))
         return bytes.fromhex(row[0])
 
-    def holds_resources(self) -> bool:
+    def has_resources(self) -> bool:
         """Whether anything was ever stored."""
         return any(
             self.read(f"SELECT EXISTS (SELECT 1 FROM {table})").fetchone()[0] for table in TABLES
@@ -138,22 +137,22 @@ class Database:
         loop.call_soon(self._end_turn)
 
     def _end_turn(self) -> None:
-        with suppress(sqlite3.Error):  # Whoever waits for the commit is told.
+        with suppress(sqlite3.Error):  # `pending` passes the error on to all that await it
             self.commit()
 
-    def _give_up(self, pending: "asyncio.Future[None]", reason: Exception) -> None:
+    def _undo(self, pending: "asyncio.Future[None]", reason: Exception) -> None:
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
-        self._endpoint_changed()  # back to what it was
+        self._endpoint_changed()  # cached settings may be from the undone transaction
         pending.set_exception(reason)
-        pending.exception()  # It may be that nobody waits; that is no reason for a warning.
+        pending.exception()  # avoids asyncio's warning if nothing awaits it
 
     def _endpoint_changed(self) -> None:
         self.endpoint_changes += 1
 
     def _prepare(self, dialect: str) -> None:
         connection = self._connection
-        # Large pages: an endpoint is about 2 kB, and few of them fit on a page of the default size.
+        # An endpoint takes about 2 kB, so that few fit on a page of the default size.
         connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         connection.execute("PRAGMA journal_mode = WAL")
@@ -169,17 +168,18 @@ class Database:
             connection.execute(f"PRAGMA user_version = {VERSION}")
         elif version != VERSION:
             raise UnusableDatabase(
-                f"its schema has version {version}, this server knows {VERSION} only; use a new file"
+                f"its schema has version {version}, but this server supports only {VERSION}; "
+                "use a new file"
             )
-        self._refuse_other_dialect(dialect)
+        self._require_dialect(dialect)
         connection.execute("COMMIT")
 
-    def _refuse_other_dialect(self, dialect: str) -> None:
+    def _require_dialect(self, dialect: str) -> None:
         """Stored texts hold a dialect's forms of identifiers, times and words."""
-        (made_for,) = self._connection.execute(
+        (stored_dialect,) = self._connection.execute(
             "SELECT value FROM facts WHERE name = ?", (DIALECT_KEY,)
         ).fetchone()
-        if made_for != dialect:
+        if stored_dialect != dialect:
             raise UnusableDatabase(
-                f"it was made for the dialect {made_for}, not {dialect}; use a new file"
+                f"it was made for the dialect {stored_dialect}, not {dialect}; use a new file"
             )

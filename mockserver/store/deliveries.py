@@ -17,31 +17,36 @@ from hookproof.mockserver.delivery.store_port import (
     Start,
 )
 from hookproof.mockserver.store.database import Database
-from hookproof.mockserver.store.endpoints import decoded_secrets
+from hookproof.mockserver.store.endpoints import decode_secrets
 from hookproof.mockserver.store.identifiers import timestamp_writer
 from hookproof.spec.dialect.model import Dialect
 
-_WAITING: Final = """SELECT DISTINCT endpoints.uid FROM deliveries JOIN endpoints ON endpoints.seq = deliveries.endpoint
+_WAITING: Final = """SELECT DISTINCT endpoints.uid
+    FROM deliveries JOIN endpoints ON endpoints.seq = deliveries.endpoint
     WHERE deliveries.due_at IS NOT NULL"""
 _PENDING: Final = """SELECT deliveries.id, events.uid, events.event_type, events.payload, events.headers,
         deliveries.attempts, deliveries.due_at
     FROM deliveries JOIN events ON events.seq = deliveries.event
-    WHERE deliveries.endpoint = (SELECT seq FROM endpoints WHERE uid = ?) AND deliveries.due_at IS NOT NULL
+    WHERE deliveries.endpoint = (SELECT seq FROM endpoints WHERE uid = ?)
+        AND deliveries.due_at IS NOT NULL
     ORDER BY deliveries.due_at, deliveries.id LIMIT ?"""
 _ENDPOINT: Final = "SELECT document, credentials, secrets, receives FROM endpoints WHERE uid = ?"
 _STARTS: Final = """SELECT started_at FROM starts
-    WHERE endpoint = (SELECT seq FROM endpoints WHERE uid = ?) AND started_at >= ? ORDER BY started_at"""
+    WHERE endpoint = (SELECT seq FROM endpoints WHERE uid = ?) AND started_at >= ?
+    ORDER BY started_at"""
 _ANY_START: Final = "SELECT EXISTS (SELECT 1 FROM starts)"
 _START: Final = """INSERT INTO starts (endpoint, started_at, counts_until, delivery)
     SELECT endpoint, ?, ?, id FROM deliveries WHERE id = ?"""
 _FORGET_STARTS: Final = "DELETE FROM starts WHERE counts_until < ?"
 _COUNT_STARTS: Final = "SELECT count(*) FROM starts"
-_ATTEMPT: Final = """INSERT INTO attempts (delivery, earlier, number, started_at, finished_at, status, failure, detail)
+_ATTEMPT: Final = """INSERT INTO attempts
+    (delivery, earlier, number, started_at, finished_at, status, failure, detail)
     SELECT id, attempts, ?, ?, ?, ?, ?, ? FROM deliveries WHERE id = ?"""
 _STATE: Final = "UPDATE deliveries SET state = ?, due_at = ?, attempts = attempts + ? WHERE id = ?"
 _DELIVERED: Final = """UPDATE tallies SET delivered = delivered + ?, failed_in_a_row = 0
     WHERE endpoint = (SELECT endpoint FROM deliveries WHERE id = ?)"""
-_EXHAUSTED: Final = """UPDATE tallies SET failed = failed + ?1, failed_in_a_row = failed_in_a_row + ?1
+_EXHAUSTED: Final = """UPDATE tallies
+    SET failed = failed + ?1, failed_in_a_row = failed_in_a_row + ?1
     WHERE endpoint = (SELECT endpoint FROM deliveries WHERE id = ?2)"""
 _IN_A_ROW: Final = (
     "SELECT failed_in_a_row FROM tallies WHERE endpoint = (SELECT seq FROM endpoints WHERE uid = ?)"
@@ -51,22 +56,22 @@ _DEACTIVATE: Final = (
 )
 
 _COUNTS: Final = {DeliveryState.DELIVERED: _DELIVERED, DeliveryState.EXHAUSTED: _EXHAUSTED}
-_PARSED: Final = 16384  # as many as one broadcast may reach
+_MAX_CACHED: Final = 16384  # as many as one broadcast may reach
 _FEW_STARTS: Final = 10_000
 
 
-class _Document(msgspec.Struct):
+class _DeliveryDocument(msgspec.Struct):
     """The members of an endpoint's document that deliveries depend on."""
 
     url: str
     content_type: str
     advanced_signatures: bool
-    http_timeout: int | None = None
+    http_timeout: int
+    rate_limit_duration: int
     rate_limit: int | None = None
-    rate_limit_duration: int | None = None
 
 
-class Credentials(msgspec.Struct, kw_only=True, omit_defaults=True):
+class StoredCredentials(msgspec.Struct, kw_only=True, omit_defaults=True):
     """What deliveries present to the destination, and who is notified, all of it unmasked (sections
     2.3 and 2.5).
     """
@@ -84,7 +89,7 @@ class Credentials(msgspec.Struct, kw_only=True, omit_defaults=True):
         return ClientCertificate(certificate=certificate, key=key) if certificate and key else None
 
 
-class _Parsed(msgspec.Struct, gc=False):
+class _CachedSettings(msgspec.Struct, gc=False):
     """Settings, all that they are made from, and how many changes of endpoints that takes account
     of.
     """
@@ -94,8 +99,8 @@ class _Parsed(msgspec.Struct, gc=False):
     settings: EndpointSettings
 
 
-_decode_document: Final = msgspec.json.Decoder(_Document).decode
-_decode_credentials: Final = msgspec.json.Decoder(Credentials).decode
+_decode_document: Final = msgspec.json.Decoder(_DeliveryDocument).decode
+_decode_credentials: Final = msgspec.json.Decoder(StoredCredentials).decode
 _decode_headers: Final = msgspec.json.Decoder(dict[str, str]).decode
 
 
@@ -107,7 +112,7 @@ class Deliveries:
         self._clock = clock
         self._timestamp = timestamp_writer(dialect.representation.timestamp.value)
         self._rules = dialect.delivery
-        self._parsed: dict[str, _Parsed] = {}
+        self._cache: dict[str, _CachedSettings] = {}
         self._recorded_starts = 0
         self._many_starts = _FEW_STARTS
 
@@ -133,19 +138,19 @@ class Deliveries:
 
     def endpoint(self, uid: str) -> EndpointSettings | None:
         """The settings of an endpoint as they are now."""
-        parsed, changes = self._parsed.get(uid), self._database.endpoint_changes
-        if parsed is not None and parsed.changes == changes:
-            return parsed.settings
+        cached, changes = self._cache.get(uid), self._database.endpoint_changes
+        if cached is not None and cached.changes == changes:
+            return cached.settings
         row = self._database.read(_ENDPOINT, (uid,)).fetchone()
         if row is None:
             return None
-        if parsed is not None and parsed.row == row:
-            parsed.changes = changes  # it was another endpoint that changed
-            return parsed.settings
-        if len(self._parsed) >= _PARSED:
-            self._parsed.clear()
+        if cached is not None and cached.row == row:
+            cached.changes = changes  # another endpoint changed
+            return cached.settings
+        if len(self._cache) >= _MAX_CACHED:
+            self._cache.clear()
         settings = self._settings(uid, *row)
-        self._parsed[uid] = _Parsed(changes, row, settings)
+        self._cache[uid] = _CachedSettings(changes, row, settings)
         return settings
 
     def _settings(
@@ -158,21 +163,23 @@ class Deliveries:
     ) -> EndpointSettings:
         document = _decode_document(stored_document)
         credentials = (
-            Credentials() if stored_credentials is None else _decode_credentials(stored_credentials)
+            StoredCredentials()
+            if stored_credentials is None
+            else _decode_credentials(stored_credentials)
         )
-        rules = self._rules
-        window = document.rate_limit_duration or rules.default_rate_limit_duration.value
         return EndpointSettings(
             uid=uid,
             url=document.url,
             content_type=document.content_type,
             advanced_signatures=document.advanced_signatures,
-            http_timeout_s=document.http_timeout or rules.default_timeout_s.value,
-            rate_limit=document.rate_limit or None,
-            rate_window_s=window * rules.rate_limit_unit.in_seconds,
+            http_timeout_s=document.http_timeout,
+            # Section 8: a rate_limit of 0 limits nothing. Where the dialect refuses it, the contract
+            # did so before the endpoint was stored.
+            rate_limit=None if document.rate_limit == 0 else document.rate_limit,
+            rate_window_s=document.rate_limit_duration * self._rules.rate_limit_unit.in_seconds,
             secrets=tuple(
-                SigningSecret(value=one.value, expires_at=one.ends)
-                for one in decoded_secrets(secrets)
+                SigningSecret(value=secret.value, expires_at=secret.ends)
+                for secret in decode_secrets(secrets)
             ),
             authentication=credentials.authentication,
             client_certificate=credentials.client_certificate,
@@ -192,7 +199,7 @@ class Deliveries:
         (section 8).
         """
         rows = [(start.at, start.counts_until, start.delivery.id) for start in starts]
-        with self._database.at_once() as database:
+        with self._database.transaction() as database:
             database.write_many(_START, rows)
             self._recorded_starts += len(rows)
             if self._recorded_starts > self._many_starts:
@@ -204,7 +211,7 @@ class Deliveries:
         """
         states, attempts = [], []
         counts: dict[DeliveryState, Counter[str]] = {state: Counter() for state in _COUNTS}
-        any_of: dict[str, int] = {}
+        any_delivery: dict[str, int] = {}
         for delivery, outcome, state, due_at in records:
             states.append((state.value, due_at, outcome.number is not None, delivery.id))
             failure = None if outcome.failure is None else outcome.failure.value
@@ -214,20 +221,23 @@ class Deliveries:
             )
             if state in _COUNTS:
                 counts[state][delivery.endpoint_uid] += 1
-                any_of[delivery.endpoint_uid] = delivery.id
-        with self._database.at_once() as database:
-            database.write_many(_ATTEMPT, attempts)  # first: it reads how many there were before
+                any_delivery[delivery.endpoint_uid] = delivery.id
+        with self._database.transaction() as database:
+            database.write_many(
+                _ATTEMPT, attempts
+            )  # first: it reads the number of earlier attempts
             database.write_many(_STATE, states)
             for state, of_endpoints in counts.items():
                 database.write_many(
-                    _COUNTS[state], [(count, any_of[uid]) for uid, count in of_endpoints.items()]
+                    _COUNTS[state],
+                    [(count, any_delivery[uid]) for uid, count in of_endpoints.items()],
                 )
 
     def _forget_starts(self) -> None:
         """Delete the starts that count no more, as often as it costs each start little."""
         self._database.write(_FORGET_STARTS, (self._clock(),))
-        (left,) = self._database.read(_COUNT_STARTS).fetchone()
-        self._recorded_starts, self._many_starts = 0, max(_FEW_STARTS, left)
+        (remaining,) = self._database.read(_COUNT_STARTS).fetchone()
+        self._recorded_starts, self._many_starts = 0, max(_FEW_STARTS, remaining)
 
     def exhausted_in_a_row(self, endpoint_uid: str) -> int:
         """How many deliveries of an endpoint were exhausted since the last one that was delivered."""

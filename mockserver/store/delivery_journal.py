@@ -15,9 +15,10 @@ _COLUMNS: Final = {
     "due_at": "deliveries.due_at",
 }
 DELIVERY_FIELDS: Final = tuple(_COLUMNS)
-_MOST: Final = 5000
+_MAX_ENTRIES: Final = 5000
 _DELIVERIES: Final = f"""SELECT {", ".join(_COLUMNS.values())} FROM deliveries
-    JOIN events ON events.seq = deliveries.event JOIN endpoints ON endpoints.seq = deliveries.endpoint"""
+    JOIN events ON events.seq = deliveries.event
+    JOIN endpoints ON endpoints.seq = deliveries.endpoint"""
 _ATTEMPT_FIELDS: Final = ("number", "started_at", "finished_at", "status", "failure", "detail")
 _ATTEMPTS: Final = f"""SELECT delivery, {", ".join(_ATTEMPT_FIELDS)} FROM attempts
     WHERE delivery BETWEEN ? AND ? ORDER BY delivery, earlier"""
@@ -35,7 +36,7 @@ class DeliveryJournal:
         their attempts.
         """
         terms = " AND ".join(f"CAST({_COLUMNS[name]} AS TEXT) = ?" for name in wanted) or "TRUE"
-        statement = f"{_DELIVERIES} WHERE {terms} ORDER BY deliveries.id DESC LIMIT {_MOST}"
+        statement = f"{_DELIVERIES} WHERE {terms} ORDER BY deliveries.id DESC LIMIT {_MAX_ENTRIES}"
         rows = self._database.read(statement, tuple(wanted.values())).fetchall()[::-1]
         if not rows:
             return []

@@ -56,7 +56,8 @@ class EndpointRow(NamedTuple):
 _COLUMNS: Final = (
     "seq, uid, owner_id, active, document, secrets, updated_at, events, delivered, failed"
 )
-_INSERT: Final = f"INSERT INTO endpoints ({', '.join(NewEndpoint._fields)}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_INSERT: Final = f"""INSERT INTO endpoints ({", ".join(NewEndpoint._fields)})
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _TALLIED: Final = "JOIN tallies ON tallies.endpoint = endpoints.seq"
 _TALLY: Final = "INSERT INTO tallies (endpoint) VALUES (?)"
 _ONE: Final = f"SELECT {_COLUMNS} FROM endpoints {_TALLIED} WHERE uid = ? AND project = ?"
@@ -65,24 +66,25 @@ _OWNED: Final = f"""SELECT {_COLUMNS} FROM endpoints INDEXED BY endpoints_of_own
 _LISTED: Final = f"""SELECT {_COLUMNS} FROM endpoints {_TALLIED}
     WHERE uid IN (SELECT value FROM json_each(?)) AND project = ? ORDER BY seq"""
 _REACHED: Final = f"""SELECT {_COLUMNS} FROM endpoints {_TALLIED}
-    WHERE project = ? AND receives AND visible_from <= ? AND (? OR owner_id IS NOT NULL) ORDER BY seq"""
+    WHERE project = ? AND receives AND visible_from <= ? AND (? OR owner_id IS NOT NULL)
+    ORDER BY seq"""
 _ROLL: Final = "UPDATE endpoints SET secrets = ?, updated_at = ? WHERE seq = ?"
 
 _decode_secrets: Final = msgspec.json.Decoder(list[StoredSecret]).decode
 _encode: Final = msgspec.json.encode
 
 
-def encoded_secrets(secrets: Sequence[StoredSecret]) -> bytes:
+def encode_secrets(secrets: Sequence[StoredSecret]) -> bytes:
     """The form in which an endpoint's secrets are stored, oldest first."""
     return _encode(secrets)
 
 
-def decoded_secrets(stored: bytes) -> list[StoredSecret]:
+def decode_secrets(stored: bytes) -> list[StoredSecret]:
     """The secrets of an endpoint, oldest first."""
     return _decode_secrets(stored)
 
 
-class Endpoints:
+class EndpointTable:
     """The table of endpoints."""
 
     def __init__(self, database: Database) -> None:
@@ -99,21 +101,21 @@ class Endpoints:
         row = self._database.read(_ONE, (uid, project)).fetchone()
         return None if row is None else EndpointRow._make(row)
 
-    def owned(self, project: str, owners: Iterable[str]) -> list[EndpointRow]:
+    def find_owned(self, project: str, owners: Iterable[str]) -> list[EndpointRow]:
         """The endpoints of these owners, in order of creation (section 2.6)."""
         return self._all(_OWNED, (project, _encode(list(owners)).decode()))
 
-    def listed(self, project: str, uids: Iterable[str]) -> list[EndpointRow]:
+    def find_listed(self, project: str, uids: Iterable[str]) -> list[EndpointRow]:
         """The endpoints of the project among these uids, in order of creation."""
         return self._all(_LISTED, (_encode(list(uids)).decode(), project))
 
-    def reached(self, project: str, *, now: float, without_owner: bool) -> list[EndpointRow]:
+    def find_reached(self, project: str, *, now: float, without_owner: bool) -> list[EndpointRow]:
         """The endpoints that a broadcast reaches at this moment (section 4.8)."""
         return self._all(_REACHED, (project, now, without_owner))
 
     def roll(self, seq: int, secrets: Sequence[StoredSecret], *, updated_at: str) -> None:
         """Replace the secrets of an endpoint (section 4.3)."""
-        self._database.write(_ROLL, (encoded_secrets(secrets), updated_at, seq))
+        self._database.write(_ROLL, (encode_secrets(secrets), updated_at, seq))
 
     def _all(self, statement: str, parameters: tuple[object, ...]) -> list[EndpointRow]:
         return [EndpointRow._make(row) for row in self._database.read(statement, parameters)]

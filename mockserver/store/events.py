@@ -44,13 +44,13 @@ _COUNT: Final = (
 )
 
 
-class Events:
+class EventTable:
     """The table of events."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def original(self, project: str, key: str) -> EventRow | None:
+    def find_original(self, project: str, key: str) -> EventRow | None:
         """The first event of a project with this idempotency key (section 2.8)."""
         row = self._database.read(_ORIGINAL, (project, key)).fetchone()
         return None if row is None else EventRow._make(row)

@@ -67,20 +67,20 @@ class Listing:
         self._columns = ", ".join(("seq", *columns))
         self._key = _KEYS[sort]
         self._matches = matches
-        self._wanted = cache(self._wanted_statement)
+        self._select = cache(self._select_statement)
 
     def rows(self, span: Span) -> list[tuple[Any, ...]]:
         """The rows of a span, nearest to its start first."""
-        statement = self._wanted(tuple(span.filters), span.start is not None, span.upwards)
+        statement = self._select(tuple(span.filters), span.start is not None, span.upwards)
         return self._database.read(statement, self._parameters(span)).fetchall()
 
-    def any(self, span: Span) -> bool:
+    def has_rows(self, span: Span) -> bool:
         """Whether the span holds any row."""
         where = self._where(tuple(span.filters), span.start is not None, span.upwards)
         statement = f"SELECT EXISTS (SELECT 1 FROM {self._table} WHERE {where})"
         return bool(self._database.read(statement, self._parameters(span)).fetchone()[0])
 
-    def position(self, project: str, uid: str) -> Position | None:
+    def find_position(self, project: str, uid: str) -> Position | None:
         """Where the row with this uid stands."""
         statement = f"SELECT name, seq FROM {self._table} WHERE project = ? AND uid = ?"
         row = self._database.read(statement, (project, uid)).fetchone()
@@ -93,7 +93,7 @@ class Listing:
         ).fetchone()
         return str(uid)
 
-    def beside(self, seq: int) -> Position:
+    def position_of(self, seq: int) -> Position:
         """The position of a row."""
         if len(self._key) == 1:
             return Position(name="", seq=seq)
@@ -102,7 +102,7 @@ class Listing:
         ).fetchone()
         return Position(name=name, seq=seq)
 
-    def _wanted_statement(self, filtered: tuple[str, ...], started: bool, upwards: bool) -> str:
+    def _select_statement(self, filtered: tuple[str, ...], started: bool, upwards: bool) -> str:
         direction = "ASC" if upwards else "DESC"
         order = ", ".join(f"{column} {direction}" for column in self._key)
         where = self._where(filtered, started, upwards)
@@ -116,8 +116,8 @@ class Listing:
         if started:
             comparison = ">" if upwards else "<"
             key = ", ".join(self._key)
-            place = ", ".join(f":start_{column}" for column in self._key)
-            terms.append(f"({key}) {comparison} ({place})")
+            placeholders = ", ".join(f":start_{column}" for column in self._key)
+            terms.append(f"({key}) {comparison} ({placeholders})")
         return " AND ".join(terms)
 
     @staticmethod

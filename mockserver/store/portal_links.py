@@ -6,8 +6,7 @@ from typing import Final, NamedTuple
 
 from hookproof.mockserver.store.database import Database
 
-# An owner without endpoints is listed as none: most of the owners on a page then need no look-up of
-# their own.
+# An owner without endpoints is read as NULL, so that most rows of a page need no further query.
 _OWNER_OF_ENDPOINTS: Final = (
     "iif((project, owner_id) IN (SELECT project, owner_id FROM endpoints), owner_id, NULL)"
 )
@@ -35,7 +34,7 @@ _UPDATE: Final = (
 )
 
 
-class PortalLinks:
+class PortalLinkTable:
     """The table of portal links."""
 
     def __init__(self, database: Database) -> None:

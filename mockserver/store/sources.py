@@ -12,7 +12,7 @@ _INSERT: Final = (
 )
 
 
-class Sources:
+class SourceTable:
     """The table of sources."""
 
     def __init__(self, database: Database) -> None:

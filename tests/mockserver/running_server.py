@@ -16,7 +16,7 @@ import pytest
 from yarl import URL
 
 from hookproof.mockserver.app import create_app
-from hookproof.mockserver.control.fixtures import DEFAULT_PATH, Fixtures, read_fixtures
+from hookproof.mockserver.control.fixtures import DEFAULT_PATH, ProjectFixtures, read_fixtures
 from hookproof.spec.contract.service_contract import Contract, contract_for
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect
@@ -27,13 +27,13 @@ PROJECTS = {"one": ("key-one",), "two": ("key-two",)}
 
 
 @cache
-def spoken(name: str) -> tuple[Dialect, Contract]:
+def load_contract(name: str) -> tuple[Dialect, Contract]:
     dialect = load_dialect(name)
     return dialect, contract_for(dialect)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
+class ServerResponse:
     status: int
     body: Any
     media_type: str
@@ -63,7 +63,7 @@ class Server:
         project: str = "one",
         key: str | None = "key-one",
         headers: Mapping[str, str] | None = None,
-    ) -> Answered:
+    ) -> ServerResponse:
         operation = self.contract.operations[operation_id]
         path = operation.path.replace("{projectID}", quote(project, safe=""))
         for name in ("{endpointID}", "{portalLinkID}"):
@@ -88,7 +88,7 @@ class Server:
         content: bytes | None = None,
         query: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Answered:
+    ) -> ServerResponse:
         url = (
             URL(self.base + path, encoded=True).with_query(query)
             if query
@@ -97,14 +97,14 @@ class Server:
         async with self.session.request(method, url, data=content, headers=headers) as response:
             text = await response.read()
             is_json = "json" in response.content_type
-            return Answered(
+            return ServerResponse(
                 status=response.status,
                 body=json.loads(text) if is_json and text else None,
                 media_type=response.headers.get("Content-Type", ""),
                 text=text,
             )
 
-    def refused(self, answered: Answered, status: int) -> bool:
+    def refused(self, answered: ServerResponse, status: int) -> bool:
         """Whether this is the dialect's refusal with this status."""
         return (
             answered.status == status
@@ -112,7 +112,7 @@ class Server:
             and not self.contract.error_problems(answered.body)
         )
 
-    def sound(self, operation_id: str, answered: Answered) -> bool:
+    def sound(self, operation_id: str, answered: ServerResponse) -> bool:
         """Whether this is a success that keeps the contract."""
         assert not self.contract.response_problems(operation_id, answered.body), answered.body
         return answered.status == self.contract.operations[operation_id].success.value
@@ -151,7 +151,7 @@ class Server:
 
 
 @asynccontextmanager
-async def running(
+async def run_server(
     name: str = "reference",
     *,
     fixtures: bool = False,
@@ -159,9 +159,9 @@ async def running(
     **options: Any,
 ) -> AsyncIterator[Server]:
     """Start a server; it is stopped, and its connections are closed, at the end."""
-    dialect, contract = spoken(name)
+    dialect, contract = load_contract(name)
     dialect = change(dialect)
-    content = read_fixtures(DEFAULT_PATH, dialect) if fixtures else Fixtures()
+    content = read_fixtures(DEFAULT_PATH, dialect) if fixtures else ProjectFixtures()
     app = create_app(dialect, PROJECTS, fixtures=content, **options)
     try:
         port, control = await app.start("127.0.0.1", 0, "127.0.0.1", 0)
@@ -177,11 +177,13 @@ async def running(
         await app.stop()
 
 
-def over(name: str, trial: Callable[[Server], Awaitable[None]], **options: Any) -> None:
+def run_against_server(
+    name: str, scenario: Callable[[Server], Awaitable[None]], **options: Any
+) -> None:
     """Run a trial against a server that speaks this dialect."""
 
     async def main() -> None:
-        async with running(name, **options) as server:
-            await trial(server)
+        async with run_server(name, **options) as server:
+            await scenario(server)
 
     asyncio.run(main())

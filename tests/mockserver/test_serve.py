@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-COMMAND = (sys.executable, "-c", "from mockserver.cli import serve; serve()")
+COMMAND = (sys.executable, "-c", "from hookproof.mockserver.cli import serve; serve()")
 READY_S = 60
 USAGE = 64
 
@@ -134,8 +134,8 @@ def test_a_setting_that_cannot_be_used_is_told_without_a_traceback(
     [
         (["--smtp", "mail"], "'mail' is not of the form HOST:PORT"),
         (["--smtp", "mail:99999"], "HOST:PORT"),
-        (["--smtp-from", "Hooks <hooks@a.invalid>"], "no e-mail address"),
-        (["--smtp-from", "hooks@a.invalid\r\nBcc: b@a.invalid"], "no e-mail address"),
+        (["--smtp-from", "Hooks <hooks@a.invalid>"], "not an e-mail address"),
+        (["--smtp-from", "hooks@a.invalid\r\nBcc: b@a.invalid"], "not an e-mail address"),
     ],
 )
 def test_a_mail_option_that_cannot_be_used_is_told_without_a_traceback(

@@ -28,7 +28,7 @@ EXAMPLES: Final = 300
 LARGEST_GROWTH: Final = 20 * 1024 * 1024
 DEFAULT_REQUESTS: Final = 100_000
 FAULTS: Final = 500
-COMMAND: Final = "from mockserver.cli import serve; serve()"
+COMMAND: Final = "from hookproof.mockserver.cli import serve; serve()"
 ORDINARY: Final = (
     b"GET /api/v1/projects/demo/sources HTTP/1.1\r\n"
     b"Host: x\r\nConnection: close\r\nAuthorization: Bearer %b\r\n\r\n" % KEY.encode()
@@ -36,7 +36,7 @@ ORDINARY: Final = (
 
 
 @dataclass(slots=True)
-class Tally:
+class StatusCounts:
     """Answers by status (0: the connection was closed without one), and how many did not come in
     time.
     """
@@ -91,12 +91,12 @@ async def flooded_server(*, request_s: float) -> AsyncIterator[tuple[int, psutil
         await process.communicate()
 
 
-async def flood(requests: int) -> tuple[Tally, int]:
+async def flood(requests: int) -> tuple[StatusCounts, int]:
     """The answers to hostile requests, and by how many bytes the server's memory grew."""
     hostile = await HostileRequests.made(
         dialect="reference", examples=EXAMPLES if requests > WARM_UP else 3
     )
-    tally = Tally()
+    tally = StatusCounts()
     # A request that the server waits for in vain costs the time-out, so it is a short one.
     async with flooded_server(request_s=0.2) as (port, process):
 
@@ -116,11 +116,11 @@ async def flood(requests: int) -> tuple[Tally, int]:
         return tally, process.memory_info().rss - before
 
 
-async def idle(connections: int) -> tuple[Tally, int]:
+async def idle(connections: int) -> tuple[StatusCounts, int]:
     """The answers to an ordinary client beside idle connections, and how many bytes they left in
     the server.
     """
-    tally = Tally()
+    tally = StatusCounts()
     async with flooded_server(request_s=30.0) as (port, process):
         await tally.count(port, ORDINARY)
         before = process.memory_info().rss
@@ -158,7 +158,7 @@ async def _status(port: int, request: bytes) -> int:
         writer.transport.abort()
 
 
-def told(tally: Tally) -> None:
+def status_lines(tally: StatusCounts) -> None:
     """Print the answers by status."""
     for status, count in sorted(tally.statuses.items()):
         sys.stdout.write(f"{status or 'closed':>6}: {count}\n")
@@ -167,9 +167,9 @@ def told(tally: Tally) -> None:
 def main() -> int:
     """Run as a script."""
     beside, _ = asyncio.run(idle(IDLE))
-    told(beside)
+    status_lines(beside)
     tally, growth = asyncio.run(flood(int(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT_REQUESTS))
-    told(tally)
+    status_lines(tally)
     sys.stdout.write(f"late: {beside.late + tally.late}, memory grew by {growth / 2**20:.1f} MiB\n")
     return 0 if beside.borne and tally.borne and growth <= LARGEST_GROWTH else 1
 

@@ -15,7 +15,7 @@ from hookproof.spec.dialect.vocabulary import (
     NoValue,
     SortKey,
 )
-from tests.mockserver.running_server import Server, every_dialect, over
+from tests.mockserver.running_server import Server, every_dialect, run_against_server
 
 LISTS = {"listPortalLinks": "portal links", "listSources": "sources"}
 every_list = pytest.mark.parametrize("operation_id", LISTS)
@@ -58,7 +58,7 @@ async def walk(
 @every_list
 @every_dialect
 def test_every_item_comes_once_in_either_order(name: str, operation_id: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         made = [(await make(server, operation_id, f"name {n % 5}"))["uid"] for n in range(11)]
         by_name = sorted(range(11), key=lambda n: (n % 5, n))
         key = server.dialect.paging.sort_key.value
@@ -70,13 +70,13 @@ def test_every_item_comes_once_in_either_order(name: str, operation_id: str) -> 
             assert [uid for one in down for uid in one] == ascending[::-1]
             assert all(len(one) == per_page for one in up[:-1])
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_list
 @every_dialect
 def test_prev_leads_back_over_the_pages_of_next(name: str, operation_id: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         for n in range(9):
             await make(server, operation_id, f"name {n % 4}")
         cursor: dict[str, str] = {}
@@ -102,7 +102,7 @@ def test_prev_leads_back_over_the_pages_of_next(name: str, operation_id: str) ->
             assert pagination["has_next_page"] is True
         assert pagination["has_prev_page"] is False
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_list
@@ -110,7 +110,7 @@ def test_prev_leads_back_over_the_pages_of_next(name: str, operation_id: str) ->
 def test_items_that_come_in_meanwhile_neither_repeat_nor_hide_others(
     name: str, operation_id: str
 ) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         made = [(await make(server, operation_id, f"b {n:02}"))["uid"] for n in range(8)]
         seen = []
         cursor: dict[str, str] = {}
@@ -125,12 +125,12 @@ def test_items_that_come_in_meanwhile_neither_repeat_nor_hide_others(
         assert [uid for uid in seen if uid in made] == made[::-1]
         assert len(set(seen)) == len(seen)
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_dialect
 def test_portal_links_are_filtered_as_the_dialect_matches(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         rules = server.dialect.paging
         names = ["Alpha", "alpha", "Beta alpha", "Alph", "ÄLPHA", "100%", "a_b", "äl"]
         owners = ["own", "owner", "an own", "OWN", ""]
@@ -162,11 +162,11 @@ def test_portal_links_are_filtered_as_the_dialect_matches(name: str) -> None:
             ],
         )
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 def test_an_opaque_cursor_carries_filter_and_order() -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         rules = server.dialect.paging
         wanted = [
             (await server.portal_link(name=f"yes {n}", owner_id="o"))["uid"] for n in range(5)
@@ -188,12 +188,12 @@ def test_an_opaque_cursor_carries_filter_and_order() -> None:
         )
         assert first + second + third == wanted
 
-    over("reference", trial)
+    run_against_server("reference", scenario)
 
 
 @every_dialect
 def test_sources_are_filtered_by_type_and_provider(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         words = server.dialect.words
         http, queue = words.source_types[:2]
         github, twitter = words.source_providers[:2]
@@ -214,13 +214,13 @@ def test_sources_are_filtered_by_type_and_provider(name: str) -> None:
         assert await found(type=queue, provider=github) == set()
         assert await found(type="else") == set()
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_list
 @every_dialect
 def test_page_sizes_follow_the_dialect(name: str, operation_id: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         rules = server.dialect.paging
         maximum = rules.maximum_per_page.value
         _, pagination = await page(server, operation_id)
@@ -232,7 +232,7 @@ def test_page_sizes_follow_the_dialect(name: str, operation_id: str) -> None:
             else:
                 assert answered.data["pagination"]["per_page"] == maximum
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_list
@@ -240,7 +240,7 @@ def test_page_sizes_follow_the_dialect(name: str, operation_id: str) -> None:
 def test_parameters_that_cannot_be_read_are_refused_or_taken_as_not_given(
     name: str, operation_id: str
 ) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         rules = server.dialect.paging
         await make(server, operation_id, "only")
         bad = (
@@ -264,11 +264,11 @@ def test_parameters_that_cannot_be_read_are_refused_or_taken_as_not_given(
                 assert answered.data["pagination"]["per_page"] == rules.default_per_page.value
                 assert len(answered.data["content"]) == 1
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 def test_a_cursor_of_the_other_list_is_refused() -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         for n in range(2):
             await server.source(name=f"s{n}", type=server.dialect.words.source_types[0])
         _, pagination = await page(
@@ -277,11 +277,11 @@ def test_a_cursor_of_the_other_list_is_refused() -> None:
         cursor = {"next_page_cursor": pagination["next_page_cursor"]}
         assert server.refused(await server.call("listPortalLinks", query=cursor), 400)
 
-    over("reference", trial)
+    run_against_server("reference", scenario)
 
 
 def test_a_forged_cursor_is_refused() -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         assert server.dialect.paging.cursor_form.value is CursorForm.OPAQUE
         for n in range(3):
             await server.portal_link(name=f"n{n}")
@@ -292,13 +292,13 @@ def test_a_forged_cursor_is_refused() -> None:
             answered = await server.call("listPortalLinks", query={"next_page_cursor": forged})
             assert server.refused(answered, 400), place
 
-    over("reference", trial)
+    run_against_server("reference", scenario)
 
 
 @every_list
 @every_dialect
 def test_a_cursor_of_another_project_or_list_opens_nothing(name: str, operation_id: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         await make(server, operation_id, "mine")
         other = next(one for one in LISTS if one != operation_id)
         for project in ("one", "two"):
@@ -320,17 +320,17 @@ def test_a_cursor_of_another_project_or_list_opens_nothing(name: str, operation_
                     continue
                 assert all(one["project_id"] == project for one in crossed.data["content"])
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_list
 @every_dialect
 def test_an_empty_list_has_an_empty_page(name: str, operation_id: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         uids, pagination = await page(server, operation_id)
         assert uids == []
         assert (pagination["has_next_page"], pagination["has_prev_page"]) == (False, False)
         if server.dialect.representation.no_value.value is NoValue.ABSENT:
             assert "next_page_cursor" not in pagination
 
-    over(name, trial)
+    run_against_server(name, scenario)

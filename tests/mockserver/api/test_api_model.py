@@ -23,7 +23,7 @@ from hookproof.spec.dialect.vocabulary import (
     SecretDisplay,
     SortKey,
 )
-from tests.mockserver.running_server import Answered, Server, running
+from tests.mockserver.running_server import Server, ServerResponse, run_server
 
 T = TypeVar("T")
 
@@ -41,7 +41,7 @@ def never_deactivating(dialect: Dialect) -> Dialect:
 
 
 @dataclass
-class Modelled:
+class EndpointModel:
     """What is expected of one endpoint."""
 
     shown: dict[str, Any]
@@ -50,8 +50,8 @@ class Modelled:
 
 
 @dataclass
-class Model:
-    endpoints: dict[str, Modelled] = field(default_factory=dict)
+class ServerModel:
+    endpoints: dict[str, EndpointModel] = field(default_factory=dict)
     links: dict[str, dict[str, Any]] = field(default_factory=dict)
     sources: dict[str, dict[str, Any]] = field(default_factory=dict)
     events: dict[str, str] = field(default_factory=dict)
@@ -64,12 +64,12 @@ class Comparison(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.model = Model()
+        self.model = ServerModel()
         self.loop = asyncio.Runner()
         self.stack = AsyncExitStack()
         self.now = 1_700_000_000.0
         # Nobody answers at receiver.invalid, and no endpoint shall be disabled for it.
-        context = running(
+        context = run_server(
             self.dialect_name, change=never_deactivating, seed=1, clock=lambda: self.now
         )
         self.server: Server = self.wait(self.stack.enter_async_context(context))
@@ -85,7 +85,7 @@ class Comparison(RuleBasedStateMachine):
 
         return self.loop.run(within())
 
-    def call(self, operation_id: str, **given: Any) -> Answered:
+    def call(self, operation_id: str, **given: Any) -> ServerResponse:
         answered = self.wait(self.server.call(operation_id, **given))
         assert self.server.sound(operation_id, answered), answered
         return answered
@@ -109,7 +109,7 @@ class Comparison(RuleBasedStateMachine):
         words = self.rules.words
         status = words.endpoint_disabled.value if disabled else words.endpoint_active.value
         assert len(created["secrets"]) == 1
-        self.model.endpoints[created["uid"]] = Modelled(
+        self.model.endpoints[created["uid"]] = EndpointModel(
             shown={**given, "owner_id": owner or None, "status": status},
             secrets=[created["secrets"][0]["value"]],
         )

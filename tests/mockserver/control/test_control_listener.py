@@ -9,7 +9,7 @@ import pytest
 from hookproof.mockserver.control.fixtures import DEFAULT_PATH, read_fixtures
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.spec.strict_yaml.reader import FileProblems
-from tests.mockserver.running_server import Server, every_dialect, over
+from tests.mockserver.running_server import Server, every_dialect, run_against_server
 
 
 async def control(server: Server, method: str, path: str, **given: Any) -> tuple[int, Any]:
@@ -20,7 +20,7 @@ async def control(server: Server, method: str, path: str, **given: Any) -> tuple
 
 @every_dialect
 def test_the_default_fixtures_hold_every_kind_in_every_project(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         words = server.dialect.words
         for project in ("one", "two"):
             found: dict[str, list[Any]] = {}
@@ -49,11 +49,11 @@ def test_the_default_fixtures_hold_every_kind_in_every_project(name: str) -> Non
                 words.source_providers[:3]
             )
 
-    over(name, trial, fixtures=True)
+    run_against_server(name, scenario, fixtures=True)
 
 
 def test_a_reset_brings_back_the_start() -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         async def names() -> list[str]:
             answered = await server.call("listPortalLinks", query={"perPage": "100"})
             return [one["name"] for one in answered.data["content"]]
@@ -66,11 +66,11 @@ def test_a_reset_brings_back_the_start() -> None:
         gone = await server.call("getEndpoint", target=endpoint["uid"])
         assert server.refused(gone, server.dialect.errors.unknown_resource.value)
 
-    over("reference", trial, fixtures=True)
+    run_against_server("reference", scenario, fixtures=True)
 
 
 def test_fixtures_can_be_added_to_all_projects() -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         content = {"portal_links": [{"name": "added"}], "sources": [{"name": "s", "type": "http"}]}
         assert await control(server, "POST", "/fixtures", json=content) == (204, "")
         for project in ("one", "two"):
@@ -78,7 +78,7 @@ def test_fixtures_can_be_added_to_all_projects() -> None:
                 answered = await server.call(operation_id, project=project, key=f"key-{project}")
                 assert len(answered.data["content"]) == 1
 
-    over("reference", trial)
+    run_against_server("reference", scenario)
 
 
 @pytest.mark.parametrize(
@@ -97,17 +97,17 @@ def test_fixtures_can_be_added_to_all_projects() -> None:
 def test_a_wrong_request_is_told_what_is_wrong_and_stores_nothing(
     path: str, content: bytes, expected: str
 ) -> None:
-    async def trial(server: Server) -> None:
-        status, told = await control(server, "POST", path, data=content)
+    async def scenario(server: Server) -> None:
+        status, body = await control(server, "POST", path, data=content)
         assert 400 <= status < 500
-        assert expected in told["problem"]
+        assert expected in body["problem"]
         assert (await server.call("listPortalLinks")).data["content"] == []
 
-    over("reference", trial)
+    run_against_server("reference", scenario)
 
 
 def test_the_journal_waits_for_a_count_and_filters() -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         async def later() -> None:
             await server.call("listSources")
             await server.call("listSources", key="wrong")
@@ -123,27 +123,27 @@ def test_the_journal_waits_for_a_count_and_filters() -> None:
         assert [entry["operation"] for entry in refused["requests"]] == ["listSources"]
         never = await server.journal(project="two", count="1", timeout="0.01")
         assert never == {"requests": [], "complete": False}
-        status, told = await control(server, "GET", "/journal?colour=red")
-        assert (status, "colour" in told["problem"]) == (422, True)
+        status, body = await control(server, "GET", "/journal?colour=red")
+        assert (status, "colour" in body["problem"]) == (422, True)
         for query in ("count=x", "count=nan", "timeout=-1", "kind=else"):
             assert (await control(server, "GET", f"/journal?{query}"))[0] == 422
 
-    over("reference", trial)
+    run_against_server("reference", scenario)
 
 
 def test_health_and_metrics_are_told() -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         await server.call("listSources")
         assert await control(server, "GET", "/health") == (200, {"status": "ok"})
         status, text = await control(server, "GET", "/metrics")
         assert status == 200
         assert 'hookproof_requests_total{operation="listSources",status="200"} 1.0' in text
 
-    over("reference", trial)
+    run_against_server("reference", scenario)
 
 
 def test_the_api_knows_nothing_of_the_control_listener() -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         for method, path in (
             ("POST", "/reset"),
             ("GET", "/journal"),
@@ -153,7 +153,7 @@ def test_the_api_knows_nothing_of_the_control_listener() -> None:
             answered = await server.send(method, path)
             assert server.refused(answered, server.dialect.errors.unknown_path.value)
 
-    over("reference", trial)
+    run_against_server("reference", scenario)
 
 
 def test_a_fixture_file_with_mistakes_is_refused_with_their_lines(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ class Mails:
     port: int = 0
     envelopes: list[Envelope] = field(default_factory=list)
     secure: list[bool] = field(default_factory=list)
-    refusals: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
     asked: int = 0
 
     @property
@@ -35,8 +35,8 @@ class Mails:
         self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
     ) -> str:
         self.asked += 1
-        if self.refusals:
-            return self.refusals.pop(0)
+        if self.errors:
+            return self.errors.pop(0)
         envelope.rcpt_tos.append(address)
         return "250 OK"
 
@@ -48,10 +48,10 @@ class Mails:
 
 @asynccontextmanager
 async def mail_server(
-    *refusals: str, tls: ssl.SSLContext | None = None, **options: Any
+    *errors: str, tls: ssl.SSLContext | None = None, **options: Any
 ) -> AsyncIterator[Mails]:
     """A server for the time of a test; it offers STARTTLS when it has a context."""
-    mails = Mails(refusals=list(refusals))
+    mails = Mails(errors=list(errors))
     loop = asyncio.get_running_loop()
     connections: list[SMTP] = []
 

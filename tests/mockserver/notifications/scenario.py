@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from hookproof.mockserver.notifications.bounds import Bounds
+from hookproof.mockserver.notifications.limits import NotificationLimits
 from hookproof.mockserver.notifications.mail import MailServer
 from tests.mockserver.delivery.endpoints import (
     Answer,
@@ -22,18 +22,18 @@ from tests.mockserver.delivery.endpoints import (
 )
 from tests.mockserver.delivery.engines import PROMPT, dialect
 from tests.mockserver.notifications.mail_server import Mails, mail_server
-from tests.mockserver.running_server import Server, running
+from tests.mockserver.running_server import Server, run_server
 
 # Retry answers by which a delivery is given up at once.
 ONCE: Mapping[str, Any] = {**PROMPT, "attempts": 1}
 
-SOON = Bounds(window_s=30.0, attempts=2, wait_s=0.01, timeout_s=5.0)
+SOON = NotificationLimits(window_s=30.0, attempts=2, wait_s=0.01, timeout_s=5.0)
 DATA = {"card": "4111-payload"}
 WAIT_S = "60"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
+class NotificationScenario:
     """What a trial plays with. The endpoint `failing` answers 500 unless another answer was asked
     for.
     """
@@ -101,18 +101,18 @@ def next_number() -> int:
 
 
 @asynccontextmanager
-async def scene(
+async def open_scenario(
     authority: Authority,
     *,
     answer: Answer | None = None,
     chat: Answer = always_ok,
     groups: Mapping[str, Mapping[str, Any]] | None = None,
     extends: str = "reference",
-    bounds: Bounds = SOON,
-    refusals: tuple[str, ...] = (),
+    limits: NotificationLimits = SOON,
+    errors: tuple[str, ...] = (),
     mail: MailServer | None = None,
     **options: Any,
-) -> AsyncIterator[Scene]:
+) -> AsyncIterator[NotificationScenario]:
     """Set it up; `groups` are changed answers of the dialect, `mail` another mail server than the
     scene's.
     """
@@ -120,25 +120,29 @@ async def scene(
     async with (
         serving(answer or answering(reply(500)), authority.context()) as failing,
         serving(chat, authority.context()) as chatting,
-        mail_server(*refusals) as mails,
-        running(
+        mail_server(*errors) as mails,
+        run_server(
             extends,
             change=lambda _: spoken,
             ca_file=authority.file,
             mail_server=mail
             or MailServer(host="127.0.0.1", port=mails.port, sender="hooks@sender.invalid"),
-            notifications=bounds,
+            notifications=limits,
             **options,
         ) as server,
     ):
-        yield Scene(server=server, failing=failing, chat=chatting, mails=mails)
+        yield NotificationScenario(server=server, failing=failing, chat=chatting, mails=mails)
 
 
-def play(authority: Authority, trial: Callable[[Scene], Awaitable[None]], **options: Any) -> None:
+def run_scenario(
+    authority: Authority,
+    scenario: Callable[[NotificationScenario], Awaitable[None]],
+    **options: Any,
+) -> None:
     """Run a trial in a scene."""
 
     async def main() -> None:
-        async with scene(authority, **options) as one:
-            await trial(one)
+        async with open_scenario(authority, **options) as one:
+            await scenario(one)
 
     asyncio.run(main())

@@ -22,9 +22,15 @@ from tests.mockserver.delivery.endpoints import (
 )
 from tests.mockserver.delivery.engines import dialect
 from tests.mockserver.notifications.mail_server import mail_server, silent_server
-from tests.mockserver.notifications.scenario import DATA, ONCE, SOON, Scene, play
-from tests.mockserver.notifications.scenario import scene as setting
-from tests.mockserver.running_server import running
+from tests.mockserver.notifications.scenario import (
+    DATA,
+    ONCE,
+    SOON,
+    NotificationScenario,
+    open_scenario,
+    run_scenario,
+)
+from tests.mockserver.running_server import run_server
 
 HASTY = replace(SOON, timeout_s=0.2)
 
@@ -57,19 +63,19 @@ async def hang_up(request: Arrived, writer: asyncio.StreamWriter) -> None:
 def test_a_chat_is_tried_again_a_few_times_where_that_may_help(
     authority: Authority, chat: Answer, state: str, attempts: int, detail: str
 ) -> None:
-    async def trial(scene: Scene) -> None:
-        await scene.endpoint()
-        await scene.broadcast()
-        [entry] = await scene.notifications(1, channel="chat")
+    async def scenario(setting: NotificationScenario) -> None:
+        await setting.endpoint()
+        await setting.broadcast()
+        [entry] = await setting.notifications(1, channel="chat")
         assert (entry["state"], entry["attempts"]) == (state, attempts)
         assert detail in entry["detail"]
-        assert len(scene.chat.arrived) == attempts
+        assert len(setting.chat.arrived) == attempts
 
-    play(authority, trial, chat=chat, bounds=replace(SOON, attempts=3))
+    run_scenario(authority, scenario, chat=chat, limits=replace(SOON, attempts=3))
 
 
 @pytest.mark.parametrize(
-    ("refusals", "state", "attempts", "detail"),
+    ("errors", "state", "attempts", "detail"),
     [
         (("451 try again later",), "sent", 2, ""),
         (("550 no dev@receiver.invalid here",), "failed", 1, "the mail server answered 550"),
@@ -77,17 +83,17 @@ def test_a_chat_is_tried_again_a_few_times_where_that_may_help(
     ],
 )
 def test_a_mail_is_tried_again_a_few_times_where_that_may_help(
-    authority: Authority, refusals: tuple[str, ...], state: str, attempts: int, detail: str
+    authority: Authority, errors: tuple[str, ...], state: str, attempts: int, detail: str
 ) -> None:
-    async def trial(scene: Scene) -> None:
-        await scene.endpoint()
-        await scene.broadcast()
-        [entry] = await scene.notifications(1, channel="email")
+    async def scenario(setting: NotificationScenario) -> None:
+        await setting.endpoint()
+        await setting.broadcast()
+        [entry] = await setting.notifications(1, channel="email")
         assert (entry["state"], entry["attempts"], entry["detail"]) == (state, attempts, detail)
-        assert scene.mails.asked == attempts
-        assert len(scene.mails.messages) == (state == "sent")
+        assert setting.mails.asked == attempts
+        assert len(setting.mails.messages) == (state == "sent")
 
-    play(authority, trial, refusals=refusals, bounds=replace(SOON, attempts=3))
+    run_scenario(authority, scenario, errors=errors, limits=replace(SOON, attempts=3))
 
 
 def test_a_chat_and_a_mail_server_that_hang_delay_no_delivery(authority: Authority) -> None:
@@ -98,21 +104,23 @@ def test_a_chat_and_a_mail_server_that_hang_delay_no_delivery(authority: Authori
     async def main() -> None:
         async with silent_server() as port:
 
-            async def trial(scene: Scene) -> None:
+            async def scenario(setting: NotificationScenario) -> None:
                 async with serving(answering(OK), authority.context()) as healthy:
-                    await scene.server.endpoint(url=healthy.url)
+                    await setting.server.endpoint(url=healthy.url)
                     for _ in range(3):
-                        await scene.endpoint()
-                    await scene.broadcast(20)
+                        await setting.endpoint()
+                    await setting.broadcast(20)
                     assert len(healthy.arrived) == 20
-                    assert len(scene.failing.arrived) == 60
-                    assert (await scene.server.journal(kind="notifications"))["notifications"] == []
+                    assert len(setting.failing.arrived) == 60
+                    assert (await setting.server.journal(kind="notifications"))[
+                        "notifications"
+                    ] == []
 
             mail = MailServer(host="127.0.0.1", port=port)
-            async with setting(
-                authority, chat=never_answer, mail=mail, bounds=replace(SOON, timeout_s=300.0)
+            async with open_scenario(
+                authority, chat=never_answer, mail=mail, limits=replace(SOON, timeout_s=300.0)
             ) as one:
-                await trial(one)
+                await scenario(one)
 
     asyncio.run(main())
 
@@ -124,14 +132,14 @@ def test_what_hangs_is_given_up_and_told_in_the_log_without_a_secret(
         async with silent_server() as port:
             mail = MailServer(host="127.0.0.1", port=port)
 
-            async with setting(authority, chat=never_answer, mail=mail, bounds=HASTY) as one:
+            async with open_scenario(authority, chat=never_answer, mail=mail, limits=HASTY) as one:
                 made = await one.endpoint(name="orders")
                 await one.broadcast()
                 entries = await one.notifications(2)
                 assert {(entry["state"], entry["attempts"]) for entry in entries} == {("failed", 2)}
                 assert {entry["detail"] for entry in entries} == {"no answer within 0.2 s"}
-                told = [record.getMessage() for record in caplog.records]
-                assert sum(made["uid"] in line for line in told) == 2
+                warnings = [record.getMessage() for record in caplog.records]
+                assert sum(made["uid"] in line for line in warnings) == 2
 
     with caplog.at_level(logging.DEBUG, logger="mockserver"):
         asyncio.run(main())
@@ -142,11 +150,11 @@ def test_what_hangs_is_given_up_and_told_in_the_log_without_a_secret(
 def test_a_server_that_stops_gives_up_what_hangs_and_says_so(
     authority: Authority, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def trial(scene: Scene) -> None:
-        await scene.endpoint(support_email="")
-        await scene.broadcast(3)
+    async def scenario(setting: NotificationScenario) -> None:
+        await setting.endpoint(support_email="")
+        await setting.broadcast(3)
 
-    play(authority, trial, chat=never_answer, bounds=replace(SOON, timeout_s=300.0))
+    run_scenario(authority, scenario, chat=never_answer, limits=replace(SOON, timeout_s=300.0))
     assert "1 notifications by chat unsent" in caplog.text
     assert "2 notifications held back" in caplog.text
 
@@ -159,24 +167,24 @@ def test_a_server_that_stops_gives_up_what_hangs_and_says_so(
         ("http://169.254.169.254/latest/meta-data/s3cret", "closed"),
         ("https://[::ffff:10.0.0.1]/s3cret", "closed"),
         ("https://chat.invalid/s3cret", "reserved name"),
-        ("ftp://127.0.0.1/s3cret", "no http or https URL"),
+        ("ftp://127.0.0.1/s3cret", "not an http or https URL"),
         ("https://user:s3cret@10.0.0.1/", "closed"),
-        ("s3cret", "no http or https URL"),
+        ("s3cret", "not an http or https URL"),
     ],
 )
 def test_a_chat_url_goes_through_the_guard_and_stays_out_of_the_log(
     authority: Authority, caplog: pytest.LogCaptureFixture, url: str, detail: str
 ) -> None:
-    async def trial(scene: Scene) -> None:
-        await scene.endpoint(slack_webhook_url=url)
-        await scene.broadcast()
-        [entry] = await scene.notifications(1, channel="chat")
+    async def scenario(setting: NotificationScenario) -> None:
+        await setting.endpoint(slack_webhook_url=url)
+        await setting.broadcast()
+        [entry] = await setting.notifications(1, channel="chat")
         assert (entry["state"], entry["attempts"]) == ("failed", 1)
         assert detail in entry["detail"]
         assert "s3cret" not in str(entry) + caplog.text
-        assert len(await scene.notifications(1, channel="email", state="sent")) == 1
+        assert len(await setting.notifications(1, channel="email", state="sent")) == 1
 
-    play(authority, trial)
+    run_scenario(authority, scenario)
 
 
 def test_a_chat_whose_certificate_is_not_trusted_is_told_nothing(
@@ -184,41 +192,41 @@ def test_a_chat_whose_certificate_is_not_trusted_is_told_nothing(
 ) -> None:
     stranger = Authority(tmp_path_factory.mktemp("stranger"))
 
-    async def trial(scene: Scene) -> None:
+    async def scenario(setting: NotificationScenario) -> None:
         async with serving(answering(OK), stranger.context()) as chat:
-            await scene.endpoint(slack_webhook_url=f"{chat.url}/hooks")
-            await scene.broadcast()
-            [entry] = await scene.notifications(1, channel="chat")
+            await setting.endpoint(slack_webhook_url=f"{chat.url}/hooks")
+            await setting.broadcast()
+            [entry] = await setting.notifications(1, channel="chat")
             assert entry["state"] == "failed"
             assert "no TLS" in entry["detail"]
             assert chat.arrived == []
 
-    play(authority, trial)
+    run_scenario(authority, scenario)
 
 
 @pytest.mark.parametrize("host", ["169.254.169.254", "mail.invalid"])
 def test_the_mail_server_s_address_goes_through_the_guard_too(
     authority: Authority, host: str
 ) -> None:
-    async def trial(scene: Scene) -> None:
-        await scene.endpoint()
-        await scene.broadcast()
-        [entry] = await scene.notifications(1, channel="email")
+    async def scenario(setting: NotificationScenario) -> None:
+        await setting.endpoint()
+        await setting.broadcast()
+        [entry] = await setting.notifications(1, channel="email")
         assert (entry["state"], entry["attempts"]) == ("failed", 1)
 
-    play(authority, trial, mail=MailServer(host=host, port=25))
+    run_scenario(authority, scenario, mail=MailServer(host=host, port=25))
 
 
 def test_a_mail_server_that_is_not_there_costs_only_the_mail(authority: Authority) -> None:
-    async def trial(scene: Scene) -> None:
-        await scene.endpoint()
-        await scene.broadcast()
-        [entry] = await scene.notifications(1, channel="email")
+    async def scenario(setting: NotificationScenario) -> None:
+        await setting.endpoint()
+        await setting.broadcast()
+        [entry] = await setting.notifications(1, channel="email")
         assert (entry["state"], entry["attempts"]) == ("failed", 2)
         assert "cannot be reached" in entry["detail"]
-        assert len(await scene.notifications(1, channel="chat", state="sent")) == 1
+        assert len(await setting.notifications(1, channel="chat", state="sent")) == 1
 
-    play(authority, trial, mail=MailServer(host="127.0.0.1", port=1))
+    run_scenario(authority, scenario, mail=MailServer(host="127.0.0.1", port=1))
 
 
 @pytest.mark.parametrize("trusted", [True, False])
@@ -233,7 +241,7 @@ def test_a_mail_goes_over_tls_where_it_is_offered_and_in_clear_never_instead(
 
         async with mail_server(tls=context) as mails:
             mail = MailServer(host="localhost", port=mails.port)
-            async with setting(authority, mail=mail) as one:
+            async with open_scenario(authority, mail=mail) as one:
                 await one.endpoint()
                 await one.broadcast()
                 [entry] = await one.notifications(1, channel="email")
@@ -249,7 +257,7 @@ def test_an_address_beyond_ascii_needs_a_server_that_takes_it(authority: Authori
         for takes, expected in ((True, "sent"), (False, "failed")):
             async with mail_server(enable_SMTPUTF8=takes) as mails:
                 mail = MailServer(host="127.0.0.1", port=mails.port)
-                async with setting(authority, mail=mail) as one:
+                async with open_scenario(authority, mail=mail) as one:
                     await one.endpoint(name="größe", support_email="größe@bücher.invalid")
                     await one.broadcast()
                     [entry] = await one.notifications(1, channel="email")
@@ -267,7 +275,7 @@ def test_without_a_mail_server_the_chat_is_told_alone(authority: Authority) -> N
         async with (
             serving(answering(reply(500)), authority.context()) as failing,
             serving(answering(OK), authority.context()) as chat,
-            running(change=lambda _: dialect(retry=ONCE), ca_file=authority.file) as server,
+            run_server(change=lambda _: dialect(retry=ONCE), ca_file=authority.file) as server,
         ):
             contacts = {"slack_webhook_url": chat.url, "support_email": "dev@receiver.invalid"}
             await server.endpoint(url=failing.url, **contacts)

@@ -26,7 +26,7 @@ from typing import Any, cast
 import aiohttp
 import trustme
 
-COMMAND = "from mockserver.cli import serve; serve()"
+COMMAND = "from hookproof.mockserver.cli import serve; serve()"
 HEADERS = {"Authorization": "Bearer demo-key"}
 PROJECT = "/api/v1/projects/demo"
 ENDPOINTS = 100
@@ -39,7 +39,7 @@ TOLD_EVERY = 5
 FAILED = 1
 
 
-class Arrivals:
+class ArrivalCounts:
     """How often each event arrived at each endpoint's path, and a way to wait for so many more."""
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class Arrivals:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class DeliveryKillReport:
     """The sums over all cycles; `unexplained` are duplicates that no kill explains."""
 
     cycles: int
@@ -72,15 +72,16 @@ class Report:
 
     def __str__(self) -> str:
         return (
-            f"{self.cycles} kills during bursts: {self.accepted} deliveries accepted, {self.lost} lost, "
-            f"{self.duplicates} arrived twice, of which {self.duplicates - self.unexplained} were under way when killed"
+            f"{self.cycles} kills during bursts: {self.accepted} deliveries accepted, "
+            f"{self.lost} lost, {self.duplicates} arrived twice, "
+            f"of which {self.duplicates - self.unexplained} were under way when killed"
         )
 
 
-class Receiver(asyncio.Protocol):
+class CountingReceiver(asyncio.Protocol):
     """Answers 200 to every request and counts it by path and event."""
 
-    def __init__(self, arrivals: Arrivals) -> None:
+    def __init__(self, arrivals: ArrivalCounts) -> None:
         self._arrivals = arrivals
         self._data = b""
 
@@ -104,12 +105,12 @@ async def survives(
     events: int = EVENTS,
     endpoints: int = ENDPOINTS,
     tell: Callable[[str], object] = lambda _: None,
-) -> Report:
+) -> DeliveryKillReport:
     """Run the cycles on a database in a folder and report what became of everything; `tell` hears
     of the progress.
     """
     rng = random.Random(seed)
-    arrivals = Arrivals()
+    arrivals = ArrivalCounts()
     accepted: set[str] = set()
     path = folder / "hookproof.db"
     async with receiving(folder, arrivals) as (url, ca):
@@ -126,7 +127,8 @@ async def survives(
                 await burst
             if (cycle + 1) % TOLD_EVERY == 0:
                 tell(
-                    f"{cycle + 1} of {cycles} kills, {len(accepted) * endpoints} deliveries accepted so far\n"
+                    f"{cycle + 1} of {cycles} kills, "
+                    f"{len(accepted) * endpoints} deliveries accepted so far\n"
                 )
         async with serving(path, ca) as (_, ready):
             await drained(ready["control"])
@@ -134,14 +136,16 @@ async def survives(
 
 
 @asynccontextmanager
-async def receiving(folder: Path, arrivals: Arrivals) -> AsyncIterator[tuple[str, Path]]:
+async def receiving(folder: Path, arrivals: ArrivalCounts) -> AsyncIterator[tuple[str, Path]]:
     """A receiver over TLS; its URL and the file of its CA."""
     authority, ca = trustme.CA(), folder / "ca.pem"
     authority.cert_pem.write_to_path(str(ca))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("127.0.0.1").configure_cert(context)
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(lambda: Receiver(arrivals), "127.0.0.1", 0, ssl=context)
+    server = await loop.create_server(
+        lambda: CountingReceiver(arrivals), "127.0.0.1", 0, ssl=context
+    )
     try:
         yield f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}", ca
     finally:
@@ -208,12 +212,12 @@ async def pending(session: aiohttp.ClientSession) -> bool:
 
 def judged(
     path: Path, cycles: int, endpoints: int, accepted: set[str], arrivals: Counter[tuple[str, str]]
-) -> Report:
+) -> DeliveryKillReport:
     """Hold what arrived against what was answered and against what the server wrote down."""
     wanted = [(f"/{number}", name) for name in accepted for number in range(endpoints)]
     twice = {key: count for key, count in arrivals.items() if count > 1}
     written = attempts(path)
-    return Report(
+    return DeliveryKillReport(
         cycles=cycles,
         accepted=len(wanted),
         lost=sum(arrivals[key] == 0 for key in wanted),
@@ -232,8 +236,9 @@ def cycles_of(key: tuple[str, str], cycles: int) -> int:
 
 def attempts(path: Path) -> dict[tuple[str, str], int]:
     """The attempts that are written down for each path and event."""
-    query = """SELECT json_extract(endpoints.document, '$.url'), json_extract(events.payload, '$.event'),
-        deliveries.attempts FROM deliveries JOIN events ON events.seq = deliveries.event
+    query = """SELECT json_extract(endpoints.document, '$.url'),
+            json_extract(events.payload, '$.event'), deliveries.attempts
+        FROM deliveries JOIN events ON events.seq = deliveries.event
         JOIN endpoints ON endpoints.seq = deliveries.endpoint"""
     with closing(sqlite3.connect(path)) as connection:
         rows: list[Any] = connection.execute(query).fetchall()

@@ -25,14 +25,14 @@ LONGEST_LIFE_S = 0.4
 READY_S = 180.0
 DEFAULT_CYCLES = 200
 TOLD_EVERY = 10
-COMMAND = "from mockserver.cli import serve; serve()"
+COMMAND = "from hookproof.mockserver.cli import serve; serve()"
 HEADERS = {"Authorization": "Bearer demo-key"}
 PROJECT = "/api/v1/projects/demo"
 FAILED = 1
 
 
 @dataclass(slots=True)
-class Acknowledged:
+class AcknowledgedWrites:
     """What the server said it had stored: secrets by endpoint, name by portal link, event by
     idempotency key.
 
@@ -50,7 +50,7 @@ class Acknowledged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class KillReport:
     cycles: int
     acknowledged: int
     lost: tuple[str, ...]
@@ -58,10 +58,10 @@ class Report:
 
 async def survives(
     path: Path, *, cycles: int, seed: int, tell: Callable[[str], object] = lambda _: None
-) -> Report:
+) -> KillReport:
     """Run the cycles on a database file and report what was lost; `tell` hears of the progress."""
     rng = random.Random(seed)
-    known = Acknowledged()
+    known = AcknowledgedWrites()
     lost: list[str] = []
     for cycle in range(cycles):
         async with _server(path) as (process, base):
@@ -77,7 +77,7 @@ async def survives(
             lost += [f"cycle {cycle + 1}: {one}" for one in await _missing(base, known)]
         if (cycle + 1) % TOLD_EVERY == 0:
             tell(f"{cycle + 1} of {cycles} kills, {len(lost)} lost so far\n")
-    return Report(cycles=cycles, acknowledged=known.count, lost=tuple(lost))
+    return KillReport(cycles=cycles, acknowledged=known.count, lost=tuple(lost))
 
 
 @asynccontextmanager
@@ -96,7 +96,7 @@ async def _server(path: Path) -> AsyncIterator[tuple[asyncio.subprocess.Process,
         await process.communicate()
 
 
-async def _client(base: str, known: Acknowledged, rng: random.Random) -> None:
+async def _client(base: str, known: AcknowledgedWrites, rng: random.Random) -> None:
     """Write until the server is gone."""
     async with aiohttp.ClientSession(base, headers=HEADERS) as session:
         actions = (_create, _create, _roll, _rename, _broadcast, _broadcast)
@@ -107,7 +107,9 @@ async def _client(base: str, known: Acknowledged, rng: random.Random) -> None:
             return
 
 
-async def _create(session: aiohttp.ClientSession, known: Acknowledged, rng: random.Random) -> None:
+async def _create(
+    session: aiohttp.ClientSession, known: AcknowledgedWrites, rng: random.Random
+) -> None:
     body = {
         "name": "n",
         "url": "https://receiver.invalid/",
@@ -118,7 +120,9 @@ async def _create(session: aiohttp.ClientSession, known: Acknowledged, rng: rand
     known.secrets[created["uid"]] = [body["secret"]]
 
 
-async def _roll(session: aiohttp.ClientSession, known: Acknowledged, rng: random.Random) -> None:
+async def _roll(
+    session: aiohttp.ClientSession, known: AcknowledgedWrites, rng: random.Random
+) -> None:
     free = [uid for uid in known.secrets if uid not in known.unsure]
     if not free:
         return
@@ -135,7 +139,9 @@ async def _roll(session: aiohttp.ClientSession, known: Acknowledged, rng: random
     known.unsure.discard(uid)
 
 
-async def _rename(session: aiohttp.ClientSession, known: Acknowledged, rng: random.Random) -> None:
+async def _rename(
+    session: aiohttp.ClientSession, known: AcknowledgedWrites, rng: random.Random
+) -> None:
     listed = (await _ask(session, "GET", f"{PROJECT}/portal-links"))["content"]
     free = [link["uid"] for link in listed if link["uid"] not in known.unsure]
     if not free:
@@ -149,7 +155,7 @@ async def _rename(session: aiohttp.ClientSession, known: Acknowledged, rng: rand
 
 
 async def _broadcast(
-    session: aiohttp.ClientSession, known: Acknowledged, rng: random.Random
+    session: aiohttp.ClientSession, known: AcknowledgedWrites, rng: random.Random
 ) -> None:
     key = f"{rng.getrandbits(64):x}"
     body = {"event_type": "t", "data": {"key": key}, "idempotency_key": key}
@@ -157,7 +163,7 @@ async def _broadcast(
     known.events[key] = event["uid"]
 
 
-async def _missing(base: str, known: Acknowledged) -> list[str]:
+async def _missing(base: str, known: AcknowledgedWrites) -> list[str]:
     """What was acknowledged and is not there. An unanswered change may have come to pass or not,
     until it is seen.
     """

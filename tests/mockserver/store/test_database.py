@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from hookproof.mockserver.store.database import IN_MEMORY, Database, UnusableDatabase
-from hookproof.mockserver.store.deliveries import Credentials
-from tests.mockserver.running_server import running
+from hookproof.mockserver.store.deliveries import StoredCredentials
+from tests.mockserver.running_server import run_server
 from tests.mockserver.store import kill_during_deliveries as burst
 from tests.mockserver.store.kill_during_writes import survives
 
@@ -42,7 +42,7 @@ def test_a_database_of_another_dialect_is_refused(tmp_path: Path) -> None:
 def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "hookproof.db"
     path.write_text(
-        "something else entirely, and long enough to be looked at as a header of a database file, surely"
+        "not a database, but long enough to be read as the header of one: SQLite looks at 100 bytes"
     )
     with pytest.raises(UnusableDatabase, match="cannot be used"):
         opened(path)
@@ -62,7 +62,7 @@ def test_a_database_in_use_is_refused(tmp_path: Path) -> None:
 
 def test_members_of_a_certificate_that_nobody_knows_stand_in_no_delivery_s_way() -> None:
     stored = b'{"mtls_client_cert":{"client_cert":"c","client_key":"k","note":{"valid":[1,null]}}}'
-    found = msgspec.json.decode(stored, type=Credentials).client_certificate
+    found = msgspec.json.decode(stored, type=StoredCredentials).client_certificate
     assert (found.certificate, found.key) == ("c", "k") if found else False
 
 
@@ -88,7 +88,7 @@ def test_a_failed_write_undoes_the_turn_and_tells_all_who_wait() -> None:
         database.write("INSERT INTO facts VALUES ('a', '1')")
         waiting = database.pending
         assert waiting is not None
-        database.abandon(RuntimeError("no"))
+        database.roll_back(RuntimeError("no"))
         with pytest.raises(RuntimeError, match="no"):
             await waiting
         assert database.read("SELECT count(*) FROM facts WHERE name = 'a'").fetchone() == (0,)
@@ -103,13 +103,13 @@ def test_a_failed_write_undoes_the_turn_and_tells_all_who_wait() -> None:
 def test_what_was_stored_is_there_after_a_restart(tmp_path: Path) -> None:
     async def main() -> None:
         path = str(tmp_path / "hookproof.db")
-        async with running(path=path) as server:
+        async with run_server(path=path) as server:
             endpoint = await server.endpoint(owner_id="o", is_disabled=True)
             link = await server.portal_link(name="link", owner_id="o")
             body = {"event_type": "t", "data": {}, "idempotency_key": "k"}
             event = (await server.call("createBroadcastEvent", body=body)).data
             before = await server.call("listPortalLinks")
-        async with running(path=path) as server:
+        async with run_server(path=path) as server:
             assert (await server.call("getEndpoint", target=endpoint["uid"])).data[
                 "uid"
             ] == endpoint["uid"]

@@ -21,20 +21,23 @@ from hookproof.mockserver.delivery.store_port import (
 from hookproof.mockserver.store.database import Database
 from hookproof.mockserver.store.deliveries import Deliveries
 from hookproof.mockserver.store.delivery_journal import DeliveryJournal
-from hookproof.mockserver.store.endpoints import Endpoints, StoredSecret
+from hookproof.mockserver.store.endpoints import EndpointTable, StoredSecret
 from tests.mockserver.delivery.engines import dialect
-from tests.mockserver.store.file_store import add_endpoint, add_events, opened
+from tests.mockserver.store.file_store import add_endpoint, add_events, open_database
 
 URL = "https://receiver.invalid/"
-RENAMED = "UPDATE endpoints SET document = CAST(json_set(document, '$.url', 'https://other.invalid/') AS BLOB)"
+RENAMED = (
+    "UPDATE endpoints"
+    " SET document = CAST(json_set(document, '$.url', 'https://other.invalid/') AS BLOB)"
+)
 
 
-def over(folder: Path, trial: Callable[[Database, Deliveries], Awaitable[None]]) -> None:
+def over(folder: Path, scenario: Callable[[Database, Deliveries], Awaitable[None]]) -> None:
     """Run a trial with a database and the engine's view of it."""
 
     async def main() -> None:
-        async with opened(folder) as database:
-            await trial(database, Deliveries(database, dialect(), time.time))
+        async with open_database(folder) as database:
+            await scenario(database, Deliveries(database, dialect(), time.time))
 
     asyncio.run(main())
 
@@ -56,11 +59,11 @@ def record(delivery: PendingDelivery, number: int | None, state: DeliveryState) 
 
 
 def test_a_rolled_secret_counts_at_once_and_a_roll_that_was_undone_never(tmp_path: Path) -> None:
-    async def trial(database: Database, deliveries: Deliveries) -> None:
+    async def scenario(database: Database, deliveries: Deliveries) -> None:
         seq = add_endpoint(database, URL)
         database.commit()
         for value in ("second", "third"):
-            Endpoints(database).roll(
+            EndpointTable(database).roll(
                 seq,
                 [StoredSecret(uid="s", value=value, created_at="", updated_at="")],
                 updated_at="",
@@ -68,14 +71,14 @@ def test_a_rolled_secret_counts_at_once_and_a_roll_that_was_undone_never(tmp_pat
             assert [secret.value for secret in settings(deliveries).secrets] == [value]
             if value == "second":
                 database.commit()
-        database.abandon(RuntimeError("no"))
+        database.roll_back(RuntimeError("no"))
         assert [secret.value for secret in settings(deliveries).secrets] == ["second"]
 
-    over(tmp_path, trial)
+    over(tmp_path, scenario)
 
 
 def test_settings_are_never_out_of_date_whoever_changes_the_endpoint(tmp_path: Path) -> None:
-    async def trial(database: Database, deliveries: Deliveries) -> None:
+    async def scenario(database: Database, deliveries: Deliveries) -> None:
         add_endpoint(database, URL)
         assert settings(deliveries).receives
         assert deliveries.deactivate("e")
@@ -85,13 +88,13 @@ def test_settings_are_never_out_of_date_whoever_changes_the_endpoint(tmp_path: P
         database.clear()
         assert deliveries.endpoint("e") is None
 
-    over(tmp_path, trial)
+    over(tmp_path, scenario)
 
 
 def test_settings_are_parsed_once_for_as_long_as_the_endpoint_stays_as_it_is(
     tmp_path: Path,
 ) -> None:
-    async def trial(database: Database, deliveries: Deliveries) -> None:
+    async def scenario(database: Database, deliveries: Deliveries) -> None:
         add_endpoint(database, URL)
         add_endpoint(database, URL, uid="another")
         kept, other = settings(deliveries), settings(deliveries, "another")
@@ -99,13 +102,22 @@ def test_settings_are_parsed_once_for_as_long_as_the_endpoint_stays_as_it_is(
         assert settings(deliveries) is kept
         assert settings(deliveries, "another") is not other
 
-    over(tmp_path, trial)
+    over(tmp_path, scenario)
+
+
+def test_a_timeout_of_zero_is_kept_and_a_rate_limit_of_zero_limits_nothing(tmp_path: Path) -> None:
+    async def scenario(database: Database, deliveries: Deliveries) -> None:
+        add_endpoint(database, URL, http_timeout=0, rate_limit=0)
+        assert settings(deliveries).http_timeout_s == 0
+        assert settings(deliveries).rate_limit is None
+
+    over(tmp_path, scenario)
 
 
 def test_an_attempt_that_outlives_a_reset_meets_no_delivery_that_was_accepted_after_it(
     tmp_path: Path,
 ) -> None:
-    async def trial(database: Database, deliveries: Deliveries) -> None:
+    async def scenario(database: Database, deliveries: Deliveries) -> None:
         add_endpoint(database, URL)
         add_events(database, 1)
         [under_way] = deliveries.pending("e", 2)
@@ -116,13 +128,13 @@ def test_an_attempt_that_outlives_a_reset_meets_no_delivery_that_was_accepted_af
         [waiting] = deliveries.pending("e", 2)
         assert (waiting.attempts, DeliveryJournal(database).entries({})[0]["attempts"]) == (0, [])
 
-    over(tmp_path, trial)
+    over(tmp_path, scenario)
 
 
 def test_the_journal_shows_attempts_in_their_order_and_what_became_of_the_delivery_without_one(
     tmp_path: Path,
 ) -> None:
-    async def trial(database: Database, deliveries: Deliveries) -> None:
+    async def scenario(database: Database, deliveries: Deliveries) -> None:
         add_endpoint(database, URL)
         add_events(database, 2)
         for number in (1, 2):
@@ -138,7 +150,7 @@ def test_the_journal_shows_attempts_in_their_order_and_what_became_of_the_delive
         ]
         assert shown == [[1, 2, None], [1, 2, None]]
 
-    over(tmp_path, trial)
+    over(tmp_path, scenario)
 
 
 def test_starts_outlive_the_process_and_are_those_of_their_endpoint(tmp_path: Path) -> None:
@@ -168,7 +180,7 @@ def test_starts_that_count_no_more_are_deleted_now_and_then(
 ) -> None:
     monkeypatch.setattr("hookproof.mockserver.store.deliveries._FEW_STARTS", 10)
 
-    async def trial(database: Database, deliveries: Deliveries) -> None:
+    async def scenario(database: Database, deliveries: Deliveries) -> None:
         add_endpoint(database, URL)
         add_events(database, 1)
         [delivery] = deliveries.pending("e", 2)
@@ -178,4 +190,4 @@ def test_starts_that_count_no_more_are_deleted_now_and_then(
             deliveries.record_starts([Start(delivery, now + number, counts_until)])
         assert deliveries.recent_starts("e", 0) == [now, now + 1, now + 2]
 
-    over(tmp_path, trial)
+    over(tmp_path, scenario)

@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from hookproof.mockserver.api.serialization.resource_shape import resource_shape
-from hookproof.mockserver.store.endpoints import EndpointRow, StoredSecret, decoded_secrets
+from hookproof.mockserver.store.endpoints import EndpointRow, StoredSecret, decode_secrets
 from hookproof.spec.contract.service_contract import Contract
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import SecretDisplay
@@ -19,7 +19,7 @@ encode: Final = msgspec.json.encode
 _decode: Final = msgspec.json.decode
 
 
-class Wire:
+class ResponseSerializer:
     """Turns stored rows into the bytes of responses."""
 
     def __init__(self, contract: Contract, dialect: Dialect) -> None:
@@ -40,10 +40,10 @@ class Wire:
         self._pagination = resource_shape(contract, "Pagination", no_value)
         self._always_clear = shown.secrets_shown.value is SecretDisplay.ALWAYS
         self._mask = shown.mask
-        self._masked: dict[str, list[tuple[str, ...]]] = {}
+        self._masked_members: dict[str, list[tuple[str, ...]]] = {}
         for path in shown.masked:
             member, *rest = path.split(".")
-            self._masked.setdefault(member, []).append(tuple(rest))
+            self._masked_members.setdefault(member, []).append(tuple(rest))
         self._status = (encode(words.endpoint_disabled.value), encode(words.endpoint_active.value))
 
     def envelope(self, message: str, data: bytes) -> bytes:
@@ -54,7 +54,7 @@ class Wire:
         """The data of a list response (section 2.2)."""
         return b'{"content":[%b],"pagination":%b}' % (
             b",".join(items),
-            encode(self._pagination.shown(pagination)),
+            encode(self._pagination.select(pagination)),
         )
 
     def endpoint(self, row: EndpointRow, *, clear: bool = False) -> bytes:
@@ -68,34 +68,34 @@ class Wire:
             row.events,
             row.failed * 100 // finished if finished else 0,
             encode(row.updated_at),
-            self.secrets(decoded_secrets(row.secrets), clear=clear),
+            self.secrets(decode_secrets(row.secrets), clear=clear),
         )
 
     def secrets(self, secrets: Sequence[StoredSecret], *, clear: bool) -> bytes:
         """The secrets of an endpoint (section 2.4), oldest first."""
         clear = clear or self._always_clear
         shown = []
-        for one in secrets:
-            secret = {
+        for secret in secrets:
+            resource = {
                 **self._blank_secret,
-                "uid": one.uid,
-                "value": one.value if clear else self._mask,
-                "created_at": one.created_at,
-                "updated_at": one.updated_at,
+                "uid": secret.uid,
+                "value": secret.value if clear else self._mask,
+                "created_at": secret.created_at,
+                "updated_at": secret.updated_at,
             }
-            if one.expires_at is not None:
-                secret["expires_at"] = one.expires_at
-            shown.append(secret)
+            if secret.expires_at is not None:
+                resource["expires_at"] = secret.expires_at
+            shown.append(resource)
         return encode(shown)
 
-    def masked(self, document: dict[str, Any]) -> dict[str, Any]:
+    def mask_credentials(self, document: dict[str, Any]) -> dict[str, Any]:
         """An endpoint's document with its credentials masked; the given one stays as it is."""
-        for member, paths in self._masked.items():
+        for member, paths in self._masked_members.items():
             for path in paths if document.get(member) else ():
-                document = self._masked_at(document, (member, *path))
+                document = self._mask_at(document, (member, *path))
         return document
 
-    def exposed(self, endpoints: Sequence[EndpointRow]) -> bytes:
+    def exposed_endpoints(self, endpoints: Sequence[EndpointRow]) -> bytes:
         """The members of a portal link about the endpoints that it exposes, which end its object
         (section 2.6).
         """
@@ -114,9 +114,9 @@ class Wire:
             b",".join(endpoints),
         )
 
-    def _masked_at(self, document: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
+    def _mask_at(self, document: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
         name, rest = path[0], path[1:]
         value = document.get(name)
         if isinstance(value, dict) and rest:
-            return {**document, name: self._masked_at(value, rest)}
+            return {**document, name: self._mask_at(value, rest)}
         return document if rest or value is None else {**document, name: self._mask}
