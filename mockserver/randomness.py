@@ -1,4 +1,4 @@
-"""Where identifiers, secrets, jitter and times of creation come from; `--seed` makes them repeatable."""
+"""Sources of identifiers, secrets, jitter and times of creation; `--seed` makes them repeatable."""
 
 import random
 import secrets

@@ -1,4 +1,4 @@
-"""Projects and their API keys (section 5): who may call what, told in constant time."""
+"""API keys of projects (section 5): who may call what. Keys are compared in constant time."""
 
 import hmac
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from hookproof.spec.dialect.vocabulary import KeyScope
 
 @dataclass(frozen=True, slots=True)
 class ApiKeys:
-    """The keys of every project, as the Authorization header must carry them."""
+    """The keys of every project, in the form in which the Authorization header carries them."""
 
     _expected: Mapping[str, tuple[bytes, ...]]
     _dialect: Dialect
@@ -21,7 +21,7 @@ class ApiKeys:
     def of(
         cls, projects: Mapping[str, Sequence[str]], dialect: Dialect, errors: ErrorResponses
     ) -> "ApiKeys":
-        """The keys of these projects, by the project's id."""
+        """Build the keys from the texts of keys by project id."""
         form = dialect.authentication.key_format
         expected = {
             project: tuple(form.format(key=key).encode("utf-8", "surrogateescape") for key in keys)
@@ -31,14 +31,13 @@ class ApiKeys:
 
     @property
     def projects(self) -> tuple[str, ...]:
-        """The ids of all projects."""
         return tuple(self._expected)
 
     def check(self, project: str, header: str | None) -> None:
-        """Raise Refusal unless the header opens the project.
+        """Raise ApiError unless the header carries a key for the project.
 
-        A project is called unknown only to the holder of some key, so that strangers cannot look
-        for projects.
+        Only the holder of a valid key is told that a project is unknown, so that strangers cannot
+        probe for project ids.
         """
         given = b"" if header is None else header.encode("utf-8", "surrogateescape")
         if given and self._matches(project, given):

@@ -1,6 +1,4 @@
-"""The contract for people and tools: `/openapi.yaml`, specialised for the dialect, and `/docs`,
-which shows it.
-"""
+"""The contract for people and tools: `/openapi.yaml`, specialised for the dialect, and `/docs`."""
 
 from collections.abc import Callable, Mapping
 from functools import cache, partial
@@ -36,7 +34,7 @@ _START: Final = (
     f'SwaggerUIBundle({{url: "{DOCUMENT_PATH}", dom_id: "#docs", '
     "validatorUrl: null, deepLinking: true});\n"
 )
-# The page loads nothing from elsewhere: it works without a network, and no other site learns of it.
+# Nothing is loaded from other hosts: the page works offline and reveals nothing to them.
 _HEADERS: Final = {
     "Content-Security-Policy": (
         "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
@@ -46,9 +44,7 @@ _HEADERS: Final = {
 
 
 def documentation_pages(contract: Contract) -> Mapping[str, DocsPage]:
-    """The pages, by path. Each is made when it is first asked for, since starting up is not the
-    time.
-    """
+    """Return the pages by path. Each is built when it is first requested: start-up stays fast."""
 
     @cache
     def document() -> bytes:

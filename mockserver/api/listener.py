@@ -1,8 +1,7 @@
-"""The API's listener: aiohttp's low-level server, with refusals in the dialect's body even for
-broken HTTP.
+"""The API's listener: aiohttp's low-level server, with the dialect's errors even for broken HTTP.
 
-A connection whose request head dawdles is told so and closed; one that is idle between requests is
-closed quietly.
+A client whose request head does not arrive in time gets an error response and is disconnected; a
+connection that is idle between requests is closed without one.
 """
 
 import asyncio
@@ -18,6 +17,7 @@ from hookproof.mockserver.api.errors import ErrorResponses, internal_error
 from hookproof.mockserver.api.request_pipeline import RequestLimits
 from hookproof.mockserver.api.response import ApiResponse, Responder
 
+# How often connections are checked for a head that arrives too slowly.
 _SWEEP_S: Final = 0.2
 _IDLE_S: Final = 75.0
 _LINGERING_S: Final = 2.0
@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 class _Connection(web.RequestHandler):
-    """One connection; remembers since when the head of a request has been arriving."""
+    """One connection; records since when the head of a request has been arriving."""
 
     __slots__ = ("error_response", "head_since")
 
@@ -36,7 +36,7 @@ class _Connection(web.RequestHandler):
         self.error_response = manager.error_response
 
     def data_received(self, data: bytes) -> None:
-        """Bytes of a head, of a body or of both; `Listener.answer` knows when a head was complete."""
+        """Note when bytes arrive; `ApiListener._answer` resets the time once a head is complete."""
         if self.head_since is None:
             self.head_since = self._loop.time()
         super().data_received(data)
@@ -51,14 +51,14 @@ class _Connection(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """What aiohttp could not read as HTTP."""
+        """Answer what aiohttp could not parse as HTTP."""
         if status >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
             _log.error("a request could not be handled", exc_info=exc)
         return self.error_response(status)
 
 
 class ApiListener(web.Server):
-    """Accepts connections for whoever answers."""
+    """Accepts connections and passes each request to a Responder."""
 
     def __init__(self, api: Responder, errors: ErrorResponses, limits: RequestLimits) -> None:
         super().__init__(
@@ -74,17 +74,17 @@ class ApiListener(web.Server):
         self._sweeper: asyncio.Task[None] | None = None
 
     def __call__(self) -> web.RequestHandler:
-        """A handler for a new connection."""
+        """Create the protocol of a new connection; asyncio calls this."""
         return _Connection(self, loop=self._loop, **self._kwargs)
 
     def error_response(self, status: int) -> ApiResponse:
-        """The answer to something that is not HTTP, or that this server failed at."""
+        """Build the response to a request that is not HTTP, or that made this server fail."""
         ours = status >= http.HTTPStatus.INTERNAL_SERVER_ERROR
         error = internal_error() if ours else self._errors.malformed("the request is not HTTP")
         return self._errors.response(replace(error, close_connection=True))
 
     def watch(self) -> None:
-        """Begin to look for connections that dawdle."""
+        """Start to look for clients that send a request head too slowly."""
         self._sweeper = asyncio.get_running_loop().create_task(self._sweep())
 
     async def shutdown(self, timeout: float | None = None) -> None:

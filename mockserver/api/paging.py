@@ -1,8 +1,8 @@
 """Pages and cursors of the two list operations (sections 2.2, 4.4, 4.7 and 8).
 
-An opaque cursor carries its position, the filters and the order, so that a list goes on as it began
-whatever else the next request says. A cursor that is an identifier names the item beside it and can
-carry nothing more.
+An opaque cursor carries its position, the filters and the order, so that a list continues as it
+began whatever the next request's other parameters are. A cursor that is an identifier names the
+item next to it and can carry nothing else.
 """
 
 import base64
@@ -28,7 +28,7 @@ _MAX_DIGITS: Final = 9
 
 
 class Query(msgspec.Struct, frozen=True, kw_only=True):
-    """What a list request asks for."""
+    """A parsed list request: `filters` by column, and `start`, which is None on the first page."""
 
     per_page: int
     ascending: bool
@@ -45,8 +45,9 @@ class _Cursor(msgspec.Struct, frozen=True, array_like=True):
 
 
 class ListPage(msgspec.Struct, frozen=True, kw_only=True):
-    """The rows of a page, in order, and its pagination object; cursors are None where there is
-    nothing to go on to.
+    """The rows of a page, in order, and its pagination object.
+
+    A cursor is None where there is no page to continue with.
     """
 
     rows: list[tuple[Any, ...]]
@@ -54,10 +55,10 @@ class ListPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Pager:
-    """Reads list parameters and cuts pages for one operation.
+    """Parses list parameters and selects pages for one operation.
 
-    `filters` maps the query parameters that filter to columns of the listing. `seal_key` makes
-    cursors unforgeable, and a cursor is good for its own list only.
+    `filters` maps query parameters to columns of the listing. `seal_key` makes cursors unforgeable;
+    a cursor is valid only for its own list.
     """
 
     def __init__(
@@ -77,8 +78,9 @@ class Pager:
         self._opaque = rules.cursor_form.value is CursorForm.OPAQUE
 
     def query(self, project: str, parameters: Mapping[str, list[str]]) -> Query:
-        """The meaning of a list request's parameters; raises Refusal for bad ones if the dialect
-        refuses them.
+        """Parse the parameters of a list request.
+
+        Raises ApiError for bad ones if the dialect refuses them.
         """
         given = _Parameters(
             parameters,
@@ -108,7 +110,7 @@ class Pager:
         )
 
     def page(self, project: str, query: Query) -> ListPage:
-        """The page that a query asks for."""
+        """Select the page that a query asks for."""
         upwards = query.ascending is not (query.backwards and query.start is not None)
         span = Span(
             project=project,
@@ -138,8 +140,9 @@ class Pager:
         )
 
     def _near_edge(self, rows: list[tuple[Any, ...]], start: Position, upwards: bool) -> Position:
-        """Where to look for rows on the near side of a page: before its first row, or at the start
-        of an empty one.
+        """Return the position from which to look for rows on the near side of a page.
+
+        That is its first row, or the start of an empty page.
         """
         if rows:
             return self._listing.position_of(rows[0][0])
@@ -173,8 +176,9 @@ class Pager:
     def _resume(
         self, query: Query, project: str, cursor: str, given: "_Parameters", name: str
     ) -> Query:
-        """The query from a cursor's position on, with the filters and the order that an opaque
-        cursor carries.
+        """Return the query continued from a cursor.
+
+        An opaque cursor replaces the filters and the order with those that it carries.
         """
         if not self._opaque:
             start = self._listing.find_position(project, cursor)
@@ -220,7 +224,7 @@ class Pager:
 
 
 class _Parameters:
-    """Query parameters, read one by one; a bad one is refused or taken as not given."""
+    """Query parameters, parsed one by one; a bad one is refused or ignored."""
 
     def __init__(
         self, given: Mapping[str, list[str]], *, refuse: bool, errors: ErrorResponses
@@ -230,7 +234,7 @@ class _Parameters:
         self._errors = errors
 
     def text(self, name: str) -> str | None:
-        """A text; an empty one counts as not given."""
+        """Return a parameter's text; None if it is absent or empty."""
         values = self._given.get(name)
         if values is None:
             return None
@@ -240,7 +244,6 @@ class _Parameters:
         return None
 
     def word(self, name: str, words: tuple[str, ...]) -> str | None:
-        """One of these words."""
         text = self.text(name)
         if text is None or text in words:
             return text
@@ -248,7 +251,7 @@ class _Parameters:
         return None
 
     def number(self, name: str) -> int | None:
-        """A whole number above 0."""
+        """Return a whole number above 0, capped at nine digits."""
         text = self.text(name)
         if text is None:
             return None
@@ -259,6 +262,5 @@ class _Parameters:
         return None
 
     def reject(self, name: str, what: str) -> None:
-        """Deal with a parameter that cannot be read."""
         if self._refuse:
             raise self._errors.invalid(f"{name}: {what}")

@@ -1,6 +1,4 @@
-"""The journal: what was asked of the API lately, and how often in all. It keeps no header and no
-body.
-"""
+"""The request journal: the latest requests, without headers and bodies, and counts of all."""
 
 import time
 from collections import Counter, deque
@@ -14,9 +12,7 @@ _MAX_PATH_LENGTH: Final = 200
 
 
 class RequestEntry(NamedTuple):
-    """One request. `operation` and `project` are None for a path that means nothing; `at` is in
-    unix seconds.
-    """
+    """One request; `at` is in unix seconds. Unknown paths have no operation and no project."""
 
     sequence: int
     at: float
@@ -27,12 +23,11 @@ class RequestEntry(NamedTuple):
     status: int
 
     def matches(self, wanted: dict[str, str]) -> bool:
-        """Whether every wanted field has the wanted text."""
         return all(str(getattr(self, name)) == text for name, text in wanted.items())
 
 
 class RequestJournal:
-    """The latest requests, and counts of all by operation and status."""
+    """The latest requests, and counts of all requests by operation and status."""
 
     def __init__(self, now: Callable[[], float] = time.time) -> None:
         self._now = now
@@ -42,7 +37,6 @@ class RequestJournal:
         self.counts: Counter[tuple[str | None, int]] = Counter()
 
     def record(self, method: str, path: str, route: Route | None, status: int) -> None:
-        """Write down a request and its status."""
         self._sequence += 1
         operation, project = (
             (None, None) if route is None else (route.operation.operation_id, route.values[0])
@@ -55,7 +49,7 @@ class RequestJournal:
         )
 
     def entries(self, wanted: dict[str, str]) -> list[dict[str, Any]]:
-        """The kept requests that match, oldest first."""
+        """Return the latest requests that match the filters, oldest first."""
         return [
             entry._asdict()
             for entry in map(RequestEntry._make, self._entries)
@@ -63,5 +57,5 @@ class RequestJournal:
         ]
 
     def clear(self) -> None:
-        """Forget the entries; counts go on."""
+        """Delete the entries; the counts continue."""
         self._entries.clear()

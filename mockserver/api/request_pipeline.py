@@ -1,4 +1,7 @@
-"""The API's one way through: route, key, body, contract, handler, commit, answer."""
+"""The request pipeline: route, API key, body, contract, handler, commit, response.
+
+Start reading at `RequestPipeline.answer`.
+"""
 
 import asyncio
 import logging
@@ -27,6 +30,7 @@ from hookproof.spec.contract.service_contract import Contract, SchemaProblem
 _UTF8: Final = ("utf-8", "utf8", "us-ascii")
 _NOT_ENCODED: Final = "identity"
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
+# Section 2.8: the payload is delivered byte for byte as it was sent.
 _OPAQUE_MEMBERS: Final = {"createBroadcastEvent": "data"}
 _MAX_PARAMETERS: Final = 100
 
@@ -37,8 +41,9 @@ DocsPage = Callable[[], ApiResponse]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestLimits:
-    """What a request may cost: bytes of its body, and seconds in which its head, and then its body,
-    must arrive.
+    """Bounds of a request.
+
+    The head, and then the body, must each arrive within `arrival_s` seconds.
     """
 
     body_bytes: int
@@ -80,27 +85,27 @@ class RequestPipeline:
         }
 
     async def answer(self, request: BaseRequest) -> ApiResponse:
-        """The response to a request; whatever goes wrong becomes a refusal."""
+        """Return the response to a request; every error becomes an error response."""
         path, _, query = _path_and_query(request).partition("?")
         if path in self._pages and request.method in (hdrs.METH_GET, hdrs.METH_HEAD):
             return self._pages[path]()
         route = None
         try:
             route = self._routes.find(request.method, path)
-            reply = await self._carry_out(request, route, query)
+            result = await self._carry_out(request, route, query)
             if (pending := self._database.pending) is not None:
                 await pending
-            answer = self._to_response(reply)
-        except ApiError as refusal:
-            answer = self._errors.response(refusal)
+            response = self._to_response(result)
+        except ApiError as error:
+            response = self._errors.response(error)
         except (ConnectionError, asyncio.CancelledError):
             raise
-        except Exception as problem:  # noqa: BLE001 - whatever it is, the client gets an answer and the log the cause
+        except Exception as problem:  # noqa: BLE001  the client gets an answer, the log the cause
             _log.exception("a request could not be carried out")
             self._database.roll_back(problem)
-            answer = self._errors.response(internal_error())
-        self._journal.record(request.method, path, route, answer.status)
-        return answer
+            response = self._errors.response(internal_error())
+        self._journal.record(request.method, path, route, response.status)
+        return response
 
     async def _carry_out(self, request: BaseRequest, route: Route, query: str) -> OperationResult:
         operation = route.operation
@@ -120,14 +125,14 @@ class RequestPipeline:
         )
         return self._perform(call)
 
-    def _to_response(self, reply: OperationResult) -> ApiResponse:
-        return ApiResponse(reply.status, reply.body)
+    def _to_response(self, result: OperationResult) -> ApiResponse:
+        return ApiResponse(result.status, result.body)
 
     def _perform(self, call: OperationCall) -> OperationResult:
         return self._handlers[call.operation.operation_id](call)
 
     def _parse_body(self, operation_id: str, text: bytes) -> tuple[Mapping[str, Any], bytes | None]:
-        """A body that keeps the contract, and the text of its opaque member."""
+        """Return a body that fulfils the contract, and the verbatim text of its opaque member."""
         value: Any = {}
         payload = None
         try:
@@ -146,8 +151,9 @@ class RequestPipeline:
         return self._contract.request_problems(operation_id, value)
 
     async def _read_body(self, request: BaseRequest) -> bytes:
-        """The body, refused before it is read if it is not declared as JSON or is declared too
-        large.
+        """Read the body.
+
+        A body that is not declared as JSON, or declared as too large, is refused before it is read.
         """
         limit = self._limits.body_bytes
         length = request.content_length
@@ -180,7 +186,9 @@ class RequestPipeline:
         except TimeoutError:
             raise self._errors.slow() from None
         except web.RequestPayloadError:
-            raise self._errors.malformed("the body ends too early, or is framed wrongly") from None
+            raise self._errors.malformed(
+                "the body is incomplete, or its framing is wrong"
+            ) from None
         return b"".join(parts)
 
     def _require_json(self, request: BaseRequest, *, empty: bool) -> None:
@@ -210,9 +218,7 @@ class RequestPipeline:
 
 
 def _path_and_query(request: BaseRequest) -> str:
-    """The path and query that are asked for, of whatever form of request target (RFC 9112, section
-    3.2).
-    """
+    """Return the path and query of any form of request target (RFC 9112, section 3.2)."""
     target = request.raw_path
     return target if target.startswith("/") and "#" not in target else request.path_qs
 

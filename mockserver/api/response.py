@@ -1,6 +1,6 @@
 """A complete response, written in one go.
 
-aiohttp's own response costs a third of the time of a small request: it is made for streams, cookies
+aiohttp's own response takes a third of the time of a small request: it supports streams, cookies
 and compression. This one has a status, a few headers and a body, and leaves the rest of the
 connection to aiohttp.
 """
@@ -16,6 +16,7 @@ from aiohttp import HttpVersion11, hdrs, web
 from aiohttp.web_request import BaseRequest
 
 JSON: Final = "application/json"
+# Bytes that may wait in the transport before the response waits too.
 _FULL_BUFFER: Final = 65536
 _KNOWN_STATUSES: Final = frozenset(HTTPStatus)
 
@@ -23,7 +24,7 @@ _KNOWN_STATUSES: Final = frozenset(HTTPStatus)
 class ApiResponse(web.StreamResponse):
     """A response that aiohttp's server sends by calling `prepare` and `write_eof`.
 
-    `headers` must not hold line breaks. With `last`, the connection is closed after it.
+    `headers` must not contain line breaks.
     """
 
     def __init__(
@@ -43,12 +44,12 @@ class ApiResponse(web.StreamResponse):
         self._extra_headers = headers
 
     async def prepare(self, request: BaseRequest) -> None:
-        """Remember whom to answer, and whether the connection goes on."""
+        """Record the request that is answered, and whether the connection stays open."""
         self._keep_alive = self._keep_alive and request.keep_alive
         self._request = request
 
     async def write_eof(self, data: bytes = b"") -> None:
-        """Write head and body; raises ConnectionResetError if nobody is there any more."""
+        """Write head and body; raises ConnectionResetError if the client has gone."""
         request = self._request
         transport = request.transport
         if transport is None or transport.is_closing():
@@ -59,7 +60,11 @@ class ApiResponse(web.StreamResponse):
             await request.writer.drain()
 
     def head(self, *, is_http_1_0: bool = False) -> bytes:
-        """Status line and headers; an `old` client has to be told that the connection goes on."""
+        """Return status line and headers.
+
+        An HTTP/1.0 client has to be told explicitly that the connection stays open (RFC 9112,
+        section 9.3).
+        """
         start = _head_start(self._status, self._media_type, int(time.time()))
         if self._keep_alive and not is_http_1_0 and not self._extra_headers:
             return b"%bContent-Length: %d\r\n\r\n" % (start, len(self._content))
@@ -74,7 +79,7 @@ class ApiResponse(web.StreamResponse):
         )
 
     def with_half_body(self) -> "ApiResponse":
-        """The same answer with the first half of its body."""
+        """Return the same response with the first half of its body."""
         half = self._content[: len(self._content) // 2]
         return ApiResponse(
             self._status,
@@ -85,13 +90,13 @@ class ApiResponse(web.StreamResponse):
         )
 
     def to_bytes(self) -> bytes:
-        """All of it, for a connection on which no request was read."""
+        """Return the whole response, for a connection on which no request was read."""
         return self.head() + self._content
 
 
 @lru_cache(maxsize=64)
 def _head_start(status: int, media_type: str, second: int) -> bytes:
-    """What every answer of a second begins with."""
+    """Return the part of the head that all responses of this status within a second share."""
     phrase = HTTPStatus(status).phrase if status in _KNOWN_STATUSES else ""
     date = formatdate(second, usegmt=True)
     return (
@@ -101,7 +106,7 @@ def _head_start(status: int, media_type: str, second: int) -> bytes:
 
 
 class Responder(Protocol):
-    """What the listener asks for answers."""
+    """What the listener asks for responses: the request pipeline, or a fault in front of it."""
 
     def answer(self, request: BaseRequest) -> Awaitable[ApiResponse]:
-        """The response to a request."""
+        """Return the response to a request."""

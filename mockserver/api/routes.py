@@ -1,7 +1,7 @@
-"""Which operation a request means: a tree over the path templates of the contract.
+"""Finds the operation of a request in a tree of the contract's path templates.
 
 Paths are matched before they are percent-decoded, so that `%2F` stays within its segment and `..`
-means nothing.
+has no special meaning.
 """
 
 from collections.abc import Iterable
@@ -32,8 +32,6 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Routes:
-    """All operations of the contract."""
-
     def __init__(self, operations: Iterable[Operation], errors: ErrorResponses) -> None:
         self._root = _Node()
         self._errors = errors
@@ -44,7 +42,7 @@ class Routes:
             node.operations[operation.method.upper()] = operation
 
     def find(self, method: str, path: str) -> Route:
-        """The route of a request; raises Refusal for an unknown path or another method."""
+        """Return the route of a request; raises ApiError for an unknown path or method."""
         node: _Node | None = self._root
         values = []
         for segment in path.split("/", _MAX_SEGMENTS):

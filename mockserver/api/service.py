@@ -1,6 +1,4 @@
-"""What every handler works with: the dialect, the store, and where identifiers, times and secrets
-come from.
-"""
+"""What the handlers work with, and what they receive and return."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -24,20 +22,18 @@ from hookproof.spec.dialect.model import Dialect
 
 
 class Dispatch(Protocol):
-    """What handlers ask of the delivery engine."""
+    """The delivery engine, as the handlers see it."""
 
     def wake(self, *endpoint_uids: str) -> None:
-        """Look at the store: these endpoints have new deliveries."""
+        """Report that these endpoints have new deliveries in the store."""
 
     def visit(self, url: str, method: str) -> None:
-        """Try a URL once, in the background; the outcome is nobody's business."""
+        """Request a URL once, in the background; the outcome is ignored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """The collaborators of the handlers. `now` is the time in unix seconds and never stands still
-    or goes back.
-    """
+    """The collaborators of the handlers. `now` returns unix seconds and is strictly increasing."""
 
     dialect: Dialect
     contract: Contract
@@ -59,8 +55,10 @@ class Service:
 
 
 class OperationCall(msgspec.Struct, frozen=True, kw_only=True):
-    """A request that was let in: `target` is the path's second parameter, `payload` the text of the
-    body's `data`.
+    """A request that was accepted for processing.
+
+    `target` is the value of the path's second parameter, `payload` the verbatim text of the body's
+    `data`.
     """
 
     operation: Operation
@@ -72,7 +70,7 @@ class OperationCall(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OperationResult(msgspec.Struct, frozen=True, kw_only=True):
-    """A successful answer: its status and its body."""
+    """The status and the body of a successful response."""
 
     status: int
     body: bytes

@@ -1,10 +1,10 @@
 """Fixtures: the portal links and sources of a fresh project, for which the API has no operation.
 
 A fixture file is YAML with the two lists `portal_links` and `sources`. Their entries have the
-fields of sections 2.6 and 2.7, and need a name; sources need a type too. A text of the form
-`$source_types[1]` stands for that word of the dialect, counted from 0 and beginning anew at the end
-of the words, so that one file serves every dialect; and `$timestamp[1700000000]` for that unix
-second.
+fields of sections 2.6 and 2.7; a name is required, and a type for sources. A text of the form
+`$source_types[1]` is replaced by that word of the dialect, counted from 0 and wrapping around at
+the end of the words, so that one file serves every dialect; `$timestamp[1700000000]` is replaced by
+that unix second.
 """
 
 import re
@@ -46,14 +46,14 @@ _SCHEMA: Final[Mapping[str, Any]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectFixtures:
-    """What each project starts with."""
+    """The records that each project starts with."""
 
     portal_links: Sequence[Mapping[str, Any]] = ()
     sources: Sequence[Mapping[str, Any]] = ()
 
 
 def read_fixtures(path: Path, dialect: Dialect) -> ProjectFixtures:
-    """The fixtures of a file, in the dialect's words; raises spec.yaml_file.FileProblems."""
+    """Read a fixture file, with the dialect's words; raises spec.strict_yaml.FileProblems."""
     content = _substitute_words(read_yaml(path, _SCHEMA), dialect)
     return ProjectFixtures(
         portal_links=content.get("portal_links", ()), sources=content.get("sources", ())
@@ -76,11 +76,11 @@ def _substitute_words(value: Any, dialect: Dialect) -> Any:
 
 
 class BadRecord(Exception):
-    """A portal link or a source that cannot be made; the text says why."""
+    """A portal link or a source cannot be created; the message gives the reason."""
 
 
 class FixtureLoader:
-    """Makes portal links and sources from records."""
+    """Creates portal links and sources from records."""
 
     def __init__(self, service: Service, projects: Sequence[str]) -> None:
         self.projects = projects
@@ -95,14 +95,15 @@ class FixtureLoader:
         }
 
     def create(self, kind: str, project: str, record: Mapping[str, Any]) -> bytes:
-        """Store one record (`kind` is `portal_links` or `sources`) and return its JSON; raises
-        BadRecord.
+        """Store one record and return its JSON; raises BadRecord.
+
+        `kind` is `portal_links` or `sources`.
         """
         self._validate(kind, record)
         return self._create[kind](project, record)
 
     def load(self, fixtures: ProjectFixtures) -> None:
-        """Give every project these fixtures; raises BadRecord, and then stores none."""
+        """Create these fixtures in every project; raises BadRecord before anything is stored."""
         lists = {"portal_links": fixtures.portal_links, "sources": fixtures.sources}
         for kind, records in lists.items():
             for number, record in enumerate(records):

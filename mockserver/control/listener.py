@@ -1,13 +1,15 @@
-"""The control listener: what tests arrange and look at, on an address of its own, never on the
-API's (design, control).
+"""The control listener: lets tests set up and inspect the server, on an address of its own.
 
-| request | answer | |---|---| | GET /health | `{"status": "ok"}` | | GET /metrics | counters in the
-Prometheus text format | | POST /reset | 204; everything is deleted, the fixtures of the start are
-back, no fault is armed | | POST /fixtures | 204; a JSON object of the fixture file's form is added
-to every project | | POST /projects/{id}/portal-links | 201 and the portal link, made from a record
-of section 2.6 | | POST /projects/{id}/sources | 201 and the source, made from a record of section
-2.7 | | POST /faults | 201; misbehave, see `Order`; GET lists what is armed and the names, DELETE
-ends all of it | | GET /journal | requests, deliveries and notifications, see `journal` |
+GET  /health                       {"status": "ok"}
+GET  /metrics                      counters in the Prometheus text format
+POST /reset                        204; deletes everything, restores the fixtures, disarms faults
+POST /fixtures                     204; adds a JSON object in fixture file form to every project
+POST /projects/{id}/portal-links   201 and the portal link, from a record of section 2.6
+POST /projects/{id}/sources        201 and the source, from a record of section 2.7
+POST /faults                       201; arms a fault, see `Order`
+GET  /faults                       what is armed, and the names of all faults
+DELETE /faults                     204; disarms all faults
+GET  /journal                      requests, deliveries and notifications, see `journal`
 """
 
 import asyncio
@@ -36,8 +38,6 @@ _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class ControlListener:
-    """The control listener's application."""
-
     def __init__(
         self,
         service: Service,
@@ -57,7 +57,7 @@ class ControlListener:
         self._deliveries = DeliveryJournal(service.database)
 
     def application(self) -> web.Application:
-        """The routes above, with faults in a request told in one line."""
+        """Build the application; problems with a request are reported in one line."""
         application = web.Application(
             middlewares=[_report_problems], client_max_size=_MAX_BODY_BYTES
         )
@@ -74,11 +74,9 @@ class ControlListener:
         return application
 
     async def health(self, _request: web.Request) -> web.Response:
-        """Alive."""
         return web.json_response({"status": "ok"})
 
     async def metrics(self, _request: web.Request) -> web.Response:
-        """Counters of requests, deliveries and notifications."""
         # Imported here because it takes a tenth of the start-up time and is rarely needed.
         from hookproof.mockserver.control.metrics import CONTENT_TYPE, exposition
 
@@ -86,21 +84,17 @@ class ControlListener:
         return web.Response(body=content, headers={"Content-Type": CONTENT_TYPE})
 
     async def faults(self, _request: web.Request) -> web.Response:
-        """What is armed, and what can be."""
         return web.json_response({"armed": self._faults.shown(), "faults": [*FAULTS, *catalogue()]})
 
     async def arm(self, request: web.Request) -> web.Response:
-        """Misbehave from now on."""
         await self._faults.arm(msgspec.json.decode(await request.read(), type=Order))
         return web.Response(status=HTTPStatus.CREATED)
 
     async def disarm(self, _request: web.Request) -> web.Response:
-        """Behave again."""
         await self._faults.disarm()
         return web.Response(status=HTTPStatus.NO_CONTENT)
 
     async def reset(self, _request: web.Request) -> web.Response:
-        """Begin anew."""
         self._service.database.clear()
         self._loader.load(self._fixtures)
         self._journal.clear()
@@ -109,7 +103,6 @@ class ControlListener:
         return web.Response(status=HTTPStatus.NO_CONTENT)
 
     async def fixtures(self, request: web.Request) -> web.Response:
-        """Add portal links and sources to every project."""
         content = await _json_object(request)
         unknown = set(content) - {"portal_links", "sources"}
         if unknown:
@@ -123,19 +116,17 @@ class ControlListener:
         return web.Response(status=HTTPStatus.NO_CONTENT)
 
     async def portal_link(self, request: web.Request) -> web.Response:
-        """Make a portal link."""
         return await self._create("portal_links", request)
 
     async def source(self, request: web.Request) -> web.Response:
-        """Make a source."""
         return await self._create("sources", request)
 
     async def journal(self, request: web.Request) -> web.Response:
-        """The requests, deliveries or notifications that match.
+        """Return the requests, deliveries or notifications that match.
 
-        `kind` is `requests` (the default), `deliveries` or `notifications`. The names of an entry's
-        fields are filters. With `count`, the answer waits until so many match, or `timeout` seconds
-        have passed; `complete` tells which.
+        `kind` is `requests` (by default), `deliveries` or `notifications`; an entry's fields are
+        filters. With `count`, the response waits until so many match or `timeout` seconds have
+        passed; `complete` reports whether they do.
         """
         filters = dict(request.query)
         kind = filters.pop("kind", "requests")

@@ -1,4 +1,4 @@
-"""Counters in the Prometheus text format, read from where things are counted anyway."""
+"""Counters in the Prometheus text format, read when asked from the journals that count anyway."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -19,7 +19,6 @@ CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 def exposition(
     journal: RequestJournal, deliveries: DeliveryJournal, notifications: NotificationJournal
 ) -> bytes:
-    """All metrics as text."""
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
     registry.register(_Collector(journal, deliveries, notifications))

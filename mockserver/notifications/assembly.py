@@ -1,4 +1,4 @@
-"""The notifier joined with its channels (section 6, item 4)."""
+"""Creates the notifier and its channels (section 6, item 4)."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -27,11 +27,10 @@ def notifier_for(
     mail_server: MailServer | None,
     limits: NotificationLimits,
 ) -> Notifier:
-    """A notifier that looks endpoints up with `contact`; without a `mail_server` it has no e-mail
-    channel.
+    """Create a notifier that looks up endpoints with `contact`.
 
-    The channels share the rules of deliveries, the guard's and the trust's, and no connection and
-    no look-up thread with them.
+    Without a `mail_server` it has no e-mail channel. The channels use the same egress rules and
+    trusted CA as deliveries but share no connections and no look-up threads with them.
     """
     log = logging.getLogger("hookproof.mockserver.notifications")
     journal = NotificationJournal(clock)

@@ -1,8 +1,8 @@
 """The chat channel: a POST to the slack_webhook_url of an endpoint (section 2.3).
 
-The URL comes from a stranger just as an endpoint's does, so the POST goes the way of deliveries:
-the same guard, the same trust, no redirect. Slack's incoming webhooks take a JSON object with
-`text`, and other chats take the same.
+The URL is as untrusted as an endpoint's, so the POST uses the same egress guard, the same trusted
+CA and no redirects, as deliveries do. Slack's incoming webhooks accept a JSON object with `text`;
+other chats accept the same.
 """
 
 import json
@@ -21,12 +21,11 @@ from hookproof.mockserver.notifications.wording import Wording
 HEADERS: Final = ((CONTENT_TYPE, "application/json"), ("User-Agent", "hookproof"))
 # Slack's markup: unescaped, a name could mention a whole channel or disguise a link.
 ESCAPES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
-SUCCESSFUL, CLIENT_ERROR = 2, 4  # the classes of statuses, RFC 9110, section 15
+# Classes of statuses: RFC 9110, section 15.
+SUCCESSFUL, CLIENT_ERROR = 2, 4
 
 
 class ChatChannel:
-    """Posts to chat webhooks."""
-
     name = "chat"
 
     def __init__(self, transport: Transport, wording: Wording, *, timeout_s: float) -> None:
@@ -35,11 +34,9 @@ class ChatChannel:
         self._timeout_s = timeout_s
 
     def reaches(self, contact: Contact) -> bool:
-        """Whether there is a URL to post to."""
         return bool(contact.slack_webhook_url)
 
     async def send(self, notice: Notice) -> None:
-        """Post once; raises Undelivered."""
         try:
             address = parse_url(notice.contact.slack_webhook_url or "")
             response = await self._transport.exchange(
@@ -62,7 +59,6 @@ class ChatChannel:
             raise Undelivered(f"the chat webhook answered {response.status}", final=is_final)
 
     async def close(self) -> None:
-        """Close kept connections."""
         await self._transport.close()
 
     def _body(self, notice: Notice) -> bytes:

@@ -1,6 +1,4 @@
-"""What became of notifications, for people and tests to look at; it keeps no address and no text of
-a message.
-"""
+"""The notification journal, for people and tests; it holds no addresses and no message texts."""
 
 from collections import Counter, deque
 from collections.abc import Callable
@@ -13,16 +11,15 @@ _KEPT_ENTRIES: Final = 5000
 
 
 class NotificationState(StrEnum):
-    """How a notification ended."""
-
     SENT = "sent"
     FAILED = "failed"
     DROPPED = "dropped"
 
 
 class NotificationEntry(NamedTuple):
-    """One notification over one channel; `at` is in unix seconds, `held_back` counts what was kept
-    back before it.
+    """One notification on one channel.
+
+    `at` is in unix seconds; `held_back` counts the notices held back before it.
     """
 
     sequence: int
@@ -42,8 +39,9 @@ NOTIFICATION_FIELDS: Final = NotificationEntry._fields
 
 
 class NotificationJournal:
-    """The latest notifications, and counts of all by channel and state; `held_back` counts what the
-    rate limit kept.
+    """The latest notifications, and counts of all by channel and state.
+
+    `held_back` counts the notices that the rate limit held back.
     """
 
     def __init__(self, now: Callable[[], float]) -> None:
@@ -56,7 +54,6 @@ class NotificationJournal:
     def record(
         self, notice: Notice, channel: str, state: NotificationState, *, attempts: int, detail: str
     ) -> None:
-        """Write down how a notification ended."""
         self._sequence += 1
         self.counts[channel, state.value] += 1
         self._entries.append(
@@ -76,7 +73,7 @@ class NotificationJournal:
         )
 
     def entries(self, wanted: dict[str, str]) -> list[dict[str, Any]]:
-        """The kept notifications whose fields have the wanted texts, oldest first."""
+        """Return the latest notifications that match the filters, oldest first."""
         return [
             entry._asdict()
             for entry in self._entries
@@ -84,5 +81,5 @@ class NotificationJournal:
         ]
 
     def clear(self) -> None:
-        """Forget the entries; counts go on."""
+        """Delete the entries; the counts continue."""
         self._entries.clear()

@@ -1,18 +1,16 @@
-"""How much the notifications may cost: a server whose endpoints all fail at once must not drown in
-telling so.
-"""
+"""Limits on what notifications may cost, even if all endpoints fail at the same time."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotificationLimits:
-    """Times are in seconds.
+    """All times are in seconds.
 
     An endpoint gets one notification of each kind in `window_s`. A notification is tried `attempts`
-    times, each for `timeout_s` at most, with `wait_s` after the first try and twice as much after
-    every further one. `max_unsent` is how many may wait or be under way on a channel; what comes on top
-    is dropped. `max_windows` is how many may be open at once; beyond them nothing is told.
+    times, each for at most `timeout_s`; the wait after the first try is `wait_s` and doubles with
+    each further one. At most `max_unsent` notifications wait or are being sent on a channel;
+    further ones are dropped. At most `max_windows` windows are open; beyond them nothing is sent.
     """
 
     window_s: float = 60.0

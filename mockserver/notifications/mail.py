@@ -1,10 +1,10 @@
 """The e-mail channel: a message to the support_email of an endpoint, over SMTP (section 2.3).
 
-The server's address was given by the operator, so naming it is leave enough to connect there:
-`--allow-egress` is for the addresses of strangers, and to demand it for the mail server would open
-that server to every endpoint URL. The guard still looks the name up once and keeps metadata
-addresses closed. STARTTLS is used where it is offered, with the trust of deliveries; a certificate
-that is not trusted is a failure and no reason to send in clear.
+The operator configured the server's address, which is permission enough to connect to it:
+`--allow-egress` is about untrusted addresses, and requiring it for the mail server would open that
+server to every endpoint URL. The guard still resolves the name only once and keeps metadata
+addresses closed. STARTTLS is used where it is offered, with the CA that deliveries trust; an
+untrusted certificate is a failure, never a reason to send in clear.
 """
 
 import re
@@ -29,19 +29,22 @@ from hookproof.mockserver.notifications.wording import Wording
 
 ANY_ADDRESS: Final = (ip_network("0.0.0.0/0"), ip_network("::/0"))
 SENDER: Final = "hookproof@localhost"
-CONNECT_S: Final = 3.0  # for each address of the server but the last
+# For each address of the server except the last.
+CONNECT_S: Final = 3.0
 FOOTER: Final = "You receive this because the endpoint names this address as its support_email."
-MAX_MAILBOX_LENGTH: Final = 254  # RFC 5321, section 4.5.3.1, without the angle brackets
-# RFC 5321, section 4.1.2, without quoted names and address literals; RFC 6531 lets names go beyond
-# ASCII.
+# RFC 5321, section 4.5.3.1, without the angle brackets.
+MAX_MAILBOX_LENGTH: Final = 254
+# RFC 5321, section 4.1.2, without quoted names and address literals; RFC 6531 allows names
+# beyond ASCII.
 _LOCAL: Final = re.compile(r"[^\s@\"(),:;<>\[\]\\]{1,64}")
 _DOMAIN: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?")
-_PERMANENT: Final = 500  # RFC 5321, section 4.2.1: replies from here on stay as they are
+# RFC 5321, section 4.2.1: replies from here on are permanent.
+_PERMANENT: Final = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailServer:
-    """Where mail is handed over, and the address that it is from."""
+    """The server that mail is submitted to, and the sender's address."""
 
     host: str
     port: int
@@ -49,8 +52,9 @@ class MailServer:
 
 
 def parse_mailbox(text: str) -> Address:
-    """One e-mail address without a display name; nothing in it can end a header or a command.
-    Raises ValueError.
+    """Parse one e-mail address without a display name. Raises ValueError.
+
+    Nothing in the result can end a header or an SMTP command.
     """
     local, at, domain = text.rpartition("@")
     if not at or len(text) > MAX_MAILBOX_LENGTH or not _LOCAL.fullmatch(local):
@@ -64,7 +68,7 @@ def parse_mailbox(text: str) -> Address:
 
 
 class MailChannel:
-    """Hands mails to one server, over a connection for each."""
+    """Submits mail to one server, with a connection for each message."""
 
     name = "email"
 
@@ -76,12 +80,12 @@ class MailChannel:
         self._guard = EgressGuard(ANY_ADDRESS)
 
     def reaches(self, contact: Contact) -> bool:
-        """Whether there is an address to write to."""
         return bool(contact.support_email)
 
     async def send(self, notice: Notice) -> None:
-        """Hand one mail over; raises Undelivered. What the server says is left out: it may repeat
-        addresses.
+        """Submit one mail; raises Undelivered.
+
+        The server's replies are left out of its message, since they may repeat addresses.
         """
         try:
             recipient = parse_mailbox(notice.contact.support_email or "")
@@ -105,24 +109,21 @@ class MailChannel:
             ) from None
 
     def message(self, notice: Notice, recipient: Address) -> EmailMessage:
-        """The mail as it goes out."""
         message = EmailMessage(policy=SMTP_POLICY)
         message["From"] = self._sender
         message["To"] = recipient
         message["Subject"] = self._wording.subject(notice)
         message["Date"] = format_datetime(datetime.fromtimestamp(notice.at, UTC))
-        # The same for every attempt, so that a mail that was taken twice can be told.
+        # The same for every try, so that a recipient can recognise a mail that arrived twice.
         message["Message-ID"] = (
             f"<{notice.contact.uid}.{notice.kind}.{notice.at * 1e6:.0f}@{self._sender.domain}>"
         )
-        message["Auto-Submitted"] = (
-            "auto-generated"  # RFC 3834: nobody's automatic answer is wanted
-        )
+        message["Auto-Submitted"] = "auto-generated"  # RFC 3834: asks for no automatic reply
         message.set_content("\n\n".join([*self._wording.lines(notice), FOOTER]) + "\n")
         return message
 
     async def close(self) -> None:
-        """Nothing is kept: connections end with their mails."""
+        """Do nothing: each connection is closed after its mail."""
 
     async def _transfer(self, message: EmailMessage, recipient: Address) -> None:
         client = await self._connect()
@@ -140,7 +141,7 @@ class MailChannel:
             client.close()
 
     async def _connect(self) -> aiosmtplib.SMTP:
-        """A connection to the first of the server's checked addresses that takes one."""
+        """Connect to the first of the server's checked addresses that accepts."""
         addresses = await self._guard.addresses(self._server.host)
         problem: Exception = OSError("the name has no address")
         for remaining, address in zip(reversed(range(len(addresses))), addresses, strict=True):

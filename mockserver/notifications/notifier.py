@@ -1,9 +1,8 @@
-"""The notifier: hears of deliveries that were given up, and tells the endpoint's contacts as the
-dialect says.
+"""The notifier: turns deliveries that were given up into notices to the endpoint's contacts.
 
-The delivery engine calls it and never waits for it: what goes out does so in tasks of its own, with
-connections, look-ups and bounds of its own. Unsent notifications live in memory and end with the
-process; nothing hangs on them.
+The delivery engine calls it and never waits for it: notices are sent in separate tasks, with
+connections, look-ups and limits of their own. Unsent notices are in memory only and are lost with
+the process.
 """
 
 import asyncio
@@ -29,7 +28,10 @@ REPORTED_KINDS: Final[Mapping[Notify, frozenset[NoticeKind]]] = {
 
 
 class Notifier:
-    """An `OutcomeObserver`. `contact` looks an endpoint up; all methods belong in the event loop."""
+    """An `OutcomeObserver`; all methods must be called in the event loop.
+
+    `contact` looks up the contacts of an endpoint.
+    """
 
     def __init__(
         self,
@@ -56,9 +58,7 @@ class Notifier:
     def given_up(
         self, delivery: PendingDelivery, outcome: AttemptOutcome, *, deactivated: bool
     ) -> None:
-        """A delivery was exhausted; the change of state that came of it is told in place of it.
-        Never raises.
-        """
+        """Notify of an exhausted delivery, or of the change of state it caused. Never raises."""
         try:
             self._handle(delivery, outcome, deactivated)
         except Exception as error:  # noqa: BLE001  deliveries continue without the notification
@@ -68,16 +68,14 @@ class Notifier:
             )
 
     def reset(self) -> None:
-        """Forget everything that is held back or unsent, and the journal."""
+        """Discard all that is held back or unsent, and the journal."""
         self._rate_limit.clear()
         for outbox in self._outboxes:
             outbox.cancel()
         self.journal.clear()
 
     async def stop(self, grace_s: float) -> None:
-        """Let what is unsent go out for `grace_s`; what is then unsent or held back is lost, and
-        the log says so.
-        """
+        """Wait up to `grace_s` for unsent notices; then discard and log the rest."""
         if self._timer is not None:
             self._timer.cancel()
         held_back = self._rate_limit.clear()
@@ -119,7 +117,7 @@ class Notifier:
             self._schedule()
 
     def _schedule(self) -> None:
-        """Look again when the next window ends."""
+        """Set the timer to the end of the next window."""
         end = self._rate_limit.next_end
         self._timer = (
             None if end is None else asyncio.get_running_loop().call_at(end, self._close_windows)

@@ -1,6 +1,4 @@
-"""An outbox: the notices of one channel on their way, each as a task, none waited for by anybody
-else.
-"""
+"""An outbox: sends the notices of one channel in background tasks."""
 
 import asyncio
 import logging
@@ -15,7 +13,7 @@ TOO_MANY_UNSENT: Final = "too many notifications are unsent"
 
 
 class Outbox:
-    """Sends notices over a channel, `at_once` of them at a time, each a bounded number of times."""
+    """Sends notices over a channel, `at_once` at a time, each with a limited number of tries."""
 
     def __init__(
         self,
@@ -34,11 +32,10 @@ class Outbox:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def reaches(self, contact: Contact) -> bool:
-        """Whether the contact can be told by this channel."""
         return self._channel.reaches(contact)
 
     def post(self, notice: Notice) -> None:
-        """Send a notice in the background, unless too much waits already."""
+        """Send a notice in the background, or drop it if too many are unsent."""
         if len(self._tasks) >= self._limits.max_unsent:
             self._record(notice, NotificationState.DROPPED, attempts=0, detail=TOO_MANY_UNSENT)
             return
@@ -47,12 +44,12 @@ class Outbox:
         task.add_done_callback(self._tasks.discard)
 
     def cancel(self) -> None:
-        """Give up what is unsent."""
+        """Discard what is unsent."""
         for task in self._tasks:
             task.cancel()
 
     async def stop(self, grace_s: float) -> None:
-        """Let what is unsent go out for `grace_s`, then give it up, which the log tells."""
+        """Wait up to `grace_s` for unsent notices, then discard and log the rest."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=grace_s)
         if self._tasks:

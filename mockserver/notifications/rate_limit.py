@@ -1,7 +1,6 @@
-"""The rate limit of notifications: an endpoint that keeps failing is told of once in a window, and
-of the rest later.
+"""The rate limit of notifications: one notice of each kind in a window, the rest with the next.
 
-Sans-IO: times are monotonic seconds, given by the caller.
+Sans-IO: the caller passes times in monotonic seconds.
 """
 
 from collections import OrderedDict
@@ -14,9 +13,7 @@ Key = tuple[str, NoticeKind]
 
 @dataclass(slots=True, kw_only=True)
 class NotificationWindow:
-    """The time after a notification in which no other of its kind goes out, and what was held back
-    in it.
-    """
+    """The time after a notice in which no other of its kind is sent, and what it holds back."""
 
     ends: float
     held_back: int = 0
@@ -24,7 +21,7 @@ class NotificationWindow:
     latest: Notice | None = None
 
     def hold(self, notice: Notice) -> None:
-        """Keep a notice back; only the latest one is remembered, the others are counted."""
+        """Hold back a notice; only the latest one is kept, the others are counted."""
         if self.latest is None:
             self.first_at = notice.at
         self.held_back += 1
@@ -32,10 +29,9 @@ class NotificationWindow:
 
 
 class NotificationRateLimit:
-    """Lets one notice of a kind through for each endpoint and window.
+    """Admits one notice of each kind for each endpoint and window.
 
-    At most `most` windows are open; beyond them nothing is let through, and nothing is kept for
-    later.
+    At most `max_windows` windows are open; beyond them nothing is admitted or held back.
     """
 
     def __init__(self, window_s: float, max_windows: int) -> None:
@@ -46,13 +42,11 @@ class NotificationRateLimit:
 
     @property
     def next_end(self) -> float | None:
-        """When the next window ends; None without any."""
+        """The time at which the next window ends, if any is open."""
         return next((window.ends for window in self._windows.values()), None)
 
     def admits(self, notice: Notice, now: float) -> bool:
-        """Whether a notice may go out now, which opens a window; otherwise it is held back until
-        the window ends.
-        """
+        """Return whether a notice may be sent now, which opens a window; otherwise hold it back."""
         window = self._windows.get(window_key(notice))
         if window is not None:
             window.hold(notice)
@@ -63,9 +57,7 @@ class NotificationRateLimit:
         return True
 
     def close_ended(self, now: float) -> list[Notice]:
-        """Close the windows that are over; for each that held something back, what to tell now, in
-        a new window.
-        """
+        """Close the windows that have ended; return what to send now, each in a new window."""
         due = []
         while (end := self.next_end) is not None and end <= now:
             key, window = self._windows.popitem(last=False)
@@ -79,12 +71,11 @@ class NotificationRateLimit:
         return due
 
     def clear(self) -> int:
-        """Forget everything; how many notices had been held back and will never be told."""
+        """Close all windows; return how many notices were held back and will never be sent."""
         held_back = sum(window.held_back for window in self._windows.values())
         self._windows.clear()
         return held_back
 
 
 def window_key(notice: Notice) -> Key:
-    """What shares a window."""
     return notice.contact.uid, notice.kind

@@ -1,7 +1,7 @@
-"""The words of a notification: what happened, in lines of plain text.
+"""The text of a notification: what happened, in lines of plain text.
 
-They hold no secret: neither keys nor payloads, and no URL, since even an endpoint's URL may carry a
-token. Names and event types come from strangers, so nothing of them can end a line or hide what
+It contains no secret: neither keys nor payloads, and no URL, since even an endpoint's URL may carry
+a token. Names and event types are untrusted, so that nothing in them may end a line or hide what
 follows.
 """
 
@@ -31,7 +31,7 @@ _REASONS: Final[Mapping[Failure, str]] = {
 
 
 class Wording:
-    """Writes notices down in the words of a dialect."""
+    """Describes notices with the words of a dialect."""
 
     def __init__(self, dialect: Dialect, window_s: float) -> None:
         self._active = dialect.words.endpoint_active.value
@@ -40,13 +40,12 @@ class Wording:
         self._window_s = window_s
 
     def subject(self, notice: Notice) -> str:
-        """One line that says what it is about."""
         if notice.kind is NoticeKind.STATE_CHANGE:
             return f"Endpoint {_name(notice)} is now {self._disabled}"
         return f"Deliveries to endpoint {_name(notice)} fail"
 
     def lines(self, notice: Notice) -> list[str]:
-        """The message, a sentence or two to a line."""
+        """Return the message, with a sentence or two in each line."""
         return [self._describe(notice), *self._held_back(notice)]
 
     def _describe(self, notice: Notice) -> str:
@@ -76,14 +75,14 @@ class Wording:
 
 
 def describe_outcome(outcome: AttemptOutcome) -> str:
-    """How an attempt ended; its detail is left out, for it may name a URL."""
+    """Describe how an attempt ended; its detail is left out, since it may contain a URL."""
     if outcome.failure is None:
         return f"was answered with status {outcome.status}"
     return _REASONS.get(outcome.failure, "was not made")
 
 
 def one_line(text: str) -> str:
-    """A text from a stranger as a short line of visible characters."""
+    """Return an untrusted text as a short line of visible characters."""
     visible = "".join(
         " " if unicodedata.category(char) in _INVISIBLE else char
         for char in text[: MAX_TEXT_LENGTH * 4]
@@ -93,7 +92,6 @@ def one_line(text: str) -> str:
 
 
 def format_time(time_s: float) -> str:
-    """A time in UTC, to the second."""
     return datetime.fromtimestamp(time_s, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 

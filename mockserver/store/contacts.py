@@ -1,4 +1,4 @@
-"""Who is told about an endpoint (section 2.3): its contacts, read from where its settings are stored."""
+"""The contacts of an endpoint (section 2.3), read from its stored settings."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ _ONE: Final = "SELECT project, document, credentials FROM endpoints WHERE uid = 
 
 
 class _ContactDocument(msgspec.Struct):
-    """The member of an endpoint's document that a message shows."""
+    """The member of an endpoint's document that a notification shows."""
 
     name: str | None = None
 
@@ -22,15 +22,16 @@ _decode_credentials: Final = msgspec.json.Decoder(StoredCredentials).decode
 
 
 class Contacts:
-    """Looks contacts up; they are stored beside the credentials, since a dialect may mask what
-    responses show.
+    """Looks up contacts.
+
+    They are stored with the credentials, since a dialect may mask them in the document.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def find(self, endpoint_uid: str) -> Contact | None:
-        """The contacts of an endpoint; None for an unknown endpoint, or one that named nobody."""
+        """Return the contacts of an endpoint; None for an unknown endpoint or one without any."""
         row = self._database.read(_ONE, (endpoint_uid,)).fetchone()
         if row is None or row[2] is None:
             return None

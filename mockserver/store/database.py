@@ -1,9 +1,9 @@
 """The SQLite connection: its schema, and group commit.
 
-All writes of one turn of the event loop form one transaction. Whoever wrote waits for `pending`
-before it answers, so that nothing is acknowledged that a killed process could lose. Reads see what
-was written at once; they wait for `pending` too, so that nobody is shown what may yet be lost. All
-methods belong to the loop's thread.
+All writes of one turn of the event loop form one transaction. A writer awaits `pending` before it
+answers, so that nothing is acknowledged that a killed process could lose. Reads see writes
+immediately; readers await `pending` too, so that nothing is shown that may still be lost. All
+methods must be called in the event loop's thread.
 """
 
 import asyncio
@@ -30,16 +30,16 @@ def _casefolded(text: str | None) -> str:
 
 
 class UnusableDatabase(Exception):
-    """A database file that this server cannot work with; the text is one line for the reader."""
+    """A database file that this server cannot work with; the message is one line."""
 
 
 class Database:
-    """A connection whose writes are committed together, once for each turn of the event loop."""
+    """A connection whose writes are committed together, once in each turn of the event loop."""
 
     def __init__(self, path: str, *, dialect: str) -> None:
-        """Open or make the database; raises UnusableDatabase.
+        """Open or create the database; raises UnusableDatabase.
 
-        `endpoint_changes` grows whenever a stored endpoint changes, whoever changes it.
+        `endpoint_changes` grows whenever a stored endpoint changes, whichever statement changes it.
         """
         self.pending: asyncio.Future[None] | None = None
         self.endpoint_changes = 0
@@ -60,13 +60,13 @@ class Database:
         self.read = self._connection.execute
 
     def write(self, statement: str, parameters: Parameters = ()) -> sqlite3.Cursor:
-        """Run a statement in the transaction of this turn."""
+        """Execute a statement in the transaction of this turn."""
         if self.pending is None:
             self._begin()
         return self._connection.execute(statement, parameters)
 
     def write_many(self, statement: str, rows: Sequence[Parameters]) -> None:
-        """Run a statement for each row in the transaction of this turn."""
+        """Execute a statement for each row in the transaction of this turn."""
         if self.pending is None:
             self._begin()
         self._connection.executemany(statement, rows)
@@ -74,8 +74,8 @@ class Database:
     def commit(self) -> None:
         """Commit what is pending now rather than at the end of the turn.
 
-        Raises sqlite3.Error if that fails: then everything that was pending is undone, and all who
-        wait for it know.
+        Raises sqlite3.Error if that fails: everything pending is then rolled back, and all that
+        await it get the error.
         """
         pending, self.pending = self.pending, None
         if pending is None:
@@ -89,9 +89,7 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator["Database"]:
-        """Commit what is written inside, together with what was pending before, or else undo all of
-        it and raise.
-        """
+        """Commit what is written inside, and what was pending before, or roll back all of it."""
         try:
             yield self
             self.commit()
@@ -100,13 +98,13 @@ class Database:
             raise
 
     def roll_back(self, reason: Exception) -> None:
-        """Undo everything that is pending; all who wait for it get the reason."""
+        """Undo everything that is pending; all that await it get the reason."""
         pending, self.pending = self.pending, None
         if pending is not None:
             self._undo(pending, reason)
 
     def cursor_seal(self, entropy: Callable[[int], bytes]) -> bytes:
-        """The key that seals cursors, the same for as long as the database lives."""
+        """Return the key that seals cursors; it stays the same as long as the database exists."""
         row = self.read("SELECT value FROM facts WHERE name = ?", (SEAL_KEY,)).fetchone()
         if row is None:
             row = (entropy(_SEAL_BYTES).hex(),)
@@ -114,19 +112,17 @@ class Database:
         return bytes.fromhex(row[0])
 
     def has_resources(self) -> bool:
-        """Whether anything was ever stored."""
         return any(
             self.read(f"SELECT EXISTS (SELECT 1 FROM {table})").fetchone()[0] for table in TABLES
         )
 
     def clear(self) -> None:
-        """Delete every resource, with what hangs on it."""
+        """Delete every resource with all that belongs to it."""
         for table in TABLES:
             self.write(f"DELETE FROM {table}")
         self._endpoint_changed()
 
     def close(self) -> None:
-        """Commit what is pending and let go of the file."""
         self._end_turn()
         self._connection.close()
 
@@ -175,7 +171,7 @@ class Database:
         connection.execute("COMMIT")
 
     def _require_dialect(self, dialect: str) -> None:
-        """Stored texts hold a dialect's forms of identifiers, times and words."""
+        """Stored texts have the dialect's forms of identifiers, times and words."""
         (stored_dialect,) = self._connection.execute(
             "SELECT value FROM facts WHERE name = ?", (DIALECT_KEY,)
         ).fetchone()

@@ -1,4 +1,4 @@
-"""The deliveries, as the engine's port asks for them (`mockserver/delivery/port.py`)."""
+"""The deliveries: implements the engine's `DeliveryStore` (`mockserver/delivery/store_port.py`)."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -24,7 +24,8 @@ from hookproof.spec.dialect.model import Dialect
 _WAITING: Final = """SELECT DISTINCT endpoints.uid
     FROM deliveries JOIN endpoints ON endpoints.seq = deliveries.endpoint
     WHERE deliveries.due_at IS NOT NULL"""
-_PENDING: Final = """SELECT deliveries.id, events.uid, events.event_type, events.payload, events.headers,
+_PENDING: Final = """SELECT deliveries.id,
+        events.uid, events.event_type, events.payload, events.headers,
         deliveries.attempts, deliveries.due_at
     FROM deliveries JOIN events ON events.seq = deliveries.event
     WHERE deliveries.endpoint = (SELECT seq FROM endpoints WHERE uid = ?)
@@ -61,7 +62,10 @@ _FEW_STARTS: Final = 10_000
 
 
 class _DeliveryDocument(msgspec.Struct):
-    """The members of an endpoint's document that deliveries depend on."""
+    """The members of an endpoint's document that deliveries depend on.
+
+    The API has filled in the dialect's defaults when it created the endpoint.
+    """
 
     url: str
     content_type: str
@@ -72,9 +76,7 @@ class _DeliveryDocument(msgspec.Struct):
 
 
 class StoredCredentials(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """What deliveries present to the destination, and who is notified, all of it unmasked (sections
-    2.3 and 2.5).
-    """
+    """What deliveries present to the destination, and contacts, unmasked (sections 2.3 and 2.5)."""
 
     authentication: dict[str, Any] | None = None
     mtls_client_cert: dict[str, Any] | None = None
@@ -83,16 +85,14 @@ class StoredCredentials(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     @property
     def client_certificate(self) -> ClientCertificate | None:
-        """The certificate for mutual TLS, once both of its halves are there."""
+        """The certificate for mutual TLS, if both certificate and key are given."""
         halves = self.mtls_client_cert or {}
         certificate, key = halves.get("client_cert"), halves.get("client_key")
         return ClientCertificate(certificate=certificate, key=key) if certificate and key else None
 
 
 class _CachedSettings(msgspec.Struct, gc=False):
-    """Settings, all that they are made from, and how many changes of endpoints that takes account
-    of.
-    """
+    """Settings, the row they were parsed from, and the last `endpoint_changes` they hold for."""
 
     changes: int
     row: tuple[Any, ...]
@@ -105,8 +105,6 @@ _decode_headers: Final = msgspec.json.Decoder(dict[str, str]).decode
 
 
 class Deliveries:
-    """The engine's view of the database: a `DeliveryStore`."""
-
     def __init__(self, database: Database, dialect: Dialect, clock: Clock) -> None:
         self._database = database
         self._clock = clock
@@ -117,11 +115,11 @@ class Deliveries:
         self._many_starts = _FEW_STARTS
 
     def waiting_endpoints(self) -> Iterable[str]:
-        """The uids of all endpoints with a pending delivery."""
+        """Return the uids of all endpoints with a pending delivery."""
         return [uid for (uid,) in self._database.read(_WAITING)]
 
     def pending(self, endpoint_uid: str, limit: int) -> Sequence[PendingDelivery]:
-        """Up to `limit` pending deliveries of an endpoint, earliest first."""
+        """Return up to `limit` pending deliveries of an endpoint, earliest first."""
         return [
             PendingDelivery(
                 id=row[0],
@@ -137,7 +135,7 @@ class Deliveries:
         ]
 
     def endpoint(self, uid: str) -> EndpointSettings | None:
-        """The settings of an endpoint as they are now."""
+        """Return the current settings of an endpoint."""
         cached, changes = self._cache.get(uid), self._database.endpoint_changes
         if cached is not None and cached.changes == changes:
             return cached.settings
@@ -173,8 +171,8 @@ class Deliveries:
             content_type=document.content_type,
             advanced_signatures=document.advanced_signatures,
             http_timeout_s=document.http_timeout,
-            # Section 8: a rate_limit of 0 limits nothing. Where the dialect refuses it, the contract
-            # did so before the endpoint was stored.
+            # Section 8: a rate_limit of 0 means no limit. Where the dialect refuses it, the
+            # contract did so before the endpoint was stored.
             rate_limit=None if document.rate_limit == 0 else document.rate_limit,
             rate_window_s=document.rate_limit_duration * self._rules.rate_limit_unit.in_seconds,
             secrets=tuple(
@@ -187,16 +185,16 @@ class Deliveries:
         )
 
     def holds_starts(self) -> bool:
-        """Whether any start of an attempt is remembered."""
         return bool(self._database.read(_ANY_START).fetchone()[0])
 
     def recent_starts(self, endpoint_uid: str, since: float) -> Sequence[float]:
-        """When attempts of an endpoint started, oldest first."""
+        """Return when attempts of an endpoint started, oldest first."""
         return [started_at for (started_at,) in self._database.read(_STARTS, (endpoint_uid, since))]
 
     def record_starts(self, starts: Sequence[Start]) -> None:
-        """Remember starts; committed before this returns, since the limit holds across restarts
-        (section 8).
+        """Store the starts of attempts.
+
+        They are committed before this returns, since the limit holds across restarts (section 8).
         """
         rows = [(start.at, start.counts_until, start.delivery.id) for start in starts]
         with self._database.transaction() as database:
@@ -206,8 +204,9 @@ class Deliveries:
                 self._forget_starts()
 
     def record(self, records: Sequence[Record]) -> None:
-        """Write down what became of deliveries, all or nothing. What a reset has deleted meanwhile
-        stays deleted.
+        """Store the outcomes of attempts, all or none.
+
+        A delivery that a reset has deleted meanwhile stays deleted.
         """
         states, attempts = [], []
         counts: dict[DeliveryState, Counter[str]] = {state: Counter() for state in _COUNTS}
@@ -234,18 +233,18 @@ class Deliveries:
                 )
 
     def _forget_starts(self) -> None:
-        """Delete the starts that count no more, as often as it costs each start little."""
+        """Delete the starts that no longer count. It runs so rarely that a start costs little."""
         self._database.write(_FORGET_STARTS, (self._clock(),))
         (remaining,) = self._database.read(_COUNT_STARTS).fetchone()
         self._recorded_starts, self._many_starts = 0, max(_FEW_STARTS, remaining)
 
     def exhausted_in_a_row(self, endpoint_uid: str) -> int:
-        """How many deliveries of an endpoint were exhausted since the last one that was delivered."""
+        """Return how many deliveries were exhausted since the last one that was delivered."""
         row = self._database.read(_IN_A_ROW, (endpoint_uid,)).fetchone()
         return 0 if row is None else int(row[0])
 
     def deactivate(self, endpoint_uid: str) -> bool:
-        """Disable an endpoint that keeps failing (section 2.3), if it is active."""
+        """Disable an endpoint that keeps failing (section 2.3); return whether it was active."""
         changed_at = self._timestamp(self._clock())
         row = (self._rules.disabled_receives.value, changed_at, endpoint_uid)
         return self._database.write(_DEACTIVATE, row).rowcount > 0

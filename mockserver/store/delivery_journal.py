@@ -1,4 +1,4 @@
-"""What became of deliveries, for people and tests to look at: each delivery with its attempts."""
+"""The delivery journal: deliveries with their attempts, for people and tests."""
 
 from collections import defaultdict
 from typing import Any, Final
@@ -26,15 +26,11 @@ _STATES: Final = "SELECT state, count(*) FROM deliveries GROUP BY state"
 
 
 class DeliveryJournal:
-    """Reads the tables that the engine writes."""
-
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def entries(self, wanted: dict[str, str]) -> list[dict[str, Any]]:
-        """The latest deliveries whose fields have the wanted texts, in order of acceptance, with
-        their attempts.
-        """
+        """Return the latest deliveries that match, with their attempts, oldest first."""
         terms = " AND ".join(f"CAST({_COLUMNS[name]} AS TEXT) = ?" for name in wanted) or "TRUE"
         statement = f"{_DELIVERIES} WHERE {terms} ORDER BY deliveries.id DESC LIMIT {_MAX_ENTRIES}"
         rows = self._database.read(statement, tuple(wanted.values())).fetchall()[::-1]
@@ -48,5 +44,5 @@ class DeliveryJournal:
         ]
 
     def counts(self) -> dict[str, int]:
-        """How many deliveries are in each state."""
+        """Return the number of deliveries by state."""
         return dict(self._database.read(_STATES))

@@ -9,8 +9,9 @@ from hookproof.mockserver.store.database import Database
 
 
 class StoredSecret(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A secret as it is kept: times in the dialect's form, and `ends`, the unix second at which it
-    stops signing.
+    """A secret as it is stored: times in the dialect's form.
+
+    `ends` is the unix second at which it stops signing.
     """
 
     uid: str
@@ -22,8 +23,9 @@ class StoredSecret(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
 
 class NewEndpoint(NamedTuple):
-    """An endpoint about to be stored; `document` and `credentials` are JSON objects, the second one
-    unmasked.
+    """An endpoint to be stored.
+
+    `document` (masked) and `credentials` (unmasked) are JSON objects.
     """
 
     uid: str
@@ -75,42 +77,39 @@ _encode: Final = msgspec.json.encode
 
 
 def encode_secrets(secrets: Sequence[StoredSecret]) -> bytes:
-    """The form in which an endpoint's secrets are stored, oldest first."""
+    """Return the stored form of an endpoint's secrets, oldest first."""
     return _encode(secrets)
 
 
 def decode_secrets(stored: bytes) -> list[StoredSecret]:
-    """The secrets of an endpoint, oldest first."""
+    """Return the secrets of an endpoint, oldest first."""
     return _decode_secrets(stored)
 
 
 class EndpointTable:
-    """The table of endpoints."""
-
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def add(self, endpoint: NewEndpoint) -> int:
-        """Store an endpoint and return its place in the order of creation."""
+        """Store an endpoint and return its seq, its place in the order of creation."""
         seq = int(self._database.write(_INSERT, endpoint).lastrowid or 0)
         self._database.write(_TALLY, (seq,))
         return seq
 
     def find(self, project: str, uid: str) -> EndpointRow | None:
-        """One endpoint of a project."""
         row = self._database.read(_ONE, (uid, project)).fetchone()
         return None if row is None else EndpointRow._make(row)
 
     def find_owned(self, project: str, owners: Iterable[str]) -> list[EndpointRow]:
-        """The endpoints of these owners, in order of creation (section 2.6)."""
+        """Return the endpoints of these owners, in order of creation (section 2.6)."""
         return self._all(_OWNED, (project, _encode(list(owners)).decode()))
 
     def find_listed(self, project: str, uids: Iterable[str]) -> list[EndpointRow]:
-        """The endpoints of the project among these uids, in order of creation."""
+        """Return the endpoints of the project among these uids, in order of creation."""
         return self._all(_LISTED, (_encode(list(uids)).decode(), project))
 
     def find_reached(self, project: str, *, now: float, without_owner: bool) -> list[EndpointRow]:
-        """The endpoints that a broadcast reaches at this moment (section 4.8)."""
+        """Return the endpoints that a broadcast reaches now (section 4.8)."""
         return self._all(_REACHED, (project, now, without_owner))
 
     def roll(self, seq: int, secrets: Sequence[StoredSecret], *, updated_at: str) -> None:

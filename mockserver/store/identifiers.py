@@ -1,5 +1,6 @@
-"""Identifiers and timestamps in the dialect's form (section 2.9), made by hand: they are on every
-request's path.
+"""Identifiers and timestamps in the dialect's form (section 2.9).
+
+They are formatted by hand because every request needs them.
 """
 
 from collections.abc import Callable
@@ -23,7 +24,7 @@ _LATEST: Final = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 def identifier_source(
     form: IdentifierForm, entropy: Entropy, time_ns: Callable[[], int]
 ) -> Identifiers:
-    """A source of identifiers; those with a time in them grow with `time_ns`."""
+    """Return a source of identifiers; those with a time in them grow with `time_ns`."""
 
     def ulid() -> str:
         number = (time_ns() // 1_000_000 & 0xFFFFFFFFFFFF) << 80 | int.from_bytes(
@@ -49,7 +50,7 @@ def identifier_source(
 
 
 def timestamp_writer(form: TimestampForm) -> TimestampWriter:
-    """How times are written; they are UTC wherever the form has a zone."""
+    """Return a formatter of times, in UTC where the form has a zone."""
 
     def microseconds(time_s: float) -> str:
         return _utc_datetime(time_s).isoformat(timespec="microseconds")[:-6] + "Z"

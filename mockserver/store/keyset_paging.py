@@ -1,5 +1,4 @@
-"""Keyset paging over a table: the rows after or before a position, in either order, under filters
-(section 2.2).
+"""Keyset paging: the rows after or before a position, in either order, filtered (section 2.2).
 
 A position is the sort key and the sequence number of a row, so that inserts and updates elsewhere
 never shift a page.
@@ -24,10 +23,9 @@ _KEYS: Final = {SortKey.CREATED_AT: ("seq",), SortKey.NAME: ("name", "seq")}
 
 
 class Position(msgspec.Struct, frozen=True, kw_only=True):
-    """A place between rows: beside the row with this sequence number and, where lists are sorted by
-    name, this name.
+    """A place next to the row with this sequence number.
 
-    Where they are not, the name is empty.
+    `name` is that row's name where lists are sorted by name, else empty.
     """
 
     name: str
@@ -38,9 +36,7 @@ _NOWHERE: Final = Position(name="", seq=0)
 
 
 class Span(msgspec.Struct, frozen=True, kw_only=True):
-    """Which rows are wanted: those beyond `start` (None: from the end of the order), at most
-    `limit`.
-    """
+    """Which rows to select: at most `limit` beyond `start` (None: from the end of the order)."""
 
     project: str
     filters: Mapping[str, str]
@@ -50,7 +46,7 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Listing:
-    """One table, ready to be listed. Rows begin with seq; `columns` follow."""
+    """One table that can be listed. The columns of a row are seq and `columns`."""
 
     def __init__(
         self,
@@ -70,31 +66,28 @@ class Listing:
         self._select = cache(self._select_statement)
 
     def rows(self, span: Span) -> list[tuple[Any, ...]]:
-        """The rows of a span, nearest to its start first."""
+        """Return the rows of a span, nearest to its start first."""
         statement = self._select(tuple(span.filters), span.start is not None, span.upwards)
         return self._database.read(statement, self._parameters(span)).fetchall()
 
     def has_rows(self, span: Span) -> bool:
-        """Whether the span holds any row."""
         where = self._where(tuple(span.filters), span.start is not None, span.upwards)
         statement = f"SELECT EXISTS (SELECT 1 FROM {self._table} WHERE {where})"
         return bool(self._database.read(statement, self._parameters(span)).fetchone()[0])
 
     def find_position(self, project: str, uid: str) -> Position | None:
-        """Where the row with this uid stands."""
+        """Return the position of the row with this uid."""
         statement = f"SELECT name, seq FROM {self._table} WHERE project = ? AND uid = ?"
         row = self._database.read(statement, (project, uid)).fetchone()
         return None if row is None else Position(name=row[0], seq=row[1])
 
     def uid(self, seq: int) -> str:
-        """The uid of a row."""
         (uid,) = self._database.read(
             f"SELECT uid FROM {self._table} WHERE seq = ?", (seq,)
         ).fetchone()
         return str(uid)
 
     def position_of(self, seq: int) -> Position:
-        """The position of a row."""
         if len(self._key) == 1:
             return Position(name="", seq=seq)
         (name,) = self._database.read(

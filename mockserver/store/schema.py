@@ -1,10 +1,9 @@
-"""The tables. A resource is kept as the JSON that the API shows, beside the columns that queries
-need.
+"""The tables. A resource is stored as the JSON that the API shows, with columns for queries.
 
 What never changes is stored in its final form: `endpoints.document` is an endpoint as responses
-show it, credentials masked, without the members that live in columns of their own. `credentials`
-keeps the unmasked originals. What every delivery changes stands in narrow tables, so that it moves
-few bytes.
+show it, credentials masked, without the members that have columns of their own. `credentials` holds
+the unmasked originals. What each delivery changes is in narrow tables, so that few bytes are
+written.
 """
 
 from typing import Final

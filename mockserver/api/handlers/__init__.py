@@ -1,4 +1,4 @@
-"""HTTP to domain and back: one handler for each operation of the contract, by operationId."""
+"""The handlers: one for each operation of the contract, by operationId."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,6 @@ def handlers_for(
     sources: SourceHandlers,
     events: EventHandlers,
 ) -> Mapping[str, Handler]:
-    """The handlers by operationId."""
     return {
         "createEndpoint": endpoints.create,
         "getEndpoint": endpoints.get,

@@ -20,8 +20,6 @@ _INTEGERS: Final = ("http_timeout", "rate_limit", "rate_limit_duration")
 
 
 class EndpointHandlers:
-    """Creates, fetches and re-keys endpoints."""
-
     def __init__(self, service: Service) -> None:
         self._service = service
         properties = service.contract.operations["createEndpoint"].body_schema or {}
@@ -64,9 +62,7 @@ class EndpointHandlers:
         return self._reply(call, "Endpoint is fetched", self._find(call), clear=False)
 
     def expire_secret(self, call: OperationCall) -> OperationResult:
-        """Section 4.3: the current secret gets its end, those before it keep theirs, and a new one
-        follows.
-        """
+        """Section 4.3: ends the current secret and adds a new one; earlier ones keep their ends."""
         service = self._service
         row = self._find(call)
         now = service.now()
@@ -126,7 +122,7 @@ class EndpointHandlers:
         )
 
     def _owner(self, body: Mapping[str, Any]) -> str | None:
-        """The owner; an empty one is none. The deprecated appID may stand in for it (section 9)."""
+        """Return the owner, None if empty. The deprecated appID may replace it (section 9)."""
         alias = (
             body.get("appID")
             if self._service.dialect.requests.app_id.value is AppIdMeaning.OWNER_ALIAS
@@ -142,7 +138,7 @@ class EndpointHandlers:
         return encode(StoredCredentials(**credentials)) if credentials else None
 
     def _reject_unusable_headers(self, body: Mapping[str, Any]) -> None:
-        """What becomes a header of deliveries must be able to be one (sections 2.3 and 2.5)."""
+        """Reject settings that deliveries cannot carry as a header (sections 2.3 and 2.5)."""
         key = body.get("authentication", {}).get("api_key", {})
         headers_by_member = {
             "/content_type": {CONTENT_TYPE: body.get("content_type", "")},

@@ -1,4 +1,4 @@
-"""Broadcast events: accept, store and hand over to the delivery engine (section 4.8)."""
+"""Broadcast events: accept, store and pass to the delivery engine (section 4.8)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -25,8 +25,6 @@ _decode_endpoints: Final = msgspec.json.Decoder(_Endpoints).decode
 
 
 class EventHandlers:
-    """Takes in broadcast events."""
-
     def __init__(self, service: Service) -> None:
         self._service = service
         self._without_owner = service.dialect.delivery.reach.value is Reach.ACTIVE_ENDPOINTS
@@ -35,8 +33,10 @@ class EventHandlers:
         self._reserved_headers = reserved_header_names(service.dialect) if refuses else frozenset()
 
     def create_broadcast(self, call: OperationCall) -> OperationResult:
-        """Section 4.8. A key is looked up and taken in one go, so that only one of many posts at
-        once is the first.
+        """Section 4.8.
+
+        A key is looked up and stored without yielding to the event loop, so that of many
+        simultaneous posts only one is the first.
         """
         service = self._service
         headers: Mapping[str, Any] = call.body.get("custom_headers", {})
@@ -59,7 +59,7 @@ class EventHandlers:
         )
 
     def _duplicate(self, call: OperationCall, original: EventRow) -> OperationResult:
-        """Nothing is delivered again; the dialect says which event is shown (section 2.8)."""
+        """Answer with the event that the dialect chooses (section 2.8) and deliver nothing."""
         service = self._service
         if self._idempotency.duplicate.value is Duplicate.FIRST_EVENT:
             uids = _decode_endpoints(original.document).endpoints or []

@@ -16,7 +16,7 @@ _decode: Final = msgspec.json.decode
 
 
 class PortalLinkHandlers:
-    """Lists, shows and changes portal links; which endpoints they expose is looked up each time."""
+    """Lists, shows and updates portal links; their endpoints are looked up each time."""
 
     def __init__(self, service: Service) -> None:
         rules = service.dialect.paging
@@ -68,8 +68,9 @@ class PortalLinkHandlers:
         return self._reply(call, "Portal link is updated", row)
 
     def create(self, project: str, record: Mapping[str, Any]) -> bytes:
-        """A new portal link; there is no operation for it, so only the control listener and
-        fixtures ask.
+        """Create a portal link and return its JSON.
+
+        The API has no operation for this; the control listener and fixtures use it.
         """
         service = self._service
         created_at = service.timestamp(service.now())
@@ -99,9 +100,7 @@ class PortalLinkHandlers:
         return self.render(project, [row])[0]
 
     def render(self, project: str, rows: Sequence[tuple[Any, ...]]) -> Sequence[bytes]:
-        """The JSON of stored portal links, with the endpoints that they expose at this moment
-        (section 2.6).
-        """
+        """Return the JSON of portal links, with the endpoints they expose now (section 2.6)."""
         owners = {row[1] for row in rows}
         owners.discard(None)
         inherited = self._find_inherited(project, owners) if owners else {}
@@ -121,7 +120,7 @@ class PortalLinkHandlers:
     def _find_inherited(
         self, project: str, owners: Collection[str]
     ) -> Mapping[str, Sequence[EndpointRow]]:
-        """The endpoints of each owner."""
+        """Return the endpoints of each owner."""
         owned = defaultdict(list)
         for endpoint in self._service.endpoints.find_owned(project, owners):
             owned[endpoint.owner_id or ""].append(endpoint)
@@ -130,9 +129,7 @@ class PortalLinkHandlers:
     def _find_added(
         self, project: str, rows: Sequence[tuple[Any, ...]]
     ) -> Mapping[int, Sequence[EndpointRow]]:
-        """The endpoints that the deprecated lists of portal links name, by the portal link's place
-        (section 9).
-        """
+        """Return the endpoints in the deprecated lists (section 9) by the portal link's seq."""
         uids_by_seq = {seq: _decode(listed, type=list[str]) for seq, _, listed, _ in rows}
         uids = {uid for listed in uids_by_seq.values() for uid in listed}
         endpoints = {
@@ -145,7 +142,7 @@ class PortalLinkHandlers:
         }
 
     def _apply_update(self, row: PortalLinkRow, body: Mapping[str, Any]) -> dict[str, Any]:
-        """The record of a portal link as it stands after an update."""
+        """Return the record of a portal link as it is after an update."""
         service = self._service
         record = _decode(row.document, type=dict[str, Any])
         record |= {
@@ -176,5 +173,5 @@ class PortalLinkHandlers:
 
 
 def _union(inherited: Iterable[EndpointRow], added: Iterable[EndpointRow]) -> Sequence[EndpointRow]:
-    """Each endpoint once, the inherited ones first."""
+    """Return each endpoint once, the inherited ones first."""
     return list({endpoint.seq: endpoint for endpoint in (*inherited, *added)}.values())

@@ -10,8 +10,6 @@ from hookproof.spec.dialect.vocabulary import Match
 
 
 class SourceHandlers:
-    """Lists sources."""
-
     def __init__(self, service: Service) -> None:
         rules = service.dialect.paging
         self._service = service
@@ -38,8 +36,9 @@ class SourceHandlers:
         )
 
     def create(self, project: str, record: Mapping[str, Any]) -> bytes:
-        """A new source; there is no operation for it, so only the control listener and fixtures
-        ask.
+        """Create a source and return its JSON.
+
+        The API has no operation for this; the control listener and fixtures use it.
         """
         service = self._service
         created_at = service.timestamp(service.now())

@@ -1,10 +1,10 @@
-"""Request bodies: bytes in, a JSON object out, and whatever is not well-formed refused.
+"""Parses request bodies to JSON and refuses whatever is not well-formed.
 
-The decoder is strict already (UTF-8, surrogates, control characters, nesting, numbers that no float
-holds), but it keeps the last of several members with the same name. Those are found by counting:
-each member has one colon of its own, and every other colon stands in a text. So the colons of the
-body are as many as the members and the colons in texts that came out, unless a member was lost.
-Only an escaped colon (backslash, u003A) spoils the count; such a body is read again, slowly.
+The decoder is strict about UTF-8, surrogates, control characters, nesting and numbers that no float
+can hold, but of several members with the same name it keeps the last. Those are found by counting
+colons: each member has one colon, and every other colon is inside a string. The body has as many
+colons as the decoded members and strings, unless a member was lost. Only an escaped colon
+(backslash, u003A) breaks the count; such a body is parsed a second time by the slower json module.
 """
 
 import json
@@ -18,7 +18,7 @@ _ESCAPED_COLON: Final = b"\\u003"
 
 
 class MalformedBody(Exception):
-    """The body is not a JSON text that this server takes; the text says why, in a few words."""
+    """The body is not an acceptable JSON text; the message gives the reason in a few words."""
 
 
 _decode: Final = msgspec.json.Decoder().decode
@@ -26,7 +26,7 @@ _decode_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 def decode_json(body: bytes) -> Any:
-    """The value of a JSON text. Raises Malformed."""
+    """Decode a JSON text. Raises MalformedBody."""
     value = _decode_strictly(_decode, body)
     colons, holds_nul = _count_colons(value)
     if body.count(b":") != colons or _ESCAPED_COLON in body:
@@ -37,12 +37,11 @@ def decode_json(body: bytes) -> Any:
 
 
 def decode_json_around(body: bytes, opaque: str) -> tuple[Any, bytes | None]:
-    """The value of a JSON text in which one member of the outermost object is kept as it was
-    written.
+    """Decode a JSON text but keep one member of the outermost object verbatim.
 
-    Returns the value, in which `{}` stands for that member if it is an object, and the member's own
-    text. Names may repeat within the member, and its numbers may be of any size, since nobody reads
-    them here.
+    Returns the value, with `{}` in place of that member if it is an object, and the member's own
+    text. Inside the member names may repeat and numbers may have any size, since nothing here reads
+    them. Raises MalformedBody.
     """
     if not body.lstrip().startswith(b"{"):
         return decode_json(body), None
@@ -79,7 +78,7 @@ def _require_utf8(body: bytes) -> None:
 
 
 def _count_colons(value: Any) -> tuple[int, bool]:
-    """How many colons a text of this value has at least, and whether a text holds NUL."""
+    """Return the fewest colons that a text of this value has, and whether a string contains NUL."""
     colons = 0
     holds_nul = False
     pending = [value]
@@ -98,9 +97,7 @@ def _count_colons(value: Any) -> tuple[int, bool]:
 
 
 def _reject_repeated_names(body: bytes, *, nested: bool = True) -> None:
-    """Raise Malformed if an object names a member twice; `nested` looks into every object, else the
-    outermost only.
-    """
+    """Raise MalformedBody if an object, or without `nested` the outermost one, repeats a name."""
     objects: list[list[str]] = []
 
     def record_names(pairs: list[tuple[str, Any]]) -> None:

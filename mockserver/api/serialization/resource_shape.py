@@ -1,5 +1,4 @@
-"""The shapes of resources, read from the contract: which members a response shows, and what stands
-for no value.
+"""The shapes of resources, read from the contract: the members that a response shows.
 
 A shape turns a record (a plain mapping) into what is encoded as JSON: members that the contract
 does not name are left out, and those without a value are shown as the dialect says (section 2.9).
@@ -40,7 +39,7 @@ class ResourceShape:
         self._names = frozenset(members)
 
     def select(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """The record as a response shows it; None in the record means no value."""
+        """Return the record as a response shows it; None in the record means no value."""
         names, nested = self._names, self._nested
         shown = self.blank.copy()
         for name, value in record.items():
@@ -53,7 +52,7 @@ class ResourceShape:
         return shown
 
     def without(self, *names: str) -> "ResourceShape":
-        """The same shape with some members left out, because they come from elsewhere."""
+        """Return the same shape without some members, which are inserted elsewhere."""
         rest = object.__new__(ResourceShape)
         rest._nested = self._nested
         rest._names = self._names.difference(names)
@@ -62,12 +61,12 @@ class ResourceShape:
 
 
 def resource_shape(contract: Contract, name: str, no_value: NoValue) -> ResourceShape:
-    """The shape of a named schema of the contract."""
+    """Return the shape of a named schema of the contract."""
     return ResourceShape(contract, contract.document["components"]["schemas"][name], no_value)
 
 
 def _referenced_schemas(contract: Contract, schema: Schema) -> list[Schema]:
-    """A schema and all that it refers to or is made of."""
+    """Return a schema and all that it refers to or is composed of."""
     schemas = [schema]
     if "$ref" in schema:
         target: Any = contract.document

@@ -1,7 +1,7 @@
-"""The JSON of responses: the envelope of section 2.1 and the resources in it.
+"""Serializes stored rows to the JSON of responses: envelope (section 2.1) and resources.
 
-A resource's document is stored as the JSON that is shown; the members that change by themselves are
-put in here.
+A resource's document is stored as the JSON that is shown; members that change on their own are
+inserted here.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,8 +20,6 @@ _decode: Final = msgspec.json.decode
 
 
 class ResponseSerializer:
-    """Turns stored rows into the bytes of responses."""
-
     def __init__(self, contract: Contract, dialect: Dialect) -> None:
         shown = dialect.representation
         no_value = shown.no_value.value
@@ -47,19 +45,20 @@ class ResponseSerializer:
         self._status = (encode(words.endpoint_disabled.value), encode(words.endpoint_active.value))
 
     def envelope(self, message: str, data: bytes) -> bytes:
-        """A successful response (section 2.1)."""
+        """Wrap the data of a successful response (section 2.1)."""
         return b'{"status":true,"message":%b,"data":%b}' % (encode(message), data)
 
     def page(self, items: Iterable[bytes], pagination: Mapping[str, Any]) -> bytes:
-        """The data of a list response (section 2.2)."""
+        """Serialize the data of a list response (section 2.2)."""
         return b'{"content":[%b],"pagination":%b}' % (
             b",".join(items),
             encode(self._pagination.select(pagination)),
         )
 
     def endpoint(self, row: EndpointRow, *, clear: bool = False) -> bytes:
-        """An endpoint (section 2.3); `clear` says that its secrets were set by the request that is
-        answered.
+        """Serialize an endpoint (section 2.3).
+
+        With `clear`, its secrets were set by the request that is answered, and are shown unmasked.
         """
         finished = row.delivered + row.failed
         return b'%b,"status":%b,"events":%d,"failure_rate":%d,"updated_at":%b,"secrets":%b}' % (
@@ -72,7 +71,7 @@ class ResponseSerializer:
         )
 
     def secrets(self, secrets: Sequence[StoredSecret], *, clear: bool) -> bytes:
-        """The secrets of an endpoint (section 2.4), oldest first."""
+        """Serialize the secrets of an endpoint (section 2.4), oldest first."""
         clear = clear or self._always_clear
         shown = []
         for secret in secrets:
@@ -89,16 +88,14 @@ class ResponseSerializer:
         return encode(shown)
 
     def mask_credentials(self, document: dict[str, Any]) -> dict[str, Any]:
-        """An endpoint's document with its credentials masked; the given one stays as it is."""
+        """Return a copy of an endpoint's document with its credentials masked."""
         for member, paths in self._masked_members.items():
             for path in paths if document.get(member) else ():
                 document = self._mask_at(document, (member, *path))
         return document
 
     def exposed_endpoints(self, endpoints: Sequence[EndpointRow]) -> bytes:
-        """The members of a portal link about the endpoints that it exposes, which end its object
-        (section 2.6).
-        """
+        """Serialize the members of a portal link about its endpoints; they end it (section 2.6)."""
         return b',"endpoint_count":%d,"endpoints":%b,"endpoints_metadata":[%b]}' % (
             len(endpoints),
             encode([endpoint.uid for endpoint in endpoints]),
@@ -106,7 +103,7 @@ class ResponseSerializer:
         )
 
     def event(self, document: bytes, payload: bytes, endpoints: Iterable[bytes]) -> bytes:
-        """An event; `data` holds the bytes of the payload, one integer each (section 2.8)."""
+        """Serialize an event; `data` is an array with the bytes of the payload (section 2.8)."""
         return b'%b,"data":%b,"raw":%b,"endpoint_metadata":[%b]}' % (
             document[:-1],
             encode(list(payload)),
