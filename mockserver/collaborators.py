@@ -15,7 +15,7 @@ from hookproof.mockserver.api.paging import Pager
 from hookproof.mockserver.api.request_pipeline import RequestPipeline
 from hookproof.mockserver.api.routes import Routes
 from hookproof.mockserver.api.serialization.response_serializer import ResponseSerializer
-from hookproof.mockserver.api.signing_secrets import SigningSecrets
+from hookproof.mockserver.api.signing_secrets import SecretSource
 from hookproof.mockserver.delivery.collaborators import CLEAN, DeliveryCollaborators
 from hookproof.mockserver.store.deliveries import Deliveries
 from hookproof.mockserver.store.endpoints import EndpointTable
@@ -40,6 +40,6 @@ class Collaborators:
     endpoints: type[EndpointTable] = EndpointTable
     portal_links: type[PortalLinkTable] = PortalLinkTable
     events: type[EventTable] = EventTable
-    secrets: type[SigningSecrets] = SigningSecrets
+    secrets: type[SecretSource] = SecretSource
     deliveries: type[Deliveries] = Deliveries
     delivery: DeliveryCollaborators = CLEAN

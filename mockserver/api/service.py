@@ -9,7 +9,7 @@ import msgspec
 from hookproof.mockserver.api.errors import ErrorResponses
 from hookproof.mockserver.api.paging import Pager
 from hookproof.mockserver.api.serialization.response_serializer import ResponseSerializer
-from hookproof.mockserver.api.signing_secrets import SigningSecrets
+from hookproof.mockserver.api.signing_secrets import SecretSource
 from hookproof.mockserver.store.database import Database
 from hookproof.mockserver.store.endpoints import EndpointTable
 from hookproof.mockserver.store.events import EventTable
@@ -47,7 +47,7 @@ class Service:
     now: Callable[[], float]
     timestamp: TimestampWriter
     identifier: Identifiers
-    secrets: SigningSecrets
+    secrets: SecretSource
     pager: type[Pager]
     listing: type[Listing]
     cursor_seal: bytes

@@ -10,7 +10,7 @@ from hookproof.spec.dialect.vocabulary import SecretForm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SigningSecrets:
+class SecretSource:
     rules: Secrets
     entropy: Entropy
 

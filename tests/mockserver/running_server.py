@@ -1,6 +1,4 @@
-"""A reference server within the test's own event loop, on real sockets, and a client that knows the
-contract.
-"""
+"""A reference server in the test's own event loop, on real sockets, with a client."""
 
 import asyncio
 import json
@@ -105,7 +103,7 @@ class Server:
             )
 
     def refused(self, answered: ServerResponse, status: int) -> bool:
-        """Whether this is the dialect's refusal with this status."""
+        """Return whether this is the dialect's error response with this status."""
         return (
             answered.status == status
             and answered.media_type == self.dialect.errors.content_type
@@ -113,12 +111,12 @@ class Server:
         )
 
     def sound(self, operation_id: str, answered: ServerResponse) -> bool:
-        """Whether this is a success that keeps the contract."""
+        """Return whether this is a success that fulfils the contract."""
         assert not self.contract.response_problems(operation_id, answered.body), answered.body
         return answered.status == self.contract.operations[operation_id].success.value
 
     def endpoint_body(self, **fields: Any) -> dict[str, Any]:
-        """A body of createEndpoint that has what any dialect requires."""
+        """Return a body of createEndpoint with all that any dialect requires."""
         return {
             "name": "an endpoint",
             "url": "https://receiver.invalid/hook",
@@ -158,7 +156,7 @@ async def run_server(
     change: Callable[[Dialect], Dialect] = lambda dialect: dialect,
     **options: Any,
 ) -> AsyncIterator[Server]:
-    """Start a server; it is stopped, and its connections are closed, at the end."""
+    """Start a server; at the end, stop it and close its connections."""
     dialect, contract = load_contract(name)
     dialect = change(dialect)
     content = read_fixtures(DEFAULT_PATH, dialect) if fixtures else ProjectFixtures()
@@ -180,7 +178,7 @@ async def run_server(
 def run_against_server(
     name: str, scenario: Callable[[Server], Awaitable[None]], **options: Any
 ) -> None:
-    """Run a trial against a server that speaks this dialect."""
+    """Run a scenario against a server that uses this dialect."""
 
     async def main() -> None:
         async with run_server(name, **options) as server:

@@ -1,6 +1,4 @@
-"""Keys and projects (section 5), and what lies outside the eight operations (section 7), under
-every dialect.
-"""
+"""Keys and projects (section 5), and paths outside the eight operations (section 7)."""
 
 from typing import Any
 
@@ -9,7 +7,7 @@ from tests.mockserver.running_server import Server, every_dialect, run_against_s
 
 
 def requests(server: Server) -> list[tuple[str, dict[str, Any]]]:
-    """One well-formed request for each operation."""
+    """Return one well-formed request for each operation."""
     update = {"name": "n", "owner_id": "o"}
     roll = {"expiration": 1, "secret": f"{server.dialect.signatures.secret.prefix}{'abcd' * 8}"}
     event = {"event_type": "t", "data": {}, "idempotency_key": "k"}
@@ -56,7 +54,7 @@ def test_a_key_without_its_scheme_is_wrong(name: str) -> None:
 
 
 @every_dialect
-def test_a_key_opens_what_the_dialect_says_and_no_more(name: str) -> None:
+def test_a_key_grants_access_to_what_the_dialect_says_and_no_more(name: str) -> None:
     async def scenario(server: Server) -> None:
         rules = server.dialect.authentication
         foreign = await server.call("listSources", project="two", key="key-one")

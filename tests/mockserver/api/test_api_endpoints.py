@@ -99,7 +99,7 @@ def test_defaults_of_the_document_and_the_dialect_fill_in(name: str) -> None:
     run_against_server(name, scenario)
 
 
-def test_a_timeout_of_zero_is_no_missing_one() -> None:
+def test_a_timeout_of_zero_is_shown_as_zero() -> None:
     async def scenario(server: Server) -> None:
         assert server.dialect.requests.http_timeout_minimum == 0
         assert (await server.endpoint(http_timeout=0))["http_timeout"] == 0
@@ -121,7 +121,7 @@ def test_a_given_secret_is_kept_and_shown_where_the_dialect_shows_it(name: str) 
     async def scenario(server: Server) -> None:
         secret = fitting_secret(server.dialect, "abcd")
         created = await server.endpoint(secret=secret)
-        assert [one["value"] for one in created["secrets"]] == [secret]
+        assert [secret["value"] for secret in created["secrets"]] == [secret]
         fetched = await server.call("getEndpoint", target=created["uid"])
         assert fetched.data["secrets"][0]["value"] == shown_secret(
             server.dialect, secret, when_set=False
@@ -221,13 +221,13 @@ def test_each_roll_keeps_the_old_secrets_with_a_window_of_their_own(name: str) -
             *old, newest = rolled.data["secrets"]
             assert newest["value"] == value
             assert not newest.get("expires_at")
-            assert [one["expires_at"] for one in old][: len(ends)] == ends
-            ends = [one["expires_at"] for one in old]
-        assert [one["value"] for one in rolled.data["secrets"]] == values
+            assert [secret["expires_at"] for secret in old][: len(ends)] == ends
+            ends = [secret["expires_at"] for secret in old]
+        assert [secret["value"] for secret in rolled.data["secrets"]] == values
         assert len(set(ends)) == 3
         assert rolled.data["secrets"][0]["uid"] == created["secrets"][0]["uid"]
         fetched = await server.call("getEndpoint", target=created["uid"])
-        assert [one.get("expires_at") for one in fetched.data["secrets"]][:-1] == ends
+        assert [secret.get("expires_at") for secret in fetched.data["secrets"]][:-1] == ends
 
     run_against_server(name, scenario)
 

@@ -43,7 +43,7 @@ def test_an_event_shows_what_was_sent_and_whom_it_reaches(name: str) -> None:
         assert event["raw"].encode() == bytes(event["data"])
         reached = [active["uid"], *([disabled["uid"]] if rules.disabled_receives.value else [])]
         assert event["endpoints"] == reached
-        assert [one["uid"] for one in event["endpoint_metadata"]] == reached
+        assert [endpoint["uid"] for endpoint in event["endpoint_metadata"]] == reached
 
     run_against_server(name, scenario)
 
@@ -94,7 +94,7 @@ def test_data_is_kept_byte_for_byte() -> None:
 
 
 @every_dialect
-def test_data_that_is_no_object_is_refused(name: str) -> None:
+def test_data_that_is_not_an_object_is_refused(name: str) -> None:
     async def scenario(server: Server) -> None:
         for data in ([1], "text", 1, True, None):
             answered = await broadcast(server, data=data)

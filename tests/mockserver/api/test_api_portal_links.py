@@ -1,4 +1,4 @@
-"""Portal links, one by one (sections 2.6, 4.5 and 4.6), under every shipped dialect."""
+"""Single portal links (sections 2.6, 4.5 and 4.6), under every shipped dialect."""
 
 from typing import Any
 
@@ -7,15 +7,16 @@ from tests.mockserver.running_server import Server, every_dialect, run_against_s
 
 
 async def exposed(server: Server, link: Any) -> list[str]:
-    """The uids that a portal link exposes, told alike by the operation, the list, the count and the
-    metadata.
+    """Return the uids that a portal link exposes.
+
+    The operation, the list, the count and the metadata must agree.
     """
     fetched = await server.call("getPortalLink", target=link["uid"])
     assert server.sound("getPortalLink", fetched)
     listed = await server.call("listPortalLinks")
-    (same,) = [one for one in listed.data["content"] if one["uid"] == link["uid"]]
+    (same,) = [resource for resource in listed.data["content"] if resource["uid"] == link["uid"]]
     assert same == fetched.data
-    uids = [one["uid"] for one in fetched.data["endpoints_metadata"]]
+    uids = [resource["uid"] for resource in fetched.data["endpoints_metadata"]]
     assert fetched.data["endpoint_count"] == len(uids)
     assert fetched.data["endpoints"] == uids
     return uids
@@ -27,10 +28,10 @@ def test_a_portal_link_inherits_the_endpoints_of_its_owner_as_they_come(name: st
         link = await server.portal_link(name="link", owner_id="mine")
         assert await exposed(server, link) == []
         await server.endpoint(owner_id="not mine")
-        made = []
+        created = []
         for _ in range(3):
-            made.append((await server.endpoint(owner_id="mine"))["uid"])
-            assert await exposed(server, link) == made
+            created.append((await server.endpoint(owner_id="mine"))["uid"])
+            assert await exposed(server, link) == created
 
     run_against_server(name, scenario)
 

@@ -1,6 +1,4 @@
-"""Hostile input: a refusal in the dialect's body, never a failure of the server, never a hang,
-nothing changed.
-"""
+"""Hostile input gets an error response and changes nothing; the server neither fails nor hangs."""
 
 import asyncio
 import gzip
@@ -56,7 +54,7 @@ INVALID = {
 
 
 async def unchanged(server: Server) -> list[object]:
-    """All that the server has stored, as far as the API and the journal show."""
+    """Return all that the server has stored, as far as the API and the journal show it."""
     links = await server.call("listPortalLinks")
     deliveries = await server.journal(kind="deliveries")
     return [links.data["content"], deliveries["deliveries"]]
@@ -144,7 +142,7 @@ def test_a_body_that_is_not_declared_as_json_is_refused(name: str) -> None:
 
 
 async def exchange(server: Server, *parts: bytes, close: bool = False) -> bytes:
-    """What comes back on a connection on which these bytes were sent, until the server closes it."""
+    """Send bytes on a connection; return all that arrives until the server closes it."""
     host, _, port = server.base.removeprefix("http://").partition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     try:
@@ -200,7 +198,7 @@ def test_a_large_body_is_refused_before_it_is_read(name: str) -> None:
 
 
 @every_dialect
-def test_slow_senders_are_told_and_dropped(name: str) -> None:
+def test_slow_senders_get_an_error_and_are_disconnected(name: str) -> None:
     async def scenario(server: Server) -> None:
         status = server.dialect.errors.slow_request.value
         assert refusal(server, await exchange(server, b"POST /api/v1/proj"), status)
@@ -296,7 +294,7 @@ def test_idle_connections_do_not_keep_others_waiting() -> None:
     run_against_server("reference", scenario)
 
 
-def test_a_flood_of_spoilt_requests_is_answered_without_a_fault() -> None:
+def test_a_flood_of_hostile_requests_is_answered_without_a_server_error() -> None:
     tally, _ = asyncio.run(flood(1000))
     assert tally.late == 0
     assert tally.total > 5000

@@ -17,7 +17,7 @@ keys = strategies.text(alphabet='ab:"\\\u003a{ä', max_size=3)
 
 
 class Pairs(list[tuple[str, Any]]):
-    """The members of an object, names possibly repeated."""
+    """The members of an object; names may repeat."""
 
 
 def pairs(inner: strategies.SearchStrategy[Any]) -> strategies.SearchStrategy[Any]:
@@ -44,7 +44,7 @@ def written(value: Any, *, escaped: bool) -> str:
             + "}"
         )
     if isinstance(value, list):
-        return "[" + ",".join(written(one, escaped=escaped) for one in value) + "]"
+        return "[" + ",".join(written(part, escaped=escaped) for part in value) + "]"
     text = json.dumps(value)
     return text.replace(":", "\\u003a") if escaped and isinstance(value, str) else text
 
@@ -52,8 +52,8 @@ def written(value: Any, *, escaped: bool) -> str:
 def repeats(value: Any) -> bool:
     if isinstance(value, Pairs):
         names = [name for name, _ in value]
-        return len(set(names)) < len(names) or any(repeats(one) for _, one in value)
-    return isinstance(value, list) and any(repeats(one) for one in value)
+        return len(set(names)) < len(names) or any(repeats(part) for _, part in value)
+    return isinstance(value, list) and any(repeats(part) for part in value)
 
 
 @given(value=pairs(values), escaped=strategies.booleans())

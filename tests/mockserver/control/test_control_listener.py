@@ -1,4 +1,4 @@
-"""The control listener: it arranges, it looks, and it is not on the API's port."""
+"""The control listener sets up and inspects the server, and is not on the API's port."""
 
 import asyncio
 from pathlib import Path
@@ -23,7 +23,7 @@ def test_the_default_fixtures_hold_every_kind_in_every_project(name: str) -> Non
     async def scenario(server: Server) -> None:
         words = server.dialect.words
         for project in ("one", "two"):
-            found: dict[str, list[Any]] = {}
+            items_by_operation: dict[str, list[Any]] = {}
             for operation_id in ("listPortalLinks", "listSources"):
                 items: list[Any] = []
                 cursor = ""
@@ -37,15 +37,18 @@ def test_the_default_fixtures_hold_every_kind_in_every_project(name: str) -> Non
                     cursor = answered.data["pagination"].get("next_page_cursor") or ""
                     if not cursor:
                         break
-                found[operation_id] = items
-            links, sources = found["listPortalLinks"], found["listSources"]
-            assert len({one["name"] for one in links}) > 20
-            assert len({one.get("owner_id") for one in links}) > 5
-            assert {one["type"] for one in sources} == set(words.source_types)
-            assert {one["verifier"]["type"] for one in sources} == set(words.verifier_types)
-            kinds = {one["pub_sub"]["type"] for one in sources if one.get("pub_sub")}
+                items_by_operation[operation_id] = items
+            links, sources = (
+                items_by_operation["listPortalLinks"],
+                items_by_operation["listSources"],
+            )
+            assert len({item["name"] for item in links}) > 20
+            assert len({item.get("owner_id") for item in links}) > 5
+            assert {item["type"] for item in sources} == set(words.source_types)
+            assert {item["verifier"]["type"] for item in sources} == set(words.verifier_types)
+            kinds = {item["pub_sub"]["type"] for item in sources if item.get("pub_sub")}
             assert kinds >= set(words.pub_sub_types[:4])
-            assert {one["provider"] for one in sources if one.get("provider")} == set(
+            assert {item["provider"] for item in sources if item.get("provider")} == set(
                 words.source_providers[:3]
             )
 
@@ -56,7 +59,7 @@ def test_a_reset_brings_back_the_start() -> None:
     async def scenario(server: Server) -> None:
         async def names() -> list[str]:
             answered = await server.call("listPortalLinks", query={"perPage": "100"})
-            return [one["name"] for one in answered.data["content"]]
+            return [item["name"] for item in answered.data["content"]]
 
         start = await names()
         endpoint = await server.endpoint()
@@ -94,7 +97,7 @@ def test_fixtures_can_be_added_to_all_projects() -> None:
         ("/projects/none/sources", b'{"name": "x", "type": "http"}', "no project none"),
     ],
 )
-def test_a_wrong_request_is_told_what_is_wrong_and_stores_nothing(
+def test_a_wrong_request_gets_the_reason_and_stores_nothing(
     path: str, content: bytes, expected: str
 ) -> None:
     async def scenario(server: Server) -> None:
@@ -116,9 +119,9 @@ def test_the_journal_waits_for_a_count_and_filters() -> None:
             server.journal(operation="listSources", count="2", timeout="5")
         )
         await later()
-        found = await waiting
-        assert found["complete"] is True
-        assert [entry["status"] for entry in found["requests"]] == [200, 401]
+        journal = await waiting
+        assert journal["complete"] is True
+        assert [entry["status"] for entry in journal["requests"]] == [200, 401]
         refused = await server.journal(status="401")
         assert [entry["operation"] for entry in refused["requests"]] == ["listSources"]
         never = await server.journal(project="two", count="1", timeout="0.01")
@@ -131,7 +134,7 @@ def test_the_journal_waits_for_a_count_and_filters() -> None:
     run_against_server("reference", scenario)
 
 
-def test_health_and_metrics_are_told() -> None:
+def test_health_and_metrics_are_reported() -> None:
     async def scenario(server: Server) -> None:
         await server.call("listSources")
         assert await control(server, "GET", "/health") == (200, {"status": "ok"})

@@ -1,4 +1,4 @@
-"""Notices made by hand."""
+"""Notices for tests."""
 
 from typing import Any
 

@@ -1,6 +1,4 @@
-"""Chats and mail servers that fail, hang or must not be reached: only the notification is lost, and
-the log says so.
-"""
+"""Chats and mail servers that fail, hang or are out of bounds: only the notification is lost."""
 
 import asyncio
 import logging
@@ -97,9 +95,7 @@ def test_a_mail_is_tried_again_a_few_times_where_that_may_help(
 
 
 def test_a_chat_and_a_mail_server_that_hang_delay_no_delivery(authority: Authority) -> None:
-    """Every delivery is over, those of later events and other endpoints too, while the
-    notifications still hang.
-    """
+    """Deliveries of later events and other endpoints end while the notifications still hang."""
 
     async def main() -> None:
         async with silent_server() as port:
@@ -119,27 +115,29 @@ def test_a_chat_and_a_mail_server_that_hang_delay_no_delivery(authority: Authori
             mail = MailServer(host="127.0.0.1", port=port)
             async with open_scenario(
                 authority, chat=never_answer, mail=mail, limits=replace(SOON, timeout_s=300.0)
-            ) as one:
-                await scenario(one)
+            ) as setting:
+                await scenario(setting)
 
     asyncio.run(main())
 
 
-def test_what_hangs_is_given_up_and_told_in_the_log_without_a_secret(
+def test_what_hangs_is_given_up_and_logged_without_a_secret(
     authority: Authority, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def main() -> None:
         async with silent_server() as port:
             mail = MailServer(host="127.0.0.1", port=port)
 
-            async with open_scenario(authority, chat=never_answer, mail=mail, limits=HASTY) as one:
-                made = await one.endpoint(name="orders")
-                await one.broadcast()
-                entries = await one.notifications(2)
+            async with open_scenario(
+                authority, chat=never_answer, mail=mail, limits=HASTY
+            ) as setting:
+                endpoint = await setting.endpoint(name="orders")
+                await setting.broadcast()
+                entries = await setting.notifications(2)
                 assert {(entry["state"], entry["attempts"]) for entry in entries} == {("failed", 2)}
                 assert {entry["detail"] for entry in entries} == {"no answer within 0.2 s"}
                 warnings = [record.getMessage() for record in caplog.records]
-                assert sum(made["uid"] in line for line in warnings) == 2
+                assert sum(endpoint["uid"] in line for line in warnings) == 2
 
     with caplog.at_level(logging.DEBUG, logger="mockserver"):
         asyncio.run(main())
@@ -147,7 +145,7 @@ def test_what_hangs_is_given_up_and_told_in_the_log_without_a_secret(
         assert hidden not in caplog.text, hidden
 
 
-def test_a_server_that_stops_gives_up_what_hangs_and_says_so(
+def test_a_server_that_stops_gives_up_what_hangs_and_logs_it(
     authority: Authority, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def scenario(setting: NotificationScenario) -> None:
@@ -187,7 +185,7 @@ def test_a_chat_url_goes_through_the_guard_and_stays_out_of_the_log(
     run_scenario(authority, scenario)
 
 
-def test_a_chat_whose_certificate_is_not_trusted_is_told_nothing(
+def test_a_chat_whose_certificate_is_not_trusted_is_sent_nothing(
     authority: Authority, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     stranger = Authority(tmp_path_factory.mktemp("stranger"))
@@ -241,35 +239,35 @@ def test_a_mail_goes_over_tls_where_it_is_offered_and_in_clear_never_instead(
 
         async with mail_server(tls=context) as mails:
             mail = MailServer(host="localhost", port=mails.port)
-            async with open_scenario(authority, mail=mail) as one:
-                await one.endpoint()
-                await one.broadcast()
-                [entry] = await one.notifications(1, channel="email")
+            async with open_scenario(authority, mail=mail) as setting:
+                await setting.endpoint()
+                await setting.broadcast()
+                [entry] = await setting.notifications(1, channel="email")
                 assert entry["state"] == ("sent" if trusted else "failed"), entry
                 assert mails.secure == ([True] if trusted else [])
 
     asyncio.run(main())
 
 
-def test_an_address_beyond_ascii_needs_a_server_that_takes_it(authority: Authority) -> None:
+def test_an_address_beyond_ascii_needs_a_server_that_accepts_it(authority: Authority) -> None:
     async def main() -> None:
 
         for takes, expected in ((True, "sent"), (False, "failed")):
             async with mail_server(enable_SMTPUTF8=takes) as mails:
                 mail = MailServer(host="127.0.0.1", port=mails.port)
-                async with open_scenario(authority, mail=mail) as one:
-                    await one.endpoint(name="größe", support_email="größe@bücher.invalid")
-                    await one.broadcast()
-                    [entry] = await one.notifications(1, channel="email")
+                async with open_scenario(authority, mail=mail) as setting:
+                    await setting.endpoint(name="größe", support_email="größe@bücher.invalid")
+                    await setting.broadcast()
+                    [entry] = await setting.notifications(1, channel="email")
                     assert (entry["state"], entry["attempts"]) == (expected, 1), entry
-                    addressed: list[Any] = [one.rcpt_tos for one in mails.envelopes]
+                    addressed: list[Any] = [envelope.rcpt_tos for envelope in mails.envelopes]
                     assert addressed == ([["größe@xn--bcher-kva.invalid"]] if takes else [])
 
     asyncio.run(main())
 
 
-def test_without_a_mail_server_the_chat_is_told_alone(authority: Authority) -> None:
-    """The counterpart of all others: `hookproof serve` without --smtp."""
+def test_without_a_mail_server_only_the_chat_is_notified(authority: Authority) -> None:
+    """Unlike all others, this uses `hookproof serve` without --smtp."""
 
     async def main() -> None:
         async with (
@@ -280,7 +278,7 @@ def test_without_a_mail_server_the_chat_is_told_alone(authority: Authority) -> N
             contacts = {"slack_webhook_url": chat.url, "support_email": "dev@receiver.invalid"}
             await server.endpoint(url=failing.url, **contacts)
             await server.call("createBroadcastEvent", body={"event_type": "t", "data": DATA})
-            found = await server.journal(kind="notifications", count="1", timeout="60")
-            assert [one["channel"] for one in found["notifications"]] == ["chat"]
+            journal = await server.journal(kind="notifications", count="1", timeout="60")
+            assert [entry["channel"] for entry in journal["notifications"]] == ["chat"]
 
     asyncio.run(main())

@@ -24,7 +24,7 @@ def test_what_was_held_back_opens_a_window_of_its_own() -> None:
     rate_limit = NotificationRateLimit(60.0, max_windows=10)
     rate_limit.admits(notice(), now=0.0)
     rate_limit.admits(notice(), now=1.0)
-    assert [one.held_back for one in rate_limit.close_ended(60.0)] == [0]
+    assert [due.held_back for due in rate_limit.close_ended(60.0)] == [0]
     assert not rate_limit.admits(notice(), now=61.0)
     assert rate_limit.next_end == 120.0
 
@@ -52,7 +52,7 @@ def test_no_more_windows_are_open_than_allowed() -> None:
     assert rate_limit.admits(notice("E2"), now=60.0)
 
 
-def test_clearing_says_how_many_will_never_be_told() -> None:
+def test_clearing_returns_how_many_will_never_be_sent() -> None:
     rate_limit = NotificationRateLimit(60.0, max_windows=10)
     for _ in range(4):
         rate_limit.admits(notice(), now=0.0)
@@ -61,7 +61,7 @@ def test_clearing_says_how_many_will_never_be_told() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 50), st.sampled_from(["E1", "E2"])), max_size=60))
-def test_no_two_notices_of_an_endpoint_are_closer_than_a_window_and_each_is_told_or_counted(
+def test_no_two_notices_of_an_endpoint_are_closer_than_a_window_and_each_is_sent_or_counted(
     steps: list[tuple[int, str]],
 ) -> None:
     rate_limit, now = NotificationRateLimit(60.0, max_windows=10), 0.0
@@ -78,6 +78,6 @@ def test_no_two_notices_of_an_endpoint_are_closer_than_a_window_and_each_is_told
         if rate_limit.admits(notice(uid), now):
             sent[uid].append((now, 1))
     run_to(now + 1000.0)
-    for uid, found in sent.items():
-        assert sum(count for _, count in found) == sum(one == uid for _, one in steps)
-        assert all(later - earlier >= 60.0 for (earlier, _), (later, _) in pairwise(found))
+    for uid, sent_at in sent.items():
+        assert sum(count for _, count in sent_at) == sum(step_uid == uid for _, step_uid in steps)
+        assert all(later - earlier >= 60.0 for (earlier, _), (later, _) in pairwise(sent_at))

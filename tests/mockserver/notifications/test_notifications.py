@@ -1,6 +1,4 @@
-"""Who is told, of what, and how often (section 6, item 4): the whole server, a real chat and a real
-mail server.
-"""
+"""Who is notified, of what, and how often (section 6, item 4), with a real chat and mail server."""
 
 import asyncio
 import json
@@ -28,11 +26,13 @@ def test_an_exhausted_delivery_sends_one_mail_and_one_chat_message(authority: Au
         endpoint = await setting.endpoint(name="orders", secret="signing-s3cret")
         await setting.broadcast()
         entries = await setting.notifications(2)
-        assert sorted((one["channel"], one["state"], one["attempts"]) for one in entries) == [
+        assert sorted(
+            (entry["channel"], entry["state"], entry["attempts"]) for entry in entries
+        ) == [
             ("chat", "sent", 1),
             ("email", "sent", 1),
         ]
-        assert {(one["about"], one["endpoint"], one["project"]) for one in entries} == {
+        assert {(entry["about"], entry["endpoint"], entry["project"]) for entry in entries} == {
             ("exhausted", endpoint["uid"], "one")
         }
         [text], [mail] = setting.chats(), setting.mails.messages
@@ -75,7 +75,7 @@ def test_a_message_holds_no_secret_no_payload_and_no_url(authority: Authority) -
     run_scenario(authority, scenario)
 
 
-def test_a_delivery_that_succeeds_in_the_end_is_no_news(authority: Authority) -> None:
+def test_a_delivery_that_succeeds_in_the_end_is_not_reported(authority: Authority) -> None:
     async def scenario(setting: NotificationScenario) -> None:
         await setting.endpoint()
         await setting.broadcast()
@@ -89,7 +89,7 @@ def test_a_delivery_that_succeeds_in_the_end_is_no_news(authority: Authority) ->
     run_scenario(authority, scenario, answer=answers, groups={"retry": {**ONCE, "attempts": 2}})
 
 
-def test_only_the_contacts_that_an_endpoint_names_are_told(authority: Authority) -> None:
+def test_only_the_contacts_that_an_endpoint_names_are_notified(authority: Authority) -> None:
     async def scenario(setting: NotificationScenario) -> None:
         for contacts in (
             {"slack_webhook_url": ""},
@@ -98,7 +98,7 @@ def test_only_the_contacts_that_an_endpoint_names_are_told(authority: Authority)
         ):
             await setting.endpoint(**contacts)
         await setting.broadcast()
-        assert sorted(one["channel"] for one in await setting.notifications(2)) == [
+        assert sorted(entry["channel"] for entry in await setting.notifications(2)) == [
             "chat",
             "email",
         ]
@@ -107,7 +107,7 @@ def test_only_the_contacts_that_an_endpoint_names_are_told(authority: Authority)
     run_scenario(authority, scenario)
 
 
-def test_an_endpoint_that_is_disabled_has_its_change_of_state_told_once(
+def test_an_endpoint_that_is_disabled_has_its_change_of_state_reported_once(
     authority: Authority,
 ) -> None:
     async def scenario(setting: NotificationScenario) -> None:
@@ -117,7 +117,7 @@ def test_an_endpoint_that_is_disabled_has_its_change_of_state_told_once(
         await setting.broadcast()
         assert await setting.status(endpoint["uid"]) == "inactive"
         entries = await setting.notifications(4)
-        assert [one["about"] for one in entries if one["channel"] == "chat"] == [
+        assert [entry["about"] for entry in entries if entry["channel"] == "chat"] == [
             "exhausted",
             "state_change",
         ]
@@ -163,7 +163,7 @@ def test_an_endpoint_that_receives_while_disabled_changes_its_state_only_once(
         ({"undecided": "who knows"}, []),
     ],
 )
-def test_the_dialect_says_of_what_contacts_are_told(
+def test_the_dialect_says_what_contacts_are_notified_of(
     authority: Authority, condition: Any, expected: list[str]
 ) -> None:
     async def scenario(setting: NotificationScenario) -> None:
@@ -171,24 +171,26 @@ def test_the_dialect_says_of_what_contacts_are_told(
         await setting.broadcast()
         await setting.broadcast()
         assert len(setting.failing.arrived) == 2
-        found = [one["about"] for one in await setting.notifications(len(expected), channel="chat")]
-        assert found == expected
+        kinds = [
+            entry["about"] for entry in await setting.notifications(len(expected), channel="chat")
+        ]
+        assert kinds == expected
         assert len(setting.chats()) == len(expected)
 
     groups = {"retry": {**ONCE, "deactivate_after": 2}, "delivery": {"notify_on": condition}}
     run_scenario(authority, scenario, groups=groups, limits=replace(SOON, window_s=0.0))
 
 
-def test_an_endpoint_that_keeps_failing_is_told_of_once_and_of_the_rest_with_the_next_message(
+def test_an_endpoint_that_keeps_failing_is_reported_once_and_the_rest_with_the_next_message(
     authority: Authority,
 ) -> None:
     async def scenario(setting: NotificationScenario) -> None:
         await setting.endpoint()
         await setting.broadcast(6)
         entries: list[dict[str, Any]] = []
-        while sum(1 + one["held_back"] for one in entries) < 6:
+        while sum(1 + entry["held_back"] for entry in entries) < 6:
             entries = await setting.notifications(len(entries) + 1, channel="chat")
-        assert sum(1 + one["held_back"] for one in entries) == 6
+        assert sum(1 + entry["held_back"] for entry in entries) == 6
         assert len(entries) < 6
         assert entries[0]["held_back"] == 0
         [message] = [text for text in setting.chats() if "held back" in text][:1]
@@ -199,9 +201,11 @@ def test_an_endpoint_that_keeps_failing_is_told_of_once_and_of_the_rest_with_the
 
 def test_two_endpoints_do_not_share_a_rate_limit(authority: Authority) -> None:
     async def scenario(setting: NotificationScenario) -> None:
-        made = {(await setting.endpoint())["uid"] for _ in range(3)}
+        endpoints = {(await setting.endpoint())["uid"] for _ in range(3)}
         await setting.broadcast(2)
-        assert {one["endpoint"] for one in await setting.notifications(3, channel="chat")} == made
+        assert {
+            entry["endpoint"] for entry in await setting.notifications(3, channel="chat")
+        } == endpoints
         assert len(setting.chats()) == 3
 
     run_scenario(authority, scenario)
@@ -223,18 +227,18 @@ def test_the_state_and_the_count_of_failures_outlive_the_server(
             )
             await first.broadcast()
             await first.notifications(4)
-        # The endpoints lead to the port of the first scene, which is closed by now: their
-        # deliveries fail for that.
+        # The endpoints point at the port of the first scenario, which is closed by now, so that
+        # their deliveries fail.
         async with open_scenario(authority, **options) as second:
             assert await second.status(kept_up["uid"]) == "active"
             await second.broadcast()
-            assert [await second.status(one["uid"]) for one in (kept_up, kept_down)] == [
+            assert [await second.status(entry["uid"]) for entry in (kept_up, kept_down)] == [
                 "inactive"
             ] * 2
             entries = await second.notifications(2, channel="email", state="sent")
-            assert {one["about"] for one in entries} == {"state_change"}
+            assert {entry["about"] for entry in entries} == {"state_change"}
         async with open_scenario(authority, **options) as third:
-            assert [await third.status(one["uid"]) for one in (kept_up, kept_down)] == [
+            assert [await third.status(entry["uid"]) for entry in (kept_up, kept_down)] == [
                 "inactive"
             ] * 2
             before = len((await third.server.journal(kind="deliveries"))["deliveries"])
@@ -259,12 +263,12 @@ def test_a_delivery_in_between_starts_the_count_anew(authority: Authority) -> No
     )
 
 
-def test_contacts_that_a_dialect_masks_are_told_all_the_same(authority: Authority) -> None:
+def test_contacts_that_a_dialect_masks_are_notified_too(authority: Authority) -> None:
     async def scenario(setting: NotificationScenario) -> None:
         endpoint = await setting.endpoint()
         assert endpoint["slack_webhook_url"] == endpoint["support_email"] == "********"
         await setting.broadcast()
-        assert {one["state"] for one in await setting.notifications(2)} == {"sent"}
+        assert {entry["state"] for entry in await setting.notifications(2)} == {"sent"}
 
     run_scenario(
         authority,
@@ -273,7 +277,7 @@ def test_contacts_that_a_dialect_masks_are_told_all_the_same(authority: Authorit
     )
 
 
-def test_a_reset_forgets_what_is_unsent_and_the_journal(authority: Authority) -> None:
+def test_a_reset_discards_what_is_unsent_and_the_journal(authority: Authority) -> None:
     waiting = asyncio.Event()
 
     async def hang(request: Arrived, writer: asyncio.StreamWriter) -> None:
@@ -291,7 +295,7 @@ def test_a_reset_forgets_what_is_unsent_and_the_journal(authority: Authority) ->
         assert (await setting.server.journal(kind="notifications"))["notifications"] == []
         await setting.endpoint(slack_webhook_url="")
         await setting.broadcast()
-        assert [one["channel"] for one in await setting.notifications(1)] == ["email"]
+        assert [entry["channel"] for entry in await setting.notifications(1)] == ["email"]
 
     run_scenario(authority, scenario, chat=hang)
 
@@ -312,14 +316,14 @@ def test_metrics_count_notifications_and_what_was_held_back(authority: Authority
 
 def test_a_hostile_name_forges_neither_a_header_nor_a_mention(authority: Authority) -> None:
     name = (
-        "x\r\nBcc: victim@elsewhere.invalid\r\n\r\nnew body \u202etxet\u2028<!channel> <https://evil.invalid|click> & "
-        + "y" * 500
+        "x\r\nBcc: victim@elsewhere.invalid\r\n\r\nnew body \u202etxet\u2028"
+        "<!channel> <https://evil.invalid|click> & " + "y" * 500
     )
 
     async def scenario(setting: NotificationScenario) -> None:
         await setting.endpoint(name=name)
         await setting.broadcast()
-        assert {one["state"] for one in await setting.notifications(2)} == {"sent"}
+        assert {entry["state"] for entry in await setting.notifications(2)} == {"sent"}
         [mail], [text] = setting.mails.messages, setting.chats()
         assert setting.mails.envelopes[0].rcpt_tos == ["dev@receiver.invalid"]
         assert "Bcc" not in mail

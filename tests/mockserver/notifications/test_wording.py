@@ -28,7 +28,7 @@ def test_a_message_says_which_delivery_was_given_up_when_and_why() -> None:
     assert WORDING.subject(notice()) == "Deliveries to endpoint orders fail"
 
 
-def test_a_change_of_state_is_told_in_the_dialect_s_words() -> None:
+def test_a_change_of_state_is_reported_in_the_dialect_s_words() -> None:
     contrary = Wording(dialect("contrary"), 60.0)
     assert contrary.subject(notice(kind=NoticeKind.STATE_CHANGE)) == "Endpoint orders is now paused"
     [line] = contrary.lines(notice(kind=NoticeKind.STATE_CHANGE, outcome=outcome(number=1)))
@@ -39,7 +39,7 @@ def test_a_change_of_state_is_told_in_the_dialect_s_words() -> None:
     assert "after 1 attempt;" in line
 
 
-def test_what_was_held_back_is_told_in_a_line_of_its_own() -> None:
+def test_what_was_held_back_is_reported_in_a_line_of_its_own() -> None:
     lines = WORDING.lines(notice(held_back=2, held_since=AT - 30))
     assert (
         lines[1] == "2 like it were held back since 2027-01-15 07:59:30 UTC: one in 60 s is sent."
@@ -52,7 +52,7 @@ def test_an_endpoint_without_a_name_is_called_by_its_uid() -> None:
 
 
 @pytest.mark.parametrize("failure", list(Failure))
-def test_a_failure_is_told_without_its_detail(failure: Failure) -> None:
+def test_a_failure_is_reported_without_its_detail(failure: Failure) -> None:
     text = describe_outcome(outcome(status=None, failure=failure))
     assert text
     assert "s3cret" not in text

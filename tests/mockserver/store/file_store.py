@@ -1,6 +1,4 @@
-"""The store of the reference server in a file, with endpoints and events as the API would have put
-them there.
-"""
+"""The server's store in a file, with endpoints and events as the API would have stored them."""
 
 import asyncio
 import time
@@ -24,7 +22,7 @@ PENDING = "SELECT EXISTS (SELECT 1 FROM deliveries WHERE due_at IS NOT NULL)"
 
 @asynccontextmanager
 async def open_database(path: Path) -> AsyncIterator[Database]:
-    """A database in a folder, for a dialect that is called "changed"."""
+    """Open a database in a folder, for a dialect named "changed"."""
     database = Database(str(path / "hookproof.db"), dialect="changed")
     try:
         yield database
@@ -33,7 +31,7 @@ async def open_database(path: Path) -> AsyncIterator[Database]:
 
 
 def add_endpoint(database: Database, url: str, uid: str = "e", **limits: int) -> int:
-    """Store an endpoint of the project p; its place in the order of creation."""
+    """Store an endpoint of the project p; return its seq."""
     document = {
         "url": url,
         "content_type": "application/json",
@@ -60,7 +58,7 @@ def add_endpoint(database: Database, url: str, uid: str = "e", **limits: int) ->
 
 
 def add_events(database: Database, count: int) -> None:
-    """Accept events that reach every endpoint of the project p."""
+    """Store events that reach every endpoint of the project p."""
     endpoints = EndpointTable(database).find_reached("p", now=time.time(), without_owner=True)
     for number in range(count):
         event = NewEvent(
@@ -77,7 +75,7 @@ def add_events(database: Database, count: int) -> None:
 
 
 async def wait_until_drained(database: Database) -> None:
-    """Wait until nothing is pending."""
+    """Wait until no delivery is pending."""
     async with asyncio.timeout(60):
         while database.read(PENDING).fetchone()[0]:  # noqa: ASYNC110  the store tells nobody
             await asyncio.sleep(0.01)

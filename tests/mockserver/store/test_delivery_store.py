@@ -1,6 +1,4 @@
-"""What the engine reads from the real store is never out of date, and what it writes meets no other
-delivery.
-"""
+"""The engine's view of the real store is never stale, and its writes concern no other delivery."""
 
 import asyncio
 import time
@@ -32,8 +30,10 @@ RENAMED = (
 )
 
 
-def over(folder: Path, scenario: Callable[[Database, Deliveries], Awaitable[None]]) -> None:
-    """Run a trial with a database and the engine's view of it."""
+def run_with_store(
+    folder: Path, scenario: Callable[[Database, Deliveries], Awaitable[None]]
+) -> None:
+    """Run a scenario with a database and the engine's view of it."""
 
     async def main() -> None:
         async with open_database(folder) as database:
@@ -43,14 +43,12 @@ def over(folder: Path, scenario: Callable[[Database, Deliveries], Awaitable[None
 
 
 def settings(deliveries: Deliveries, uid: str = "e") -> EndpointSettings:
-    """The settings of an endpoint that is there."""
-    found = deliveries.endpoint(uid)
-    assert found is not None
-    return found
+    endpoint = deliveries.endpoint(uid)
+    assert endpoint is not None
+    return endpoint
 
 
 def record(delivery: PendingDelivery, number: int | None, state: DeliveryState) -> Record:
-    """How an attempt ended."""
     failure = Failure.ENDPOINT if number is None else None
     outcome = AttemptOutcome(
         number=number, started_at=1.0, finished_at=2.0, status=None, failure=failure, detail=""
@@ -74,10 +72,10 @@ def test_a_rolled_secret_counts_at_once_and_a_roll_that_was_undone_never(tmp_pat
         database.roll_back(RuntimeError("no"))
         assert [secret.value for secret in settings(deliveries).secrets] == ["second"]
 
-    over(tmp_path, scenario)
+    run_with_store(tmp_path, scenario)
 
 
-def test_settings_are_never_out_of_date_whoever_changes_the_endpoint(tmp_path: Path) -> None:
+def test_settings_are_never_stale_whichever_method_changes_the_endpoint(tmp_path: Path) -> None:
     async def scenario(database: Database, deliveries: Deliveries) -> None:
         add_endpoint(database, URL)
         assert settings(deliveries).receives
@@ -88,7 +86,7 @@ def test_settings_are_never_out_of_date_whoever_changes_the_endpoint(tmp_path: P
         database.clear()
         assert deliveries.endpoint("e") is None
 
-    over(tmp_path, scenario)
+    run_with_store(tmp_path, scenario)
 
 
 def test_settings_are_parsed_once_for_as_long_as_the_endpoint_stays_as_it_is(
@@ -102,7 +100,7 @@ def test_settings_are_parsed_once_for_as_long_as_the_endpoint_stays_as_it_is(
         assert settings(deliveries) is kept
         assert settings(deliveries, "another") is not other
 
-    over(tmp_path, scenario)
+    run_with_store(tmp_path, scenario)
 
 
 def test_a_timeout_of_zero_is_kept_and_a_rate_limit_of_zero_limits_nothing(tmp_path: Path) -> None:
@@ -111,7 +109,7 @@ def test_a_timeout_of_zero_is_kept_and_a_rate_limit_of_zero_limits_nothing(tmp_p
         assert settings(deliveries).http_timeout_s == 0
         assert settings(deliveries).rate_limit is None
 
-    over(tmp_path, scenario)
+    run_with_store(tmp_path, scenario)
 
 
 def test_an_attempt_that_outlives_a_reset_meets_no_delivery_that_was_accepted_after_it(
@@ -128,7 +126,7 @@ def test_an_attempt_that_outlives_a_reset_meets_no_delivery_that_was_accepted_af
         [waiting] = deliveries.pending("e", 2)
         assert (waiting.attempts, DeliveryJournal(database).entries({})[0]["attempts"]) == (0, [])
 
-    over(tmp_path, scenario)
+    run_with_store(tmp_path, scenario)
 
 
 def test_the_journal_shows_attempts_in_their_order_and_what_became_of_the_delivery_without_one(
@@ -139,18 +137,24 @@ def test_the_journal_shows_attempts_in_their_order_and_what_became_of_the_delive
         add_events(database, 2)
         for number in (1, 2):
             deliveries.record(
-                [record(one, number, DeliveryState.PENDING) for one in deliveries.pending("e", 3)]
+                [
+                    record(delivery, number, DeliveryState.PENDING)
+                    for delivery in deliveries.pending("e", 3)
+                ]
             )
         deliveries.record(
-            [record(one, None, DeliveryState.DISCARDED) for one in deliveries.pending("e", 3)]
+            [
+                record(delivery, None, DeliveryState.DISCARDED)
+                for delivery in deliveries.pending("e", 3)
+            ]
         )
         shown = [
-            [one["number"] for one in entry["attempts"]]
+            [delivery["number"] for delivery in entry["attempts"]]
             for entry in DeliveryJournal(database).entries({})
         ]
         assert shown == [[1, 2, None], [1, 2, None]]
 
-    over(tmp_path, scenario)
+    run_with_store(tmp_path, scenario)
 
 
 def test_starts_outlive_the_process_and_are_those_of_their_endpoint(tmp_path: Path) -> None:
@@ -171,8 +175,8 @@ def test_starts_outlive_the_process_and_are_those_of_their_endpoint(tmp_path: Pa
         assert deliveries.recent_starts("e", 11.0) == [11.5, 12.5, 12.5]
         assert deliveries.recent_starts("another", 11.0) == [12.5]
 
-    over(tmp_path, before)
-    over(tmp_path, after)
+    run_with_store(tmp_path, before)
+    run_with_store(tmp_path, after)
 
 
 def test_starts_that_count_no_more_are_deleted_now_and_then(
@@ -190,4 +194,4 @@ def test_starts_that_count_no_more_are_deleted_now_and_then(
             deliveries.record_starts([Start(delivery, now + number, counts_until)])
         assert deliveries.recent_starts("e", 0) == [now, now + 1, now + 2]
 
-    over(tmp_path, scenario)
+    run_with_store(tmp_path, scenario)

@@ -10,7 +10,7 @@ import msgspec
 from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
 from hookproof.mockserver.api.serialization.response_serializer import ResponseSerializer
 from hookproof.mockserver.api.service import OperationCall
-from hookproof.mockserver.api.signing_secrets import SigningSecrets
+from hookproof.mockserver.api.signing_secrets import SecretSource
 from hookproof.mockserver.faults.catalogue.api.endpoints import SentOtherwise
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_responses import (
@@ -64,7 +64,7 @@ class SecretsNotShownAtCreation(SpoiltAnswers):
     also=["2.3-9", "4.3-2", "4.3-3", "4.3-5", "4.3-6", "4.3-7", "6-6", "6-7", "6-8", "6-9", "6-10"],
     shows_in=["round_trip", "roll_answers"],
 )
-class GivenSecretReplaced(SigningSecrets):
+class GivenSecretReplaced(SecretSource):
     """A secret is made by the service although one was given."""
 
     def choose(self, given: str | None) -> str:
@@ -73,7 +73,7 @@ class GivenSecretReplaced(SigningSecrets):
 
 
 @fault("2.3-13", "4.3-19", shows_in=["round_trip", "roll_answers"])
-class ShortSecrets(SigningSecrets):
+class ShortSecrets(SecretSource):
     """A secret that the service makes has a quarter of its length."""
 
     def generate(self) -> str:
@@ -83,7 +83,7 @@ class ShortSecrets(SigningSecrets):
 
 
 @fault("2.3-14", seen="a default secret that was never changed", shows_in=SHOWN)
-class OneSecretForAll(SigningSecrets):
+class OneSecretForAll(SecretSource):
     """Every secret that the service makes is the same."""
 
     made: ClassVar[list[str]] = []
