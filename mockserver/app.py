@@ -12,8 +12,8 @@ from typing import Final
 
 from aiohttp import web
 
-from hookproof.mockserver.api.docs import documentation_pages
-from hookproof.mockserver.api.handlers import handlers_for
+from hookproof.mockserver.api.docs import build_docs_pages
+from hookproof.mockserver.api.handlers import build_handlers
 from hookproof.mockserver.api.listener import ApiListener
 from hookproof.mockserver.api.request_journal import RequestJournal
 from hookproof.mockserver.api.request_pipeline import RequestLimits, RequestPipeline
@@ -29,14 +29,14 @@ from hookproof.mockserver.delivery.http_client.tls import TlsContexts
 from hookproof.mockserver.delivery.store_port import OutcomeObserver
 from hookproof.mockserver.faults.live import LiveFaults, Order
 from hookproof.mockserver.faults.registry import Fault, with_faults
-from hookproof.mockserver.notifications.assembly import notifier_for
+from hookproof.mockserver.notifications.assembly import create_notifier
 from hookproof.mockserver.notifications.limits import NotificationLimits
 from hookproof.mockserver.notifications.mail import MailServer
 from hookproof.mockserver.notifications.notifier import Notifier
 from hookproof.mockserver.randomness import Randomness, strictly_increasing
 from hookproof.mockserver.store.contacts import Contacts
 from hookproof.mockserver.store.database import IN_MEMORY, Database
-from hookproof.mockserver.store.identifiers import identifier_source, timestamp_writer
+from hookproof.mockserver.store.identifiers import create_identifier_source, create_timestamp_writer
 from hookproof.mockserver.store.sources import SourceTable
 from hookproof.mockserver.undecided_answers import require_decided
 from hookproof.spec.contract.service_contract import contract_for
@@ -127,11 +127,13 @@ class Assembly:
         self._egress = egress
         self._observer = observer
         self._contract = contract_for(dialect)
-        self._pages = documentation_pages(self._contract)
+        self._pages = build_docs_pages(self._contract)
         self._now = strictly_increasing(clock)
-        self._timestamp = timestamp_writer(dialect.representation.timestamp.value)
+        self._timestamp = create_timestamp_writer(dialect.representation.timestamp.value)
         form = dialect.representation.identifier.value
-        self._identifier = identifier_source(form, randomness.identifiers, randomness.time_ns)
+        self._identifier = create_identifier_source(
+            form, randomness.identifiers, randomness.time_ns
+        )
         self._cursor_seal = database.cursor_seal(randomness.secrets)
         self.journal = RequestJournal(clock)
 
@@ -175,7 +177,7 @@ class Assembly:
         )
 
     def pipeline(self, collaborators: Collaborators, service: Service) -> RequestPipeline:
-        handlers = handlers_for(
+        handlers = build_handlers(
             collaborators.endpoint_handlers(service),
             collaborators.portal_link_handlers(service),
             collaborators.source_handlers(service),
@@ -222,7 +224,7 @@ def create_app(
     """
     require_decided(dialect)
     database = Database(path, dialect=dialect.name)
-    notifier = notifier_for(
+    notifier = create_notifier(
         dialect,
         Contacts(database).find,
         clock=clock,

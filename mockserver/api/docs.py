@@ -43,7 +43,7 @@ _HEADERS: Final = {
 }
 
 
-def documentation_pages(contract: Contract) -> Mapping[str, DocsPage]:
+def build_docs_pages(contract: Contract) -> Mapping[str, DocsPage]:
     """Return the pages by path. Each is built when it is first requested: start-up stays fast."""
 
     @cache

@@ -1,6 +1,5 @@
 """The request journal: the latest requests, without headers and bodies, and counts of all."""
 
-import time
 from collections import Counter, deque
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
@@ -29,7 +28,7 @@ class RequestEntry(NamedTuple):
 class RequestJournal:
     """The latest requests, and counts of all requests by operation and status."""
 
-    def __init__(self, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
         # Plain tuples: each becomes a RequestEntry only when it is read.
         self._entries: deque[tuple[Any, ...]] = deque(maxlen=_KEPT_ENTRIES)

@@ -18,7 +18,7 @@ from jsonschema_rs import Draft202012Validator
 from hookproof.mockserver.api.handlers.portal_links import PortalLinkHandlers
 from hookproof.mockserver.api.handlers.sources import SourceHandlers
 from hookproof.mockserver.api.service import Service
-from hookproof.mockserver.store.identifiers import timestamp_writer
+from hookproof.mockserver.store.identifiers import create_timestamp_writer
 from hookproof.spec.contract.service_contract import Contract
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.strict_yaml.reader import read_yaml
@@ -70,7 +70,7 @@ def _substitute_words(value: Any, dialect: Dialect) -> Any:
         return value
     number = int(match[2])
     if match[1] == _TIMESTAMP:
-        return timestamp_writer(dialect.representation.timestamp.value)(number)
+        return create_timestamp_writer(dialect.representation.timestamp.value)(number)
     words = getattr(dialect.words, match[1], None)
     return words[number % len(words)] if isinstance(words, tuple) else value
 

@@ -78,9 +78,9 @@ class ControlListener:
 
     async def metrics(self, _request: web.Request) -> web.Response:
         # Imported here because it takes a tenth of the start-up time and is rarely needed.
-        from hookproof.mockserver.control.metrics import CONTENT_TYPE, exposition
+        from hookproof.mockserver.control.metrics import CONTENT_TYPE, render_metrics
 
-        content = exposition(self._journal, self._deliveries, self._notifier.journal)
+        content = render_metrics(self._journal, self._deliveries, self._notifier.journal)
         return web.Response(body=content, headers={"Content-Type": CONTENT_TYPE})
 
     async def faults(self, _request: web.Request) -> web.Response:

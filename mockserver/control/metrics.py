@@ -16,7 +16,7 @@ from hookproof.mockserver.store.delivery_journal import DeliveryJournal
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 
 
-def exposition(
+def render_metrics(
     journal: RequestJournal, deliveries: DeliveryJournal, notifications: NotificationJournal
 ) -> bytes:
     registry = CollectorRegistry()

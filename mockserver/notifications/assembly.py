@@ -17,7 +17,7 @@ from hookproof.mockserver.notifications.wording import Wording
 from hookproof.spec.dialect.model import Dialect
 
 
-def notifier_for(
+def create_notifier(
     dialect: Dialect,
     contact: Callable[[str], Contact | None],
     *,

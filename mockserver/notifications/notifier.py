@@ -104,7 +104,7 @@ class Notifier:
             event_type=delivery.event_type,
             outcome=outcome,
         )
-        if self._rate_limit.admits(notice, asyncio.get_running_loop().time()):
+        if self._rate_limit.admit(notice, asyncio.get_running_loop().time()):
             self._send(notice)
         else:
             self.journal.held_back += 1

@@ -45,8 +45,8 @@ class NotificationRateLimit:
         """The time at which the next window ends, if any is open."""
         return next((window.ends for window in self._windows.values()), None)
 
-    def admits(self, notice: Notice, now: float) -> bool:
-        """Return whether a notice may be sent now, which opens a window; otherwise hold it back."""
+    def admit(self, notice: Notice, now: float) -> bool:
+        """Open a window and return True if a notice may be sent now; otherwise hold it back."""
         window = self._windows.get(window_key(notice))
         if window is not None:
             window.hold(notice)

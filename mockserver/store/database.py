@@ -16,6 +16,7 @@ from hookproof.mockserver.store.schema import DIALECT_KEY, SCHEMA, SEAL_KEY, TAB
 
 IN_MEMORY: Final = ":memory:"
 _PAGE_BYTES: Final = 16384
+# How long to wait for a database that another process has locked.
 _BUSY_S: Final = 0.2
 _SEAL_BYTES: Final = 32
 # A temporary trigger belongs to this connection and is not stored in the file.

@@ -18,7 +18,7 @@ from hookproof.mockserver.delivery.store_port import (
 )
 from hookproof.mockserver.store.database import Database
 from hookproof.mockserver.store.endpoints import decode_secrets
-from hookproof.mockserver.store.identifiers import timestamp_writer
+from hookproof.mockserver.store.identifiers import create_timestamp_writer
 from hookproof.spec.dialect.model import Dialect
 
 _WAITING: Final = """SELECT DISTINCT endpoints.uid
@@ -57,7 +57,9 @@ _DEACTIVATE: Final = (
 )
 
 _COUNTS: Final = {DeliveryState.DELIVERED: _DELIVERED, DeliveryState.EXHAUSTED: _EXHAUSTED}
-_MAX_CACHED: Final = 16384  # as many as one broadcast may reach
+# As many endpoints as one broadcast is likely to reach.
+_MAX_CACHED: Final = 16384
+# How many starts are recorded before old ones are deleted again.
 _FEW_STARTS: Final = 10_000
 
 
@@ -108,7 +110,7 @@ class Deliveries:
     def __init__(self, database: Database, dialect: Dialect, clock: Clock) -> None:
         self._database = database
         self._clock = clock
-        self._timestamp = timestamp_writer(dialect.representation.timestamp.value)
+        self._timestamp = create_timestamp_writer(dialect.representation.timestamp.value)
         self._rules = dialect.delivery
         self._cache: dict[str, _CachedSettings] = {}
         self._recorded_starts = 0
@@ -222,9 +224,8 @@ class Deliveries:
                 counts[state][delivery.endpoint_uid] += 1
                 any_delivery[delivery.endpoint_uid] = delivery.id
         with self._database.transaction() as database:
-            database.write_many(
-                _ATTEMPT, attempts
-            )  # first: it reads the number of earlier attempts
+            # Attempts come first: the statement reads the number of earlier ones.
+            database.write_many(_ATTEMPT, attempts)
             database.write_many(_STATE, states)
             for state, of_endpoints in counts.items():
                 database.write_many(

@@ -21,7 +21,7 @@ _PAIRS: Final = tuple(high + low for high in _CROCKFORD for low in _CROCKFORD)
 _LATEST: Final = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 
 
-def identifier_source(
+def create_identifier_source(
     form: IdentifierForm, entropy: Entropy, time_ns: Callable[[], int]
 ) -> Identifiers:
     """Return a source of identifiers; those with a time in them grow with `time_ns`."""
@@ -49,7 +49,7 @@ def identifier_source(
     ]
 
 
-def timestamp_writer(form: TimestampForm) -> TimestampWriter:
+def create_timestamp_writer(form: TimestampForm) -> TimestampWriter:
     """Return a formatter of times, in UTC where the form has a zone."""
 
     def microseconds(time_s: float) -> str:

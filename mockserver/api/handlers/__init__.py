@@ -9,7 +9,7 @@ from hookproof.mockserver.api.handlers.sources import SourceHandlers
 from hookproof.mockserver.api.service import Handler
 
 
-def handlers_for(
+def build_handlers(
     endpoints: EndpointHandlers,
     portal_links: PortalLinkHandlers,
     sources: SourceHandlers,

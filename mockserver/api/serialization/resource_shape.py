@@ -60,7 +60,7 @@ class ResourceShape:
         return rest
 
 
-def resource_shape(contract: Contract, name: str, no_value: NoValue) -> ResourceShape:
+def find_resource_shape(contract: Contract, name: str, no_value: NoValue) -> ResourceShape:
     """Return the shape of a named schema of the contract."""
     return ResourceShape(contract, contract.document["components"]["schemas"][name], no_value)
 

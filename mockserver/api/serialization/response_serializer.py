@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from hookproof.mockserver.api.serialization.resource_shape import resource_shape
+from hookproof.mockserver.api.serialization.resource_shape import find_resource_shape
 from hookproof.mockserver.store.endpoints import EndpointRow, StoredSecret, decode_secrets
 from hookproof.spec.contract.service_contract import Contract
 from hookproof.spec.dialect.model import Dialect
@@ -24,18 +24,18 @@ class ResponseSerializer:
         shown = dialect.representation
         no_value = shown.no_value.value
         words = dialect.words
-        self.endpoints = resource_shape(contract, "Endpoint", no_value).without(
+        self.endpoints = find_resource_shape(contract, "Endpoint", no_value).without(
             "status", "events", "failure_rate", "updated_at", "secrets"
         )
-        self.portal_links = resource_shape(contract, "PortalLink", no_value).without(
+        self.portal_links = find_resource_shape(contract, "PortalLink", no_value).without(
             "endpoints", "endpoint_count", "endpoints_metadata"
         )
-        self.sources = resource_shape(contract, "Source", no_value)
-        self.events = resource_shape(contract, "Event", no_value).without(
+        self.sources = find_resource_shape(contract, "Source", no_value)
+        self.events = find_resource_shape(contract, "Event", no_value).without(
             "data", "raw", "endpoint_metadata"
         )
-        self._blank_secret = resource_shape(contract, "Secret", no_value).blank
-        self._pagination = resource_shape(contract, "Pagination", no_value)
+        self._blank_secret = find_resource_shape(contract, "Secret", no_value).blank
+        self._pagination = find_resource_shape(contract, "Pagination", no_value)
         self._always_clear = shown.secrets_shown.value is SecretDisplay.ALWAYS
         self._mask = shown.mask
         self._masked_members: dict[str, list[tuple[str, ...]]] = {}

@@ -11,9 +11,9 @@ from tests.mockserver.notifications.notices import notice
 def test_the_first_notice_goes_out_at_once_and_the_next_ones_wait_for_the_window_s_end() -> None:
     rate_limit = NotificationRateLimit(60.0, max_windows=10)
     assert rate_limit.next_end is None
-    assert rate_limit.admits(notice(at=1.0), now=100.0)
-    assert not rate_limit.admits(notice(at=2.0, event_uid="V2"), now=101.0)
-    assert not rate_limit.admits(notice(at=3.0, event_uid="V3"), now=159.9)
+    assert rate_limit.admit(notice(at=1.0), now=100.0)
+    assert not rate_limit.admit(notice(at=2.0, event_uid="V2"), now=101.0)
+    assert not rate_limit.admit(notice(at=3.0, event_uid="V3"), now=159.9)
     assert rate_limit.next_end == 160.0
     assert rate_limit.close_ended(159.99) == []
     [due] = rate_limit.close_ended(160.0)
@@ -22,40 +22,40 @@ def test_the_first_notice_goes_out_at_once_and_the_next_ones_wait_for_the_window
 
 def test_what_was_held_back_opens_a_window_of_its_own() -> None:
     rate_limit = NotificationRateLimit(60.0, max_windows=10)
-    rate_limit.admits(notice(), now=0.0)
-    rate_limit.admits(notice(), now=1.0)
+    rate_limit.admit(notice(), now=0.0)
+    rate_limit.admit(notice(), now=1.0)
     assert [due.held_back for due in rate_limit.close_ended(60.0)] == [0]
-    assert not rate_limit.admits(notice(), now=61.0)
+    assert not rate_limit.admit(notice(), now=61.0)
     assert rate_limit.next_end == 120.0
 
 
 def test_a_window_without_anything_held_back_is_forgotten() -> None:
     rate_limit = NotificationRateLimit(60.0, max_windows=10)
-    rate_limit.admits(notice(), now=0.0)
+    rate_limit.admit(notice(), now=0.0)
     assert rate_limit.close_ended(60.0) == []
     assert rate_limit.next_end is None
-    assert rate_limit.admits(notice(), now=61.0)
+    assert rate_limit.admit(notice(), now=61.0)
 
 
 def test_endpoints_and_kinds_have_windows_of_their_own() -> None:
     rate_limit = NotificationRateLimit(60.0, max_windows=10)
-    assert rate_limit.admits(notice("E1"), now=0.0)
-    assert rate_limit.admits(notice("E2"), now=0.0)
-    assert rate_limit.admits(notice("E1", NoticeKind.STATE_CHANGE), now=0.0)
+    assert rate_limit.admit(notice("E1"), now=0.0)
+    assert rate_limit.admit(notice("E2"), now=0.0)
+    assert rate_limit.admit(notice("E1", NoticeKind.STATE_CHANGE), now=0.0)
 
 
 def test_no_more_windows_are_open_than_allowed() -> None:
     rate_limit = NotificationRateLimit(60.0, max_windows=1)
-    assert rate_limit.admits(notice("E1"), now=0.0)
-    assert not rate_limit.admits(notice("E2"), now=0.0)
+    assert rate_limit.admit(notice("E1"), now=0.0)
+    assert not rate_limit.admit(notice("E2"), now=0.0)
     assert rate_limit.close_ended(60.0) == []
-    assert rate_limit.admits(notice("E2"), now=60.0)
+    assert rate_limit.admit(notice("E2"), now=60.0)
 
 
 def test_clearing_returns_how_many_will_never_be_sent() -> None:
     rate_limit = NotificationRateLimit(60.0, max_windows=10)
     for _ in range(4):
-        rate_limit.admits(notice(), now=0.0)
+        rate_limit.admit(notice(), now=0.0)
     assert rate_limit.clear() == 3
     assert rate_limit.next_end is None
 
@@ -75,7 +75,7 @@ def test_no_two_notices_of_an_endpoint_are_closer_than_a_window_and_each_is_sent
     for wait, uid in steps:
         now += wait
         run_to(now)
-        if rate_limit.admits(notice(uid), now):
+        if rate_limit.admit(notice(uid), now):
             sent[uid].append((now, 1))
     run_to(now + 1000.0)
     for uid, sent_at in sent.items():
