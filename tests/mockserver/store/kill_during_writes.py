@@ -1,8 +1,8 @@
 """Kills the server while it writes and looks for what it had acknowledged.
 
 Run it as `python -m tests.mockserver.store.kill_during_writes [CYCLES]`. In each cycle a server
-with `--db FILE` runs as a process, several clients create endpoints, roll secrets, rename portal links
-and broadcast events, the process is killed (SIGKILL) at a random time and started again, and
+with `--db FILE` runs as a process, several clients create endpoints, roll secrets, rename portal
+links and broadcast events, the process is killed (SIGKILL) at a random time and started again, and
 everything that was ever acknowledged is requested. Progress goes to standard error. The exit code
 is 1 if anything is missing.
 """
