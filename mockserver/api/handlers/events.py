@@ -83,14 +83,33 @@ class EventHandlers:
         duplicate: bool,
     ) -> bytes:
         service = self._service
-        created_at = service.timestamp(now)
-        uid = service.identifier()
-        headers = call.body.get("custom_headers", {})
-        record = {
-            "uid": uid,
+        record = self._record(call, service.timestamp(now), reached, duplicate=duplicate)
+        event = NewEvent(
+            uid=record["uid"],
+            project=call.project,
+            original_key=original_key,
+            event_type=call.body.get("event_type", ""),
+            payload=call.payload or _NO_DATA,
+            headers=encode(record["headers"]),
+            document=encode(service.serializer.events.select(record)),
+        )
+        service.events.add(event, reached=reached, now=now)
+        return self._render(event.document, event.payload, reached)
+
+    def _record(
+        self,
+        call: OperationCall,
+        created_at: str,
+        reached: Sequence[EndpointRow],
+        *,
+        duplicate: bool,
+    ) -> dict[str, Any]:
+        service = self._service
+        return {
+            "uid": service.identifier(),
             "project_id": call.project,
             "event_type": call.body.get("event_type"),
-            "headers": headers,
+            "headers": call.body.get("custom_headers", {}),
             "endpoints": [endpoint.uid for endpoint in reached],
             "idempotency_key": call.body.get("idempotency_key"),
             "is_duplicate_event": duplicate,
@@ -99,17 +118,6 @@ class EventHandlers:
             "created_at": created_at,
             "updated_at": created_at,
         }
-        event = NewEvent(
-            uid=uid,
-            project=call.project,
-            original_key=original_key,
-            event_type=call.body.get("event_type", ""),
-            payload=call.payload or _NO_DATA,
-            headers=encode(headers),
-            document=encode(service.serializer.events.select(record)),
-        )
-        service.events.add(event, reached=reached, now=now)
-        return self._render(event.document, event.payload, reached)
 
     def _render(self, document: bytes, payload: bytes, endpoints: Sequence[EndpointRow]) -> bytes:
         serializer = self._service.serializer
