@@ -1,54 +1,61 @@
-"""The composition root: every part of the server is made and joined here, and started and stopped
-in order.
+"""The composition root: creates the parts of the server, connects them, starts and stops them.
+
+Start reading at `create_app`. `Assembly` creates the parts that a fault can replace; it can do so
+again while the server runs, because what has to be remembered is in the database.
 """
 
+import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from aiohttp import web
 
-from hookproof.mockserver.api.listener import Listener
-from hookproof.mockserver.api.request_pipeline import Limits
-from hookproof.mockserver.api.response import Answering
-from hookproof.mockserver.assembly import Assembly, Randomness
+from hookproof.mockserver.api.docs import build_docs_pages
+from hookproof.mockserver.api.handlers import build_handlers
+from hookproof.mockserver.api.listener import ApiListener
+from hookproof.mockserver.api.request_journal import RequestJournal
+from hookproof.mockserver.api.request_pipeline import RequestLimits, RequestPipeline
+from hookproof.mockserver.api.response import Responder
+from hookproof.mockserver.api.service import Dispatch, Service
 from hookproof.mockserver.collaborators import Collaborators
-from hookproof.mockserver.control.fixtures import FixtureLoader, Fixtures
-from hookproof.mockserver.control.listener import Control
+from hookproof.mockserver.control.fixtures import FixtureLoader, ProjectFixtures
+from hookproof.mockserver.control.listener import ControlListener
+from hookproof.mockserver.delivery.engine import DeliveryEngine
 from hookproof.mockserver.delivery.engine_dispatch import EngineDispatch
 from hookproof.mockserver.delivery.http_client.egress import Network
 from hookproof.mockserver.delivery.http_client.tls import TlsContexts
+from hookproof.mockserver.delivery.store_port import OutcomeObserver
 from hookproof.mockserver.faults.live import LiveFaults, Order
 from hookproof.mockserver.faults.registry import Fault, with_faults
-from hookproof.mockserver.notifications.assembly import notifier_for
-from hookproof.mockserver.notifications.bounds import Bounds
+from hookproof.mockserver.notifications.assembly import create_notifier
+from hookproof.mockserver.notifications.limits import NotificationLimits
 from hookproof.mockserver.notifications.mail import MailServer
 from hookproof.mockserver.notifications.notifier import Notifier
+from hookproof.mockserver.randomness import Randomness, strictly_increasing
 from hookproof.mockserver.store.contacts import Contacts
 from hookproof.mockserver.store.database import IN_MEMORY, Database
-from hookproof.spec.dialect.model import Answer, Dialect
+from hookproof.mockserver.store.identifiers import create_identifier_source, create_timestamp_writer
+from hookproof.mockserver.store.sources import SourceTable
+from hookproof.mockserver.undecided_answers import require_decided
+from hookproof.spec.contract.service_contract import contract_for
+from hookproof.spec.dialect.model import Dialect
 
 REQUEST_S: Final = 5.0
 _SHUTDOWN_S: Final = 5.0
 _LAST_NOTIFICATIONS_S: Final = 1.0
 _BACKLOG: Final = 4096
-_MAY_STAY_OPEN: Final = ("delivery.notify_on", "delivery.own_events")
-
-
-class Unsettled(Exception):
-    """The dialect leaves answers open that a server must have; the text names them."""
 
 
 class App:
-    """The server's parts, joined; `start` and `stop` belong in one event loop."""
+    """A complete server; call `start` and `stop` in the same event loop."""
 
     def __init__(
         self,
         *,
-        listener: Listener,
-        control: Control,
+        listener: ApiListener,
+        control: ControlListener,
         database: Database,
         dispatch: EngineDispatch,
         notifier: Notifier,
@@ -63,42 +70,137 @@ class App:
     async def start(
         self, host: str, port: int, control_host: str, control_port: int
     ) -> tuple[int, int]:
-        """Listen; returns the ports of the API and of the control listener. Raises OSError."""
+        """Listen; return the ports of the API and of the control listener. Raises OSError."""
         self._listener.watch()
         await self._dispatch.start()
-        ports = []
-        places = (
-            (web.ServerRunner(self._listener, shutdown_timeout=_SHUTDOWN_S), host, port),
-            (
-                web.AppRunner(
-                    self._control.application(), access_log=None, shutdown_timeout=_SHUTDOWN_S
-                ),
-                control_host,
-                control_port,
-            ),
+        api = web.ServerRunner(self._listener, shutdown_timeout=_SHUTDOWN_S)
+        control = web.AppRunner(
+            self._control.application(), access_log=None, shutdown_timeout=_SHUTDOWN_S
         )
-        for runner, place, number in places:
-            self._runners.append(runner)
-            await runner.setup()
-            site = web.TCPSite(runner, place, number, backlog=_BACKLOG)
-            await site.start()
-            ports.append(runner.addresses[0][1])
-        return ports[0], ports[1]
+        return (
+            await self._listen(api, host, port),
+            await self._listen(control, control_host, control_port),
+        )
 
     async def stop(self) -> None:
-        """Stop listening, let what is in progress finish, and close the store."""
+        """Stop listening, let what is in progress finish, and close the database."""
         for runner in self._runners:
             await runner.cleanup()
         await self._dispatch.stop(_SHUTDOWN_S)
         await self._notifier.stop(_LAST_NOTIFICATIONS_S)
         self._database.close()
 
+    async def _listen(self, runner: web.BaseRunner, host: str, port: int) -> int:
+        self._runners.append(runner)
+        await runner.setup()
+        await web.TCPSite(runner, host, port, backlog=_BACKLOG).start()
+        return int(runner.addresses[0][1])
+
+
+class Assembly:
+    """Creates API pipelines and delivery engines over one database.
+
+    Deliveries trust the CA in `ca_file` and go to loopback and to the networks in `egress`;
+    `observer` is called for each delivery that is given up.
+    """
+
+    def __init__(
+        self,
+        dialect: Dialect,
+        projects: Mapping[str, Sequence[str]],
+        *,
+        database: Database,
+        randomness: Randomness,
+        clock: Callable[[], float],
+        limits: RequestLimits,
+        ca_file: Path | None,
+        egress: Sequence[Network],
+        observer: OutcomeObserver | None = None,
+    ) -> None:
+        self._dialect = dialect
+        self._projects = projects
+        self._database = database
+        self._randomness = randomness
+        self._clock = clock
+        self._limits = limits
+        self._ca_file = ca_file
+        self._egress = egress
+        self._observer = observer
+        self._contract = contract_for(dialect)
+        self._pages = build_docs_pages(self._contract)
+        self._now = strictly_increasing(clock)
+        self._timestamp = create_timestamp_writer(dialect.representation.timestamp.value)
+        form = dialect.representation.identifier.value
+        self._identifier = create_identifier_source(
+            form, randomness.identifiers, randomness.time_ns
+        )
+        self._cursor_seal = database.cursor_seal(randomness.secrets)
+        self.journal = RequestJournal(clock)
+
+    def engine(self, collaborators: Collaborators) -> DeliveryEngine:
+        """Create a delivery engine; raises OSError or ssl.SSLError for an unusable `ca_file`."""
+        return DeliveryEngine(
+            collaborators.deliveries(self._database, self._dialect, self._clock),
+            self._dialect,
+            clock=self._clock,
+            rng=self._randomness.jitter,
+            ca_file=self._ca_file,
+            egress=collaborators.delivery.egress(self._egress),
+            log=logging.getLogger("hookproof.mockserver.delivery"),
+            made_of=collaborators.delivery,
+            observer=self._observer,
+            answered=self.journal.counts.total,
+        )
+
+    def service(self, collaborators: Collaborators, dispatch: Dispatch) -> Service:
+        database, dialect = self._database, self._dialect
+        return Service(
+            dialect=dialect,
+            contract=self._contract,
+            errors=collaborators.errors.of(dialect),
+            serializer=collaborators.serializer(self._contract, dialect),
+            database=database,
+            endpoints=collaborators.endpoints(database),
+            portal_links=collaborators.portal_links(database),
+            sources=SourceTable(database),
+            events=collaborators.events(database),
+            now=self._now,
+            timestamp=self._timestamp,
+            identifier=self._identifier,
+            secrets=collaborators.secrets(
+                rules=dialect.signatures.secret, entropy=self._randomness.secrets
+            ),
+            pager=collaborators.pager,
+            listing=collaborators.listing,
+            cursor_seal=self._cursor_seal,
+            dispatch=dispatch,
+        )
+
+    def pipeline(self, collaborators: Collaborators, service: Service) -> RequestPipeline:
+        handlers = build_handlers(
+            collaborators.endpoint_handlers(service),
+            collaborators.portal_link_handlers(service),
+            collaborators.source_handlers(service),
+            collaborators.event_handlers(service),
+        )
+        return collaborators.pipeline(
+            self._contract,
+            handlers,
+            api_keys=collaborators.api_keys.of(self._projects, self._dialect, service.errors),
+            errors=service.errors,
+            limits=self._limits,
+            database=self._database,
+            journal=self.journal,
+            pages=self._pages,
+            routes=collaborators.routes,
+        )
+
 
 def create_app(
     dialect: Dialect,
     projects: Mapping[str, Sequence[str]],
     *,
-    fixtures: Fixtures,
+    fixtures: ProjectFixtures,
     path: str = IN_MEMORY,
     seed: int | None = None,
     ca_file: Path | None = None,
@@ -108,59 +210,49 @@ def create_app(
     faults: Sequence[Fault] = (),
     orders: Sequence[Order] = (),
     mail_server: MailServer | None = None,
-    notifications: Bounds | None = None,
+    notifications: NotificationLimits | None = None,
 ) -> App:
-    """Make a server for these projects, given as id and keys; call it in a running event loop.
+    """Create a server for these projects (API keys by project id), in a running event loop.
 
-    `ca_file` and `egress` say whom deliveries trust and where they may go. `request_s` are the
-    seconds in which a request's head must arrive, and then its body. `faults` are what it does
-    wrong, and `orders` which of its answers are spoilt. Without a `mail_server` no e-mail is sent.
-    Raises Unsettled, UnusableDatabase, BadRecord, BadOrder, and OSError or ssl.SSLError for an
-    unusable `ca_file`.
+    Deliveries trust the CA in `ca_file` and go to loopback and to the networks in `egress`. A
+    request's head, and then its body, must each arrive within `request_s` seconds. `faults` are
+    built in from the start, `orders` alter single responses. Without `mail_server` no e-mail is
+    sent.
+
+    Raises UndecidedAnswers, UnusableDatabase, BadRecord, BadOrder, and OSError or ssl.SSLError for
+    an unusable `ca_file`.
     """
-    settle(dialect)
-    randomness = Randomness.of(seed)
+    require_decided(dialect)
     database = Database(path, dialect=dialect.name)
-    notifier = notifier_for(
+    notifier = create_notifier(
         dialect,
-        Contacts(database).of,
+        Contacts(database).find,
         clock=clock,
         trust=TlsContexts(ca_file),
         egress=egress,
         mail_server=mail_server,
-        bounds=notifications or Bounds(),
+        limits=notifications or NotificationLimits(),
     )
-    limits = Limits(body_bytes=dialect.requests.size_limit, arrival_s=request_s)
+    limits = RequestLimits(body_bytes=dialect.requests.size_limit, arrival_s=request_s)
     assembly = Assembly(
         dialect,
         projects,
         database=database,
-        randomness=randomness,
+        randomness=Randomness.from_seed(seed),
         clock=clock,
         limits=limits,
         ca_file=ca_file,
         egress=egress,
         observer=notifier,
     )
-    made_of = with_faults(Collaborators(), faults)
-    dispatch = EngineDispatch(assembly.engine(made_of))
-    service = assembly.service(made_of, dispatch)
+    collaborators = with_faults(Collaborators(), faults)
+    dispatch = EngineDispatch(assembly.engine(collaborators))
+    service = assembly.service(collaborators, dispatch)
     loader = FixtureLoader(service, list(projects))
-    if not database.holds_resources():
+    if not database.has_resources():
         loader.load(fixtures)
-
-    async def join_anew(further: Sequence[Fault]) -> Answering:
-        """The API with further faults; what is pending in the store goes on with an engine that has
-        them too.
-        """
-        joined = with_faults(made_of, further)
-        await dispatch.replace(assembly.engine(joined), _SHUTDOWN_S)
-        return assembly.api(joined, assembly.service(joined, dispatch))
-
-    live = LiveFaults(assembly.api(made_of, service), dialect, join_anew)
-    for order in orders:
-        live.arm_answering(order)
-    control = Control(
+    live = _live_faults(assembly, collaborators, dispatch, service, orders)
+    control = ControlListener(
         service,
         loader=loader,
         fixtures=fixtures,
@@ -168,27 +260,29 @@ def create_app(
         faults=live,
         notifier=notifier,
     )
-    listener = Listener(live, service.refusals, limits)
+    listener = ApiListener(live, service.errors, limits)
     return App(
         listener=listener, control=control, database=database, dispatch=dispatch, notifier=notifier
     )
 
 
-def settle(dialect: Dialect) -> None:
-    """Raise Unsettled if a gap is undecided, other than those that this server answers by keeping
-    silent.
-    """
-    open_answers = [name for name in _undecided(dialect, "") if name not in _MAY_STAY_OPEN]
-    if open_answers:
-        raise Unsettled(f"the dialect {dialect.name} leaves undecided: {', '.join(open_answers)}")
+def _live_faults(
+    assembly: Assembly,
+    collaborators: Collaborators,
+    dispatch: EngineDispatch,
+    service: Service,
+    orders: Sequence[Order],
+) -> LiveFaults:
+    async def rebuild(faults: Sequence[Fault]) -> Responder:
+        """Replace the delivery engine and create a pipeline that both have these faults as well.
 
+        Deliveries that are pending in the database continue with the new engine.
+        """
+        faulty = with_faults(collaborators, faults)
+        await dispatch.replace(assembly.engine(faulty), _SHUTDOWN_S)
+        return assembly.pipeline(faulty, assembly.service(faulty, dispatch))
 
-def _undecided(group: Any, where: str) -> list[str]:
-    found = []
-    for field in fields(group):
-        value = getattr(group, field.name)
-        if isinstance(value, Answer):
-            found += [] if value.decided else [f"{where}{field.name}"]
-        elif is_dataclass(value):
-            found += _undecided(value, f"{where}{field.name}.")
-    return found
+    live = LiveFaults(assembly.pipeline(collaborators, service), service.dialect, rebuild)
+    for order in orders:
+        live.arm_answering(order)
+    return live

@@ -1,4 +1,4 @@
-"""`hookproof serve`: the reference server as a process."""
+"""`hookproof serve`: runs the reference server as a process. Start reading at `serve`."""
 
 import asyncio
 import gc
@@ -16,8 +16,13 @@ from typing import Any, Final
 import click
 import uvloop
 
-from hookproof.mockserver.app import REQUEST_S, Unsettled, create_app
-from hookproof.mockserver.control.fixtures import DEFAULT_PATH, BadRecord, Fixtures, read_fixtures
+from hookproof.mockserver.app import REQUEST_S, App, create_app
+from hookproof.mockserver.control.fixtures import (
+    DEFAULT_PATH,
+    BadRecord,
+    ProjectFixtures,
+    read_fixtures,
+)
 from hookproof.mockserver.delivery.http_client.egress import Network
 from hookproof.mockserver.faults.live import BadOrder
 from hookproof.mockserver.faults.selection import ChosenFaults, chosen_faults, listed_faults
@@ -25,6 +30,7 @@ from hookproof.mockserver.notifications.mail import SENDER, MailServer
 from hookproof.mockserver.option_types import HostPort, MailboxType, NetworkType, ProjectKey
 from hookproof.mockserver.project_file import read_projects
 from hookproof.mockserver.store.database import IN_MEMORY, UnusableDatabase
+from hookproof.mockserver.undecided_answers import UndecidedAnswers
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.spec.strict_yaml.reader import FileProblems
@@ -36,14 +42,14 @@ _COLLECT_AFTER: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """What the command line says; addresses are host and port."""
+class ServeSettings:
+    """The command line, parsed. `api` and `control` are host and port."""
 
     api: tuple[str, int]
     control: tuple[str, int]
     dialect: Dialect
     projects: Mapping[str, Sequence[str]]
-    fixtures: Fixtures
+    fixtures: ProjectFixtures
     database: str
     seed: int | None
     ca_file: Path | None
@@ -55,13 +61,12 @@ class Settings:
     until_stdin_closes: bool
 
 
-class Unusable(click.ClickException):
-    """A setting that the server cannot start with: one line, and the exit code for configuration."""
+class UnusableSetting(click.ClickException):
+    """A setting that the server cannot start with; the message is one line."""
 
     exit_code = USAGE
 
     def show(self, file: Any = None) -> None:
-        """Print the problem."""
         click.echo(f"hookproof serve: {self.message}", err=True)
 
 
@@ -72,7 +77,7 @@ class Unusable(click.ClickException):
     default=5005,
     show_default=True,
     type=click.IntRange(0, 65535),
-    help="Its port; 0: any.",
+    help="Port of the API; 0 chooses a free one.",
 )
 @click.option(
     "--dialect",
@@ -85,37 +90,45 @@ class Unusable(click.ClickException):
     "pairs",
     multiple=True,
     type=ProjectKey(),
-    help="A project and its key; may be repeated.",
+    help="A project and its API key; may be repeated.",
 )
 @click.option(
     "--projects",
     "projects_file",
     type=click.Path(path_type=Path),
-    help="YAML file with projects and keys.",
+    help="YAML file with projects and API keys.",
 )
 @click.option(
     "--control", default="127.0.0.1:0", type=HostPort(), help="Address of the control listener."
 )
-@click.option("--fixtures", default="default", show_default=True, help="default, none, or a file.")
 @click.option(
-    "--db", "database", default=IN_MEMORY, help="Database file; without it everything is in memory."
+    "--fixtures",
+    default="default",
+    show_default=True,
+    help="Portal links and sources to start with: default, none, or a YAML file.",
 )
-@click.option("--seed", type=int, help="Makes identifiers, secrets and jitter repeatable.")
+@click.option(
+    "--db",
+    "database",
+    default=IN_MEMORY,
+    help="SQLite database file; by default everything is in memory.",
+)
+@click.option("--seed", type=int, help="Make identifiers, secrets and jitter repeatable.")
 @click.option(
     "--ca",
     "ca_file",
     type=click.Path(path_type=Path),
-    help="PEM file of the authority that deliveries trust.",
+    help="PEM file of the certificate authority that deliveries trust.",
 )
 @click.option(
     "--allow-egress",
     "egress",
     multiple=True,
     type=NetworkType(),
-    help="Network, besides loopback, to deliver to.",
+    help="Network that deliveries may go to besides loopback; may be repeated.",
 )
 @click.option(
-    "--smtp", type=HostPort(), help="Mail server for notifications; without it no e-mail is sent."
+    "--smtp", type=HostPort(), help="Mail server for notifications; by default no e-mail is sent."
 )
 @click.option(
     "--smtp-from",
@@ -123,7 +136,7 @@ class Unusable(click.ClickException):
     default=SENDER,
     show_default=True,
     type=MailboxType(),
-    help="Sender of these e-mails.",
+    help="Sender of notifications by e-mail.",
 )
 @click.option(
     "--request-timeout",
@@ -131,25 +144,25 @@ class Unusable(click.ClickException):
     default=REQUEST_S,
     show_default=True,
     type=click.FloatRange(0, min_open=True),
-    help="Seconds in which a request's head, and then its body, must arrive.",
+    help="Seconds within which a request's head, and then its body, must arrive.",
 )
 @click.option(
     "--fault",
     "faults",
     multiple=True,
     metavar="NAME",
-    help="Misbehave: a name, or late:delay_s=2,rate=0.1 (repeat).",
+    help="Fault to plant: NAME, or for example late:delay_s=2,rate=0.1; may be repeated.",
 )
 @click.option(
     "--variant",
     "variants",
     multiple=True,
     metavar="NAME",
-    help="Differ so, as the document allows.",
+    help="Conforming variant to run as; may be repeated.",
 )
-@click.option("--list-faults", is_flag=True, help="List the faults and variants, and do not start.")
+@click.option("--list-faults", is_flag=True, help="List the faults and variants, then exit.")
 @click.option(
-    "--json", "as_json", is_flag=True, help="Print the addresses as a line of JSON when ready."
+    "--json", "as_json", is_flag=True, help="Print the addresses as one line of JSON when ready."
 )
 @click.option("--until-stdin-closes", is_flag=True, help="Stop when standard input ends.")
 def serve(
@@ -173,47 +186,65 @@ def serve(
     as_json: bool,
     until_stdin_closes: bool,
 ) -> None:
-    """Run the reference server until it is told to stop."""
+    """Run the reference server until it is stopped."""
     logging.basicConfig(
         stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
     )
     try:
-        spoken = load_dialect(dialect)
+        loaded_dialect = load_dialect(dialect)
         if list_faults:
-            click.echo(listed_faults(spoken, as_json=as_json))
+            click.echo(listed_faults(loaded_dialect, as_json=as_json))
             return
-        settings = Settings(
+        settings = ServeSettings(
             api=(host, port),
             control=control,
-            dialect=spoken,
+            dialect=loaded_dialect,
             projects=read_projects(projects_file, pairs) or _DEFAULT_PROJECTS,
-            fixtures=_fixtures(fixtures, spoken),
+            fixtures=_fixtures(fixtures, loaded_dialect),
             database=database,
             seed=seed,
             ca_file=ca_file,
             egress=egress,
-            mail_server=None
-            if smtp is None
-            else MailServer(host=smtp[0], port=smtp[1], sender=sender),
+            mail_server=_mail_server(smtp, sender),
             request_s=request_s,
-            faults=chosen_faults(faults, variants, spoken),
+            faults=chosen_faults(faults, variants, loaded_dialect),
             as_json=as_json,
             until_stdin_closes=until_stdin_closes,
         )
         uvloop.run(_serve(settings))
-    except (FileProblems, Unsettled, UnusableDatabase, BadRecord, BadOrder) as problem:
-        raise Unusable(str(problem)) from None
+    except (FileProblems, UndecidedAnswers, UnusableDatabase, BadRecord, BadOrder) as problem:
+        raise UnusableSetting(str(problem)) from None
 
 
-def _fixtures(name: str, dialect: Dialect) -> Fixtures:
+def _fixtures(name: str, dialect: Dialect) -> ProjectFixtures:
     if name == "none":
-        return Fixtures()
+        return ProjectFixtures()
     return read_fixtures(DEFAULT_PATH if name == "default" else Path(name), dialect)
 
 
-async def _serve(settings: Settings) -> None:
+def _mail_server(smtp: tuple[str, int] | None, sender: str) -> MailServer | None:
+    return None if smtp is None else MailServer(host=smtp[0], port=smtp[1], sender=sender)
+
+
+async def _serve(settings: ServeSettings) -> None:
+    app = _create_app(settings)
+    _prepare_process()
+    stopped = _stop_event(settings)
     try:
-        app = create_app(
+        ports = await app.start(*settings.api, *settings.control)
+    except OSError as problem:
+        await app.stop()
+        raise UnusableSetting(
+            f"cannot listen: {problem.strerror or problem}; choose another --port or --control"
+        ) from None
+    _announce(settings, *ports)
+    await stopped.wait()
+    await app.stop()
+
+
+def _create_app(settings: ServeSettings) -> App:
+    try:
+        return create_app(
             settings.dialect,
             settings.projects,
             fixtures=settings.fixtures,
@@ -226,27 +257,17 @@ async def _serve(settings: Settings) -> None:
             faults=settings.faults.catalogued,
             orders=settings.faults.orders,
         )
-    except OSError as problem:  # ssl.SSLError is one too
-        raise Unusable(
+    except OSError as problem:  # ssl.SSLError is a subclass
+        raise UnusableSetting(
             f"--ca {settings.ca_file} cannot be used: {problem.strerror or problem}"
         ) from None
-    _make_room()
-    told = _end(settings)
-    try:
-        ports = await app.start(*settings.api, *settings.control)
-    except OSError as problem:
-        await app.stop()
-        raise Unusable(
-            f"cannot listen: {problem.strerror or problem}; choose another --port or --control"
-        ) from None
-    _announce(settings, *ports)
-    await told.wait()
-    await app.stop()
 
 
-def _make_room() -> None:
-    """Thousands of idle connections need descriptors; what lives for ever need not be collected
-    again and again.
+def _prepare_process() -> None:
+    """Raise the limit of open files, for thousands of idle connections, and tune the collector.
+
+    What was created until now lives as long as the process: freezing it keeps the garbage collector
+    from visiting it again and again.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < hard:
@@ -256,42 +277,39 @@ def _make_room() -> None:
     gc.set_threshold(_COLLECT_AFTER, 10, 10)
 
 
-def _announce(settings: Settings, port: int, control_port: int) -> None:
-    addresses = {
-        "api": f"http://{_host(settings.api[0])}:{port}",
-        "control": f"http://{_host(settings.control[0])}:{control_port}",
-        "projects": list(settings.projects),
-    }
+def _announce(settings: ServeSettings, port: int, control_port: int) -> None:
+    api = f"http://{_bracketed(settings.api[0])}:{port}"
+    control = f"http://{_bracketed(settings.control[0])}:{control_port}"
+    projects = list(settings.projects)
     if settings.as_json:
-        click.echo(json.dumps(addresses))
+        click.echo(json.dumps({"api": api, "control": control, "projects": projects}))
     else:
         click.echo(
-            f"Serving the dialect {settings.dialect.name} at {addresses['api']} (docs at {addresses['api']}/docs), "
-            f"control at {addresses['control']}, projects: {', '.join(settings.projects)}"
+            f"Serving the dialect {settings.dialect.name} at {api} (docs at {api}/docs), "
+            f"control at {control}, projects: {', '.join(projects)}"
         )
     sys.stdout.flush()
 
 
-def _host(host: str) -> str:
+def _bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _end(settings: Settings) -> asyncio.Event:
-    """The event that a signal sets, or the end of standard input if that was asked for."""
+def _stop_event(settings: ServeSettings) -> asyncio.Event:
+    """Return an event that SIGTERM and SIGINT set, and the end of standard input if asked for."""
     loop = asyncio.get_running_loop()
-    told = asyncio.Event()
+    stopped = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, told.set)
+        loop.add_signal_handler(number, stopped.set)
     if settings.until_stdin_closes:
         try:
-            loop.add_reader(STDIN, _drain, told)
-        except PermissionError:  # a file or /dev/null, which nobody holds open: its end has come
-            told.set()
-    return told
+            loop.add_reader(STDIN, _drain_stdin, stopped)
+        except PermissionError:  # a file or /dev/null cannot be watched: it is at its end already
+            stopped.set()
+    return stopped
 
 
-def _drain(told: asyncio.Event) -> None:
-    """What arrives is thrown away; its end is what counts."""
+def _drain_stdin(stopped: asyncio.Event) -> None:
     if not os.read(STDIN, 4096):
         asyncio.get_running_loop().remove_reader(STDIN)
-        told.set()
+        stopped.set()

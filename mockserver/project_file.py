@@ -36,15 +36,12 @@ _SCHEMA: Final[Mapping[str, Any]] = {
 def read_projects(
     path: Path | None, pairs: Iterable[tuple[str, str]]
 ) -> Mapping[str, Sequence[str]]:
-    """All projects with their keys, one project may have several; raises
-    spec.yaml_file.FileProblems.
+    """Return the API keys by project id, from the file and from (id, key) pairs.
+
+    A project may have several keys. Raises spec.strict_yaml.FileProblems.
     """
-    listed = (
-        []
-        if path is None
-        else [(one["id"], one["api_key"]) for one in read_yaml(path, _SCHEMA)["projects"]]
-    )
-    projects: dict[str, list[str]] = {}
-    for project, key in (*listed, *pairs):
-        projects.setdefault(project, []).append(key)
-    return projects
+    records = [] if path is None else read_yaml(path, _SCHEMA)["projects"]
+    keys: dict[str, list[str]] = {}
+    for project, key in (*((record["id"], record["api_key"]) for record in records), *pairs):
+        keys.setdefault(project, []).append(key)
+    return keys

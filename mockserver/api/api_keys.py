@@ -1,69 +1,68 @@
-"""Projects and their API keys (section 5): who may call what, told in constant time."""
+"""API keys of projects (section 5): who may call what. Keys are compared in constant time."""
 
 import hmac
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hookproof.mockserver.api.errors import Refusal, Refusals
+from hookproof.mockserver.api.errors import ApiError, ErrorResponses
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import KeyScope
 
 
 @dataclass(frozen=True, slots=True)
-class Keys:
-    """The keys of every project, as the Authorization header must carry them."""
+class ApiKeys:
+    """The keys of every project, in the form in which the Authorization header carries them."""
 
     _expected: Mapping[str, tuple[bytes, ...]]
     _dialect: Dialect
-    _refusals: Refusals
+    _errors: ErrorResponses
 
     @classmethod
     def of(
-        cls, projects: Mapping[str, Sequence[str]], dialect: Dialect, refusals: Refusals
-    ) -> "Keys":
-        """The keys of these projects, by the project's id."""
+        cls, projects: Mapping[str, Sequence[str]], dialect: Dialect, errors: ErrorResponses
+    ) -> "ApiKeys":
+        """Build the keys from the texts of keys by project id."""
         form = dialect.authentication.key_format
         expected = {
             project: tuple(form.format(key=key).encode("utf-8", "surrogateescape") for key in keys)
             for project, keys in projects.items()
         }
-        return cls(expected, dialect, refusals)
+        return cls(expected, dialect, errors)
 
     @property
     def projects(self) -> tuple[str, ...]:
-        """The ids of all projects."""
         return tuple(self._expected)
 
     def check(self, project: str, header: str | None) -> None:
-        """Raise Refusal unless the header opens the project.
+        """Raise ApiError unless the header carries a key for the project.
 
-        A project is called unknown only to the holder of some key, so that strangers cannot look
-        for projects.
+        Only the holder of a valid key is told that a project is unknown, so that strangers cannot
+        probe for project ids.
         """
         given = b"" if header is None else header.encode("utf-8", "surrogateescape")
-        if given and self._opens(project, given):
+        if given and self._matches(project, given):
             return
         rules = self._dialect.authentication
         if not given:
             raise self._unauthorized(
                 rules.missing_key_status.value, "the Authorization header carries no key"
             )
-        if not any(self._opens(other, given) for other in self._expected):
+        if not any(self._matches(other, given) for other in self._expected):
             raise self._unauthorized(
                 rules.wrong_key_status.value, "the Authorization header carries no valid key"
             )
         if project not in self._expected:
-            raise self._refusals.unknown_project()
+            raise self._errors.unknown_project()
         if rules.key_scope.value is not KeyScope.ACCOUNT:
             raise self._unauthorized(
                 rules.foreign_key_status.value, "the key belongs to another project"
             )
 
-    def _opens(self, project: str, given: bytes) -> bool:
+    def _matches(self, project: str, given: bytes) -> bool:
         for expected in self._expected.get(project, ()):
             if hmac.compare_digest(expected, given):
                 return True
         return False
 
-    def _unauthorized(self, status: int, message: str) -> Refusal:
-        return Refusal(status=status, message=message)
+    def _unauthorized(self, status: int, message: str) -> ApiError:
+        return ApiError(status=status, message=message)

@@ -1,6 +1,4 @@
-"""The contract for people and tools: `/openapi.yaml`, specialised for the dialect, and `/docs`,
-which shows it.
-"""
+"""The contract for people and tools: `/openapi.yaml`, specialised for the dialect, and `/docs`."""
 
 from collections.abc import Callable, Mapping
 from functools import cache, partial
@@ -10,8 +8,8 @@ from typing import Final
 
 import yaml
 
-from hookproof.mockserver.api.request_pipeline import Page
-from hookproof.mockserver.api.response import Answer
+from hookproof.mockserver.api.request_pipeline import DocsPage
+from hookproof.mockserver.api.response import ApiResponse
 from hookproof.spec.contract.service_contract import Contract
 
 DOCUMENT_PATH: Final = "/openapi.yaml"
@@ -32,19 +30,21 @@ _HTML: Final = f"""<!doctype html>
 </body>
 </html>
 """
-_START: Final = f'SwaggerUIBundle({{url: "{DOCUMENT_PATH}", dom_id: "#docs", validatorUrl: null, deepLinking: true}});\n'
-# Nothing is loaded from elsewhere, so the page works without a network and tells nobody what is
-# looked at.
+_START: Final = (
+    f'SwaggerUIBundle({{url: "{DOCUMENT_PATH}", dom_id: "#docs", '
+    "validatorUrl: null, deepLinking: true});\n"
+)
+# Nothing is loaded from other hosts: the page works offline and reveals nothing to them.
 _HEADERS: Final = {
-    "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:",
+    "Content-Security-Policy": (
+        "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
+    ),
     "X-Content-Type-Options": "nosniff",
 }
 
 
-def documentation_pages(contract: Contract) -> Mapping[str, Page]:
-    """The pages, by path. Each is made when it is first asked for, since starting up is not the
-    time.
-    """
+def build_docs_pages(contract: Contract) -> Mapping[str, DocsPage]:
+    """Return the pages by path. Each is built when it is first requested: start-up stays fast."""
 
     @cache
     def document() -> bytes:
@@ -68,9 +68,9 @@ def documentation_pages(contract: Contract) -> Mapping[str, Page]:
     return pages
 
 
-def _page(media_type: str, content: Callable[[], bytes]) -> Page:
-    def page() -> Answer:
-        return Answer(
+def _page(media_type: str, content: Callable[[], bytes]) -> DocsPage:
+    def page() -> ApiResponse:
+        return ApiResponse(
             HTTPStatus.OK, content(), media_type=f"{media_type}; charset=utf-8", headers=_HEADERS
         )
 

@@ -1,8 +1,7 @@
-"""The API's listener: aiohttp's low-level server, with refusals in the dialect's body even for
-broken HTTP.
+"""The API's listener: aiohttp's low-level server, with the dialect's errors even for broken HTTP.
 
-A connection whose request head dawdles is told so and closed; one that is idle between requests is
-closed quietly.
+A client whose request head does not arrive in time gets an error response and is disconnected; a
+connection that is idle between requests is closed without one.
 """
 
 import asyncio
@@ -14,10 +13,11 @@ from typing import Any, Final
 from aiohttp import web
 from aiohttp.web_request import BaseRequest
 
-from hookproof.mockserver.api.errors import Refusals, fault
-from hookproof.mockserver.api.request_pipeline import Limits
-from hookproof.mockserver.api.response import Answer, Answering
+from hookproof.mockserver.api.errors import ErrorResponses, internal_error
+from hookproof.mockserver.api.request_pipeline import RequestLimits
+from hookproof.mockserver.api.response import ApiResponse, Responder
 
+# How often connections are checked for a head that arrives too slowly.
 _SWEEP_S: Final = 0.2
 _IDLE_S: Final = 75.0
 _LINGERING_S: Final = 2.0
@@ -26,20 +26,23 @@ _log = logging.getLogger(__name__)
 
 
 class _Connection(web.RequestHandler):
-    """One connection; remembers since when the head of a request has been arriving."""
+    """One connection; records since when the head of a request has been arriving."""
 
-    __slots__ = ("head_since", "refuse")
+    __slots__ = ("error_response", "head_since")
 
-    def __init__(self, manager: "Listener", **options: Any) -> None:
+    def __init__(self, manager: "ApiListener", **options: Any) -> None:
         super().__init__(manager, **options)
         self.head_since: float | None = None
-        self.refuse = manager.refuse
+        self.error_response = manager.error_response
 
     def data_received(self, data: bytes) -> None:
-        """Bytes of a head, of a body or of both; `Listener.answer` knows when a head was complete."""
+        """Note when bytes arrive; `ApiListener._answer` resets the time once a head is complete."""
         if self.head_since is None:
             self.head_since = self._loop.time()
         super().data_received(data)
+
+    def head_is_late(self, latest: float) -> bool:
+        return self.head_since is not None and self.head_since < latest
 
     def handle_error(
         self,
@@ -48,16 +51,16 @@ class _Connection(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """What aiohttp could not read as HTTP."""
+        """Answer what aiohttp could not parse as HTTP."""
         if status >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
             _log.error("a request could not be handled", exc_info=exc)
-        return self.refuse(status)
+        return self.error_response(status)
 
 
-class Listener(web.Server):
-    """Accepts connections for whoever answers."""
+class ApiListener(web.Server):
+    """Accepts connections and passes each request to a Responder."""
 
-    def __init__(self, api: Answering, refusals: Refusals, limits: Limits) -> None:
+    def __init__(self, api: Responder, errors: ErrorResponses, limits: RequestLimits) -> None:
         super().__init__(
             self._answer,
             access_log=None,
@@ -66,22 +69,22 @@ class Listener(web.Server):
             lingering_time=_LINGERING_S,
         )
         self._api = api
-        self._refusals = refusals
+        self._errors = errors
         self._limits = limits
         self._sweeper: asyncio.Task[None] | None = None
 
     def __call__(self) -> web.RequestHandler:
-        """A handler for a new connection."""
+        """Create the protocol of a new connection; asyncio calls this."""
         return _Connection(self, loop=self._loop, **self._kwargs)
 
-    def refuse(self, status: int) -> Answer:
-        """The answer to something that is not HTTP, or that this server failed at."""
+    def error_response(self, status: int) -> ApiResponse:
+        """Build the response to a request that is not HTTP, or that made this server fail."""
         ours = status >= http.HTTPStatus.INTERNAL_SERVER_ERROR
-        refusal = fault() if ours else self._refusals.malformed("the request is not HTTP")
-        return self._refusals.answer(replace(refusal, last=True))
+        error = internal_error() if ours else self._errors.malformed("the request is not HTTP")
+        return self._errors.response(replace(error, close_connection=True))
 
     def watch(self) -> None:
-        """Begin to look for connections that dawdle."""
+        """Start to look for clients that send a request head too slowly."""
         self._sweeper = asyncio.get_running_loop().create_task(self._sweep())
 
     async def shutdown(self, timeout: float | None = None) -> None:
@@ -90,7 +93,7 @@ class Listener(web.Server):
             self._sweeper.cancel()
         await super().shutdown(timeout)
 
-    async def _answer(self, request: BaseRequest) -> Answer:
+    async def _answer(self, request: BaseRequest) -> ApiResponse:
         connection = request.protocol
         assert isinstance(connection, _Connection)
         connection.head_since = None
@@ -104,13 +107,10 @@ class Listener(web.Server):
             await asyncio.sleep(_SWEEP_S)
             latest = self._loop.time() - self._limits.arrival_s
             for connection in self.connections:
-                if (
-                    isinstance(connection, _Connection)
-                    and (connection.head_since or latest) < latest
-                ):
+                if isinstance(connection, _Connection) and connection.head_is_late(latest):
                     self._close_slow(connection)
 
     def _close_slow(self, connection: _Connection) -> None:
         if connection.transport is not None:
-            connection.transport.write(self._refusals.answer(self._refusals.slow()).alone())
+            connection.transport.write(self._errors.response(self._errors.slow()).to_bytes())
         connection.force_close()

@@ -1,8 +1,8 @@
 """Pages and cursors of the two list operations (sections 2.2, 4.4, 4.7 and 8).
 
-An opaque cursor carries its position, the filters and the order, so that a list goes on as it began
-whatever else the next request says. A cursor that is an identifier names the item beside it and can
-carry nothing more.
+An opaque cursor carries its position, the filters and the order, so that a list continues as it
+began whatever the next request's other parameters are. A cursor that is an identifier names the
+item next to it and can carry nothing else.
 """
 
 import base64
@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
-from hookproof.mockserver.api.errors import Refusals
+from hookproof.mockserver.api.errors import ErrorResponses
 from hookproof.mockserver.store.keyset_paging import Listing, Position, Span
 from hookproof.spec.dialect.model import Paging
 from hookproof.spec.dialect.vocabulary import AboveMaximum, BadParameter, CursorForm
@@ -24,11 +24,11 @@ PREV: Final = "prev"
 ASCENDING: Final = "ASC"
 DESCENDING: Final = "DESC"
 _SEAL_BYTES: Final = 8
-_MOST_DIGITS: Final = 9
+_MAX_DIGITS: Final = 9
 
 
 class Query(msgspec.Struct, frozen=True, kw_only=True):
-    """What a list request asks for."""
+    """A parsed list request: `filters` by column, and `start`, which is None on the first page."""
 
     per_page: int
     ascending: bool
@@ -44,9 +44,10 @@ class _Cursor(msgspec.Struct, frozen=True, array_like=True):
     filters: dict[str, str]
 
 
-class Page(msgspec.Struct, frozen=True, kw_only=True):
-    """The rows of a page, in order, and its pagination object; cursors are None where there is
-    nothing to go on to.
+class ListPage(msgspec.Struct, frozen=True, kw_only=True):
+    """The rows of a page, in order, and its pagination object.
+
+    A cursor is None where there is no page to continue with.
     """
 
     rows: list[tuple[Any, ...]]
@@ -54,36 +55,37 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Pager:
-    """Reads list parameters and cuts pages for one operation.
+    """Parses list parameters and selects pages for one operation.
 
-    `filters` maps the query parameters that filter to columns of the listing. `seal_key` makes
-    cursors unforgeable, and a cursor is good for its own list only.
+    `filters` maps query parameters to columns of the listing. `seal_key` makes cursors unforgeable;
+    a cursor is valid only for its own list.
     """
 
     def __init__(
         self,
         listing: Listing,
         rules: Paging,
-        refusals: Refusals,
+        errors: ErrorResponses,
         *,
         filters: Mapping[str, str],
         seal_key: bytes,
     ) -> None:
         self._listing = listing
         self._rules = rules
-        self._refusals = refusals
+        self._errors = errors
         self._filters = filters
-        self._sealing = hashlib.blake2b(digest_size=_SEAL_BYTES, key=seal_key, person=listing.name)
+        self._hasher = hashlib.blake2b(digest_size=_SEAL_BYTES, key=seal_key, person=listing.name)
         self._opaque = rules.cursor_form.value is CursorForm.OPAQUE
 
     def query(self, project: str, parameters: Mapping[str, list[str]]) -> Query:
-        """The meaning of a list request's parameters; raises Refusal for bad ones if the dialect
-        refuses them.
+        """Parse the parameters of a list request.
+
+        Raises ApiError for bad ones if the dialect refuses them.
         """
         given = _Parameters(
             parameters,
             refuse=self._rules.bad_parameter.value is BadParameter.REFUSE,
-            to=self._refusals,
+            errors=self._errors,
         )
         order = given.word("sort", (ASCENDING, DESCENDING)) or DESCENDING
         cursors = {NEXT: given.text("next_page_cursor"), PREV: given.text("prev_page_cursor")}
@@ -104,11 +106,11 @@ class Pager:
         return (
             query
             if cursor is None
-            else self._continued(query, project, cursor, given, f"{direction}_page_cursor")
+            else self._resume(query, project, cursor, given, f"{direction}_page_cursor")
         )
 
-    def page(self, project: str, query: Query) -> Page:
-        """The page that a query asks for."""
+    def page(self, project: str, query: Query) -> ListPage:
+        """Select the page that a query asks for."""
         upwards = query.ascending is not (query.backwards and query.start is not None)
         span = Span(
             project=project,
@@ -118,30 +120,32 @@ class Pager:
             limit=query.per_page + 1,
         )
         rows = self._listing.rows(span)
-        more = len(rows) > query.per_page
+        has_more = len(rows) > query.per_page
         del rows[query.per_page :]
-        behind = query.start is not None and self._listing.any(
+        has_behind = query.start is not None and self._listing.has_rows(
             Span(
                 project=project,
                 filters=query.filters,
-                start=self._edge(rows, query.start, upwards),
+                start=self._near_edge(rows, query.start, upwards),
                 upwards=not upwards,
                 limit=1,
             )
         )
         if upwards is not query.ascending:
             rows.reverse()
-            more, behind = behind, more
-        return Page(
-            rows=rows, pagination=self._pagination(rows, query, has_next=more, has_prev=behind)
+            has_more, has_behind = has_behind, has_more
+        return ListPage(
+            rows=rows,
+            pagination=self._pagination(rows, query, has_next=has_more, has_prev=has_behind),
         )
 
-    def _edge(self, rows: list[tuple[Any, ...]], start: Position, upwards: bool) -> Position:
-        """Where to look for rows on the near side of a page: before its first row, or at the start
-        of an empty one.
+    def _near_edge(self, rows: list[tuple[Any, ...]], start: Position, upwards: bool) -> Position:
+        """Return the position from which to look for rows on the near side of a page.
+
+        That is its first row, or the start of an empty page.
         """
         if rows:
-            return self._listing.beside(rows[0][0])
+            return self._listing.position_of(rows[0][0])
         return Position(name=start.name, seq=start.seq + (1 if upwards else -1))
 
     def _pagination(
@@ -150,43 +154,47 @@ class Pager:
         return {
             "has_next_page": has_next,
             "has_prev_page": has_prev,
-            "next_page_cursor": self._cursor(rows[-1], query) if has_next and rows else None,
+            "next_page_cursor": self._encode_cursor(rows[-1], query) if has_next and rows else None,
             "per_page": query.per_page,
-            "prev_page_cursor": self._cursor(rows[0], query) if has_prev and rows else None,
+            "prev_page_cursor": self._encode_cursor(rows[0], query) if has_prev and rows else None,
         }
 
-    def _cursor(self, row: tuple[Any, ...], query: Query) -> str:
+    def _encode_cursor(self, row: tuple[Any, ...], query: Query) -> str:
         if not self._opaque:
             return self._listing.uid(row[0])
-        place = self._listing.beside(row[0])
+        position = self._listing.position_of(row[0])
         content = msgspec.json.encode(
             _Cursor(
-                name=place.name, seq=place.seq, ascending=query.ascending, filters=query.filters
+                name=position.name,
+                seq=position.seq,
+                ascending=query.ascending,
+                filters=query.filters,
             )
         )
         return base64.urlsafe_b64encode(self._seal(content) + content).decode().rstrip("=")
 
-    def _continued(
+    def _resume(
         self, query: Query, project: str, cursor: str, given: "_Parameters", name: str
     ) -> Query:
-        """The query from a cursor's position on, with the filters and the order that an opaque
-        cursor carries.
+        """Return the query continued from a cursor.
+
+        An opaque cursor replaces the filters and the order with those that it carries.
         """
         if not self._opaque:
-            start = self._listing.position(project, cursor)
+            start = self._listing.find_position(project, cursor)
             if start is None:
-                given.bad(name, "is not a cursor of this list")
+                given.reject(name, "is not a cursor of this list")
             return msgspec.structs.replace(query, start=start)
-        content = self._opened(cursor)
+        content = self._decode_cursor(cursor)
         if content is None:
-            given.bad(name, "is not a cursor of this list")
+            given.reject(name, "is not a cursor of this list")
             return query
         start = Position(name=content.name, seq=content.seq)
         return msgspec.structs.replace(
             query, start=start, ascending=content.ascending, filters=content.filters
         )
 
-    def _opened(self, cursor: str) -> _Cursor | None:
+    def _decode_cursor(self, cursor: str) -> _Cursor | None:
         try:
             sealed = base64.b64decode(
                 cursor.encode() + b"=" * (-len(cursor) % 4), altchars=b"-_", validate=True
@@ -199,60 +207,60 @@ class Pager:
         return msgspec.json.decode(content, type=_Cursor)
 
     def _seal(self, content: bytes) -> bytes:
-        sealing = self._sealing.copy()
-        sealing.update(content)
-        return sealing.digest()
+        hasher = self._hasher.copy()
+        hasher.update(content)
+        return hasher.digest()
 
     def _per_page(self, given: "_Parameters") -> int:
         maximum = self._rules.maximum_per_page.value
-        asked = given.number("perPage")
-        if asked is None:
+        per_page = given.number("perPage")
+        if per_page is None:
             return self._rules.default_per_page.value
-        if asked <= maximum:
-            return asked
+        if per_page <= maximum:
+            return per_page
         if self._rules.above_maximum.value is AboveMaximum.CLAMP:
             return maximum
-        raise self._refusals.invalid(f"perPage: is {maximum} at most")
+        raise self._errors.invalid(f"perPage: must be at most {maximum}")
 
 
 class _Parameters:
-    """Query parameters, read one by one; a bad one is refused or taken as not given."""
+    """Query parameters, parsed one by one; a bad one is refused or ignored."""
 
-    def __init__(self, given: Mapping[str, list[str]], *, refuse: bool, to: Refusals) -> None:
+    def __init__(
+        self, given: Mapping[str, list[str]], *, refuse: bool, errors: ErrorResponses
+    ) -> None:
         self._given = given
         self._refuse = refuse
-        self._refusals = to
+        self._errors = errors
 
     def text(self, name: str) -> str | None:
-        """A text; an empty one counts as not given."""
+        """Return a parameter's text; None if it is absent or empty."""
         values = self._given.get(name)
         if values is None:
             return None
         if len(values) == 1 and "\x00" not in values[0]:
             return values[0] or None
-        self.bad(name, "stands more than once, or holds the character NUL")
+        self.reject(name, "is given more than once, or contains the character NUL")
         return None
 
     def word(self, name: str, words: tuple[str, ...]) -> str | None:
-        """One of these words."""
         text = self.text(name)
         if text is None or text in words:
             return text
-        self.bad(name, f"is one of {', '.join(words)}")
+        self.reject(name, f"must be one of {', '.join(words)}")
         return None
 
     def number(self, name: str) -> int | None:
-        """A whole number above 0."""
+        """Return a whole number above 0, capped at nine digits."""
         text = self.text(name)
         if text is None:
             return None
         digits = text.lstrip("0")
         if text.isascii() and text.isdigit() and digits:
-            return int(digits[:_MOST_DIGITS] if len(digits) <= _MOST_DIGITS else "9" * _MOST_DIGITS)
-        self.bad(name, "is a whole number above 0")
+            return int(digits[:_MAX_DIGITS] if len(digits) <= _MAX_DIGITS else "9" * _MAX_DIGITS)
+        self.reject(name, "must be a whole number above 0")
         return None
 
-    def bad(self, name: str, what: str) -> None:
-        """Deal with a parameter that cannot be read."""
+    def reject(self, name: str, what: str) -> None:
         if self._refuse:
-            raise self._refusals.invalid(f"{name}: {what}")
+            raise self._errors.invalid(f"{name}: {what}")

@@ -1,4 +1,7 @@
-"""The API's one way through: route, key, body, contract, handler, commit, answer."""
+"""The request pipeline: route, API key, body, contract, handler, commit, response.
+
+Start reading at `RequestPipeline.answer`.
+"""
 
 import asyncio
 import logging
@@ -10,38 +13,44 @@ from urllib.parse import unquote_plus
 from aiohttp import hdrs, web
 from aiohttp.web_request import BaseRequest
 
-from hookproof.mockserver.api.api_keys import Keys
-from hookproof.mockserver.api.errors import Refusal, Refusals, fault
-from hookproof.mockserver.api.request_journal import Journal
-from hookproof.mockserver.api.response import JSON, Answer
+from hookproof.mockserver.api.api_keys import ApiKeys
+from hookproof.mockserver.api.errors import ApiError, ErrorResponses, internal_error
+from hookproof.mockserver.api.request_journal import RequestJournal
+from hookproof.mockserver.api.response import JSON, ApiResponse
 from hookproof.mockserver.api.routes import Route, Routes
-from hookproof.mockserver.api.serialization.request_body import Malformed, decoded, decoded_around
-from hookproof.mockserver.api.service import Call, Handler, Reply
+from hookproof.mockserver.api.serialization.request_body import (
+    MalformedBody,
+    decode_json,
+    decode_json_around,
+)
+from hookproof.mockserver.api.service import Handler, OperationCall, OperationResult
 from hookproof.mockserver.store.database import Database
 from hookproof.spec.contract.service_contract import Contract, SchemaProblem
 
 _UTF8: Final = ("utf-8", "utf8", "us-ascii")
 _NOT_ENCODED: Final = "identity"
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
-_OPAQUE: Final = {"createBroadcastEvent": "data"}
-_MOST_PARAMETERS: Final = 100
+# Section 2.8: the payload is delivered byte for byte as it was sent.
+_OPAQUE_MEMBERS: Final = {"createBroadcastEvent": "data"}
+_MAX_PARAMETERS: Final = 100
 
 _log = logging.getLogger(__name__)
 
-Page = Callable[[], Answer]
+DocsPage = Callable[[], ApiResponse]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What a request may cost: bytes of its body, and seconds in which its head, and then its body,
-    must arrive.
+class RequestLimits:
+    """Bounds of a request.
+
+    The head, and then the body, must each arrive within `arrival_s` seconds.
     """
 
     body_bytes: int
     arrival_s: float
 
 
-class Api:
+class RequestPipeline:
     """Answers every request that arrives at the API's listener."""
 
     def __init__(
@@ -49,121 +58,122 @@ class Api:
         contract: Contract,
         handlers: Mapping[str, Handler],
         *,
-        keys: Keys,
-        refusals: Refusals,
-        limits: Limits,
+        api_keys: ApiKeys,
+        errors: ErrorResponses,
+        limits: RequestLimits,
         database: Database,
-        journal: Journal,
-        pages: Mapping[str, Page],
+        journal: RequestJournal,
+        pages: Mapping[str, DocsPage],
         routes: type[Routes] = Routes,
     ) -> None:
         self._contract = contract
         self._handlers = {
             operation_id: handlers[operation_id] for operation_id in contract.operations
         }
-        self._routes = routes(contract.operations.values(), refusals)
-        self._keys = keys
-        self._refusals = refusals
+        self._routes = routes(contract.operations.values(), errors)
+        self._api_keys = api_keys
+        self._errors = errors
         self._limits = limits
         self._database = database
         self._journal = journal
         self._pages = pages
-        self._optional = {
+        self._optional_bodies = {
             operation.operation_id
             for operation in contract.operations.values()
             if operation.body_schema is not None
             and not contract.request_problems(operation.operation_id, {})
         }
 
-    async def answer(self, request: BaseRequest) -> Answer:
-        """The response to a request; whatever goes wrong becomes a refusal."""
-        path, _, query = _asked(request).partition("?")
+    async def answer(self, request: BaseRequest) -> ApiResponse:
+        """Return the response to a request; every error becomes an error response."""
+        path, _, query = _path_and_query(request).partition("?")
         if path in self._pages and request.method in (hdrs.METH_GET, hdrs.METH_HEAD):
             return self._pages[path]()
         route = None
         try:
             route = self._routes.find(request.method, path)
-            reply = await self._carry_out(request, route, query)
+            result = await self._carry_out(request, route, query)
             if (pending := self._database.pending) is not None:
                 await pending
-            answer = self._answered(reply)
-        except Refusal as refusal:
-            answer = self._refusals.answer(refusal)
+            response = self._to_response(result)
+        except ApiError as error:
+            response = self._errors.response(error)
         except (ConnectionError, asyncio.CancelledError):
             raise
-        except Exception as problem:  # noqa: BLE001 - whatever it is, the client gets an answer and the log the cause
+        except Exception as problem:  # noqa: BLE001  the client gets an answer, the log the cause
             _log.exception("a request could not be carried out")
-            self._database.abandon(problem)
-            answer = self._refusals.answer(fault())
-        self._journal.note(request.method, path, route, answer.status)
-        return answer
+            self._database.roll_back(problem)
+            response = self._errors.response(internal_error())
+        self._journal.record(request.method, path, route, response.status)
+        return response
 
-    async def _carry_out(self, request: BaseRequest, route: Route, query: str) -> Reply:
+    async def _carry_out(self, request: BaseRequest, route: Route, query: str) -> OperationResult:
         operation = route.operation
         project, *target = route.values
-        self._keys.check(project, request.headers.get(hdrs.AUTHORIZATION))
+        self._api_keys.check(project, request.headers.get(hdrs.AUTHORIZATION))
         body: Mapping[str, Any] = {}
         payload = None
         if operation.body_schema is not None:
-            body, payload = self._understood(operation.operation_id, await self._body(request))
-        call = Call(
+            body, payload = self._parse_body(operation.operation_id, await self._read_body(request))
+        call = OperationCall(
             operation=operation,
             project=project,
             target=target[0] if target else "",
-            query=self._parameters(query) if query and operation.query else {},
+            query=self._parse_query(query) if query and operation.query else {},
             body=body,
             payload=payload,
         )
         return self._perform(call)
 
-    def _answered(self, reply: Reply) -> Answer:
-        return Answer(reply.status, reply.body)
+    def _to_response(self, result: OperationResult) -> ApiResponse:
+        return ApiResponse(result.status, result.body)
 
-    def _perform(self, call: Call) -> Reply:
+    def _perform(self, call: OperationCall) -> OperationResult:
         return self._handlers[call.operation.operation_id](call)
 
-    def _understood(self, operation_id: str, text: bytes) -> tuple[Mapping[str, Any], bytes | None]:
-        """A body that keeps the contract, and the text of its opaque member."""
+    def _parse_body(self, operation_id: str, text: bytes) -> tuple[Mapping[str, Any], bytes | None]:
+        """Return a body that fulfils the contract, and the verbatim text of its opaque member."""
         value: Any = {}
         payload = None
         try:
-            if operation_id in _OPAQUE:
-                value, payload = decoded_around(text, _OPAQUE[operation_id])
-            elif text or operation_id not in self._optional:
-                value = decoded(text)
-        except Malformed as problem:
-            raise self._refusals.malformed(f"the body is not JSON: {problem}") from None
+            if operation_id in _OPAQUE_MEMBERS:
+                value, payload = decode_json_around(text, _OPAQUE_MEMBERS[operation_id])
+            elif text or operation_id not in self._optional_bodies:
+                value = decode_json(text)
+        except MalformedBody as problem:
+            raise self._errors.malformed(f"the body is not JSON: {problem}") from None
         problems = self._problems(operation_id, value)
         if problems:
-            raise self._refusals.invalid("; ".join(map(str, problems)))
+            raise self._errors.invalid("; ".join(map(str, problems)))
         return value, payload
 
     def _problems(self, operation_id: str, value: Any) -> Sequence[SchemaProblem]:
         return self._contract.request_problems(operation_id, value)
 
-    async def _body(self, request: BaseRequest) -> bytes:
-        """The body, refused before it is read if it is not declared as JSON or is declared too
-        large.
+    async def _read_body(self, request: BaseRequest) -> bytes:
+        """Read the body.
+
+        A body that is not declared as JSON, or declared as too large, is refused before it is read.
         """
         limit = self._limits.body_bytes
         length = request.content_length
         if length is not None and length > limit:
-            raise self._refusals.too_large(limit)
-        self._refuse_other_media(request, empty=length == 0 or not request.body_exists)
+            raise self._errors.too_large(limit)
+        self._require_json(request, empty=length == 0 or not request.body_exists)
         stream = request.content
         if stream.is_eof():
             text = stream.read_nowait()
             if len(text) > limit:
-                raise self._refusals.too_large(limit)
+                raise self._errors.too_large(limit)
             return text
         if (
             request.headers.get(hdrs.EXPECT, "").lower() == "100-continue"
             and request.transport is not None
         ):
             request.transport.write(_CONTINUE)
-        return await self._slow_body(request, limit)
+        return await self._read_slow_body(request, limit)
 
-    async def _slow_body(self, request: BaseRequest, limit: int) -> bytes:
+    async def _read_slow_body(self, request: BaseRequest, limit: int) -> bytes:
         parts: list[bytes] = []
         size = 0
         try:
@@ -171,19 +181,19 @@ class Api:
                 while part := await request.content.readany():
                     size += len(part)
                     if size > limit:
-                        raise self._refusals.too_large(limit)
+                        raise self._errors.too_large(limit)
                     parts.append(part)
         except TimeoutError:
-            raise self._refusals.slow() from None
+            raise self._errors.slow() from None
         except web.RequestPayloadError:
-            raise self._refusals.malformed(
-                "the body ends too early, or is framed wrongly"
+            raise self._errors.malformed(
+                "the body is incomplete, or its framing is wrong"
             ) from None
         return b"".join(parts)
 
-    def _refuse_other_media(self, request: BaseRequest, *, empty: bool) -> None:
+    def _require_json(self, request: BaseRequest, *, empty: bool) -> None:
         if request.headers.get(hdrs.CONTENT_ENCODING, _NOT_ENCODED).lower() != _NOT_ENCODED:
-            raise self._refusals.unsupported_media_type("the body must not be compressed")
+            raise self._errors.unsupported_media_type("the body must not be compressed")
         declared = request.headers.get(hdrs.CONTENT_TYPE)
         if declared == JSON or (empty and declared is None):
             return
@@ -192,25 +202,23 @@ class Api:
             part.partition("=")[2].strip('"') for part in parameters if part.startswith("charset=")
         ]
         if media != JSON or any(charset not in _UTF8 for charset in charsets):
-            raise self._refusals.unsupported_media_type(
+            raise self._errors.unsupported_media_type(
                 f"the body must be declared as {JSON}, in UTF-8"
             )
 
-    def _parameters(self, query: str) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+    def _parse_query(self, query: str) -> dict[str, list[str]]:
+        parameters: dict[str, list[str]] = {}
         try:
-            for pair in query.split("&", _MOST_PARAMETERS):
+            for pair in query.split("&", _MAX_PARAMETERS):
                 name, _, value = pair.partition("=")
-                found.setdefault(_unquoted(name), []).append(_unquoted(value))
+                parameters.setdefault(_unquoted(name), []).append(_unquoted(value))
         except UnicodeDecodeError:
-            raise self._refusals.invalid("the query is not UTF-8") from None
-        return found
+            raise self._errors.invalid("the query is not UTF-8") from None
+        return parameters
 
 
-def _asked(request: BaseRequest) -> str:
-    """The path and query that are asked for, of whatever form of request target (RFC 9112, section
-    3.2).
-    """
+def _path_and_query(request: BaseRequest) -> str:
+    """Return the path and query of any form of request target (RFC 9112, section 3.2)."""
     target = request.raw_path
     return target if target.startswith("/") and "#" not in target else request.path_qs
 

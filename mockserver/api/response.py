@@ -1,6 +1,6 @@
 """A complete response, written in one go.
 
-aiohttp's own response costs a third of the time of a small request: it is made for streams, cookies
+aiohttp's own response takes a third of the time of a small request: it supports streams, cookies
 and compression. This one has a status, a few headers and a body, and leaves the rest of the
 connection to aiohttp.
 """
@@ -16,14 +16,15 @@ from aiohttp import HttpVersion11, hdrs, web
 from aiohttp.web_request import BaseRequest
 
 JSON: Final = "application/json"
+# Bytes that may wait in the transport before the response waits too.
 _FULL_BUFFER: Final = 65536
-_PHRASED: Final = frozenset(HTTPStatus)
+_KNOWN_STATUSES: Final = frozenset(HTTPStatus)
 
 
-class Answer(web.StreamResponse):
+class ApiResponse(web.StreamResponse):
     """A response that aiohttp's server sends by calling `prepare` and `write_eof`.
 
-    `headers` must not hold line breaks. With `last`, the connection is closed after it.
+    `headers` must not contain line breaks.
     """
 
     def __init__(
@@ -33,72 +34,79 @@ class Answer(web.StreamResponse):
         *,
         media_type: str = JSON,
         headers: Mapping[str, str] | None = None,
-        last: bool = False,
+        close_connection: bool = False,
     ) -> None:
-        # The base class is not initialised on purpose: nothing of its state is used but these two.
+        # Deliberately no super().__init__(): aiohttp uses only these two attributes of the base.
         self._status = status
-        self._keep_alive = not last
+        self._keep_alive = not close_connection
         self._content = body
         self._media_type = media_type
-        self._more = headers
+        self._extra_headers = headers
 
     async def prepare(self, request: BaseRequest) -> None:
-        """Remember whom to answer, and whether the connection goes on."""
+        """Record the request that is answered, and whether the connection stays open."""
         self._keep_alive = self._keep_alive and request.keep_alive
-        self._answered = request
+        self._request = request
 
     async def write_eof(self, data: bytes = b"") -> None:
-        """Write head and body; raises ConnectionResetError if nobody is there any more."""
-        request = self._answered
+        """Write head and body; raises ConnectionResetError if the client has gone."""
+        request = self._request
         transport = request.transport
         if transport is None or transport.is_closing():
             raise ConnectionResetError
-        content = b"" if request.method == hdrs.METH_HEAD else self._content
-        transport.write(self.head(old=request.version < HttpVersion11) + content)
+        body = b"" if request.method == hdrs.METH_HEAD else self._content
+        transport.write(self.head(is_http_1_0=request.version < HttpVersion11) + body)
         if transport.get_write_buffer_size() > _FULL_BUFFER:
             await request.writer.drain()
 
-    def head(self, *, old: bool = False) -> bytes:
-        """Status line and headers; an `old` client has to be told that the connection goes on."""
-        start = _start(self._status, self._media_type, int(time.time()))
-        if self._keep_alive and not old and not self._more:
+    def head(self, *, is_http_1_0: bool = False) -> bytes:
+        """Return status line and headers.
+
+        An HTTP/1.0 client has to be told explicitly that the connection stays open (RFC 9112,
+        section 9.3).
+        """
+        start = _head_start(self._status, self._media_type, int(time.time()))
+        if self._keep_alive and not is_http_1_0 and not self._extra_headers:
             return b"%bContent-Length: %d\r\n\r\n" % (start, len(self._content))
-        further = dict(self._more or {})
-        if old or not self._keep_alive:
-            further["Connection"] = "keep-alive" if self._keep_alive else "close"
-        lines = "".join([f"{name}: {value}\r\n" for name, value in further.items()])
+        headers = dict(self._extra_headers or {})
+        if is_http_1_0 or not self._keep_alive:
+            headers["Connection"] = "keep-alive" if self._keep_alive else "close"
+        lines = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
         return b"%bContent-Length: %d\r\n%b\r\n" % (
             start,
             len(self._content),
             lines.encode("latin-1"),
         )
 
-    def halved(self) -> "Answer":
-        """The same answer with the first half of its body."""
+    def with_half_body(self) -> "ApiResponse":
+        """Return the same response with the first half of its body."""
         half = self._content[: len(self._content) // 2]
-        return Answer(
+        return ApiResponse(
             self._status,
             half,
             media_type=self._media_type,
-            headers=self._more,
-            last=not self._keep_alive,
+            headers=self._extra_headers,
+            close_connection=not self._keep_alive,
         )
 
-    def alone(self) -> bytes:
-        """All of it, for a connection on which no request was read."""
+    def to_bytes(self) -> bytes:
+        """Return the whole response, for a connection on which no request was read."""
         return self.head() + self._content
 
 
 @lru_cache(maxsize=64)
-def _start(status: int, media_type: str, second: int) -> bytes:
-    """What every answer of a second begins with."""
-    phrase = HTTPStatus(status).phrase if status in _PHRASED else ""
+def _head_start(status: int, media_type: str, second: int) -> bytes:
+    """Return the part of the head that all responses of this status within a second share."""
+    phrase = HTTPStatus(status).phrase if status in _KNOWN_STATUSES else ""
     date = formatdate(second, usegmt=True)
-    return f"HTTP/1.1 {status} {phrase}\r\nServer: hookproof\r\nContent-Type: {media_type}\r\nDate: {date}\r\n".encode()
+    return (
+        f"HTTP/1.1 {status} {phrase}\r\nServer: hookproof\r\n"
+        f"Content-Type: {media_type}\r\nDate: {date}\r\n"
+    ).encode()
 
 
-class Answering(Protocol):
-    """What the listener asks for answers."""
+class Responder(Protocol):
+    """What the listener asks for responses: the request pipeline, or a fault in front of it."""
 
-    def answer(self, request: BaseRequest) -> Awaitable[Answer]:
-        """The response to a request."""
+    def answer(self, request: BaseRequest) -> Awaitable[ApiResponse]:
+        """Return the response to a request."""

@@ -1,7 +1,7 @@
-"""Which operation a request means: a tree over the path templates of the contract.
+"""Finds the operation of a request in a tree of the contract's path templates.
 
 Paths are matched before they are percent-decoded, so that `%2F` stays within its segment and `..`
-means nothing.
+has no special meaning.
 """
 
 from collections.abc import Iterable
@@ -11,10 +11,10 @@ from urllib.parse import unquote
 
 import msgspec
 
-from hookproof.mockserver.api.errors import Refusals
+from hookproof.mockserver.api.errors import ErrorResponses
 from hookproof.spec.contract.service_contract import Operation
 
-_LONGEST_PATH: Final = 32
+_MAX_SEGMENTS: Final = 32
 
 
 @dataclass(slots=True)
@@ -32,38 +32,36 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Routes:
-    """All operations of the contract."""
-
-    def __init__(self, operations: Iterable[Operation], refusals: Refusals) -> None:
+    def __init__(self, operations: Iterable[Operation], errors: ErrorResponses) -> None:
         self._root = _Node()
-        self._refusals = refusals
+        self._errors = errors
         for operation in operations:
             node = self._root
             for segment in operation.path.split("/"):
-                node = self._grown(node, segment)
+                node = self._child(node, segment)
             node.operations[operation.method.upper()] = operation
 
     def find(self, method: str, path: str) -> Route:
-        """The route of a request; raises Refusal for an unknown path or another method."""
+        """Return the route of a request; raises ApiError for an unknown path or method."""
         node: _Node | None = self._root
         values = []
-        for segment in path.split("/", _LONGEST_PATH):
+        for segment in path.split("/", _MAX_SEGMENTS):
             if node is None:
                 break
-            literal = node.literals.get(segment)
-            if literal is None and node.parameter is not None and segment:
+            child = node.literals.get(segment)
+            if child is None and node.parameter is not None and segment:
                 values.append(unquote(segment) if "%" in segment else segment)
-                literal = node.parameter
-            node = literal
+                child = node.parameter
+            node = child
         if node is None or not node.operations:
-            raise self._refusals.unknown_path()
+            raise self._errors.unknown_path()
         operation = node.operations.get(method)
         if operation is None:
-            raise self._refusals.method_not_allowed(sorted(node.operations))
+            raise self._errors.method_not_allowed(sorted(node.operations))
         return Route(operation=operation, values=tuple(values))
 
     @staticmethod
-    def _grown(node: _Node, segment: str) -> _Node:
+    def _child(node: _Node, segment: str) -> _Node:
         if segment.startswith("{"):
             node.parameter = node.parameter or _Node()
             return node.parameter

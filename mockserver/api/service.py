@@ -1,6 +1,4 @@
-"""What every handler works with: the dialect, the store, and where identifiers, times and secrets
-come from.
-"""
+"""What the handlers work with, and what they receive and return."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -8,59 +6,59 @@ from typing import Any, Protocol
 
 import msgspec
 
-from hookproof.mockserver.api.errors import Refusals
+from hookproof.mockserver.api.errors import ErrorResponses
 from hookproof.mockserver.api.paging import Pager
-from hookproof.mockserver.api.serialization.envelope import Wire
-from hookproof.mockserver.api.signing_secrets import SigningSecrets
+from hookproof.mockserver.api.serialization.response_serializer import ResponseSerializer
+from hookproof.mockserver.api.signing_secrets import SecretSource
 from hookproof.mockserver.store.database import Database
-from hookproof.mockserver.store.endpoints import Endpoints
-from hookproof.mockserver.store.events import Events
+from hookproof.mockserver.store.endpoints import EndpointTable
+from hookproof.mockserver.store.events import EventTable
 from hookproof.mockserver.store.identifiers import Identifiers, TimestampWriter
 from hookproof.mockserver.store.keyset_paging import Listing
-from hookproof.mockserver.store.portal_links import PortalLinks
-from hookproof.mockserver.store.sources import Sources
+from hookproof.mockserver.store.portal_links import PortalLinkTable
+from hookproof.mockserver.store.sources import SourceTable
 from hookproof.spec.contract.service_contract import Contract, Operation
 from hookproof.spec.dialect.model import Dialect
 
 
 class Dispatch(Protocol):
-    """What handlers ask of the delivery engine."""
+    """The delivery engine, as the handlers see it."""
 
     def wake(self, *endpoint_uids: str) -> None:
-        """Look at the store: these endpoints have new deliveries."""
+        """Report that these endpoints have new deliveries in the store."""
 
     def visit(self, url: str, method: str) -> None:
-        """Try a URL once, in the background; the outcome is nobody's business."""
+        """Request a URL once, in the background; the outcome is ignored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """The collaborators of the handlers. `now` is the time in unix seconds and never stands still
-    or goes back.
-    """
+    """The collaborators of the handlers. `now` returns unix seconds and is strictly increasing."""
 
     dialect: Dialect
     contract: Contract
-    refusals: Refusals
-    wire: Wire
+    errors: ErrorResponses
+    serializer: ResponseSerializer
     database: Database
-    endpoints: Endpoints
-    portal_links: PortalLinks
-    sources: Sources
-    events: Events
+    endpoints: EndpointTable
+    portal_links: PortalLinkTable
+    sources: SourceTable
+    events: EventTable
     now: Callable[[], float]
     timestamp: TimestampWriter
     identifier: Identifiers
-    secrets: SigningSecrets
+    secrets: SecretSource
     pager: type[Pager]
     listing: type[Listing]
     cursor_seal: bytes
     dispatch: Dispatch
 
 
-class Call(msgspec.Struct, frozen=True, kw_only=True):
-    """A request that was let in: `target` is the path's second parameter, `payload` the text of the
-    body's `data`.
+class OperationCall(msgspec.Struct, frozen=True, kw_only=True):
+    """A request that was accepted for processing.
+
+    `target` is the value of the path's second parameter, `payload` the verbatim text of the body's
+    `data`.
     """
 
     operation: Operation
@@ -71,11 +69,11 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     payload: bytes | None
 
 
-class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """A successful answer: its status and its body."""
+class OperationResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The status and the body of a successful response."""
 
     status: int
     body: bytes
 
 
-Handler = Callable[[Call], Reply]
+Handler = Callable[[OperationCall], OperationResult]

@@ -1,4 +1,4 @@
-"""The texts of signing secrets: making strong ones, and judging given ones (sections 2.3 and 4.3)."""
+"""Signing secrets (sections 2.3 and 4.3): generates strong ones and checks given ones."""
 
 import base64
 import binascii
@@ -10,28 +10,23 @@ from hookproof.spec.dialect.vocabulary import SecretForm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SigningSecrets:
-    """Chooses the secret of an endpoint."""
-
+class SecretSource:
     rules: Secrets
     entropy: Entropy
 
     def choose(self, given: str | None) -> str:
-        """The given secret, or a new one where none is given or the given one is not in the
-        dialect's form.
+        """Return the given secret if it has the dialect's form, else a new one.
 
         Where the dialect refuses other forms, the contract has refused them before.
         """
-        return given if given and self.takes(given) else self.generated()
+        return given if given and self.accepts(given) else self.generate()
 
-    def generated(self) -> str:
-        """A new secret in the dialect's form."""
+    def generate(self) -> str:
         key = self.entropy(self.rules.generated_bytes)
         text = base64.b64encode(key).decode() if self.rules.form is SecretForm.BASE64 else key.hex()
         return self.rules.prefix + text
 
-    def takes(self, given: str) -> bool:
-        """Whether a secret has the dialect's prefix and form."""
+    def accepts(self, given: str) -> bool:
         rest = given.removeprefix(self.rules.prefix)
         if not given.startswith(self.rules.prefix) or not rest:
             return False

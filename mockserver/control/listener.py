@@ -1,13 +1,15 @@
-"""The control listener: what tests arrange and look at, on an address of its own, never on the
-API's (design, control).
+"""The control listener: lets tests set up and inspect the server, on an address of its own.
 
-| request | answer | |---|---| | GET /health | `{"status": "ok"}` | | GET /metrics | counters in the
-Prometheus text format | | POST /reset | 204; everything is deleted, the fixtures of the start are
-back, no fault is armed | | POST /fixtures | 204; a JSON object of the fixture file's form is added
-to every project | | POST /projects/{id}/portal-links | 201 and the portal link, made from a record
-of section 2.6 | | POST /projects/{id}/sources | 201 and the source, made from a record of section
-2.7 | | POST /faults | 201; misbehave, see `Order`; GET lists what is armed and the names, DELETE
-ends all of it | | GET /journal | requests, deliveries and notifications, see `journal` |
+GET  /health                       {"status": "ok"}
+GET  /metrics                      counters in the Prometheus text format
+POST /reset                        204; deletes everything, restores the fixtures, disarms faults
+POST /fixtures                     204; adds a JSON object in fixture file form to every project
+POST /projects/{id}/portal-links   201 and the portal link, from a record of section 2.6
+POST /projects/{id}/sources        201 and the source, from a record of section 2.7
+POST /faults                       201; arms a fault, see `Order`
+GET  /faults                       what is armed, and the names of all faults
+DELETE /faults                     204; disarms all faults
+GET  /journal                      requests, deliveries and notifications, see `journal`
 """
 
 import asyncio
@@ -18,9 +20,9 @@ from typing import Any, Final
 import msgspec
 from aiohttp import web
 
-from hookproof.mockserver.api.request_journal import Entry, Journal
+from hookproof.mockserver.api.request_journal import RequestEntry, RequestJournal
 from hookproof.mockserver.api.service import Service
-from hookproof.mockserver.control.fixtures import BadRecord, FixtureLoader, Fixtures
+from hookproof.mockserver.control.fixtures import BadRecord, FixtureLoader, ProjectFixtures
 from hookproof.mockserver.faults.answering import FAULTS
 from hookproof.mockserver.faults.live import BadOrder, LiveFaults, Order
 from hookproof.mockserver.faults.registry import catalogue
@@ -28,23 +30,21 @@ from hookproof.mockserver.notifications.journal import NOTIFICATION_FIELDS
 from hookproof.mockserver.notifications.notifier import Notifier
 from hookproof.mockserver.store.delivery_journal import DELIVERY_FIELDS, DeliveryJournal
 
-_LONGEST_WAIT_S: Final = 60.0
+_MAX_WAIT_S: Final = 60.0
 _POLL_S: Final = 0.01
-_LARGEST_BODY: Final = 16 * 1024 * 1024
+_MAX_BODY_BYTES: Final = 16 * 1024 * 1024
 
-_Routine = Callable[[web.Request], Awaitable[web.StreamResponse]]
+_Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-class Control:
-    """The control listener's application."""
-
+class ControlListener:
     def __init__(
         self,
         service: Service,
         *,
         loader: FixtureLoader,
-        fixtures: Fixtures,
-        journal: Journal,
+        fixtures: ProjectFixtures,
+        journal: RequestJournal,
         faults: LiveFaults,
         notifier: Notifier,
     ) -> None:
@@ -57,8 +57,10 @@ class Control:
         self._deliveries = DeliveryJournal(service.database)
 
     def application(self) -> web.Application:
-        """The routes above, with faults in a request told in one line."""
-        application = web.Application(middlewares=[_explain], client_max_size=_LARGEST_BODY)
+        """Build the application; problems with a request are reported in one line."""
+        application = web.Application(
+            middlewares=[_report_problems], client_max_size=_MAX_BODY_BYTES
+        )
         application.router.add_get("/health", self.health)
         application.router.add_get("/metrics", self.metrics)
         application.router.add_post("/reset", self.reset)
@@ -72,33 +74,27 @@ class Control:
         return application
 
     async def health(self, _request: web.Request) -> web.Response:
-        """Alive."""
         return web.json_response({"status": "ok"})
 
     async def metrics(self, _request: web.Request) -> web.Response:
-        """Counters of requests, deliveries and notifications."""
-        # Imported here: it costs a tenth of the time to start up, and few ask.
-        from hookproof.mockserver.control.metrics import CONTENT_TYPE, exposition
+        # Imported here because it takes a tenth of the start-up time and is rarely needed.
+        from hookproof.mockserver.control.metrics import CONTENT_TYPE, render_metrics
 
-        content = exposition(self._journal, self._deliveries, self._notifier.journal)
+        content = render_metrics(self._journal, self._deliveries, self._notifier.journal)
         return web.Response(body=content, headers={"Content-Type": CONTENT_TYPE})
 
     async def faults(self, _request: web.Request) -> web.Response:
-        """What is armed, and what can be."""
         return web.json_response({"armed": self._faults.shown(), "faults": [*FAULTS, *catalogue()]})
 
     async def arm(self, request: web.Request) -> web.Response:
-        """Misbehave from now on."""
         await self._faults.arm(msgspec.json.decode(await request.read(), type=Order))
         return web.Response(status=HTTPStatus.CREATED)
 
     async def disarm(self, _request: web.Request) -> web.Response:
-        """Behave again."""
         await self._faults.disarm()
         return web.Response(status=HTTPStatus.NO_CONTENT)
 
     async def reset(self, _request: web.Request) -> web.Response:
-        """Begin anew."""
         self._service.database.clear()
         self._loader.load(self._fixtures)
         self._journal.clear()
@@ -107,8 +103,7 @@ class Control:
         return web.Response(status=HTTPStatus.NO_CONTENT)
 
     async def fixtures(self, request: web.Request) -> web.Response:
-        """Add portal links and sources to every project."""
-        content = await _object(request)
+        content = await _json_object(request)
         unknown = set(content) - {"portal_links", "sources"}
         if unknown:
             raise BadRecord(
@@ -117,68 +112,68 @@ class Control:
         lists = {
             name: msgspec.convert(value, list[dict[str, Any]]) for name, value in content.items()
         }
-        self._loader.load(Fixtures(**lists))
+        self._loader.load(ProjectFixtures(**lists))
         return web.Response(status=HTTPStatus.NO_CONTENT)
 
     async def portal_link(self, request: web.Request) -> web.Response:
-        """Make a portal link."""
-        return await self._make("portal_links", request)
+        return await self._create("portal_links", request)
 
     async def source(self, request: web.Request) -> web.Response:
-        """Make a source."""
-        return await self._make("sources", request)
+        return await self._create("sources", request)
 
     async def journal(self, request: web.Request) -> web.Response:
-        """The requests, deliveries or notifications that match.
+        """Return the requests, deliveries or notifications that match.
 
-        `kind` is `requests` (the default), `deliveries` or `notifications`. The names of an entry's
-        fields are filters. With `count`, the answer waits until so many match, or `timeout` seconds
-        have passed; `complete` tells which.
+        `kind` is `requests` (by default), `deliveries` or `notifications`; an entry's fields are
+        filters. With `count`, the response waits until so many match or `timeout` seconds have
+        passed; `complete` reports whether they do.
         """
-        wanted = dict(request.query)
-        kind = wanted.pop("kind", "requests")
-        count = _number(wanted.pop("count", "0"))
-        timeout_s = min(_number(wanted.pop("timeout", "5")), _LONGEST_WAIT_S)
-        looks = {
-            "requests": self._requests,
-            "deliveries": self._attempted,
-            "notifications": self._notified,
+        filters = dict(request.query)
+        kind = filters.pop("kind", "requests")
+        count = _number(filters.pop("count", "0"))
+        timeout_s = min(_number(filters.pop("timeout", "5")), _MAX_WAIT_S)
+        find_by_kind = {
+            "requests": self._find_requests,
+            "deliveries": self._find_deliveries,
+            "notifications": self._find_notifications,
         }
-        look = looks.get(kind)
-        if look is None:
-            raise BadRecord("kind is requests, deliveries or notifications")
+        find = find_by_kind.get(kind)
+        if find is None:
+            raise BadRecord("kind must be requests, deliveries or notifications")
         loop = asyncio.get_running_loop()
         deadline = loop.time() + timeout_s
-        found = look(wanted)
-        while len(found) < count and loop.time() < deadline:
+        entries = find(filters)
+        while len(entries) < count and loop.time() < deadline:
             await asyncio.sleep(_POLL_S)
-            found = look(wanted)
-        return web.json_response({kind: found, "complete": len(found) >= count})
+            entries = find(filters)
+        return web.json_response({kind: entries, "complete": len(entries) >= count})
 
-    def _requests(self, wanted: dict[str, str]) -> list[dict[str, Any]]:
-        _refuse_other_names(wanted, Entry._fields)
-        return self._journal.entries(wanted)
+    def _find_requests(self, filters: dict[str, str]) -> list[dict[str, Any]]:
+        _require_known_names(filters, RequestEntry._fields)
+        return self._journal.entries(filters)
 
-    def _attempted(self, wanted: dict[str, str]) -> list[dict[str, Any]]:
-        _refuse_other_names(wanted, DELIVERY_FIELDS)
-        return self._deliveries.entries(wanted)
+    def _find_deliveries(self, filters: dict[str, str]) -> list[dict[str, Any]]:
+        _require_known_names(filters, DELIVERY_FIELDS)
+        return self._deliveries.entries(filters)
 
-    def _notified(self, wanted: dict[str, str]) -> list[dict[str, Any]]:
-        _refuse_other_names(wanted, NOTIFICATION_FIELDS)
-        return self._notifier.journal.entries(wanted)
+    def _find_notifications(self, filters: dict[str, str]) -> list[dict[str, Any]]:
+        _require_known_names(filters, NOTIFICATION_FIELDS)
+        return self._notifier.journal.entries(filters)
 
-    async def _make(self, kind: str, request: web.Request) -> web.Response:
+    async def _create(self, kind: str, request: web.Request) -> web.Response:
         project = request.match_info["project"]
         if project not in self._loader.projects:
             raise web.HTTPNotFound(text=f"there is no project {project}")
-        made = self._loader.make(kind, project, await _object(request))
+        resource = self._loader.create(kind, project, await _json_object(request))
         if self._service.database.pending is not None:
             await self._service.database.pending
-        return web.Response(status=HTTPStatus.CREATED, body=made, content_type="application/json")
+        return web.Response(
+            status=HTTPStatus.CREATED, body=resource, content_type="application/json"
+        )
 
 
 @web.middleware
-async def _explain(request: web.Request, handler: _Routine) -> web.StreamResponse:
+async def _report_problems(request: web.Request, handler: _Handler) -> web.StreamResponse:
     try:
         return await handler(request)
     except web.HTTPException as problem:
@@ -191,12 +186,12 @@ def _problem(status: int, message: str) -> web.Response:
     return web.json_response({"problem": message}, status=status)
 
 
-async def _object(request: web.Request) -> dict[str, Any]:
+async def _json_object(request: web.Request) -> dict[str, Any]:
     return msgspec.json.decode(await request.read(), type=dict[str, Any])
 
 
-def _refuse_other_names(wanted: Iterable[str], known: Sequence[str]) -> None:
-    unknown = sorted(set(wanted).difference(known))
+def _require_known_names(filters: Iterable[str], known: Sequence[str]) -> None:
+    unknown = sorted(set(filters).difference(known))
     if unknown:
         raise BadRecord(f"entries have {', '.join(known)}, not {', '.join(unknown)}")
 
@@ -207,5 +202,5 @@ def _number(text: str) -> float:
     except ValueError:
         raise BadRecord(f"{text!r} is not a number") from None
     if not 0 <= number < float("inf"):
-        raise BadRecord(f"{text!r} is not a number from 0 up")
+        raise BadRecord(f"{text!r} is not a number of at least 0")
     return number

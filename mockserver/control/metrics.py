@@ -1,4 +1,4 @@
-"""Counters in the Prometheus text format, read from where things are counted anyway."""
+"""Counters in the Prometheus text format, read when asked from the journals that count anyway."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -9,17 +9,16 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
-from hookproof.mockserver.api.request_journal import Journal
+from hookproof.mockserver.api.request_journal import RequestJournal
 from hookproof.mockserver.notifications.journal import NotificationJournal
 from hookproof.mockserver.store.delivery_journal import DeliveryJournal
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 
 
-def exposition(
-    journal: Journal, deliveries: DeliveryJournal, notifications: NotificationJournal
+def render_metrics(
+    journal: RequestJournal, deliveries: DeliveryJournal, notifications: NotificationJournal
 ) -> bytes:
-    """All metrics as text."""
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
     registry.register(_Collector(journal, deliveries, notifications))
@@ -28,7 +27,10 @@ def exposition(
 
 class _Collector(Collector):
     def __init__(
-        self, journal: Journal, deliveries: DeliveryJournal, notifications: NotificationJournal
+        self,
+        journal: RequestJournal,
+        deliveries: DeliveryJournal,
+        notifications: NotificationJournal,
     ) -> None:
         self._journal = journal
         self._deliveries = deliveries
@@ -47,14 +49,14 @@ class _Collector(Collector):
         for state, count in self._deliveries.counts().items():
             states.add_metric((state,), count)
         yield states
-        told = CounterMetricFamily(
+        notifications = CounterMetricFamily(
             "hookproof_notifications",
             "Notifications by channel and how they ended.",
             labels=("channel", "state"),
         )
         for labels, count in self._notifications.counts.items():
-            told.add_metric(labels, count)
-        yield told
+            notifications.add_metric(labels, count)
+        yield notifications
         yield CounterMetricFamily(
             "hookproof_notifications_held_back",
             "Notifications that were held back by their rate limit.",

@@ -12,17 +12,17 @@ from typing import Final, Protocol
 
 from aiohttp.web_request import BaseRequest
 
-from hookproof.mockserver.api.response import Answer
+from hookproof.mockserver.api.response import ApiResponse
 
 PIECES: Final = 4
 
-Carry = Callable[[BaseRequest], Awaitable[Answer]]
+Carry = Callable[[BaseRequest], Awaitable[ApiResponse]]
 
 
 class AnsweringFault(Protocol):
     """One way to misbehave."""
 
-    async def answer(self, request: BaseRequest, carry: Carry) -> Answer:
+    async def answer(self, request: BaseRequest, carry: Carry) -> ApiResponse:
         """What is answered instead; `carry` carries the request out as the clean server does."""
 
 
@@ -32,7 +32,7 @@ class Late:
     def __init__(self, delay_s: float = 1.0) -> None:
         self._delay_s = delay_s
 
-    async def answer(self, request: BaseRequest, carry: Carry) -> Answer:
+    async def answer(self, request: BaseRequest, carry: Carry) -> ApiResponse:
         """The right answer, late."""
         answer = await carry(request)
         await asyncio.sleep(self._delay_s)
@@ -45,15 +45,15 @@ class ServerError:
     def __init__(self, status: int = HTTPStatus.SERVICE_UNAVAILABLE) -> None:
         self._status = int(status)
 
-    async def answer(self, request: BaseRequest, carry: Carry) -> Answer:
+    async def answer(self, request: BaseRequest, carry: Carry) -> ApiResponse:
         """A failure that is the server's own."""
-        return Answer(self._status, b'{"fault": "server_error"}')
+        return ApiResponse(self._status, b'{"fault": "server_error"}')
 
 
 class DroppedConnection:
     """Closes the connection and carries nothing out."""
 
-    async def answer(self, request: BaseRequest, carry: Carry) -> Answer:
+    async def answer(self, request: BaseRequest, carry: Carry) -> ApiResponse:
         """Nothing."""
         return _hung_up(request)
 
@@ -61,7 +61,7 @@ class DroppedConnection:
 class LostAnswer:
     """Carries the request out and closes the connection without an answer."""
 
-    async def answer(self, request: BaseRequest, carry: Carry) -> Answer:
+    async def answer(self, request: BaseRequest, carry: Carry) -> ApiResponse:
         """Nothing, although all is done."""
         await carry(request)
         return _hung_up(request)
@@ -70,9 +70,9 @@ class LostAnswer:
 class MalformedJson:
     """Carries the request out and answers with the first half of the body."""
 
-    async def answer(self, request: BaseRequest, carry: Carry) -> Answer:
+    async def answer(self, request: BaseRequest, carry: Carry) -> ApiResponse:
         """The right status, and a body that is no JSON."""
-        return (await carry(request)).halved()
+        return (await carry(request)).with_half_body()
 
 
 class SlowBody:
@@ -81,17 +81,17 @@ class SlowBody:
     def __init__(self, delay_s: float = 0.5) -> None:
         self._delay_s = delay_s
 
-    async def answer(self, request: BaseRequest, carry: Carry) -> Answer:
+    async def answer(self, request: BaseRequest, carry: Carry) -> ApiResponse:
         """The right answer, a piece at a time."""
         return Dribbled(await carry(request), self._delay_s)
 
 
-class Dribbled(Answer):
+class Dribbled(ApiResponse):
     """An answer whose bytes leave in `PIECES` pieces, with a pause in seconds before each but the
     first.
     """
 
-    def __init__(self, whole: Answer, pause_s: float) -> None:
+    def __init__(self, whole: ApiResponse, pause_s: float) -> None:
         super().__init__(whole.status, b"")
         self._whole = whole
         self._pause_s = pause_s
@@ -103,12 +103,12 @@ class Dribbled(Answer):
 
     async def write_eof(self, data: bytes = b"") -> None:
         """Write piece after piece, for as long as there is somebody."""
-        text = self._whole.alone()
+        text = self._whole.to_bytes()
         size = -(-len(text) // PIECES)
         for start in range(0, len(text), size):
             if start:
                 await asyncio.sleep(self._pause_s)
-            transport = self._answered.transport
+            transport = self._request.transport
             if transport is None or transport.is_closing():
                 raise ConnectionResetError
             transport.write(text[start : start + size])
@@ -124,8 +124,8 @@ FAULTS: Final[Mapping[str, type[AnsweringFault]]] = {
 }
 
 
-def _hung_up(request: BaseRequest) -> Answer:
+def _hung_up(request: BaseRequest) -> ApiResponse:
     """Close the connection; the answer that is returned finds nobody to go to."""
     if request.transport is not None:
         request.transport.close()
-    return Answer(HTTPStatus.SERVICE_UNAVAILABLE, b"", last=True)
+    return ApiResponse(HTTPStatus.SERVICE_UNAVAILABLE, b"", close_connection=True)

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 from aiohttp.web_request import BaseRequest
 
-from hookproof.mockserver.api.response import Answer, Answering
+from hookproof.mockserver.api.response import ApiResponse, Responder
 from hookproof.mockserver.faults.answering import FAULTS, AnsweringFault
 from hookproof.mockserver.faults.registry import Fault, catalogue
 from hookproof.spec.dialect.model import Dialect
@@ -90,7 +90,7 @@ class Armed:
 
 
 # Joins the server's parts anew with these faults of the catalogue; the API that came of it.
-JoinAnew = Callable[[Sequence[Fault]], Awaitable[Answering]]
+JoinAnew = Callable[[Sequence[Fault]], Awaitable[Responder]]
 
 
 class LiveFaults:
@@ -98,7 +98,7 @@ class LiveFaults:
     through.
     """
 
-    def __init__(self, api: Answering, dialect: Dialect, join_anew: JoinAnew) -> None:
+    def __init__(self, api: Responder, dialect: Dialect, join_anew: JoinAnew) -> None:
         self._clean = api
         self._api = api
         self._dialect = dialect
@@ -107,7 +107,7 @@ class LiveFaults:
         self._catalogued: list[Fault] = []
         self._joining = asyncio.Lock()
 
-    def answer(self, request: BaseRequest) -> Awaitable[Answer]:
+    def answer(self, request: BaseRequest) -> Awaitable[ApiResponse]:
         """The answer of the first fault that strikes, or the API's own."""
         if self._armed:
             for armed in self._armed:

@@ -1,3 +1,1 @@
-"""Telling an endpoint's contacts, by e-mail and chat, about deliveries given up and changes of
-state (section 6).
-"""
+"""Notifications to an endpoint's contacts, by e-mail and chat (section 6)."""

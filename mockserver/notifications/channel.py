@@ -1,6 +1,4 @@
-"""What every channel of notifications is: something that can carry one notice, or say why it
-cannot.
-"""
+"""The interface of a notification channel."""
 
 from typing import Protocol
 
@@ -8,10 +6,9 @@ from hookproof.mockserver.notifications.notice import Contact, Notice
 
 
 class Undelivered(Exception):
-    """A notice did not get through; the message says why in one line that holds no secret and no
-    address of a person.
+    """A notice was not delivered; the message is one line without secrets and addresses.
 
-    `final` says that trying again would change nothing.
+    With `final`, another try would fail as well.
     """
 
     def __init__(self, message: str, *, final: bool = False) -> None:
@@ -20,17 +17,17 @@ class Undelivered(Exception):
 
 
 class Channel(Protocol):
-    """One way to a contact."""
+    """One way to reach a contact."""
 
     @property
     def name(self) -> str:
-        """What the journal and the log call it."""
+        """The name of the channel in the journal and the log."""
 
     def reaches(self, contact: Contact) -> bool:
-        """Whether the contact can be told by this channel."""
+        """Return whether the contact has an address for this channel."""
 
     async def send(self, notice: Notice) -> None:
-        """Try once; the caller bounds the time by cancelling. Raises Undelivered."""
+        """Try once; raises Undelivered. The caller limits the time by cancelling."""
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close connections."""

@@ -1,8 +1,8 @@
 """The chat channel: a POST to the slack_webhook_url of an endpoint (section 2.3).
 
-The URL comes from a stranger just as an endpoint's does, so the POST goes the way of deliveries:
-the same guard, the same trust, no redirect. Slack's incoming webhooks take a JSON object with
-`text`, and other chats take the same.
+The URL is as untrusted as an endpoint's, so the POST uses the same egress guard, the same trusted
+CA and no redirects, as deliveries do. Slack's incoming webhooks accept a JSON object with `text`;
+other chats accept the same.
 """
 
 import json
@@ -19,15 +19,13 @@ from hookproof.mockserver.notifications.notice import Contact, Notice
 from hookproof.mockserver.notifications.wording import Wording
 
 HEADERS: Final = ((CONTENT_TYPE, "application/json"), ("User-Agent", "hookproof"))
-# Slack's markup: without this a name could mention a whole channel or show a link under false
-# words.
-MARKUP: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
-SUCCESSFUL, CLIENT_ERROR = 2, 4  # the classes of statuses, RFC 9110, section 15
+# Slack's markup: unescaped, a name could mention a whole channel or disguise a link.
+ESCAPES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+# Classes of statuses: RFC 9110, section 15.
+SUCCESSFUL, CLIENT_ERROR = 2, 4
 
 
 class ChatChannel:
-    """Posts to chat webhooks."""
-
     name = "chat"
 
     def __init__(self, transport: Transport, wording: Wording, *, timeout_s: float) -> None:
@@ -36,38 +34,33 @@ class ChatChannel:
         self._timeout_s = timeout_s
 
     def reaches(self, contact: Contact) -> bool:
-        """Whether there is a URL to post to."""
         return bool(contact.slack_webhook_url)
 
     async def send(self, notice: Notice) -> None:
-        """Post once; raises Undelivered."""
         try:
             address = parse_url(notice.contact.slack_webhook_url or "")
             response = await self._transport.exchange(
                 "POST", address, HEADERS, self._body(notice), timeout_s=self._timeout_s
             )
         except AddressFault:
-            # Its message quotes the URL, which is as good as a password.
+            # The error's message quotes the URL, which lets anyone post.
             raise Undelivered(
-                "the slack_webhook_url is no http or https URL with a host", final=True
+                "the slack_webhook_url is not an http or https URL with a host", final=True
             ) from None
         except EgressRefused as refused:
             raise Undelivered(str(refused), final=True) from None
-        except (TlsFault, ConnectionFault, ProtocolFault) as fault:
-            raise Undelivered(str(fault)) from None
+        except (TlsFault, ConnectionFault, ProtocolFault) as error:
+            raise Undelivered(str(error)) from None
         if response.status // 100 != SUCCESSFUL:
-            refused_for_good = (
+            is_final = (
                 response.status // 100 == CLIENT_ERROR
                 and response.status != HTTPStatus.TOO_MANY_REQUESTS
             )
-            raise Undelivered(
-                f"the chat webhook answered {response.status}", final=refused_for_good
-            )
+            raise Undelivered(f"the chat webhook answered {response.status}", final=is_final)
 
     async def close(self) -> None:
-        """Close kept connections."""
         await self._transport.close()
 
     def _body(self, notice: Notice) -> bytes:
-        text = "\n".join(self._wording.lines(notice)).translate(MARKUP)
+        text = "\n".join(self._wording.lines(notice)).translate(ESCAPES)
         return json.dumps({"text": text}).encode("ascii")

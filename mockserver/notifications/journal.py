@@ -1,6 +1,4 @@
-"""What became of notifications, for people and tests to look at; it keeps no address and no text of
-a message.
-"""
+"""The notification journal, for people and tests; it holds no addresses and no message texts."""
 
 from collections import Counter, deque
 from collections.abc import Callable
@@ -9,20 +7,19 @@ from typing import Any, Final, NamedTuple
 
 from hookproof.mockserver.notifications.notice import Notice
 
-_KEPT: Final = 5000
+_KEPT_ENTRIES: Final = 5000
 
 
-class State(StrEnum):
-    """How a notification ended."""
-
+class NotificationState(StrEnum):
     SENT = "sent"
     FAILED = "failed"
     DROPPED = "dropped"
 
 
-class Entry(NamedTuple):
-    """One notification over one channel; `at` is in unix seconds, `held_back` counts what was kept
-    back before it.
+class NotificationEntry(NamedTuple):
+    """One notification on one channel.
+
+    `at` is in unix seconds; `held_back` counts the notices held back before it.
     """
 
     sequence: int
@@ -38,29 +35,29 @@ class Entry(NamedTuple):
     detail: str
 
 
-NOTIFICATION_FIELDS: Final = Entry._fields
+NOTIFICATION_FIELDS: Final = NotificationEntry._fields
 
 
 class NotificationJournal:
-    """The latest notifications, and counts of all by channel and state; `held_back` counts what the
-    rate limit kept.
+    """The latest notifications, and counts of all by channel and state.
+
+    `held_back` counts the notices that the rate limit held back.
     """
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
-        self._entries: deque[Entry] = deque(maxlen=_KEPT)
+        self._entries: deque[NotificationEntry] = deque(maxlen=_KEPT_ENTRIES)
         self._sequence = 0
         self.counts: Counter[tuple[str, str]] = Counter()
         self.held_back = 0
 
-    def note(
-        self, notice: Notice, channel: str, state: State, *, attempts: int, detail: str
+    def record(
+        self, notice: Notice, channel: str, state: NotificationState, *, attempts: int, detail: str
     ) -> None:
-        """Write down how a notification ended."""
         self._sequence += 1
         self.counts[channel, state.value] += 1
         self._entries.append(
-            Entry(
+            NotificationEntry(
                 sequence=self._sequence,
                 at=self._now(),
                 project=notice.contact.project,
@@ -76,7 +73,7 @@ class NotificationJournal:
         )
 
     def entries(self, wanted: dict[str, str]) -> list[dict[str, Any]]:
-        """The kept notifications whose fields have the wanted texts, oldest first."""
+        """Return the latest notifications that match the filters, oldest first."""
         return [
             entry._asdict()
             for entry in self._entries
@@ -84,5 +81,5 @@ class NotificationJournal:
         ]
 
     def clear(self) -> None:
-        """Forget the entries; counts go on."""
+        """Delete the entries; the counts continue."""
         self._entries.clear()

@@ -1,10 +1,10 @@
 """The e-mail channel: a message to the support_email of an endpoint, over SMTP (section 2.3).
 
-The server's address was given by the operator, so naming it is leave enough to connect there:
-`--allow-egress` is for the addresses of strangers, and to demand it for the mail server would open
-that server to every endpoint URL. The guard still looks the name up once and keeps metadata
-addresses closed. STARTTLS is used where it is offered, with the trust of deliveries; a certificate
-that is not trusted is a failure and no reason to send in clear.
+The operator configured the server's address, which is permission enough to connect to it:
+`--allow-egress` is about untrusted addresses, and requiring it for the mail server would open that
+server to every endpoint URL. The guard still resolves the name only once and keeps metadata
+addresses closed. STARTTLS is used where it is offered, with the CA that deliveries trust; an
+untrusted certificate is a failure, never a reason to send in clear.
 """
 
 import re
@@ -27,105 +27,106 @@ from hookproof.mockserver.notifications.channel import Undelivered
 from hookproof.mockserver.notifications.notice import Contact, Notice
 from hookproof.mockserver.notifications.wording import Wording
 
-ANYWHERE: Final = (ip_network("0.0.0.0/0"), ip_network("::/0"))
+ANY_ADDRESS: Final = (ip_network("0.0.0.0/0"), ip_network("::/0"))
 SENDER: Final = "hookproof@localhost"
-SHARE_S: Final = 3.0  # for each address of the server but the last
-FOOTER: Final = "You get this because the endpoint names this address as its support_email."
-LONGEST_MAILBOX: Final = 254  # RFC 5321, section 4.5.3.1, without the angle brackets
-# RFC 5321, section 4.1.2, without quoted names and address literals; RFC 6531 lets names go beyond
-# ASCII.
+# For each address of the server except the last.
+CONNECT_S: Final = 3.0
+FOOTER: Final = "You receive this because the endpoint names this address as its support_email."
+# RFC 5321, section 4.5.3.1, without the angle brackets.
+MAX_MAILBOX_LENGTH: Final = 254
+# RFC 5321, section 4.1.2, without quoted names and address literals; RFC 6531 allows names
+# beyond ASCII.
 _LOCAL: Final = re.compile(r"[^\s@\"(),:;<>\[\]\\]{1,64}")
 _DOMAIN: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?")
-_PERMANENT: Final = 500  # RFC 5321, section 4.2.1: replies from here on stay as they are
+# RFC 5321, section 4.2.1: replies from here on are permanent.
+_PERMANENT: Final = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailServer:
-    """Where mail is handed over, and the address that it is from."""
+    """The server that mail is submitted to, and the sender's address."""
 
     host: str
     port: int
     sender: str = SENDER
 
 
-def mailbox(text: str) -> Address:
-    """One e-mail address without a display name; nothing in it can end a header or a command.
-    Raises ValueError.
+def parse_mailbox(text: str) -> Address:
+    """Parse one e-mail address without a display name. Raises ValueError.
+
+    Nothing in the result can end a header or an SMTP command.
     """
     local, at, domain = text.rpartition("@")
-    if not at or len(text) > LONGEST_MAILBOX or not _LOCAL.fullmatch(local):
+    if not at or len(text) > MAX_MAILBOX_LENGTH or not _LOCAL.fullmatch(local):
         raise ValueError("it is not of the form NAME@DOMAIN")
     if any(unicodedata.category(char)[0] == "C" for char in local):
-        raise ValueError("it holds a character that no address has")
+        raise ValueError("it contains a control character")
     ascii_domain = domain.encode("idna").decode("ascii")  # a UnicodeError is a ValueError
     if not _DOMAIN.fullmatch(ascii_domain):
-        raise ValueError("what follows the @ is no domain")
+        raise ValueError("the part after the @ is not a domain")
     return Address(username=local, domain=ascii_domain)
 
 
 class MailChannel:
-    """Hands mails to one server, over a connection for each."""
+    """Submits mail to one server, with a connection for each message."""
 
     name = "email"
 
     def __init__(self, server: MailServer, tls: TlsContexts, wording: Wording) -> None:
         self._server = server
-        self._sender = mailbox(server.sender)
+        self._sender = parse_mailbox(server.sender)
         self._tls = tls
         self._wording = wording
-        self._guard = EgressGuard(ANYWHERE)
+        self._guard = EgressGuard(ANY_ADDRESS)
 
     def reaches(self, contact: Contact) -> bool:
-        """Whether there is an address to write to."""
         return bool(contact.support_email)
 
     async def send(self, notice: Notice) -> None:
-        """Hand one mail over; raises Undelivered. What the server says is left out: it may repeat
-        addresses.
+        """Submit one mail; raises Undelivered.
+
+        The server's replies are left out of its message, since they may repeat addresses.
         """
         try:
-            recipient = mailbox(notice.contact.support_email or "")
+            recipient = parse_mailbox(notice.contact.support_email or "")
         except ValueError:
-            raise Undelivered("the support_email is no e-mail address", final=True) from None
+            raise Undelivered("the support_email is not an e-mail address", final=True) from None
         try:
-            await self._hand_over(self.message(notice, recipient), recipient)
+            await self._transfer(self.message(notice, recipient), recipient)
         except aiosmtplib.SMTPResponseException as refusal:
-            raise _refused(refusal.code) from None
+            raise _undelivered(refusal.code) from None
         except aiosmtplib.SMTPRecipientsRefused as refusal:
-            raise _refused(refusal.recipients[0].code) from None
+            raise _undelivered(refusal.recipients[0].code) from None
         except aiosmtplib.SMTPNotSupported:
-            raise Undelivered("the mail server takes no address beyond ASCII", final=True) from None
+            raise Undelivered("the mail server accepts only ASCII addresses", final=True) from None
         except EgressRefused as refused:
             raise Undelivered(str(refused), final=True) from None
         except ssl.SSLError as error:
             raise Undelivered(f"no TLS with the mail server: {error.reason}") from None
-        except (aiosmtplib.SMTPException, OSError) as fault:
+        except (aiosmtplib.SMTPException, OSError) as error:
             raise Undelivered(
-                f"the mail server cannot be reached: {type(fault).__name__}"
+                f"the mail server cannot be reached: {type(error).__name__}"
             ) from None
 
     def message(self, notice: Notice, recipient: Address) -> EmailMessage:
-        """The mail as it goes out."""
         message = EmailMessage(policy=SMTP_POLICY)
         message["From"] = self._sender
         message["To"] = recipient
         message["Subject"] = self._wording.subject(notice)
         message["Date"] = format_datetime(datetime.fromtimestamp(notice.at, UTC))
-        # The same for every attempt, so that a mail that was taken twice can be told.
+        # The same for every try, so that a recipient can recognise a mail that arrived twice.
         message["Message-ID"] = (
             f"<{notice.contact.uid}.{notice.kind}.{notice.at * 1e6:.0f}@{self._sender.domain}>"
         )
-        message["Auto-Submitted"] = (
-            "auto-generated"  # RFC 3834: nobody's automatic answer is wanted
-        )
+        message["Auto-Submitted"] = "auto-generated"  # RFC 3834: asks for no automatic reply
         message.set_content("\n\n".join([*self._wording.lines(notice), FOOTER]) + "\n")
         return message
 
     async def close(self) -> None:
-        """Nothing is kept: connections end with their mails."""
+        """Do nothing: each connection is closed after its mail."""
 
-    async def _hand_over(self, message: EmailMessage, recipient: Address) -> None:
-        client = await self._connected()
+    async def _transfer(self, message: EmailMessage, recipient: Address) -> None:
+        client = await self._connect()
         try:
             await client.ehlo()
             if client.supports_extension("starttls"):
@@ -139,11 +140,11 @@ class MailChannel:
         finally:
             client.close()
 
-    async def _connected(self) -> aiosmtplib.SMTP:
-        """A connection to the first of the server's checked addresses that takes one."""
+    async def _connect(self) -> aiosmtplib.SMTP:
+        """Connect to the first of the server's checked addresses that accepts."""
         addresses = await self._guard.addresses(self._server.host)
         problem: Exception = OSError("the name has no address")
-        for left, address in zip(reversed(range(len(addresses))), addresses, strict=True):
+        for remaining, address in zip(reversed(range(len(addresses))), addresses, strict=True):
             client = aiosmtplib.SMTP(
                 hostname=address,
                 port=self._server.port,
@@ -152,7 +153,7 @@ class MailChannel:
                 timeout=None,
             )
             try:
-                await client.connect(timeout=SHARE_S if left else None)
+                await client.connect(timeout=CONNECT_S if remaining else None)
             except aiosmtplib.SMTPConnectError as error:
                 problem = error
             else:
@@ -160,5 +161,5 @@ class MailChannel:
         raise problem
 
 
-def _refused(code: int) -> Undelivered:
+def _undelivered(code: int) -> Undelivered:
     return Undelivered(f"the mail server answered {code}", final=code >= _PERMANENT)

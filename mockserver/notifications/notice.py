@@ -1,4 +1,4 @@
-"""What is told, and to whom."""
+"""The subject of a notification, and its recipients."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -6,7 +6,7 @@ from enum import StrEnum
 from hookproof.mockserver.delivery.store_port import AttemptOutcome
 
 
-class Kind(StrEnum):
+class NoticeKind(StrEnum):
     """What a notification is about (section 6, item 4)."""
 
     EXHAUSTED = "exhausted"
@@ -15,11 +15,9 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contact:
-    """An endpoint as a message names it, with the addresses of those who care for it (section 2.3),
-    as they were given.
+    """An endpoint as a message names it, and its contacts' addresses (section 2.3).
 
-    `name` is None for an endpoint without one. The chat URL lets whoever knows it post, so it is a
-    secret.
+    Anyone who knows the chat URL can post, so it is a secret.
     """
 
     uid: str
@@ -31,14 +29,13 @@ class Contact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice:
-    """One thing to tell: at `at`, in unix seconds, a delivery was given up, and maybe its endpoint
-    disabled with it.
+    """At `at`, in unix seconds, a delivery was given up, and its endpoint possibly disabled.
 
-    `outcome` is how the last of the attempts ended. `held_back` counts the notices of this kind
-    that the rate limit kept back since `held_since`, this one not among them.
+    `outcome` is that of the last attempt. `held_back` counts the notices of this kind that the rate
+    limit held back since `held_since`, not counting this one.
     """
 
-    kind: Kind
+    kind: NoticeKind
     at: float
     contact: Contact
     event_uid: str

@@ -1,9 +1,8 @@
-"""The notifier: hears of deliveries that were given up, and tells the endpoint's contacts as the
-dialect says.
+"""The notifier: turns deliveries that were given up into notices to the endpoint's contacts.
 
-The delivery engine calls it and never waits for it: what goes out does so in tasks of its own, with
-connections, look-ups and bounds of its own. Unsent notifications live in memory and end with the
-process; nothing hangs on them.
+The delivery engine calls it and never waits for it: notices are sent in separate tasks, with
+connections, look-ups and limits of their own. Unsent notices are in memory only and are lost with
+the process.
 """
 
 import asyncio
@@ -12,24 +11,27 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from hookproof.mockserver.delivery.store_port import AttemptOutcome, PendingDelivery
-from hookproof.mockserver.notifications.bounds import Bounds
 from hookproof.mockserver.notifications.journal import NotificationJournal
-from hookproof.mockserver.notifications.notice import Contact, Kind, Notice
+from hookproof.mockserver.notifications.limits import NotificationLimits
+from hookproof.mockserver.notifications.notice import Contact, Notice, NoticeKind
 from hookproof.mockserver.notifications.outbox import Outbox
-from hookproof.mockserver.notifications.rate_limit import Pacing
+from hookproof.mockserver.notifications.rate_limit import NotificationRateLimit
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import Notify
 
-TOLD_OF: Final[Mapping[Notify, frozenset[Kind]]] = {
-    Notify.EXHAUSTED: frozenset({Kind.EXHAUSTED}),
-    Notify.STATE_CHANGE: frozenset({Kind.STATE_CHANGE}),
-    Notify.EXHAUSTED_OR_STATE_CHANGE: frozenset(Kind),
+REPORTED_KINDS: Final[Mapping[Notify, frozenset[NoticeKind]]] = {
+    Notify.EXHAUSTED: frozenset({NoticeKind.EXHAUSTED}),
+    Notify.STATE_CHANGE: frozenset({NoticeKind.STATE_CHANGE}),
+    Notify.EXHAUSTED_OR_STATE_CHANGE: frozenset(NoticeKind),
     Notify.NEVER: frozenset(),
 }
 
 
 class Notifier:
-    """An `OutcomeObserver`. `contact` looks an endpoint up; all methods belong in the event loop."""
+    """An `OutcomeObserver`; all methods must be called in the event loop.
+
+    `contact` looks up the contacts of an endpoint.
+    """
 
     def __init__(
         self,
@@ -38,62 +40,60 @@ class Notifier:
         *,
         contact: Callable[[str], Contact | None],
         journal: NotificationJournal,
-        bounds: Bounds,
+        limits: NotificationLimits,
         log: logging.Logger,
     ) -> None:
         condition = dialect.delivery.notify_on
-        # A dialect that has not decided is kept by silence (section 6, item 4 leaves the conditions
-        # open).
-        self._told_of = TOLD_OF[condition.value] if condition.decided else TOLD_OF[Notify.NEVER]
+        # Section 6, item 4 leaves the conditions open; undecided means no notifications.
+        self._reported_kinds = (
+            REPORTED_KINDS[condition.value] if condition.decided else REPORTED_KINDS[Notify.NEVER]
+        )
         self._outboxes = outboxes
         self._contact = contact
         self._log = log
-        self._pacing = Pacing(bounds.window_s, bounds.windows)
+        self._rate_limit = NotificationRateLimit(limits.window_s, limits.max_windows)
         self._timer: asyncio.TimerHandle | None = None
         self.journal = journal
 
     def given_up(
         self, delivery: PendingDelivery, outcome: AttemptOutcome, *, deactivated: bool
     ) -> None:
-        """A delivery was exhausted; the change of state that came of it is told in place of it.
-        Never raises.
-        """
+        """Notify of an exhausted delivery, or of the change of state it caused. Never raises."""
         try:
-            self._consider(delivery, outcome, deactivated)
-        except Exception as fault:  # noqa: BLE001  the deliveries go on without the notification
+            self._handle(delivery, outcome, deactivated)
+        except Exception as error:  # noqa: BLE001  deliveries continue without the notification
             self._log.error(
-                "an endpoint was not notified: a fault of this server: %s", type(fault).__name__
+                "an endpoint was not notified: internal error of this server: %s",
+                type(error).__name__,
             )
 
     def reset(self) -> None:
-        """Forget everything that is held back or unsent, and the journal."""
-        self._pacing.clear()
+        """Discard all that is held back or unsent, and the journal."""
+        self._rate_limit.clear()
         for outbox in self._outboxes:
-            outbox.forget()
+            outbox.cancel()
         self.journal.clear()
 
     async def stop(self, grace_s: float) -> None:
-        """Let what is unsent go out for `grace_s`; what is then unsent or held back is lost, and
-        the log says so.
-        """
+        """Wait up to `grace_s` for unsent notices; then discard and log the rest."""
         if self._timer is not None:
             self._timer.cancel()
-        lost = self._pacing.clear()
-        if lost:
+        held_back = self._rate_limit.clear()
+        if held_back:
             self._log.warning(
-                "the server stops with %d notifications held back by their rate limit", lost
+                "the server stops with %d notifications held back by their rate limit", held_back
             )
         await asyncio.gather(*(outbox.stop(grace_s) for outbox in self._outboxes))
 
-    def _consider(
+    def _handle(
         self, delivery: PendingDelivery, outcome: AttemptOutcome, deactivated: bool
     ) -> None:
         kind = (
-            Kind.STATE_CHANGE
-            if deactivated and Kind.STATE_CHANGE in self._told_of
-            else Kind.EXHAUSTED
+            NoticeKind.STATE_CHANGE
+            if deactivated and NoticeKind.STATE_CHANGE in self._reported_kinds
+            else NoticeKind.EXHAUSTED
         )
-        contact = self._contact(delivery.endpoint_uid) if kind in self._told_of else None
+        contact = self._contact(delivery.endpoint_uid) if kind in self._reported_kinds else None
         if contact is None or not any(outbox.reaches(contact) for outbox in self._outboxes):
             return
         notice = Notice(
@@ -104,28 +104,28 @@ class Notifier:
             event_type=delivery.event_type,
             outcome=outcome,
         )
-        if self._pacing.admits(notice, asyncio.get_running_loop().time()):
-            self._tell(notice)
+        if self._rate_limit.admit(notice, asyncio.get_running_loop().time()):
+            self._send(notice)
         else:
             self.journal.held_back += 1
 
-    def _tell(self, notice: Notice) -> None:
+    def _send(self, notice: Notice) -> None:
         for outbox in self._outboxes:
             if outbox.reaches(notice.contact):
                 outbox.post(notice)
         if self._timer is None:
-            self._wait()
+            self._schedule()
 
-    def _wait(self) -> None:
-        """Look again when the next window ends."""
-        end = self._pacing.next_end
+    def _schedule(self) -> None:
+        """Set the timer to the end of the next window."""
+        end = self._rate_limit.next_end
         self._timer = (
-            None if end is None else asyncio.get_running_loop().call_at(end, self._windows_ended)
+            None if end is None else asyncio.get_running_loop().call_at(end, self._close_windows)
         )
 
-    def _windows_ended(self) -> None:
+    def _close_windows(self) -> None:
         self._timer = None
-        for notice in self._pacing.ended(asyncio.get_running_loop().time()):
-            self._tell(notice)
+        for notice in self._rate_limit.close_ended(asyncio.get_running_loop().time()):
+            self._send(notice)
         if self._timer is None:
-            self._wait()
+            self._schedule()

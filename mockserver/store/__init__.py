@@ -1,3 +1,1 @@
-"""Everything the server remembers, in one SQLite database: in memory, or in a file that survives
-the process.
-"""
+"""The server's storage: one SQLite database, in memory or in a file."""

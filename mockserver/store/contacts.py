@@ -1,4 +1,4 @@
-"""Who is told about an endpoint (section 2.3): its contacts, read from where its settings are kept."""
+"""The contacts of an endpoint (section 2.3), read from its stored settings."""
 
 from typing import Final
 
@@ -6,40 +6,41 @@ import msgspec
 
 from hookproof.mockserver.notifications.notice import Contact
 from hookproof.mockserver.store.database import Database
-from hookproof.mockserver.store.deliveries import Credentials
+from hookproof.mockserver.store.deliveries import StoredCredentials
 
 _ONE: Final = "SELECT project, document, credentials FROM endpoints WHERE uid = ?"
 
 
-class _Document(msgspec.Struct):
-    """The member of an endpoint's document that a message shows."""
+class _ContactDocument(msgspec.Struct):
+    """The member of an endpoint's document that a notification shows."""
 
     name: str | None = None
 
 
-_decode_document: Final = msgspec.json.Decoder(_Document).decode
-_decode_credentials: Final = msgspec.json.Decoder(Credentials).decode
+_decode_document: Final = msgspec.json.Decoder(_ContactDocument).decode
+_decode_credentials: Final = msgspec.json.Decoder(StoredCredentials).decode
 
 
 class Contacts:
-    """Looks contacts up; they are kept beside the credentials, since a dialect may mask what
-    responses show.
+    """Looks up contacts.
+
+    They are stored with the credentials, since a dialect may mask them in the document.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def of(self, endpoint_uid: str) -> Contact | None:
-        """The contacts of an endpoint; None for an unknown endpoint, or one that named nobody."""
+    def find(self, endpoint_uid: str) -> Contact | None:
+        """Return the contacts of an endpoint; None for an unknown endpoint or one without any."""
         row = self._database.read(_ONE, (endpoint_uid,)).fetchone()
         if row is None or row[2] is None:
             return None
         project, document, credentials = row
-        kept = _decode_credentials(credentials)
+        stored = _decode_credentials(credentials)
         return Contact(
             uid=endpoint_uid,
             project=project,
             name=_decode_document(document).name,
-            slack_webhook_url=kept.slack_webhook_url,
-            support_email=kept.support_email,
+            slack_webhook_url=stored.slack_webhook_url,
+            support_email=stored.support_email,
         )

@@ -1,9 +1,9 @@
 """The SQLite connection: its schema, and group commit.
 
-All writes of one turn of the event loop form one transaction. Whoever wrote waits for `pending`
-before it answers, so that nothing is acknowledged that a killed process could lose. Reads see what
-was written at once; they wait for `pending` too, so that nobody is shown what may yet be lost. All
-methods belong to the loop's thread.
+All writes of one turn of the event loop form one transaction. A writer awaits `pending` before it
+answers, so that nothing is acknowledged that a killed process could lose. Reads see writes
+immediately; readers await `pending` too, so that nothing is shown that may still be lost. All
+methods must be called in the event loop's thread.
 """
 
 import asyncio
@@ -16,12 +16,12 @@ from hookproof.mockserver.store.schema import DIALECT_KEY, SCHEMA, SEAL_KEY, TAB
 
 IN_MEMORY: Final = ":memory:"
 _PAGE_BYTES: Final = 16384
+# How long to wait for a database that another process has locked.
 _BUSY_S: Final = 0.2
 _SEAL_BYTES: Final = 32
-# Of this connection alone: it is not stored in the file.
-_NOTICE: Final = (
-    "CREATE TEMP TRIGGER notice AFTER UPDATE ON main.endpoints BEGIN SELECT endpoint_changed(); END"
-)
+# A temporary trigger belongs to this connection and is not stored in the file.
+_CHANGE_TRIGGER: Final = """CREATE TEMP TRIGGER endpoint_change AFTER UPDATE ON main.endpoints
+    BEGIN SELECT endpoint_changed(); END"""
 
 Parameters = Sequence[Any] | dict[str, Any]
 
@@ -31,16 +31,16 @@ def _casefolded(text: str | None) -> str:
 
 
 class UnusableDatabase(Exception):
-    """A database file that this server cannot work with; the text is one line for the reader."""
+    """A database file that this server cannot work with; the message is one line."""
 
 
 class Database:
-    """A connection whose writes are committed together, once for each turn of the event loop."""
+    """A connection whose writes are committed together, once in each turn of the event loop."""
 
     def __init__(self, path: str, *, dialect: str) -> None:
-        """Open or make the database; raises UnusableDatabase.
+        """Open or create the database; raises UnusableDatabase.
 
-        `endpoint_changes` grows whenever a stored endpoint changes, whoever changes it.
+        `endpoint_changes` grows whenever a stored endpoint changes, whichever statement changes it.
         """
         self.pending: asyncio.Future[None] | None = None
         self.endpoint_changes = 0
@@ -57,17 +57,17 @@ class Database:
             raise UnusableDatabase(f"{path} cannot be used as a database: {problem}") from None
         self._connection.create_function("casefold", 1, _casefolded, deterministic=True)
         self._connection.create_function("endpoint_changed", 0, self._endpoint_changed)
-        self._connection.execute(_NOTICE)
+        self._connection.execute(_CHANGE_TRIGGER)
         self.read = self._connection.execute
 
     def write(self, statement: str, parameters: Parameters = ()) -> sqlite3.Cursor:
-        """Run a statement in the transaction of this turn."""
+        """Execute a statement in the transaction of this turn."""
         if self.pending is None:
             self._begin()
         return self._connection.execute(statement, parameters)
 
     def write_many(self, statement: str, rows: Sequence[Parameters]) -> None:
-        """Run a statement for each row in the transaction of this turn."""
+        """Execute a statement for each row in the transaction of this turn."""
         if self.pending is None:
             self._begin()
         self._connection.executemany(statement, rows)
@@ -75,8 +75,8 @@ class Database:
     def commit(self) -> None:
         """Commit what is pending now rather than at the end of the turn.
 
-        Raises sqlite3.Error if that fails: then everything that was pending is undone, and all who
-        wait for it know.
+        Raises sqlite3.Error if that fails: everything pending is then rolled back, and all that
+        await it get the error.
         """
         pending, self.pending = self.pending, None
         if pending is None:
@@ -84,50 +84,46 @@ class Database:
         try:
             self._connection.execute("COMMIT")
         except sqlite3.Error as problem:
-            self._give_up(pending, problem)
+            self._undo(pending, problem)
             raise
         pending.set_result(None)
 
     @contextmanager
-    def at_once(self) -> Iterator["Database"]:
-        """Commit what is written inside, together with what was pending before, or else undo all of
-        it and raise.
-        """
+    def transaction(self) -> Iterator["Database"]:
+        """Commit what is written inside, and what was pending before, or roll back all of it."""
         try:
             yield self
             self.commit()
         except Exception as problem:
-            self.abandon(problem)
+            self.roll_back(problem)
             raise
 
-    def abandon(self, reason: Exception) -> None:
-        """Undo everything that is pending; all who wait for it get the reason."""
+    def roll_back(self, reason: Exception) -> None:
+        """Undo everything that is pending; all that await it get the reason."""
         pending, self.pending = self.pending, None
         if pending is not None:
-            self._give_up(pending, reason)
+            self._undo(pending, reason)
 
     def cursor_seal(self, entropy: Callable[[int], bytes]) -> bytes:
-        """The key that seals cursors, the same for as long as the database lives."""
+        """Return the key that seals cursors; it stays the same as long as the database exists."""
         row = self.read("SELECT value FROM facts WHERE name = ?", (SEAL_KEY,)).fetchone()
         if row is None:
             row = (entropy(_SEAL_BYTES).hex(),)
             self._connection.execute("INSERT INTO facts VALUES (?, ?)", (SEAL_KEY, row[0]))
         return bytes.fromhex(row[0])
 
-    def holds_resources(self) -> bool:
-        """Whether anything was ever stored."""
+    def has_resources(self) -> bool:
         return any(
             self.read(f"SELECT EXISTS (SELECT 1 FROM {table})").fetchone()[0] for table in TABLES
         )
 
     def clear(self) -> None:
-        """Delete every resource, with what hangs on it."""
+        """Delete every resource with all that belongs to it."""
         for table in TABLES:
             self.write(f"DELETE FROM {table}")
         self._endpoint_changed()
 
     def close(self) -> None:
-        """Commit what is pending and let go of the file."""
         self._end_turn()
         self._connection.close()
 
@@ -138,22 +134,22 @@ class Database:
         loop.call_soon(self._end_turn)
 
     def _end_turn(self) -> None:
-        with suppress(sqlite3.Error):  # Whoever waits for the commit is told.
+        with suppress(sqlite3.Error):  # `pending` passes the error on to all that await it
             self.commit()
 
-    def _give_up(self, pending: "asyncio.Future[None]", reason: Exception) -> None:
+    def _undo(self, pending: "asyncio.Future[None]", reason: Exception) -> None:
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
-        self._endpoint_changed()  # back to what it was
+        self._endpoint_changed()  # cached settings may be from the undone transaction
         pending.set_exception(reason)
-        pending.exception()  # It may be that nobody waits; that is no reason for a warning.
+        pending.exception()  # avoids asyncio's warning if nothing awaits it
 
     def _endpoint_changed(self) -> None:
         self.endpoint_changes += 1
 
     def _prepare(self, dialect: str) -> None:
         connection = self._connection
-        # Large pages: an endpoint is about 2 kB, and few of them fit on a page of the default size.
+        # An endpoint takes about 2 kB, so that few fit on a page of the default size.
         connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         connection.execute("PRAGMA journal_mode = WAL")
@@ -169,17 +165,18 @@ class Database:
             connection.execute(f"PRAGMA user_version = {VERSION}")
         elif version != VERSION:
             raise UnusableDatabase(
-                f"its schema has version {version}, this server knows {VERSION} only; use a new file"
+                f"its schema has version {version}, but this server supports only {VERSION}; "
+                "use a new file"
             )
-        self._refuse_other_dialect(dialect)
+        self._require_dialect(dialect)
         connection.execute("COMMIT")
 
-    def _refuse_other_dialect(self, dialect: str) -> None:
-        """Stored texts hold a dialect's forms of identifiers, times and words."""
-        (made_for,) = self._connection.execute(
+    def _require_dialect(self, dialect: str) -> None:
+        """Stored texts have the dialect's forms of identifiers, times and words."""
+        (stored_dialect,) = self._connection.execute(
             "SELECT value FROM facts WHERE name = ?", (DIALECT_KEY,)
         ).fetchone()
-        if made_for != dialect:
+        if stored_dialect != dialect:
             raise UnusableDatabase(
-                f"it was made for the dialect {made_for}, not {dialect}; use a new file"
+                f"it was made for the dialect {stored_dialect}, not {dialect}; use a new file"
             )

@@ -1,4 +1,4 @@
-"""The deliveries, as the engine's port asks for them (`mockserver/delivery/port.py`)."""
+"""The deliveries: implements the engine's `DeliveryStore` (`mockserver/delivery/store_port.py`)."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -17,31 +17,37 @@ from hookproof.mockserver.delivery.store_port import (
     Start,
 )
 from hookproof.mockserver.store.database import Database
-from hookproof.mockserver.store.endpoints import decoded_secrets
-from hookproof.mockserver.store.identifiers import timestamp_writer
+from hookproof.mockserver.store.endpoints import decode_secrets
+from hookproof.mockserver.store.identifiers import create_timestamp_writer
 from hookproof.spec.dialect.model import Dialect
 
-_WAITING: Final = """SELECT DISTINCT endpoints.uid FROM deliveries JOIN endpoints ON endpoints.seq = deliveries.endpoint
+_WAITING: Final = """SELECT DISTINCT endpoints.uid
+    FROM deliveries JOIN endpoints ON endpoints.seq = deliveries.endpoint
     WHERE deliveries.due_at IS NOT NULL"""
-_PENDING: Final = """SELECT deliveries.id, events.uid, events.event_type, events.payload, events.headers,
+_PENDING: Final = """SELECT deliveries.id,
+        events.uid, events.event_type, events.payload, events.headers,
         deliveries.attempts, deliveries.due_at
     FROM deliveries JOIN events ON events.seq = deliveries.event
-    WHERE deliveries.endpoint = (SELECT seq FROM endpoints WHERE uid = ?) AND deliveries.due_at IS NOT NULL
+    WHERE deliveries.endpoint = (SELECT seq FROM endpoints WHERE uid = ?)
+        AND deliveries.due_at IS NOT NULL
     ORDER BY deliveries.due_at, deliveries.id LIMIT ?"""
 _ENDPOINT: Final = "SELECT document, credentials, secrets, receives FROM endpoints WHERE uid = ?"
 _STARTS: Final = """SELECT started_at FROM starts
-    WHERE endpoint = (SELECT seq FROM endpoints WHERE uid = ?) AND started_at >= ? ORDER BY started_at"""
+    WHERE endpoint = (SELECT seq FROM endpoints WHERE uid = ?) AND started_at >= ?
+    ORDER BY started_at"""
 _ANY_START: Final = "SELECT EXISTS (SELECT 1 FROM starts)"
 _START: Final = """INSERT INTO starts (endpoint, started_at, counts_until, delivery)
     SELECT endpoint, ?, ?, id FROM deliveries WHERE id = ?"""
 _FORGET_STARTS: Final = "DELETE FROM starts WHERE counts_until < ?"
 _COUNT_STARTS: Final = "SELECT count(*) FROM starts"
-_ATTEMPT: Final = """INSERT INTO attempts (delivery, earlier, number, started_at, finished_at, status, failure, detail)
+_ATTEMPT: Final = """INSERT INTO attempts
+    (delivery, earlier, number, started_at, finished_at, status, failure, detail)
     SELECT id, attempts, ?, ?, ?, ?, ?, ? FROM deliveries WHERE id = ?"""
 _STATE: Final = "UPDATE deliveries SET state = ?, due_at = ?, attempts = attempts + ? WHERE id = ?"
 _DELIVERED: Final = """UPDATE tallies SET delivered = delivered + ?, failed_in_a_row = 0
     WHERE endpoint = (SELECT endpoint FROM deliveries WHERE id = ?)"""
-_EXHAUSTED: Final = """UPDATE tallies SET failed = failed + ?1, failed_in_a_row = failed_in_a_row + ?1
+_EXHAUSTED: Final = """UPDATE tallies
+    SET failed = failed + ?1, failed_in_a_row = failed_in_a_row + ?1
     WHERE endpoint = (SELECT endpoint FROM deliveries WHERE id = ?2)"""
 _IN_A_ROW: Final = (
     "SELECT failed_in_a_row FROM tallies WHERE endpoint = (SELECT seq FROM endpoints WHERE uid = ?)"
@@ -51,25 +57,28 @@ _DEACTIVATE: Final = (
 )
 
 _COUNTS: Final = {DeliveryState.DELIVERED: _DELIVERED, DeliveryState.EXHAUSTED: _EXHAUSTED}
-_PARSED: Final = 16384  # as many as one broadcast may reach
+# As many endpoints as one broadcast is likely to reach.
+_MAX_CACHED: Final = 16384
+# How many starts are recorded before old ones are deleted again.
 _FEW_STARTS: Final = 10_000
 
 
-class _Document(msgspec.Struct):
-    """The members of an endpoint's document that deliveries depend on."""
+class _DeliveryDocument(msgspec.Struct):
+    """The members of an endpoint's document that deliveries depend on.
+
+    The API has filled in the dialect's defaults when it created the endpoint.
+    """
 
     url: str
     content_type: str
     advanced_signatures: bool
-    http_timeout: int | None = None
+    http_timeout: int
+    rate_limit_duration: int
     rate_limit: int | None = None
-    rate_limit_duration: int | None = None
 
 
-class Credentials(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """What deliveries present to the destination, and who is notified, all of it unmasked (sections
-    2.3 and 2.5).
-    """
+class StoredCredentials(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """What deliveries present to the destination, and contacts, unmasked (sections 2.3 and 2.5)."""
 
     authentication: dict[str, Any] | None = None
     mtls_client_cert: dict[str, Any] | None = None
@@ -78,45 +87,41 @@ class Credentials(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     @property
     def client_certificate(self) -> ClientCertificate | None:
-        """The certificate for mutual TLS, once both of its halves are there."""
+        """The certificate for mutual TLS, if both certificate and key are given."""
         halves = self.mtls_client_cert or {}
         certificate, key = halves.get("client_cert"), halves.get("client_key")
         return ClientCertificate(certificate=certificate, key=key) if certificate and key else None
 
 
-class _Parsed(msgspec.Struct, gc=False):
-    """Settings, all that they are made from, and how many changes of endpoints that takes account
-    of.
-    """
+class _CachedSettings(msgspec.Struct, gc=False):
+    """Settings, the row they were parsed from, and the last `endpoint_changes` they hold for."""
 
     changes: int
     row: tuple[Any, ...]
     settings: EndpointSettings
 
 
-_decode_document: Final = msgspec.json.Decoder(_Document).decode
-_decode_credentials: Final = msgspec.json.Decoder(Credentials).decode
+_decode_document: Final = msgspec.json.Decoder(_DeliveryDocument).decode
+_decode_credentials: Final = msgspec.json.Decoder(StoredCredentials).decode
 _decode_headers: Final = msgspec.json.Decoder(dict[str, str]).decode
 
 
 class Deliveries:
-    """The engine's view of the database: a `DeliveryStore`."""
-
     def __init__(self, database: Database, dialect: Dialect, clock: Clock) -> None:
         self._database = database
         self._clock = clock
-        self._timestamp = timestamp_writer(dialect.representation.timestamp.value)
+        self._timestamp = create_timestamp_writer(dialect.representation.timestamp.value)
         self._rules = dialect.delivery
-        self._parsed: dict[str, _Parsed] = {}
+        self._cache: dict[str, _CachedSettings] = {}
         self._recorded_starts = 0
         self._many_starts = _FEW_STARTS
 
     def waiting_endpoints(self) -> Iterable[str]:
-        """The uids of all endpoints with a pending delivery."""
+        """Return the uids of all endpoints with a pending delivery."""
         return [uid for (uid,) in self._database.read(_WAITING)]
 
     def pending(self, endpoint_uid: str, limit: int) -> Sequence[PendingDelivery]:
-        """Up to `limit` pending deliveries of an endpoint, earliest first."""
+        """Return up to `limit` pending deliveries of an endpoint, earliest first."""
         return [
             PendingDelivery(
                 id=row[0],
@@ -132,20 +137,20 @@ class Deliveries:
         ]
 
     def endpoint(self, uid: str) -> EndpointSettings | None:
-        """The settings of an endpoint as they are now."""
-        parsed, changes = self._parsed.get(uid), self._database.endpoint_changes
-        if parsed is not None and parsed.changes == changes:
-            return parsed.settings
+        """Return the current settings of an endpoint."""
+        cached, changes = self._cache.get(uid), self._database.endpoint_changes
+        if cached is not None and cached.changes == changes:
+            return cached.settings
         row = self._database.read(_ENDPOINT, (uid,)).fetchone()
         if row is None:
             return None
-        if parsed is not None and parsed.row == row:
-            parsed.changes = changes  # it was another endpoint that changed
-            return parsed.settings
-        if len(self._parsed) >= _PARSED:
-            self._parsed.clear()
+        if cached is not None and cached.row == row:
+            cached.changes = changes  # another endpoint changed
+            return cached.settings
+        if len(self._cache) >= _MAX_CACHED:
+            self._cache.clear()
         settings = self._settings(uid, *row)
-        self._parsed[uid] = _Parsed(changes, row, settings)
+        self._cache[uid] = _CachedSettings(changes, row, settings)
         return settings
 
     def _settings(
@@ -158,21 +163,23 @@ class Deliveries:
     ) -> EndpointSettings:
         document = _decode_document(stored_document)
         credentials = (
-            Credentials() if stored_credentials is None else _decode_credentials(stored_credentials)
+            StoredCredentials()
+            if stored_credentials is None
+            else _decode_credentials(stored_credentials)
         )
-        rules = self._rules
-        window = document.rate_limit_duration or rules.default_rate_limit_duration.value
         return EndpointSettings(
             uid=uid,
             url=document.url,
             content_type=document.content_type,
             advanced_signatures=document.advanced_signatures,
-            http_timeout_s=document.http_timeout or rules.default_timeout_s.value,
-            rate_limit=document.rate_limit or None,
-            rate_window_s=window * rules.rate_limit_unit.in_seconds,
+            http_timeout_s=document.http_timeout,
+            # Section 8: a rate_limit of 0 means no limit. Where the dialect refuses it, the
+            # contract did so before the endpoint was stored.
+            rate_limit=None if document.rate_limit == 0 else document.rate_limit,
+            rate_window_s=document.rate_limit_duration * self._rules.rate_limit_unit.in_seconds,
             secrets=tuple(
-                SigningSecret(value=one.value, expires_at=one.ends)
-                for one in decoded_secrets(secrets)
+                SigningSecret(value=secret.value, expires_at=secret.ends)
+                for secret in decode_secrets(secrets)
             ),
             authentication=credentials.authentication,
             client_certificate=credentials.client_certificate,
@@ -180,31 +187,32 @@ class Deliveries:
         )
 
     def holds_starts(self) -> bool:
-        """Whether any start of an attempt is remembered."""
         return bool(self._database.read(_ANY_START).fetchone()[0])
 
     def recent_starts(self, endpoint_uid: str, since: float) -> Sequence[float]:
-        """When attempts of an endpoint started, oldest first."""
+        """Return when attempts of an endpoint started, oldest first."""
         return [started_at for (started_at,) in self._database.read(_STARTS, (endpoint_uid, since))]
 
     def record_starts(self, starts: Sequence[Start]) -> None:
-        """Remember starts; committed before this returns, since the limit holds across restarts
-        (section 8).
+        """Store the starts of attempts.
+
+        They are committed before this returns, since the limit holds across restarts (section 8).
         """
         rows = [(start.at, start.counts_until, start.delivery.id) for start in starts]
-        with self._database.at_once() as database:
+        with self._database.transaction() as database:
             database.write_many(_START, rows)
             self._recorded_starts += len(rows)
             if self._recorded_starts > self._many_starts:
                 self._forget_starts()
 
     def record(self, records: Sequence[Record]) -> None:
-        """Write down what became of deliveries, all or nothing. What a reset has deleted meanwhile
-        stays deleted.
+        """Store the outcomes of attempts, all or none.
+
+        A delivery that a reset has deleted meanwhile stays deleted.
         """
         states, attempts = [], []
         counts: dict[DeliveryState, Counter[str]] = {state: Counter() for state in _COUNTS}
-        any_of: dict[str, int] = {}
+        any_delivery: dict[str, int] = {}
         for delivery, outcome, state, due_at in records:
             states.append((state.value, due_at, outcome.number is not None, delivery.id))
             failure = None if outcome.failure is None else outcome.failure.value
@@ -214,28 +222,30 @@ class Deliveries:
             )
             if state in _COUNTS:
                 counts[state][delivery.endpoint_uid] += 1
-                any_of[delivery.endpoint_uid] = delivery.id
-        with self._database.at_once() as database:
-            database.write_many(_ATTEMPT, attempts)  # first: it reads how many there were before
+                any_delivery[delivery.endpoint_uid] = delivery.id
+        with self._database.transaction() as database:
+            # Attempts come first: the statement reads the number of earlier ones.
+            database.write_many(_ATTEMPT, attempts)
             database.write_many(_STATE, states)
             for state, of_endpoints in counts.items():
                 database.write_many(
-                    _COUNTS[state], [(count, any_of[uid]) for uid, count in of_endpoints.items()]
+                    _COUNTS[state],
+                    [(count, any_delivery[uid]) for uid, count in of_endpoints.items()],
                 )
 
     def _forget_starts(self) -> None:
-        """Delete the starts that count no more, as often as it costs each start little."""
+        """Delete the starts that no longer count. It runs so rarely that a start costs little."""
         self._database.write(_FORGET_STARTS, (self._clock(),))
-        (left,) = self._database.read(_COUNT_STARTS).fetchone()
-        self._recorded_starts, self._many_starts = 0, max(_FEW_STARTS, left)
+        (remaining,) = self._database.read(_COUNT_STARTS).fetchone()
+        self._recorded_starts, self._many_starts = 0, max(_FEW_STARTS, remaining)
 
     def exhausted_in_a_row(self, endpoint_uid: str) -> int:
-        """How many deliveries of an endpoint were exhausted since the last one that was delivered."""
+        """Return how many deliveries were exhausted since the last one that was delivered."""
         row = self._database.read(_IN_A_ROW, (endpoint_uid,)).fetchone()
         return 0 if row is None else int(row[0])
 
     def deactivate(self, endpoint_uid: str) -> bool:
-        """Disable an endpoint that keeps failing (section 2.3), if it is active."""
+        """Disable an endpoint that keeps failing (section 2.3); return whether it was active."""
         changed_at = self._timestamp(self._clock())
         row = (self._rules.disabled_receives.value, changed_at, endpoint_uid)
         return self._database.write(_DEACTIVATE, row).rowcount > 0

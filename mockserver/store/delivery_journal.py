@@ -1,4 +1,4 @@
-"""What became of deliveries, for people and tests to look at: each delivery with its attempts."""
+"""The delivery journal: deliveries with their attempts, for people and tests."""
 
 from collections import defaultdict
 from typing import Any, Final
@@ -15,9 +15,10 @@ _COLUMNS: Final = {
     "due_at": "deliveries.due_at",
 }
 DELIVERY_FIELDS: Final = tuple(_COLUMNS)
-_MOST: Final = 5000
+_MAX_ENTRIES: Final = 5000
 _DELIVERIES: Final = f"""SELECT {", ".join(_COLUMNS.values())} FROM deliveries
-    JOIN events ON events.seq = deliveries.event JOIN endpoints ON endpoints.seq = deliveries.endpoint"""
+    JOIN events ON events.seq = deliveries.event
+    JOIN endpoints ON endpoints.seq = deliveries.endpoint"""
 _ATTEMPT_FIELDS: Final = ("number", "started_at", "finished_at", "status", "failure", "detail")
 _ATTEMPTS: Final = f"""SELECT delivery, {", ".join(_ATTEMPT_FIELDS)} FROM attempts
     WHERE delivery BETWEEN ? AND ? ORDER BY delivery, earlier"""
@@ -25,17 +26,13 @@ _STATES: Final = "SELECT state, count(*) FROM deliveries GROUP BY state"
 
 
 class DeliveryJournal:
-    """Reads the tables that the engine writes."""
-
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def entries(self, wanted: dict[str, str]) -> list[dict[str, Any]]:
-        """The latest deliveries whose fields have the wanted texts, in order of acceptance, with
-        their attempts.
-        """
+        """Return the latest deliveries that match, with their attempts, oldest first."""
         terms = " AND ".join(f"CAST({_COLUMNS[name]} AS TEXT) = ?" for name in wanted) or "TRUE"
-        statement = f"{_DELIVERIES} WHERE {terms} ORDER BY deliveries.id DESC LIMIT {_MOST}"
+        statement = f"{_DELIVERIES} WHERE {terms} ORDER BY deliveries.id DESC LIMIT {_MAX_ENTRIES}"
         rows = self._database.read(statement, tuple(wanted.values())).fetchall()[::-1]
         if not rows:
             return []
@@ -47,5 +44,5 @@ class DeliveryJournal:
         ]
 
     def counts(self) -> dict[str, int]:
-        """How many deliveries are in each state."""
+        """Return the number of deliveries by state."""
         return dict(self._database.read(_STATES))

@@ -1,6 +1,4 @@
-"""Events and, in the same transaction, one delivery for each endpoint that an event reaches
-(sections 2.8 and 4.8).
-"""
+"""Events, and one delivery for each endpoint that an event reaches (sections 2.8 and 4.8)."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -13,10 +11,10 @@ from hookproof.mockserver.store.endpoints import EndpointRow
 
 
 class NewEvent(NamedTuple):
-    """An event about to be stored.
+    """An event to be stored.
 
-    `original_key` is the idempotency key of an event that is no duplicate; `payload` the JSON text
-    of `data` as it came; `headers` and `document` are JSON objects.
+    `original_key` is the idempotency key of an event that is not a duplicate, `payload` the
+    verbatim JSON text of `data`; `headers` and `document` are JSON objects.
     """
 
     uid: str
@@ -44,21 +42,17 @@ _COUNT: Final = (
 )
 
 
-class Events:
-    """The table of events."""
-
+class EventTable:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def original(self, project: str, key: str) -> EventRow | None:
-        """The first event of a project with this idempotency key (section 2.8)."""
+    def find_original(self, project: str, key: str) -> EventRow | None:
+        """Return the first event of a project with this idempotency key (section 2.8)."""
         row = self._database.read(_ORIGINAL, (project, key)).fetchone()
         return None if row is None else EventRow._make(row)
 
     def add(self, event: NewEvent, *, reached: Sequence[EndpointRow], now: float) -> None:
-        """Store an event, a pending delivery for each endpoint that it reaches, and their counts of
-        events.
-        """
+        """Store an event and a delivery for each endpoint it reaches; count it for them."""
         seq = self._database.write(_INSERT, event).lastrowid
         if reached:
             endpoints = msgspec.json.encode([endpoint.seq for endpoint in reached]).decode()

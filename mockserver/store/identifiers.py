@@ -1,5 +1,6 @@
-"""Identifiers and timestamps in the dialect's form (section 2.9), made by hand: they are on every
-request's path.
+"""Identifiers and timestamps in the dialect's form (section 2.9).
+
+They are formatted by hand because every request needs them.
 """
 
 from collections.abc import Callable
@@ -8,11 +9,11 @@ from typing import Final
 
 from hookproof.spec.dialect.vocabulary import IdentifierForm, TimestampForm
 
-# So many random bytes.
+# Returns the given number of random bytes.
 Entropy = Callable[[int], bytes]
-# The next identifier.
+# Returns a new identifier.
 Identifiers = Callable[[], str]
-# The text of a time, given in unix seconds.
+# Formats a time given in unix seconds.
 TimestampWriter = Callable[[float], str]
 
 _CROCKFORD: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -20,8 +21,10 @@ _PAIRS: Final = tuple(high + low for high in _CROCKFORD for low in _CROCKFORD)
 _LATEST: Final = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 
 
-def identifiers(form: IdentifierForm, entropy: Entropy, time_ns: Callable[[], int]) -> Identifiers:
-    """A source of identifiers; those with a time in them grow with `time_ns`."""
+def create_identifier_source(
+    form: IdentifierForm, entropy: Entropy, time_ns: Callable[[], int]
+) -> Identifiers:
+    """Return a source of identifiers; those with a time in them grow with `time_ns`."""
 
     def ulid() -> str:
         number = (time_ns() // 1_000_000 & 0xFFFFFFFFFFFF) << 80 | int.from_bytes(
@@ -33,9 +36,8 @@ def identifiers(form: IdentifierForm, entropy: Entropy, time_ns: Callable[[], in
         number = (time_ns() // 1_000_000 & 0xFFFFFFFFFFFF) << 80 | int.from_bytes(
             entropy(10), "big"
         )
-        number = (
-            number & ~(0xF << 76) & ~(0x3 << 62) | 0x7 << 76 | 0x2 << 62
-        )  # RFC 9562: version 7, its variant.
+        # RFC 9562, section 5.7: the version (7) and the variant (binary 10).
+        number = number & ~(0xF << 76) & ~(0x3 << 62) | 0x7 << 76 | 0x2 << 62
         text = f"{number:032x}"
         return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
@@ -47,14 +49,14 @@ def identifiers(form: IdentifierForm, entropy: Entropy, time_ns: Callable[[], in
     ]
 
 
-def timestamp_writer(form: TimestampForm) -> TimestampWriter:
-    """How times are written; they are UTC wherever the form has a zone."""
+def create_timestamp_writer(form: TimestampForm) -> TimestampWriter:
+    """Return a formatter of times, in UTC where the form has a zone."""
 
     def microseconds(time_s: float) -> str:
-        return _moment(time_s).isoformat(timespec="microseconds")[:-6] + "Z"
+        return _utc_datetime(time_s).isoformat(timespec="microseconds")[:-6] + "Z"
 
     def milliseconds(time_s: float) -> str:
-        return _moment(time_s).isoformat(timespec="milliseconds")[:-6] + "Z"
+        return _utc_datetime(time_s).isoformat(timespec="milliseconds")[:-6] + "Z"
 
     def unix(time_s: float) -> str:
         return f"{round(time_s * 1000):013d}"
@@ -66,5 +68,5 @@ def timestamp_writer(form: TimestampForm) -> TimestampWriter:
     }[form]
 
 
-def _moment(time_s: float) -> datetime:
+def _utc_datetime(time_s: float) -> datetime:
     return datetime.fromtimestamp(min(time_s, _LATEST), UTC)

@@ -1,5 +1,4 @@
-"""Keyset paging over a table: the rows after or before a position, in either order, under filters
-(section 2.2).
+"""Keyset paging: the rows after or before a position, in either order, filtered (section 2.2).
 
 A position is the sort key and the sequence number of a row, so that inserts and updates elsewhere
 never shift a page.
@@ -24,10 +23,9 @@ _KEYS: Final = {SortKey.CREATED_AT: ("seq",), SortKey.NAME: ("name", "seq")}
 
 
 class Position(msgspec.Struct, frozen=True, kw_only=True):
-    """A place between rows: beside the row with this sequence number and, where lists are sorted by
-    name, this name.
+    """A place next to the row with this sequence number.
 
-    Where they are not, the name is empty.
+    `name` is that row's name where lists are sorted by name, else empty.
     """
 
     name: str
@@ -38,9 +36,7 @@ _NOWHERE: Final = Position(name="", seq=0)
 
 
 class Span(msgspec.Struct, frozen=True, kw_only=True):
-    """Which rows are wanted: those beyond `start` (None: from the end of the order), at most
-    `limit`.
-    """
+    """Which rows to select: at most `limit` beyond `start` (None: from the end of the order)."""
 
     project: str
     filters: Mapping[str, str]
@@ -50,7 +46,7 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Listing:
-    """One table, ready to be listed. Rows begin with seq; `columns` follow."""
+    """One table that can be listed. The columns of a row are seq and `columns`."""
 
     def __init__(
         self,
@@ -67,34 +63,31 @@ class Listing:
         self._columns = ", ".join(("seq", *columns))
         self._key = _KEYS[sort]
         self._matches = matches
-        self._wanted = cache(self._wanted_statement)
+        self._select = cache(self._select_statement)
 
     def rows(self, span: Span) -> list[tuple[Any, ...]]:
-        """The rows of a span, nearest to its start first."""
-        statement = self._wanted(tuple(span.filters), span.start is not None, span.upwards)
+        """Return the rows of a span, nearest to its start first."""
+        statement = self._select(tuple(span.filters), span.start is not None, span.upwards)
         return self._database.read(statement, self._parameters(span)).fetchall()
 
-    def any(self, span: Span) -> bool:
-        """Whether the span holds any row."""
+    def has_rows(self, span: Span) -> bool:
         where = self._where(tuple(span.filters), span.start is not None, span.upwards)
         statement = f"SELECT EXISTS (SELECT 1 FROM {self._table} WHERE {where})"
         return bool(self._database.read(statement, self._parameters(span)).fetchone()[0])
 
-    def position(self, project: str, uid: str) -> Position | None:
-        """Where the row with this uid stands."""
+    def find_position(self, project: str, uid: str) -> Position | None:
+        """Return the position of the row with this uid."""
         statement = f"SELECT name, seq FROM {self._table} WHERE project = ? AND uid = ?"
         row = self._database.read(statement, (project, uid)).fetchone()
         return None if row is None else Position(name=row[0], seq=row[1])
 
     def uid(self, seq: int) -> str:
-        """The uid of a row."""
         (uid,) = self._database.read(
             f"SELECT uid FROM {self._table} WHERE seq = ?", (seq,)
         ).fetchone()
         return str(uid)
 
-    def beside(self, seq: int) -> Position:
-        """The position of a row."""
+    def position_of(self, seq: int) -> Position:
         if len(self._key) == 1:
             return Position(name="", seq=seq)
         (name,) = self._database.read(
@@ -102,7 +95,7 @@ class Listing:
         ).fetchone()
         return Position(name=name, seq=seq)
 
-    def _wanted_statement(self, filtered: tuple[str, ...], started: bool, upwards: bool) -> str:
+    def _select_statement(self, filtered: tuple[str, ...], started: bool, upwards: bool) -> str:
         direction = "ASC" if upwards else "DESC"
         order = ", ".join(f"{column} {direction}" for column in self._key)
         where = self._where(filtered, started, upwards)
@@ -116,8 +109,8 @@ class Listing:
         if started:
             comparison = ">" if upwards else "<"
             key = ", ".join(self._key)
-            place = ", ".join(f":start_{column}" for column in self._key)
-            terms.append(f"({key}) {comparison} ({place})")
+            placeholders = ", ".join(f":start_{column}" for column in self._key)
+            terms.append(f"({key}) {comparison} ({placeholders})")
         return " AND ".join(terms)
 
     @staticmethod

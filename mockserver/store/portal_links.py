@@ -1,13 +1,13 @@
-"""Portal links (section 2.6). `listed` holds the uids that the deprecated `endpoints` gave (section
-9).
+"""Portal links (section 2.6).
+
+`listed` holds the uids from the deprecated `endpoints` (section 9).
 """
 
 from typing import Final, NamedTuple
 
 from hookproof.mockserver.store.database import Database
 
-# An owner without endpoints is listed as none: most of the owners on a page then need no look-up of
-# their own.
+# An owner without endpoints is read as NULL, so that most rows of a page need no further query.
 _OWNER_OF_ENDPOINTS: Final = (
     "iif((project, owner_id) IN (SELECT project, owner_id FROM endpoints), owner_id, NULL)"
 )
@@ -15,8 +15,9 @@ LISTED_COLUMNS: Final = (_OWNER_OF_ENDPOINTS, "listed", "document")
 
 
 class PortalLinkRow(NamedTuple):
-    """A stored portal link; `listed` is a JSON array of uids, `document` a JSON object without
-    endpoint members.
+    """A stored portal link; `listed` is a JSON array of uids, or None.
+
+    `document` is a JSON object without the members about endpoints.
     """
 
     seq: int
@@ -35,9 +36,7 @@ _UPDATE: Final = (
 )
 
 
-class PortalLinks:
-    """The table of portal links."""
-
+class PortalLinkTable:
     def __init__(self, database: Database) -> None:
         self._database = database
 
@@ -51,12 +50,10 @@ class PortalLinks:
         listed: bytes | None,
         document: bytes,
     ) -> PortalLinkRow:
-        """Store a portal link."""
         cursor = self._database.write(_INSERT, (uid, project, name, owner_id, listed, document))
         return PortalLinkRow(int(cursor.lastrowid or 0), owner_id, listed, document)
 
     def find(self, project: str, uid: str) -> PortalLinkRow | None:
-        """One portal link of a project."""
         row = self._database.read(_ONE, (uid, project)).fetchone()
         return None if row is None else PortalLinkRow._make(row)
 

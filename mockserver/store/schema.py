@@ -1,10 +1,9 @@
-"""The tables. A resource is kept as the JSON that the API shows, beside the columns that queries
-need.
+"""The tables. A resource is stored as the JSON that the API shows, with columns for queries.
 
 What never changes is stored in its final form: `endpoints.document` is an endpoint as responses
-show it, credentials masked, without the members that live in columns of their own. `credentials`
-keeps the unmasked originals. What every delivery changes stands in narrow tables, so that it moves
-few bytes.
+show it, credentials masked, without the members that have columns of their own. `credentials` holds
+the unmasked originals. What each delivery changes is in narrow tables, so that few bytes are
+written.
 """
 
 from typing import Final
@@ -46,8 +45,7 @@ SCHEMA: Final = (
         failed INTEGER NOT NULL DEFAULT 0,
         failed_in_a_row INTEGER NOT NULL DEFAULT 0
     )""",
-    # Without a condition, since SQLite looks into no partial index for `(project, owner_id) IN
-    # (SELECT ...)`.
+    # Not a partial index: SQLite does not use one for `(project, owner_id) IN (SELECT ...)`.
     "CREATE INDEX endpoints_of_owner ON endpoints (project, owner_id)",
     "CREATE INDEX endpoints_that_receive ON endpoints (project) WHERE receives",
     """CREATE TABLE portal_links (
@@ -59,8 +57,9 @@ SCHEMA: Final = (
         listed BLOB,
         document BLOB NOT NULL
     )""",
-    # It holds all that a list reads, so that the rows of a page lie beside each other.
-    "CREATE INDEX portal_links_of_project ON portal_links (project, seq, owner_id, listed, document)",
+    # A covering index: a list reads the rows of a page from adjacent places.
+    """CREATE INDEX portal_links_of_project
+        ON portal_links (project, seq, owner_id, listed, document)""",
     "CREATE INDEX portal_links_by_name ON portal_links (project, name)",
     """CREATE TABLE sources (
         seq INTEGER PRIMARY KEY,
@@ -83,8 +82,9 @@ SCHEMA: Final = (
         headers BLOB NOT NULL,
         document BLOB NOT NULL
     )""",
-    "CREATE UNIQUE INDEX events_by_key ON events (project, original_key) WHERE original_key IS NOT NULL",
-    # No number is given twice: an attempt may outlive the reset that deleted its delivery.
+    """CREATE UNIQUE INDEX events_by_key
+        ON events (project, original_key) WHERE original_key IS NOT NULL""",
+    # AUTOINCREMENT never reuses an id: an attempt may finish after a reset deleted its delivery.
     """CREATE TABLE deliveries (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         event INTEGER NOT NULL REFERENCES events (seq),

@@ -1,4 +1,4 @@
-"""Sources (section 2.7): there is no operation that makes one, only the control listener does."""
+"""Sources (section 2.7). The API has no operation that creates one; the control listener has."""
 
 from typing import Final
 
@@ -12,9 +12,7 @@ _INSERT: Final = (
 )
 
 
-class Sources:
-    """The table of sources."""
-
+class SourceTable:
     def __init__(self, database: Database) -> None:
         self._database = database
 

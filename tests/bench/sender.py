@@ -31,12 +31,12 @@ from hookproof.mockserver.delivery.scheduling.concurrency_limit import Bounds
 from hookproof.mockserver.store.database import IN_MEMORY, Database
 from hookproof.mockserver.store.deliveries import Deliveries
 from hookproof.mockserver.store.endpoints import (
-    Endpoints,
+    EndpointTable,
     NewEndpoint,
     StoredSecret,
-    encoded_secrets,
+    encode_secrets,
 )
-from hookproof.mockserver.store.events import Events, NewEvent
+from hookproof.mockserver.store.events import EventTable, NewEvent
 from hookproof.spec.dialect.reader import load_dialect
 from tests.bench.sink import numbered
 
@@ -55,8 +55,8 @@ class ExperimentContext:
     def __init__(self, options: argparse.Namespace) -> None:
         dialect = load_dialect("reference")
         self._database = Database(options.db or IN_MEMORY, dialect=dialect.name)
-        self._endpoints = Endpoints(self._database)
-        self._events = Events(self._database)
+        self._endpoints = EndpointTable(self._database)
+        self._events = EventTable(self._database)
         self._url = options.url
         self.engine = DeliveryEngine(
             Deliveries(self._database, dialect, time.time),
@@ -97,7 +97,7 @@ class ExperimentContext:
                 visible_from=0.0,
                 document=msgspec.json.encode(document),
                 credentials=None,
-                secrets=encoded_secrets([secret]),
+                secrets=encode_secrets([secret]),
                 updated_at=CREATED,
             )
         )

@@ -5,5 +5,4 @@ from tests.mockserver.delivery.endpoints import Authority
 
 @pytest.fixture(scope="session")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    """One CA for all tests of what goes out."""
     return Authority(tmp_path_factory.mktemp("authority"))

@@ -1,6 +1,4 @@
-"""A reference server within the test's own event loop, on real sockets, and a client that knows the
-contract.
-"""
+"""A reference server in the test's own event loop, on real sockets, with a client."""
 
 import asyncio
 import json
@@ -16,7 +14,7 @@ import pytest
 from yarl import URL
 
 from hookproof.mockserver.app import create_app
-from hookproof.mockserver.control.fixtures import DEFAULT_PATH, Fixtures, read_fixtures
+from hookproof.mockserver.control.fixtures import DEFAULT_PATH, ProjectFixtures, read_fixtures
 from hookproof.spec.contract.service_contract import Contract, contract_for
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect
@@ -27,13 +25,13 @@ PROJECTS = {"one": ("key-one",), "two": ("key-two",)}
 
 
 @cache
-def spoken(name: str) -> tuple[Dialect, Contract]:
+def load_contract(name: str) -> tuple[Dialect, Contract]:
     dialect = load_dialect(name)
     return dialect, contract_for(dialect)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
+class ServerResponse:
     status: int
     body: Any
     media_type: str
@@ -63,7 +61,7 @@ class Server:
         project: str = "one",
         key: str | None = "key-one",
         headers: Mapping[str, str] | None = None,
-    ) -> Answered:
+    ) -> ServerResponse:
         operation = self.contract.operations[operation_id]
         path = operation.path.replace("{projectID}", quote(project, safe=""))
         for name in ("{endpointID}", "{portalLinkID}"):
@@ -88,7 +86,7 @@ class Server:
         content: bytes | None = None,
         query: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Answered:
+    ) -> ServerResponse:
         url = (
             URL(self.base + path, encoded=True).with_query(query)
             if query
@@ -97,28 +95,28 @@ class Server:
         async with self.session.request(method, url, data=content, headers=headers) as response:
             text = await response.read()
             is_json = "json" in response.content_type
-            return Answered(
+            return ServerResponse(
                 status=response.status,
                 body=json.loads(text) if is_json and text else None,
                 media_type=response.headers.get("Content-Type", ""),
                 text=text,
             )
 
-    def refused(self, answered: Answered, status: int) -> bool:
-        """Whether this is the dialect's refusal with this status."""
+    def refused(self, answered: ServerResponse, status: int) -> bool:
+        """Return whether this is the dialect's error response with this status."""
         return (
             answered.status == status
             and answered.media_type == self.dialect.errors.content_type
             and not self.contract.error_problems(answered.body)
         )
 
-    def sound(self, operation_id: str, answered: Answered) -> bool:
-        """Whether this is a success that keeps the contract."""
+    def sound(self, operation_id: str, answered: ServerResponse) -> bool:
+        """Return whether this is a success that fulfils the contract."""
         assert not self.contract.response_problems(operation_id, answered.body), answered.body
         return answered.status == self.contract.operations[operation_id].success.value
 
     def endpoint_body(self, **fields: Any) -> dict[str, Any]:
-        """A body of createEndpoint that has what any dialect requires."""
+        """Return a body of createEndpoint with all that any dialect requires."""
         return {
             "name": "an endpoint",
             "url": "https://receiver.invalid/hook",
@@ -151,17 +149,17 @@ class Server:
 
 
 @asynccontextmanager
-async def running(
+async def run_server(
     name: str = "reference",
     *,
     fixtures: bool = False,
     change: Callable[[Dialect], Dialect] = lambda dialect: dialect,
     **options: Any,
 ) -> AsyncIterator[Server]:
-    """Start a server; it is stopped, and its connections are closed, at the end."""
-    dialect, contract = spoken(name)
+    """Start a server; at the end, stop it and close its connections."""
+    dialect, contract = load_contract(name)
     dialect = change(dialect)
-    content = read_fixtures(DEFAULT_PATH, dialect) if fixtures else Fixtures()
+    content = read_fixtures(DEFAULT_PATH, dialect) if fixtures else ProjectFixtures()
     app = create_app(dialect, PROJECTS, fixtures=content, **options)
     try:
         port, control = await app.start("127.0.0.1", 0, "127.0.0.1", 0)
@@ -177,11 +175,13 @@ async def running(
         await app.stop()
 
 
-def over(name: str, trial: Callable[[Server], Awaitable[None]], **options: Any) -> None:
-    """Run a trial against a server that speaks this dialect."""
+def run_against_server(
+    name: str, scenario: Callable[[Server], Awaitable[None]], **options: Any
+) -> None:
+    """Run a scenario against a server that uses this dialect."""
 
     async def main() -> None:
-        async with running(name, **options) as server:
-            await trial(server)
+        async with run_server(name, **options) as server:
+            await scenario(server)
 
     asyncio.run(main())

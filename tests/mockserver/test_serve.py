@@ -1,6 +1,4 @@
-"""`hookproof serve` as a process: how it starts, what it says, how it ends, and that a seed repeats
-everything.
-"""
+"""`hookproof serve` as a process: start, output, end, and what a seed repeats."""
 
 import json
 import os
@@ -17,7 +15,7 @@ from typing import Any
 
 import pytest
 
-COMMAND = (sys.executable, "-c", "from mockserver.cli import serve; serve()")
+COMMAND = (sys.executable, "-c", "from hookproof.mockserver.cli import serve; serve()")
 READY_S = 60
 USAGE = 64
 
@@ -55,7 +53,7 @@ def ask(base: str, method: str, path: str, body: Any = None, key: str = "demo-ke
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, "stdin"])
-def test_it_ends_cleanly_when_told(how: signal.Signals | str) -> None:
+def test_it_ends_cleanly_when_asked_to(how: signal.Signals | str) -> None:
     with serving("--until-stdin-closes") as (process, ready):
         assert ready["projects"] == ["demo"]
         assert ask(ready["api"], "GET", "sources")["status"] is True
@@ -73,7 +71,7 @@ def test_it_ends_cleanly_when_told(how: signal.Signals | str) -> None:
 def test_a_seed_repeats_identifiers_and_secrets() -> None:
     def run(seed: str) -> list[str]:
         with serving("--seed", seed) as (_, ready):
-            made = [
+            endpoints = [
                 ask(ready["api"], "POST", "endpoints", {"name": "n", "url": "https://a.invalid/"})[
                     "data"
                 ]
@@ -81,7 +79,8 @@ def test_a_seed_repeats_identifiers_and_secrets() -> None:
             ]
             links = ask(ready["api"], "GET", "portal-links")["data"]["content"]
             secrets = [
-                (one["uid"], one["secrets"][0]["uid"], one["secrets"][0]["value"]) for one in made
+                (endpoint["uid"], endpoint["secrets"][0]["uid"], endpoint["secrets"][0]["value"])
+                for endpoint in endpoints
             ]
             return [*map(str, secrets), *(link["uid"] for link in links)]
 
@@ -117,7 +116,7 @@ def test_projects_come_from_the_command_line_and_from_a_file(tmp_path: Path) -> 
         (["--ca", "nowhere.pem"], "nowhere.pem"),
     ],
 )
-def test_a_setting_that_cannot_be_used_is_told_without_a_traceback(
+def test_a_setting_that_cannot_be_used_is_reported_without_a_traceback(
     options: list[str], expected: str
 ) -> None:
     ended = subprocess.run(
@@ -134,11 +133,11 @@ def test_a_setting_that_cannot_be_used_is_told_without_a_traceback(
     [
         (["--smtp", "mail"], "'mail' is not of the form HOST:PORT"),
         (["--smtp", "mail:99999"], "HOST:PORT"),
-        (["--smtp-from", "Hooks <hooks@a.invalid>"], "no e-mail address"),
-        (["--smtp-from", "hooks@a.invalid\r\nBcc: b@a.invalid"], "no e-mail address"),
+        (["--smtp-from", "Hooks <hooks@a.invalid>"], "not an e-mail address"),
+        (["--smtp-from", "hooks@a.invalid\r\nBcc: b@a.invalid"], "not an e-mail address"),
     ],
 )
-def test_a_mail_option_that_cannot_be_used_is_told_without_a_traceback(
+def test_a_mail_option_that_cannot_be_used_is_reported_without_a_traceback(
     options: list[str], expected: str
 ) -> None:
     ended = subprocess.run(
@@ -149,7 +148,7 @@ def test_a_mail_option_that_cannot_be_used_is_told_without_a_traceback(
     assert b"Traceback" not in ended.stderr
 
 
-def test_a_port_in_use_is_told_in_one_line() -> None:
+def test_a_port_in_use_is_reported_in_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         ended = subprocess.run(

@@ -40,6 +40,8 @@ def test_the_layers_hold(tree: Path) -> None:
             "import hookproof.receiver.signatures.verification",
         ),
         ("conformance/model/evidence.py", "import hookproof.mockserver.app"),
+        ("mockserver/api/listener.py", "import hookproof.mockserver.faults.live"),
+        ("mockserver/delivery/store_port.py", "import hookproof.mockserver.store.database"),
         ("load/ledger/balance.py", "import hookproof.conformance.model.evidence"),
         ("conformance/model/evidence.py", "import locust"),
         ("conformance/model/evidence.py", "import schemathesis"),

@@ -1,4 +1,4 @@
-"""HTTP to domain and back: one handler for each operation of the contract, by operationId."""
+"""The handlers: one for each operation of the contract, by operationId."""
 
 from collections.abc import Mapping
 
@@ -9,13 +9,12 @@ from hookproof.mockserver.api.handlers.sources import SourceHandlers
 from hookproof.mockserver.api.service import Handler
 
 
-def handlers_for(
+def build_handlers(
     endpoints: EndpointHandlers,
     portal_links: PortalLinkHandlers,
     sources: SourceHandlers,
     events: EventHandlers,
 ) -> Mapping[str, Handler]:
-    """The handlers by operationId."""
     return {
         "createEndpoint": endpoints.create,
         "getEndpoint": endpoints.get,

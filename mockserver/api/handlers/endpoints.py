@@ -3,25 +3,23 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hookproof.mockserver.api.serialization.envelope import encode
-from hookproof.mockserver.api.service import Call, Reply, Service
+from hookproof.mockserver.api.serialization.response_serializer import encode
+from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
 from hookproof.mockserver.delivery.attempt.headers import CONTENT_TYPE, header_problems
-from hookproof.mockserver.store.deliveries import Credentials
+from hookproof.mockserver.store.deliveries import StoredCredentials
 from hookproof.mockserver.store.endpoints import (
     EndpointRow,
     NewEndpoint,
     StoredSecret,
-    decoded_secrets,
-    encoded_secrets,
+    decode_secrets,
+    encode_secrets,
 )
 from hookproof.spec.dialect.vocabulary import AppIdMeaning, CreationVisit
 
-_NUMBERS: Final = ("http_timeout", "rate_limit", "rate_limit_duration")
+_INTEGERS: Final = ("http_timeout", "rate_limit", "rate_limit_duration")
 
 
 class EndpointHandlers:
-    """Creates, fetches and re-keys endpoints."""
-
     def __init__(self, service: Service) -> None:
         self._service = service
         properties = service.contract.operations["createEndpoint"].body_schema or {}
@@ -35,12 +33,12 @@ class EndpointHandlers:
             "rate_limit_duration": rules.default_rate_limit_duration.value,
         }
 
-    def create(self, call: Call) -> Reply:
+    def create(self, call: OperationCall) -> OperationResult:
         """Section 4.1."""
         service = self._service
-        self._refuse_unusable_headers(call.body)
+        self._reject_unusable_headers(call.body)
         now = service.now()
-        endpoint = self._new(call.project, call.body, now)
+        endpoint = self._build_endpoint(call.project, call.body, now)
         seq = service.endpoints.add(endpoint)
         visit = service.dialect.delivery.creation_visit.value
         if visit is not CreationVisit.NONE:
@@ -59,22 +57,20 @@ class EndpointHandlers:
         )
         return self._reply(call, "Endpoint is created", row, clear=True)
 
-    def get(self, call: Call) -> Reply:
+    def get(self, call: OperationCall) -> OperationResult:
         """Section 4.2."""
-        return self._reply(call, "Endpoint is fetched", self._found(call), clear=False)
+        return self._reply(call, "Endpoint is fetched", self._find(call), clear=False)
 
-    def expire_secret(self, call: Call) -> Reply:
-        """Section 4.3: the current secret gets its end, those before it keep theirs, and a new one
-        follows.
-        """
+    def expire_secret(self, call: OperationCall) -> OperationResult:
+        """Section 4.3: ends the current secret and adds a new one; earlier ones keep their ends."""
         service = self._service
-        row = self._found(call)
+        row = self._find(call)
         now = service.now()
         rolling = service.dialect.rolling
-        length = int(call.body.get("expiration", rolling.default_expiration.value))
-        ends = now + length * rolling.expiration_unit.in_seconds
+        window = int(call.body.get("expiration", rolling.default_expiration.value))
+        ends = now + window * rolling.expiration_unit.in_seconds
         changed_at = service.timestamp(now)
-        *older, current = decoded_secrets(row.secrets)
+        *older, current = decode_secrets(row.secrets)
         expiring = StoredSecret(
             uid=current.uid,
             value=current.value,
@@ -83,20 +79,20 @@ class EndpointHandlers:
             expires_at=service.timestamp(ends),
             ends=ends,
         )
-        secrets = [*older, expiring, self._secret(call.body.get("secret"), changed_at)]
+        secrets = [*older, expiring, self._create_secret(call.body.get("secret"), changed_at)]
         service.endpoints.roll(row.seq, secrets, updated_at=changed_at)
-        rolled = row._replace(secrets=encoded_secrets(secrets), updated_at=changed_at)
+        rolled = row._replace(secrets=encode_secrets(secrets), updated_at=changed_at)
         return self._reply(call, "Secret is rolled", rolled, clear=True)
 
-    def _new(self, project: str, body: Mapping[str, Any], now: float) -> NewEndpoint:
+    def _build_endpoint(self, project: str, body: Mapping[str, Any], now: float) -> NewEndpoint:
         service = self._service
         rules = service.dialect.delivery
         created_at = service.timestamp(now)
         uid = service.identifier()
         owner_id = self._owner(body)
-        given = {**self._defaults, **body}
-        given |= {name: int(given[name]) for name in _NUMBERS if name in given}
-        given |= {
+        settings = {**self._defaults, **body}
+        settings |= {name: int(settings[name]) for name in _INTEGERS if name in settings}
+        settings |= {
             "uid": uid,
             "project_id": project,
             "owner_id": owner_id,
@@ -104,7 +100,7 @@ class EndpointHandlers:
             "deleted_at": None,
         }
         disabled = bool(body.get("is_disabled"))
-        document = service.wire.endpoints.shown(given)
+        document = service.serializer.endpoints.select(settings)
         return NewEndpoint(
             uid=uid,
             project=project,
@@ -112,13 +108,13 @@ class EndpointHandlers:
             active=not disabled,
             receives=not disabled or rules.disabled_receives.value,
             visible_from=now + rules.visible_within_s,
-            document=encode(service.wire.masked(document)),
+            document=encode(service.serializer.mask_credentials(document)),
             credentials=self._credentials(body),
-            secrets=encoded_secrets([self._secret(body.get("secret"), created_at)]),
+            secrets=encode_secrets([self._create_secret(body.get("secret"), created_at)]),
             updated_at=created_at,
         )
 
-    def _secret(self, given: str | None, created_at: str) -> StoredSecret:
+    def _create_secret(self, given: str | None, created_at: str) -> StoredSecret:
         service = self._service
         value = service.secrets.choose(given)
         return StoredSecret(
@@ -126,7 +122,7 @@ class EndpointHandlers:
         )
 
     def _owner(self, body: Mapping[str, Any]) -> str | None:
-        """The owner; an empty one is none. The deprecated appID may stand in for it (section 9)."""
+        """Return the owner, None if empty. The deprecated appID may replace it (section 9)."""
         alias = (
             body.get("appID")
             if self._service.dialect.requests.app_id.value is AppIdMeaning.OWNER_ALIAS
@@ -136,31 +132,35 @@ class EndpointHandlers:
 
     @staticmethod
     def _credentials(body: Mapping[str, Any]) -> bytes | None:
-        given = {name: body[name] for name in Credentials.__struct_fields__ if name in body}
-        return encode(Credentials(**given)) if given else None
+        credentials = {
+            name: body[name] for name in StoredCredentials.__struct_fields__ if name in body
+        }
+        return encode(StoredCredentials(**credentials)) if credentials else None
 
-    def _refuse_unusable_headers(self, body: Mapping[str, Any]) -> None:
-        """What becomes a header of deliveries must be able to be one (sections 2.3 and 2.5)."""
+    def _reject_unusable_headers(self, body: Mapping[str, Any]) -> None:
+        """Reject settings that deliveries cannot carry as a header (sections 2.3 and 2.5)."""
         key = body.get("authentication", {}).get("api_key", {})
-        becoming = {
+        headers_by_member = {
             "/content_type": {CONTENT_TYPE: body.get("content_type", "")},
             "/authentication/api_key": {key["header_name"]: key.get("header_value", "")}
             if "header_name" in key
             else {},
         }
-        for where, headers in becoming.items():
+        for path, headers in headers_by_member.items():
             for problem in header_problems(headers):
-                raise self._service.refusals.invalid(f"{where}: {problem}")
+                raise self._service.errors.invalid(f"{path}: {problem}")
 
-    def _found(self, call: Call) -> EndpointRow:
+    def _find(self, call: OperationCall) -> EndpointRow:
         row = self._service.endpoints.find(call.project, call.target)
         if row is None:
-            raise self._service.refusals.unknown_resource("endpoint")
+            raise self._service.errors.unknown_resource("endpoint")
         return row
 
-    def _reply(self, call: Call, message: str, row: EndpointRow, *, clear: bool) -> Reply:
-        wire = self._service.wire
-        return Reply(
+    def _reply(
+        self, call: OperationCall, message: str, row: EndpointRow, *, clear: bool
+    ) -> OperationResult:
+        serializer = self._service.serializer
+        return OperationResult(
             status=call.operation.success.value,
-            body=wire.envelope(message, wire.endpoint(row, clear=clear)),
+            body=serializer.envelope(message, serializer.endpoint(row, clear=clear)),
         )

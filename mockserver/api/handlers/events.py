@@ -1,12 +1,12 @@
-"""Broadcast events: accept, store and hand over to the delivery engine (section 4.8)."""
+"""Broadcast events: accept, store and pass to the delivery engine (section 4.8)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 
-from hookproof.mockserver.api.serialization.envelope import encode
-from hookproof.mockserver.api.service import Call, Reply, Service
+from hookproof.mockserver.api.serialization.response_serializer import encode
+from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
 from hookproof.mockserver.delivery.attempt.headers import header_problems, reserved_header_names
 from hookproof.mockserver.store.endpoints import EndpointRow
 from hookproof.mockserver.store.events import EventRow, NewEvent
@@ -25,55 +25,57 @@ _decode_endpoints: Final = msgspec.json.Decoder(_Endpoints).decode
 
 
 class EventHandlers:
-    """Takes in broadcast events."""
-
     def __init__(self, service: Service) -> None:
         self._service = service
         self._without_owner = service.dialect.delivery.reach.value is Reach.ACTIVE_ENDPOINTS
-        self._answer = service.dialect.idempotency
+        self._idempotency = service.dialect.idempotency
         refuses = service.dialect.delivery.reserved_headers.value is OnInput.REFUSED
-        self._refused_headers = reserved_header_names(service.dialect) if refuses else frozenset()
+        self._reserved_headers = reserved_header_names(service.dialect) if refuses else frozenset()
 
-    def create_broadcast(self, call: Call) -> Reply:
-        """Section 4.8. A key is looked up and taken in one go, so that only one of many posts at
-        once is the first.
+    def create_broadcast(self, call: OperationCall) -> OperationResult:
+        """Section 4.8.
+
+        A key is looked up and stored without yielding to the event loop, so that of many
+        simultaneous posts only one is the first.
         """
         service = self._service
         headers: Mapping[str, Any] = call.body.get("custom_headers", {})
         if headers:
-            self._refuse_unusable(headers)
+            self._reject_unusable(headers)
         key = call.body.get("idempotency_key") or None
-        original = service.events.original(call.project, key) if key is not None else None
+        original = service.events.find_original(call.project, key) if key is not None else None
         if original is not None:
             return self._duplicate(call, original)
         now = service.now()
-        reached = service.endpoints.reached(
+        reached = service.endpoints.find_reached(
             call.project, now=now, without_owner=self._without_owner
         )
         body = self._store(call, now, reached, original_key=key, duplicate=False)
         if reached:
             service.dispatch.wake(*(endpoint.uid for endpoint in reached))
-        return Reply(
+        return OperationResult(
             status=call.operation.success.value,
-            body=service.wire.envelope("Event is accepted", body),
+            body=service.serializer.envelope("Event is accepted", body),
         )
 
-    def _duplicate(self, call: Call, original: EventRow) -> Reply:
-        """Nothing is delivered again; the dialect says which event is shown (section 2.8)."""
+    def _duplicate(self, call: OperationCall, original: EventRow) -> OperationResult:
+        """Answer with the event that the dialect chooses (section 2.8) and deliver nothing."""
         service = self._service
-        if self._answer.duplicate.value is Duplicate.FIRST_EVENT:
+        if self._idempotency.duplicate.value is Duplicate.FIRST_EVENT:
             uids = _decode_endpoints(original.document).endpoints or []
-            shown = self._shown(
-                original.document, original.payload, service.endpoints.listed(call.project, uids)
+            shown = self._render(
+                original.document,
+                original.payload,
+                service.endpoints.find_listed(call.project, uids),
             )
         else:
             shown = self._store(call, service.now(), [], original_key=None, duplicate=True)
-        body = service.wire.envelope("Event is a duplicate", shown)
-        return Reply(status=self._answer.duplicate_status.value, body=body)
+        body = service.serializer.envelope("Event is a duplicate", shown)
+        return OperationResult(status=self._idempotency.duplicate_status.value, body=body)
 
     def _store(
         self,
-        call: Call,
+        call: OperationCall,
         now: float,
         reached: Sequence[EndpointRow],
         *,
@@ -81,14 +83,33 @@ class EventHandlers:
         duplicate: bool,
     ) -> bytes:
         service = self._service
-        created_at = service.timestamp(now)
-        uid = service.identifier()
-        headers = call.body.get("custom_headers", {})
-        record = {
-            "uid": uid,
+        record = self._record(call, service.timestamp(now), reached, duplicate=duplicate)
+        event = NewEvent(
+            uid=record["uid"],
+            project=call.project,
+            original_key=original_key,
+            event_type=call.body.get("event_type", ""),
+            payload=call.payload or _NO_DATA,
+            headers=encode(record["headers"]),
+            document=encode(service.serializer.events.select(record)),
+        )
+        service.events.add(event, reached=reached, now=now)
+        return self._render(event.document, event.payload, reached)
+
+    def _record(
+        self,
+        call: OperationCall,
+        created_at: str,
+        reached: Sequence[EndpointRow],
+        *,
+        duplicate: bool,
+    ) -> dict[str, Any]:
+        service = self._service
+        return {
+            "uid": service.identifier(),
             "project_id": call.project,
             "event_type": call.body.get("event_type"),
-            "headers": headers,
+            "headers": call.body.get("custom_headers", {}),
             "endpoints": [endpoint.uid for endpoint in reached],
             "idempotency_key": call.body.get("idempotency_key"),
             "is_duplicate_event": duplicate,
@@ -97,26 +118,17 @@ class EventHandlers:
             "created_at": created_at,
             "updated_at": created_at,
         }
-        event = NewEvent(
-            uid=uid,
-            project=call.project,
-            original_key=original_key,
-            event_type=call.body.get("event_type", ""),
-            payload=call.payload or _NO_DATA,
-            headers=encode(headers),
-            document=encode(service.wire.events.shown(record)),
+
+    def _render(self, document: bytes, payload: bytes, endpoints: Sequence[EndpointRow]) -> bytes:
+        serializer = self._service.serializer
+        return serializer.event(
+            document, payload, [serializer.endpoint(endpoint) for endpoint in endpoints]
         )
-        service.events.add(event, reached=reached, now=now)
-        return self._shown(event.document, event.payload, reached)
 
-    def _shown(self, document: bytes, payload: bytes, endpoints: Sequence[EndpointRow]) -> bytes:
-        wire = self._service.wire
-        return wire.event(document, payload, [wire.endpoint(endpoint) for endpoint in endpoints])
-
-    def _refuse_unusable(self, headers: Mapping[str, Any]) -> None:
-        refusals = self._service.refusals
+    def _reject_unusable(self, headers: Mapping[str, Any]) -> None:
+        errors = self._service.errors
         for problem in header_problems(headers):
-            raise refusals.invalid(f"/custom_headers: {problem}")
+            raise errors.invalid(f"/custom_headers: {problem}")
         for name in headers:
-            if name.lower() in self._refused_headers:
-                raise refusals.invalid(f"/custom_headers: the service itself sets {name}")
+            if name.lower() in self._reserved_headers:
+                raise errors.invalid(f"/custom_headers: {name} is set by the service itself")

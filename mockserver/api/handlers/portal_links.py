@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
-from hookproof.mockserver.api.serialization.envelope import encode
-from hookproof.mockserver.api.service import Call, Reply, Service
+from hookproof.mockserver.api.serialization.response_serializer import encode
+from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
 from hookproof.mockserver.store.endpoints import EndpointRow
 from hookproof.mockserver.store.portal_links import LISTED_COLUMNS, PortalLinkRow
 from hookproof.spec.dialect.vocabulary import PortalEndpointsMeaning
@@ -16,12 +16,12 @@ _decode: Final = msgspec.json.decode
 
 
 class PortalLinkHandlers:
-    """Lists, shows and changes portal links; which endpoints they expose is looked up each time."""
+    """Lists, shows and updates portal links; their endpoints are looked up each time."""
 
     def __init__(self, service: Service) -> None:
         rules = service.dialect.paging
         self._service = service
-        self._lists = (
+        self._accepts_list = (
             service.dialect.requests.portal_endpoints.value is PortalEndpointsMeaning.ADDED
         )
         listing = service.listing(
@@ -32,48 +32,51 @@ class PortalLinkHandlers:
             matches={"owner_id": rules.owner_match.value, "name": rules.name_match.value},
         )
         filters = {rules.owner_filter: "owner_id", rules.name_filter: "name"}
-        self._none_exposed = service.wire.exposed([])
+        self._none_exposed = service.serializer.exposed_endpoints([])
         self._pager = service.pager(
-            listing, rules, service.refusals, filters=filters, seal_key=service.cursor_seal
+            listing, rules, service.errors, filters=filters, seal_key=service.cursor_seal
         )
 
-    def list(self, call: Call) -> Reply:
+    def list(self, call: OperationCall) -> OperationResult:
         """Section 4.4."""
         page = self._pager.page(call.project, self._pager.query(call.project, call.query))
-        shown = self.shown(call.project, page.rows)
-        wire = self._service.wire
-        return Reply(
+        shown = self.render(call.project, page.rows)
+        serializer = self._service.serializer
+        return OperationResult(
             status=call.operation.success.value,
-            body=wire.envelope("Portal links are listed", wire.page(shown, page.pagination)),
+            body=serializer.envelope(
+                "Portal links are listed", serializer.page(shown, page.pagination)
+            ),
         )
 
-    def get(self, call: Call) -> Reply:
+    def get(self, call: OperationCall) -> OperationResult:
         """Section 4.5."""
-        return self._reply(call, "Portal link is fetched", self._found(call))
+        return self._reply(call, "Portal link is fetched", self._find(call))
 
-    def update(self, call: Call) -> Reply:
+    def update(self, call: OperationCall) -> OperationResult:
         """Section 4.6: what the body does not name stays as it is."""
-        found = self._found(call)
-        record = self._changed(found, call.body)
-        row = found._replace(
+        row = self._find(call)
+        record = self._apply_update(row, call.body)
+        row = row._replace(
             owner_id=record["owner_id"],
-            listed=self._listed(call.body["endpoints"])
+            listed=self._encode_listed(call.body["endpoints"])
             if "endpoints" in call.body
-            else found.listed,
-            document=encode(self._service.wire.portal_links.shown(record)),
+            else row.listed,
+            document=encode(self._service.serializer.portal_links.select(record)),
         )
         self._service.portal_links.replace(row, name=record["name"])
         return self._reply(call, "Portal link is updated", row)
 
     def create(self, project: str, record: Mapping[str, Any]) -> bytes:
-        """A new portal link; there is no operation for it, so only the control listener and
-        fixtures ask.
+        """Create a portal link and return its JSON.
+
+        The API has no operation for this; the control listener and fixtures use it.
         """
         service = self._service
         created_at = service.timestamp(service.now())
         uid = service.identifier()
         token = service.identifier()
-        base = {
+        record = {
             "can_manage_endpoint": False,
             "auth_type": service.dialect.words.portal_auth_types[0],
             "auth_key": service.identifier(),
@@ -90,58 +93,56 @@ class PortalLinkHandlers:
             project,
             uid,
             name=record["name"],
-            owner_id=base["owner_id"],
-            listed=self._listed(record.get("endpoints", ())),
-            document=encode(service.wire.portal_links.shown(base)),
+            owner_id=record["owner_id"],
+            listed=self._encode_listed(record.get("endpoints", ())),
+            document=encode(service.serializer.portal_links.select(record)),
         )
-        return self.shown(project, [row])[0]
+        return self.render(project, [row])[0]
 
-    def shown(self, project: str, rows: Sequence[tuple[Any, ...]]) -> Sequence[bytes]:
-        """The JSON of stored portal links, with the endpoints that they expose at this moment
-        (section 2.6).
-        """
+    def render(self, project: str, rows: Sequence[tuple[Any, ...]]) -> Sequence[bytes]:
+        """Return the JSON of portal links, with the endpoints they expose now (section 2.6)."""
         owners = {row[1] for row in rows}
         owners.discard(None)
-        inherited = self._inherited(project, owners) if owners else {}
-        naming = [row for row in rows if row[2]]
-        added = self._added(project, naming) if naming else {}
-        exposed, none = self._service.wire.exposed, self._none_exposed
+        inherited = self._find_inherited(project, owners) if owners else {}
+        rows_with_list = [row for row in rows if row[2]]
+        added = self._find_added(project, rows_with_list) if rows_with_list else {}
+        exposed, none = self._service.serializer.exposed_endpoints, self._none_exposed
         of_owner = {owner: exposed(endpoints) for owner, endpoints in inherited.items()}
         of_link = {
-            seq: exposed(_united(inherited.get(owner, ()), added[seq]))
-            for seq, owner, _, _ in naming
+            seq: exposed(_union(inherited.get(owner, ()), added[seq]))
+            for seq, owner, _, _ in rows_with_list
         }
         return [
             document[:-1] + (of_link[seq] if listed else of_owner.get(owner, none))
             for seq, owner, listed, document in rows
         ]
 
-    def _inherited(
+    def _find_inherited(
         self, project: str, owners: Collection[str]
     ) -> Mapping[str, Sequence[EndpointRow]]:
-        """The endpoints of each owner."""
+        """Return the endpoints of each owner."""
         owned = defaultdict(list)
-        for endpoint in self._service.endpoints.owned(project, owners):
+        for endpoint in self._service.endpoints.find_owned(project, owners):
             owned[endpoint.owner_id or ""].append(endpoint)
         return owned
 
-    def _added(
+    def _find_added(
         self, project: str, rows: Sequence[tuple[Any, ...]]
     ) -> Mapping[int, Sequence[EndpointRow]]:
-        """The endpoints that the deprecated lists of portal links name, by the portal link's place
-        (section 9).
-        """
-        named = {seq: _decode(listed, type=list[str]) for seq, _, listed, _ in rows}
-        uids = {uid for listed in named.values() for uid in listed}
-        found = {
-            endpoint.uid: endpoint for endpoint in self._service.endpoints.listed(project, uids)
+        """Return the endpoints in the deprecated lists (section 9) by the portal link's seq."""
+        uids_by_seq = {seq: _decode(listed, type=list[str]) for seq, _, listed, _ in rows}
+        uids = {uid for listed in uids_by_seq.values() for uid in listed}
+        endpoints = {
+            endpoint.uid: endpoint
+            for endpoint in self._service.endpoints.find_listed(project, uids)
         }
         return {
-            seq: [found[uid] for uid in listed if uid in found] for seq, listed in named.items()
+            seq: [endpoints[uid] for uid in listed if uid in endpoints]
+            for seq, listed in uids_by_seq.items()
         }
 
-    def _changed(self, row: PortalLinkRow, body: Mapping[str, Any]) -> dict[str, Any]:
-        """The record of a portal link as it stands after an update."""
+    def _apply_update(self, row: PortalLinkRow, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the record of a portal link as it is after an update."""
         service = self._service
         record = _decode(row.document, type=dict[str, Any])
         record |= {
@@ -153,25 +154,24 @@ class PortalLinkHandlers:
         record["updated_at"] = service.timestamp(service.now())
         return record
 
-    def _listed(self, uids: Iterable[str]) -> bytes | None:
+    def _encode_listed(self, uids: Iterable[str]) -> bytes | None:
         distinct = list(dict.fromkeys(uids))
-        return encode(distinct) if distinct and self._lists else None
+        return encode(distinct) if distinct and self._accepts_list else None
 
-    def _found(self, call: Call) -> PortalLinkRow:
+    def _find(self, call: OperationCall) -> PortalLinkRow:
         row = self._service.portal_links.find(call.project, call.target)
         if row is None:
-            raise self._service.refusals.unknown_resource("portal link")
+            raise self._service.errors.unknown_resource("portal link")
         return row
 
-    def _reply(self, call: Call, message: str, row: PortalLinkRow) -> Reply:
-        (shown,) = self.shown(call.project, [row])
-        return Reply(
-            status=call.operation.success.value, body=self._service.wire.envelope(message, shown)
+    def _reply(self, call: OperationCall, message: str, row: PortalLinkRow) -> OperationResult:
+        (shown,) = self.render(call.project, [row])
+        return OperationResult(
+            status=call.operation.success.value,
+            body=self._service.serializer.envelope(message, shown),
         )
 
 
-def _united(
-    inherited: Iterable[EndpointRow], added: Iterable[EndpointRow]
-) -> Sequence[EndpointRow]:
-    """Each endpoint once, the inherited ones first."""
+def _union(inherited: Iterable[EndpointRow], added: Iterable[EndpointRow]) -> Sequence[EndpointRow]:
+    """Return each endpoint once, the inherited ones first."""
     return list({endpoint.seq: endpoint for endpoint in (*inherited, *added)}.values())

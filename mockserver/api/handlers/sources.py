@@ -3,15 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from hookproof.mockserver.api.serialization.envelope import encode
-from hookproof.mockserver.api.service import Call, Reply, Service
+from hookproof.mockserver.api.serialization.response_serializer import encode
+from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
 from hookproof.mockserver.store.sources import COLUMNS
 from hookproof.spec.dialect.vocabulary import Match
 
 
 class SourceHandlers:
-    """Lists sources."""
-
     def __init__(self, service: Service) -> None:
         rules = service.dialect.paging
         self._service = service
@@ -24,28 +22,29 @@ class SourceHandlers:
         )
         filters = {"type": "type", "provider": "provider"}
         self._pager = service.pager(
-            listing, rules, service.refusals, filters=filters, seal_key=service.cursor_seal
+            listing, rules, service.errors, filters=filters, seal_key=service.cursor_seal
         )
 
-    def list(self, call: Call) -> Reply:
+    def list(self, call: OperationCall) -> OperationResult:
         """Section 4.7."""
         page = self._pager.page(call.project, self._pager.query(call.project, call.query))
-        wire = self._service.wire
+        serializer = self._service.serializer
         shown = [document for _, document in page.rows]
-        return Reply(
+        return OperationResult(
             status=call.operation.success.value,
-            body=wire.envelope("Sources are listed", wire.page(shown, page.pagination)),
+            body=serializer.envelope("Sources are listed", serializer.page(shown, page.pagination)),
         )
 
     def create(self, project: str, record: Mapping[str, Any]) -> bytes:
-        """A new source; there is no operation for it, so only the control listener and fixtures
-        ask.
+        """Create a source and return its JSON.
+
+        The API has no operation for this; the control listener and fixtures use it.
         """
         service = self._service
         created_at = service.timestamp(service.now())
         uid = service.identifier()
         mask_id = service.identifier()
-        base = {
+        record = {
             "mask_id": mask_id,
             "url": f"https://sources.invalid/{mask_id}",
             "is_disabled": False,
@@ -55,7 +54,7 @@ class SourceHandlers:
             "created_at": created_at,
             "updated_at": created_at,
         }
-        document = encode(service.wire.sources.shown(base))
+        document = encode(service.serializer.sources.select(record))
         service.sources.add(
             project,
             uid,

@@ -1,10 +1,10 @@
-"""Request bodies: bytes in, a JSON object out, and whatever is not well-formed refused.
+"""Parses request bodies to JSON and refuses whatever is not well-formed.
 
-The decoder is strict already (UTF-8, surrogates, control characters, nesting, numbers that no float
-holds), but it keeps the last of several members with the same name. Those are found by counting:
-each member has one colon of its own, and every other colon stands in a text. So the colons of the
-body are as many as the members and the colons in texts that came out, unless a member was lost.
-Only an escaped colon (backslash, u003A) spoils the count; such a body is read again, slowly.
+The decoder is strict about UTF-8, surrogates, control characters, nesting and numbers that no float
+can hold, but of several members with the same name it keeps the last. Those are found by counting
+colons: each member has one colon, and every other colon is inside a string. The body has as many
+colons as the decoded members and strings, unless a member was lost. Only an escaped colon
+(backslash, u003A) breaks the count; such a body is parsed a second time by the slower json module.
 """
 
 import json
@@ -17,100 +17,97 @@ _NUL: Final = "\x00"
 _ESCAPED_COLON: Final = b"\\u003"
 
 
-class Malformed(Exception):
-    """The body is not a JSON text that this server takes; the text says why, in a few words."""
+class MalformedBody(Exception):
+    """The body is not an acceptable JSON text; the message gives the reason in a few words."""
 
 
 _decode: Final = msgspec.json.Decoder().decode
 _decode_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
-def decoded(body: bytes) -> Any:
-    """The value of a JSON text. Raises Malformed."""
-    value = _strictly(_decode, body)
-    colons, holds_nul = _census(value)
+def decode_json(body: bytes) -> Any:
+    """Decode a JSON text. Raises MalformedBody."""
+    value = _decode_strictly(_decode, body)
+    colons, holds_nul = _count_colons(value)
     if body.count(b":") != colons or _ESCAPED_COLON in body:
-        _refuse_repeated_names(body)
+        _reject_repeated_names(body)
     if holds_nul:
-        raise Malformed("a text holds the character NUL")
+        raise MalformedBody("a string contains the character NUL")
     return value
 
 
-def decoded_around(body: bytes, opaque: str) -> tuple[Any, bytes | None]:
-    """The value of a JSON text in which one member of the outermost object is kept as it was
-    written.
+def decode_json_around(body: bytes, opaque: str) -> tuple[Any, bytes | None]:
+    """Decode a JSON text but keep one member of the outermost object verbatim.
 
-    Returns the value, in which `{}` stands for that member if it is an object, and the member's own
-    text. Names may repeat within the member, and its numbers may be of any size, since nobody reads
-    them here.
+    Returns the value, with `{}` in place of that member if it is an object, and the member's own
+    text. Inside the member names may repeat and numbers may have any size, since nothing here reads
+    them. Raises MalformedBody.
     """
     if not body.lstrip().startswith(b"{"):
-        return decoded(body), None
-    _refuse_other_encodings(body)
-    members = _strictly(_decode_members, body)
+        return decode_json(body), None
+    _require_utf8(body)
+    members = _decode_strictly(_decode_members, body)
     texts = {name: bytes(raw) for name, raw in members.items()}
     if body.count(b":") != sum(
         text.count(b":") + 1 for text in texts.values()
-    ):  # a colon in a name: look closer
-        _refuse_repeated_names(body, deep=False)
+    ):  # a colon in a name: compare the names themselves
+        _reject_repeated_names(body, nested=False)
     kept = texts.get(opaque)
-    value = {name: decoded(text) for name, text in texts.items() if name != opaque}
+    value = {name: decode_json(text) for name, text in texts.items() if name != opaque}
     if _NUL in "".join(value):
-        raise Malformed("a name holds the character NUL")
+        raise MalformedBody("a name contains the character NUL")
     if kept is not None:
-        value[opaque] = {} if kept.startswith(b"{") else decoded(kept)
+        value[opaque] = {} if kept.startswith(b"{") else decode_json(kept)
     return value, kept
 
 
-def _strictly(decode: Any, body: bytes) -> Any:
+def _decode_strictly(decode: Any, body: bytes) -> Any:
     try:
         return decode(body)
     except RecursionError:
-        raise Malformed("it is nested too deeply") from None
+        raise MalformedBody("it is nested too deeply") from None
     except (msgspec.MsgspecError, ValueError) as problem:
-        raise Malformed(str(problem)) from None
+        raise MalformedBody(str(problem)) from None
 
 
-def _refuse_other_encodings(body: bytes) -> None:
+def _require_utf8(body: bytes) -> None:
     try:
         body.decode()
     except UnicodeDecodeError as problem:
-        raise Malformed(str(problem)) from None
+        raise MalformedBody(str(problem)) from None
 
 
-def _census(value: Any) -> tuple[int, bool]:
-    """How many colons a text of this value has at least, and whether a text holds NUL."""
+def _count_colons(value: Any) -> tuple[int, bool]:
+    """Return the fewest colons that a text of this value has, and whether a string contains NUL."""
     colons = 0
     holds_nul = False
-    waiting = [value]
-    while waiting:
-        one = waiting.pop()
-        if type(one) is dict:
-            colons += len(one)
-            waiting.extend(one)
-            waiting.extend(one.values())
-        elif type(one) is list:
-            waiting.extend(one)
-        elif type(one) is str:
-            colons += one.count(":")
-            holds_nul = holds_nul or _NUL in one
+    pending = [value]
+    while pending:
+        value = pending.pop()
+        if type(value) is dict:
+            colons += len(value)
+            pending.extend(value)
+            pending.extend(value.values())
+        elif type(value) is list:
+            pending.extend(value)
+        elif type(value) is str:
+            colons += value.count(":")
+            holds_nul = holds_nul or _NUL in value
     return colons, holds_nul
 
 
-def _refuse_repeated_names(body: bytes, *, deep: bool = True) -> None:
-    """Raise Malformed if an object names a member twice; `deep` looks into every object, else the
-    outermost only.
-    """
+def _reject_repeated_names(body: bytes, *, nested: bool = True) -> None:
+    """Raise MalformedBody if an object, or without `nested` the outermost one, repeats a name."""
     objects: list[list[str]] = []
 
-    def seen(pairs: list[tuple[str, Any]]) -> None:
+    def record_names(pairs: list[tuple[str, Any]]) -> None:
         objects.append([name for name, _ in pairs])
 
     try:
-        json.loads(body, object_pairs_hook=seen, parse_int=str, parse_float=str)
+        json.loads(body, object_pairs_hook=record_names, parse_int=str, parse_float=str)
     except RecursionError:
-        raise Malformed("it is nested too deeply") from None
-    for names in objects if deep else objects[-1:]:
+        raise MalformedBody("it is nested too deeply") from None
+    for names in objects if nested else objects[-1:]:
         repeated = [name for name, times in Counter(names).items() if times > 1]
         if repeated:
-            raise Malformed(f"the member {repeated[0]!r} stands twice")
+            raise MalformedBody(f"the member {repeated[0]!r} occurs twice")

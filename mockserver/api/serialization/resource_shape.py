@@ -1,5 +1,4 @@
-"""The shapes of resources, read from the contract: which members a response shows, and what stands
-for no value.
+"""The shapes of resources, read from the contract: the members that a response shows.
 
 A shape turns a record (a plain mapping) into what is encoded as JSON: members that the contract
 does not name are left out, and those without a value are shown as the dialect says (section 2.9).
@@ -23,73 +22,73 @@ _EMPTY: Final[Mapping[str, Any]] = {
 Schema = Mapping[str, Any]
 
 
-class Shape:
+class ResourceShape:
     """The members of one object of the contract."""
 
     def __init__(self, contract: Contract, schema: Schema, no_value: NoValue) -> None:
         members = _properties(contract, schema)
-        self._nested: dict[str, Shape] = {}
+        self._nested: dict[str, ResourceShape] = {}
         self.blank: dict[str, Any] = {}
         for name, member in members.items():
             if _properties(contract, member):
-                self._nested[name] = Shape(contract, member, no_value)
+                self._nested[name] = ResourceShape(contract, member, no_value)
             if no_value is not NoValue.ABSENT:
                 self.blank[name] = (
                     None if no_value is NoValue.NULL else _EMPTY[_type(contract, member)]
                 )
         self._names = frozenset(members)
 
-    def shown(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """The record as a response shows it; None in the record means no value."""
+    def select(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the record as a response shows it; None in the record means no value."""
         names, nested = self._names, self._nested
         shown = self.blank.copy()
         for name, value in record.items():
             if value is not None and name in names:
                 shown[name] = (
-                    nested[name].shown(value)
+                    nested[name].select(value)
                     if name in nested and isinstance(value, dict)
                     else value
                 )
         return shown
 
-    def without(self, *names: str) -> "Shape":
-        """The same shape with some members left out, because they come from elsewhere."""
-        rest = object.__new__(Shape)
+    def without(self, *names: str) -> "ResourceShape":
+        """Return the same shape without some members, which are inserted elsewhere."""
+        rest = object.__new__(ResourceShape)
         rest._nested = self._nested
         rest._names = self._names.difference(names)
         rest.blank = {name: value for name, value in self.blank.items() if name in rest._names}
         return rest
 
 
-def resource_shape(contract: Contract, name: str, no_value: NoValue) -> Shape:
-    """The shape of a named schema of the contract."""
-    return Shape(contract, contract.document["components"]["schemas"][name], no_value)
+def find_resource_shape(contract: Contract, name: str, no_value: NoValue) -> ResourceShape:
+    """Return the shape of a named schema of the contract."""
+    return ResourceShape(contract, contract.document["components"]["schemas"][name], no_value)
 
 
-def _resolved(contract: Contract, schema: Schema) -> list[Schema]:
-    """A schema and all that it refers to or is made of."""
-    found = [schema]
+def _referenced_schemas(contract: Contract, schema: Schema) -> list[Schema]:
+    """Return a schema and all that it refers to or is composed of."""
+    schemas = [schema]
     if "$ref" in schema:
         target: Any = contract.document
         for step in schema["$ref"].removeprefix("#/").split("/"):
             target = target[step]
-        found += _resolved(contract, target)
+        schemas += _referenced_schemas(contract, target)
     for part in (*schema.get("allOf", ()), *schema.get("anyOf", ()), *schema.get("oneOf", ())):
-        found += _resolved(contract, part)
-    return found
+        schemas += _referenced_schemas(contract, part)
+    return schemas
 
 
 def _properties(contract: Contract, schema: Schema) -> dict[str, Schema]:
     properties: dict[str, Schema] = {}
-    for part in _resolved(contract, schema):
+    for part in _referenced_schemas(contract, schema):
         properties |= part.get("properties", {})
     return properties
 
 
 def _type(contract: Contract, schema: Schema) -> str:
-    for part in _resolved(contract, schema):
+    for part in _referenced_schemas(contract, schema):
         types = part.get("type", ())
-        for one in (types,) if isinstance(types, str) else types:
-            if one in _EMPTY:
-                return str(one)
+        for name in (types,) if isinstance(types, str) else types:
+            if name in _EMPTY:
+                return str(name)
     return "string"

@@ -10,9 +10,9 @@ import msgspec
 from aiohttp import hdrs
 from aiohttp.web_request import BaseRequest
 
-from hookproof.mockserver.api.request_pipeline import Api
-from hookproof.mockserver.api.response import Answer
-from hookproof.mockserver.api.service import Call, Reply
+from hookproof.mockserver.api.request_pipeline import RequestPipeline
+from hookproof.mockserver.api.response import ApiResponse
+from hookproof.mockserver.api.service import OperationCall, OperationResult
 from hookproof.mockserver.delivery.attempt.headers import Headers
 from hookproof.mockserver.delivery.attempt.sender import Courier
 from hookproof.mockserver.delivery.http_client.connection import Connection
@@ -46,16 +46,16 @@ class FurtherMembers(SpoiltAnswers):
 
     operations = EVERYTHING
 
-    def spoilt(self, call: Call, envelope: Object) -> Object:
+    def spoilt(self, call: OperationCall, envelope: Object) -> Object:
         """More of everything."""
         return {"request": {"id": 1}, **super().spoilt(call, envelope), "version": [1, None]}
 
-    def spoilt_data(self, call: Call, data: Object) -> Object:
+    def spoilt_data(self, call: OperationCall, data: Object) -> Object:
         """More in lists too."""
         further = {"total": 3} if call.operation.operation_id in LISTS else {"links": {"self": "/"}}
         return {**super().spoilt_data(call, data), **further}
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """More in each resource."""
         return {"object": "resource", **resource, "etag": "0"}
 
@@ -66,7 +66,7 @@ class OtherOrderOfMembers(SpoiltAnswers):
 
     operations = EVERYTHING
 
-    def spoilt(self, call: Call, envelope: Object) -> Object:
+    def spoilt(self, call: OperationCall, envelope: Object) -> Object:
         """Back to front, but for what the headers of an event may mean."""
         turned: Object = _turned(envelope)
         return turned
@@ -79,12 +79,12 @@ def _turned(value: Any) -> Any:
 
 
 @variant()
-class EscapedAndIndented(Api):
+class EscapedAndIndented(RequestPipeline):
     """The JSON of a response is indented."""
 
-    def _perform(self, call: Call) -> Reply:
+    def _perform(self, call: OperationCall) -> OperationResult:
         reply = super()._perform(call)
-        return Reply(status=reply.status, body=msgspec.json.format(reply.body, indent=2))
+        return OperationResult(status=reply.status, body=msgspec.json.format(reply.body, indent=2))
 
 
 @variant()
@@ -93,7 +93,7 @@ class SecretsNewestFirst(SpoiltAnswers):
 
     operations = ON_ENDPOINTS
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """Back to front."""
         return {**resource, "secrets": resource["secrets"][::-1]}
 
@@ -104,7 +104,7 @@ class EndpointsInAnotherOrder(SpoiltAnswers):
 
     operations = (*ON_PORTAL_LINKS, BROADCAST)
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """Back to front."""
         lists = ("endpoints", "endpoints_metadata", "endpoint_metadata")
         return {**resource, **{name: resource[name][::-1] for name in lists if resource.get(name)}}
@@ -116,7 +116,7 @@ class TargetsNotNamed(SpoiltAnswers):
 
     operations = (BROADCAST,)
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """None yet."""
         return {**resource, "endpoints": [], "endpoint_metadata": []}
 
@@ -127,7 +127,7 @@ class TimesWithOffset(SpoiltAnswers):
 
     operations = EVERYTHING
 
-    def spoilt(self, call: Call, envelope: Object) -> Object:
+    def spoilt(self, call: OperationCall, envelope: Object) -> Object:
         """The same moments."""
         written: Object = _with_offset(envelope)
         return written
@@ -152,55 +152,55 @@ class DeletedAtLeftOut(SpoiltAnswers):
 
     operations = EVERYTHING
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """Without it."""
         return {name: value for name, value in resource.items() if name != "deleted_at"}
 
 
 @variant()
-class FurtherHeaders(Api):
+class FurtherHeaders(RequestPipeline):
     """Responses have headers that nobody asked for."""
 
-    def _answered(self, reply: Reply) -> Answer:
+    def _to_response(self, reply: OperationResult) -> ApiResponse:
         headers = {
             "X-Request-Id": "1",
             "Cache-Control": "no-store",
             "Vary": "Accept",
             "Strict-Transport-Security": "1",
         }
-        return Answer(reply.status, reply.body, headers=headers)
+        return ApiResponse(reply.status, reply.body, headers=headers)
 
 
 @variant()
-class MediaTypeWithCharset(Api):
+class MediaTypeWithCharset(RequestPipeline):
     """Responses name the character set of their JSON."""
 
-    def _answered(self, reply: Reply) -> Answer:
-        return Answer(reply.status, reply.body, media_type="Application/JSON; charset=UTF-8")
+    def _to_response(self, reply: OperationResult) -> ApiResponse:
+        return ApiResponse(reply.status, reply.body, media_type="Application/JSON; charset=UTF-8")
 
 
 @variant()
-class ConnectionsClosed(Api):
+class ConnectionsClosed(RequestPipeline):
     """Every connection is closed after one answer."""
 
-    def _answered(self, reply: Reply) -> Answer:
-        return Answer(reply.status, reply.body, last=True)
+    def _to_response(self, reply: OperationResult) -> ApiResponse:
+        return ApiResponse(reply.status, reply.body, close_connection=True)
 
 
-class Reframed(Answer):
+class Reframed(ApiResponse):
     """An answer whose length is told in another way."""
 
-    def __init__(self, reply: Reply) -> None:
-        super().__init__(reply.status, reply.body, last=True)
+    def __init__(self, reply: OperationResult) -> None:
+        super().__init__(reply.status, reply.body, close_connection=True)
         self._length = f"Content-Length: {len(reply.body)}\r\n".encode()
 
     async def write_eof(self, data: bytes = b"") -> None:
         """Write it, and close the connection."""
-        transport = self._answered.transport
+        transport = self._request.transport
         if transport is None or transport.is_closing():
             raise ConnectionResetError
         head, body = self.reframed(self.head())
-        transport.write(head + (b"" if self._answered.method == hdrs.METH_HEAD else body))
+        transport.write(head + (b"" if self._request.method == hdrs.METH_HEAD else body))
 
     def reframed(self, head: bytes) -> tuple[bytes, bytes]:
         """Another head, and the body as it goes with it."""
@@ -226,26 +226,26 @@ class UntilTheEnd(Reframed):
 
 
 @variant()
-class ChunkedAnswers(Api):
+class ChunkedAnswers(RequestPipeline):
     """Responses come in chunks."""
 
-    def _answered(self, reply: Reply) -> Answer:
+    def _to_response(self, reply: OperationResult) -> ApiResponse:
         return Chunked(reply)
 
 
 @variant()
-class AnswersOfHttp10(Api):
+class AnswersOfHttp10(RequestPipeline):
     """Responses are of HTTP/1.0, without a length."""
 
-    def _answered(self, reply: Reply) -> Answer:
+    def _to_response(self, reply: OperationResult) -> ApiResponse:
         return UntilTheEnd(reply)
 
 
 @variant()
-class SlowerAnswers(Api):
+class SlowerAnswers(RequestPipeline):
     """Every answer takes a moment longer."""
 
-    async def answer(self, request: BaseRequest) -> Answer:
+    async def answer(self, request: BaseRequest) -> ApiResponse:
         """After a twentieth of a second."""
         answer = await super().answer(request)
         await asyncio.sleep(0.05)
@@ -253,12 +253,12 @@ class SlowerAnswers(Api):
 
 
 @variant()
-class OtherJsonTaken(Api):
+class OtherJsonTaken(RequestPipeline):
     """A body may be declared as any kind of JSON."""
 
-    def _refuse_other_media(self, request: BaseRequest, *, empty: bool) -> None:
+    def _require_json(self, request: BaseRequest, *, empty: bool) -> None:
         if not request.headers.get(hdrs.CONTENT_TYPE, "").endswith("+json"):
-            super()._refuse_other_media(request, empty=empty)
+            super()._require_json(request, empty=empty)
 
 
 @variant()

@@ -57,11 +57,11 @@ def subscription_guard(folder: Path) -> str:
     """Source that narrows what a broadcast reaches to the endpoints that have a file in the folder."""
     return (
         "import pathlib\n"
-        "_all_reached = Endpoints.reached\n"
+        "_all_reached = EndpointTable.find_reached\n"
         "def _subscribed(self, project, **more):\n"
         f"    folder = pathlib.Path({str(folder)!r})\n"
         "    return [row for row in _all_reached(self, project, **more) if (folder / row.uid).exists()]\n"
-        "Endpoints.reached = _subscribed\n"
+        "EndpointTable.find_reached = _subscribed\n"
     )
 
 

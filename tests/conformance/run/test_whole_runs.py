@@ -72,20 +72,20 @@ def test_a_target_whose_two_projects_are_shared_by_all_experiments_conforms(tmp_
     ("module", "right", "wrong", "convicted"),
     [
         (
-            "delivery/signing.py",
+            "delivery/attempt/signing.py",
             "event_uid, now, body)",
             "event_uid, now, body + b' ')",
             {"6-6", "6-7"},
         ),
         (
-            "delivery/signing.py",
+            "delivery/attempt/signing.py",
             "if secret.expires_at is None or now < secret.expires_at]",
             "]",
             {"4.3-4"},
         ),
-        ("paging.py", "len(rows) > query.per_page", "len(rows) >= query.per_page", {"2.2-9"}),
+        ("api/paging.py", "len(rows) > query.per_page", "len(rows) >= query.per_page", {"2.2-9"}),
         (
-            "delivery/dispatcher.py",
+            "delivery/scheduling/dispatcher.py",
             "limiter.wait_s(now) if limiter is not None else 0.0",
             "0.0",
             {"8-1"},
@@ -96,7 +96,7 @@ def test_a_target_whose_two_projects_are_shared_by_all_experiments_conforms(tmp_
             "updated_at = ? WHERE seq >= ?",
             {"4.3-14"},
         ),
-        ("keys.py", "if given and self._opens(project, given):", "if given:", {"5-9"}),
+        ("api/api_keys.py", "if given and self._matches(project, given):", "if given:", {"5-9"}),
     ],
     ids=[
         "signs other bytes",

@@ -1,6 +1,4 @@
-"""Hostile requests: kinds of spoilt ones listed here, and what schemathesis makes of the contract
-against its rules.
-"""
+"""Hostile requests: kinds listed here, and invalid ones that schemathesis generates."""
 
 import random
 from collections.abc import Sequence
@@ -11,7 +9,7 @@ from hookproof.spec.contract.service_contract import Operation, contract_for
 from hookproof.spec.dialect.reader import load_dialect
 
 KEY: Final = "hostile-key"
-# The second one has no endpoints, so that a broadcast that is accepted after all reaches nobody.
+# The second one has no endpoints, so that a broadcast that is accepted by mistake reaches none.
 PROJECTS: Final = ("demo", "events")
 BROADCASTS: Final = "events"
 
@@ -84,14 +82,12 @@ class HostileRequests:
         self._generated = generated
 
     @classmethod
-    async def made(cls, *, dialect: str, examples: int) -> "HostileRequests":
-        """With the invalid requests among so many examples per operation; valid ones would be
-        stored.
-        """
+    async def generate(cls, *, dialect: str, examples: int) -> "HostileRequests":
+        """Keep the invalid ones of so many examples per operation; valid ones would be stored."""
         contract = contract_for(load_dialect(dialect))
         return cls(
             [
-                written(contract.operations[request.operation_id], request)
+                encode_request(contract.operations[request.operation_id], request)
                 async for request in generated_requests(
                     contract.document, seed=0, examples=examples
                 )
@@ -99,15 +95,16 @@ class HostileRequests:
             ]
         )
 
-    def one(self, rng: random.Random) -> bytes:
-        """Listed or generated, and then perhaps damaged."""
-        request = listed(rng) if rng.random() < LISTED_SHARE else rng.choice(self._generated)
-        return damaged(request, rng) if rng.random() < DAMAGED_SHARE else request
+    def choose(self, rng: random.Random) -> bytes:
+        """Return a listed or a generated request, possibly damaged."""
+        request = choose_listed(rng) if rng.random() < LISTED_SHARE else rng.choice(self._generated)
+        return damage(request, rng) if rng.random() < DAMAGED_SHARE else request
 
 
-def listed(rng: random.Random) -> bytes:
-    """One of the kinds above; what it does not spoil on purpose is in order, so that it gets past
-    the first check.
+def choose_listed(rng: random.Random) -> bytes:
+    """Return one of the kinds above.
+
+    What it does not break on purpose is correct, so that it passes the first checks.
     """
     body = rng.choice(BODIES)
     headers = list(IN_ORDER) + rng.sample(HEADERS, rng.choice((0, 0, 1, 2)))
@@ -121,8 +118,7 @@ def listed(rng: random.Random) -> bytes:
     )
 
 
-def written(operation: Operation, request: GeneratedRequest) -> bytes:
-    """A generated request as bytes."""
+def encode_request(operation: Operation, request: GeneratedRequest) -> bytes:
     target = operation.path.replace(
         "{projectID}", BROADCASTS if "broadcast" in operation.path else PROJECTS[0]
     )
@@ -136,8 +132,8 @@ def written(operation: Operation, request: GeneratedRequest) -> bytes:
     return b"%b\r\n%b\r\n\r\n%b" % (line, b"\r\n".join(headers), content)
 
 
-def damaged(request: bytes, rng: random.Random) -> bytes:
-    """The request with a few bytes cut out or changed somewhere."""
+def damage(request: bytes, rng: random.Random) -> bytes:
+    """Return the request with a few bytes removed or changed somewhere."""
     place = rng.randrange(len(request))
     end = min(len(request), place + rng.choice((0, 1, 4)))
     return request[:place] + rng.choice((b"", b"\x00", b"\xff", rng.randbytes(3))) + request[end:]

@@ -1,8 +1,8 @@
-"""Flood a server with hostile requests and look at how it bears it: `flood.py [REQUESTS]`.
+"""Floods a server with hostile requests: `python -m tests.mockserver.api.request_flood [REQUESTS]`.
 
-First thousands of connections on which nothing is ever said, with one ordinary client among them;
-then the requests of `hostile_requests`. It counts answers by status; a status from 500 up, an
-answer that does not come in time, or memory that grows ends it with 1.
+First thousands of connections are opened and left idle, with one ordinary client among them; then
+the requests of `hostile_requests` are sent. Answers are counted by status. The exit code is 1 if a
+status is 500 or above, an answer does not arrive in time, or memory grows.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ EXAMPLES: Final = 300
 LARGEST_GROWTH: Final = 20 * 1024 * 1024
 DEFAULT_REQUESTS: Final = 100_000
 FAULTS: Final = 500
-COMMAND: Final = "from mockserver.cli import serve; serve()"
+COMMAND: Final = "from hookproof.mockserver.cli import serve; serve()"
 ORDINARY: Final = (
     b"GET /api/v1/projects/demo/sources HTTP/1.1\r\n"
     b"Host: x\r\nConnection: close\r\nAuthorization: Bearer %b\r\n\r\n" % KEY.encode()
@@ -36,10 +36,8 @@ ORDINARY: Final = (
 
 
 @dataclass(slots=True)
-class Tally:
-    """Answers by status (0: the connection was closed without one), and how many did not come in
-    time.
-    """
+class StatusCounts:
+    """Answers by status (0: the connection was closed without one), and the number of late ones."""
 
     statuses: Counter[int] = field(default_factory=Counter)
     late: int = 0
@@ -49,12 +47,12 @@ class Tally:
         return self.statuses.total() + self.late
 
     @property
-    def borne(self) -> bool:
-        """Whether every answer came in time and none told of a fault of the server's."""
+    def is_acceptable(self) -> bool:
+        """Whether every answer arrived in time and none has a status of 500 or above."""
         return not self.late and all(status < FAULTS for status in self.statuses)
 
     async def count(self, port: int, request: bytes) -> None:
-        """Send one request on a connection of its own and note what comes."""
+        """Send one request on a connection of its own and count the answer."""
         try:
             async with asyncio.timeout(ANSWER_S):
                 self.statuses[await _status(port, request)] += 1
@@ -64,7 +62,7 @@ class Tally:
 
 @asynccontextmanager
 async def flooded_server(*, request_s: float) -> AsyncIterator[tuple[int, psutil.Process]]:
-    """A server that waits so long for a request to arrive; its port and its process."""
+    """Start a server that waits `request_s` for a request to arrive; yield its port and process."""
     arguments = [
         "-c",
         COMMAND,
@@ -91,18 +89,18 @@ async def flooded_server(*, request_s: float) -> AsyncIterator[tuple[int, psutil
         await process.communicate()
 
 
-async def flood(requests: int) -> tuple[Tally, int]:
-    """The answers to hostile requests, and by how many bytes the server's memory grew."""
-    hostile = await HostileRequests.made(
+async def flood(requests: int) -> tuple[StatusCounts, int]:
+    """Send hostile requests; return the answers and the growth of the server's memory in bytes."""
+    hostile = await HostileRequests.generate(
         dialect="reference", examples=EXAMPLES if requests > WARM_UP else 3
     )
-    tally = Tally()
-    # A request that the server waits for in vain costs the time-out, so it is a short one.
+    tally = StatusCounts()
+    # The server waits for the rest of an incomplete request until its time-out: keep that short.
     async with flooded_server(request_s=0.2) as (port, process):
 
         async def client(count: int, rng: random.Random) -> None:
             for _ in range(count):
-                await tally.count(port, hostile.one(rng))
+                await tally.count(port, hostile.choose(rng))
 
         async def clients(count: int, phase: str) -> None:
             each = count // CLIENTS
@@ -116,11 +114,12 @@ async def flood(requests: int) -> tuple[Tally, int]:
         return tally, process.memory_info().rss - before
 
 
-async def idle(connections: int) -> tuple[Tally, int]:
-    """The answers to an ordinary client beside idle connections, and how many bytes they left in
-    the server.
+async def idle(connections: int) -> tuple[StatusCounts, int]:
+    """Open idle connections with an ordinary client among them.
+
+    Returns the client's answers and the growth of the server's memory in bytes.
     """
-    tally = Tally()
+    tally = StatusCounts()
     async with flooded_server(request_s=30.0) as (port, process):
         await tally.count(port, ORDINARY)
         before = process.memory_info().rss
@@ -158,20 +157,18 @@ async def _status(port: int, request: bytes) -> int:
         writer.transport.abort()
 
 
-def told(tally: Tally) -> None:
-    """Print the answers by status."""
+def print_statuses(tally: StatusCounts) -> None:
     for status, count in sorted(tally.statuses.items()):
         sys.stdout.write(f"{status or 'closed':>6}: {count}\n")
 
 
 def main() -> int:
-    """Run as a script."""
     beside, _ = asyncio.run(idle(IDLE))
-    told(beside)
+    print_statuses(beside)
     tally, growth = asyncio.run(flood(int(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT_REQUESTS))
-    told(tally)
+    print_statuses(tally)
     sys.stdout.write(f"late: {beside.late + tally.late}, memory grew by {growth / 2**20:.1f} MiB\n")
-    return 0 if beside.borne and tally.borne and growth <= LARGEST_GROWTH else 1
+    return 0 if beside.is_acceptable and tally.is_acceptable and growth <= LARGEST_GROWTH else 1
 
 
 if __name__ == "__main__":

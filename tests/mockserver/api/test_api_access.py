@@ -1,15 +1,13 @@
-"""Keys and projects (section 5), and what lies outside the eight operations (section 7), under
-every dialect.
-"""
+"""Keys and projects (section 5), and paths outside the eight operations (section 7)."""
 
 from typing import Any
 
 from hookproof.spec.dialect.vocabulary import KeyScope
-from tests.mockserver.running_server import Server, every_dialect, over
+from tests.mockserver.running_server import Server, every_dialect, run_against_server
 
 
 def requests(server: Server) -> list[tuple[str, dict[str, Any]]]:
-    """One well-formed request for each operation."""
+    """Return one well-formed request for each operation."""
     update = {"name": "n", "owner_id": "o"}
     roll = {"expiration": 1, "secret": f"{server.dialect.signatures.secret.prefix}{'abcd' * 8}"}
     event = {"event_type": "t", "data": {}, "idempotency_key": "k"}
@@ -27,7 +25,7 @@ def requests(server: Server) -> list[tuple[str, dict[str, Any]]]:
 
 @every_dialect
 def test_every_operation_asks_for_a_key(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         rules = server.dialect.authentication
         assert {operation_id for operation_id, _ in requests(server)} == set(
             server.contract.operations
@@ -39,12 +37,12 @@ def test_every_operation_asks_for_a_key(name: str) -> None:
                 answered = await server.call(operation_id, key=wrong, **given)
                 assert server.refused(answered, rules.wrong_key_status.value), (operation_id, wrong)
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_dialect
 def test_a_key_without_its_scheme_is_wrong(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         for header in ("key-one", "Basic key-one", "bearer key-one", "Bearer  key-one", " "):
             answered = await server.call("listSources", key=None, headers={"Authorization": header})
             assert (
@@ -52,12 +50,12 @@ def test_a_key_without_its_scheme_is_wrong(name: str) -> None:
                 or not header.strip()
             )
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_dialect
-def test_a_key_opens_what_the_dialect_says_and_no_more(name: str) -> None:
-    async def trial(server: Server) -> None:
+def test_a_key_grants_access_to_what_the_dialect_says_and_no_more(name: str) -> None:
+    async def scenario(server: Server) -> None:
         rules = server.dialect.authentication
         foreign = await server.call("listSources", project="two", key="key-one")
         if rules.key_scope.value is KeyScope.ACCOUNT:
@@ -73,12 +71,12 @@ def test_a_key_opens_what_the_dialect_says_and_no_more(name: str) -> None:
             )
             assert server.refused(answered, expected.value), project
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_dialect
 def test_other_paths_and_methods_are_refused(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         errors = server.dialect.errors
         base = "/api/v1/projects/one"
         paths = (
@@ -108,22 +106,22 @@ def test_other_paths_and_methods_are_refused(name: str) -> None:
         answered = await server.send("DELETE", f"{base}/sources?_method=GET", headers=override)
         assert server.refused(answered, errors.method_not_allowed.value)
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_dialect
 def test_an_encoded_slash_stays_within_its_segment(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         for target in ("a/b", "../sources", "%", "\x00", "ä"):
             answered = await server.call("getEndpoint", target=target)
             assert server.refused(answered, server.dialect.errors.unknown_resource.value), target
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_dialect
 def test_the_contract_and_its_page_are_served_without_a_key(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         document = await server.send("GET", "/openapi.yaml")
         assert document.status == 200
         assert f"({server.dialect.name})".encode() in document.text
@@ -135,4 +133,4 @@ def test_the_contract_and_its_page_are_served_without_a_key(name: str) -> None:
             assert answered.status == 200
             assert answered.text
 
-    over(name, trial)
+    run_against_server(name, scenario)

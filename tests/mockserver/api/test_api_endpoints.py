@@ -10,7 +10,7 @@ from hookproof.spec.dialect.vocabulary import (
     NoValue,
     SecretDisplay,
 )
-from tests.mockserver.running_server import Server, every_dialect, over
+from tests.mockserver.running_server import Server, every_dialect, run_against_server
 
 MEMBERS = ("crv", "d", "dp", "dq", "e", "kid", "kty", "n", "p", "q", "qi", "x", "y")
 SIGNING_KEY = {member: f"member {member}" for member in MEMBERS}
@@ -27,7 +27,7 @@ def shown_secret(dialect: Dialect, value: str, *, when_set: bool) -> str:
 
 @every_dialect
 def test_what_was_created_is_what_is_fetched(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         words = server.dialect.words
         given = server.endpoint_body(
             description="läuft 配送",
@@ -59,24 +59,24 @@ def test_what_was_created_is_what_is_fetched(name: str) -> None:
             k: v for k, v in created.items() if k not in without
         }
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_dialect
 def test_identifiers_and_times_have_the_dialects_forms(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         created = await server.endpoint()
         shown = server.dialect.representation
         assert re.search(IDENTIFIER_PATTERNS[shown.identifier.value], created["uid"])
         assert re.search(IDENTIFIER_PATTERNS[shown.identifier.value], created["secrets"][0]["uid"])
         assert re.search(TIMESTAMP_PATTERNS[shown.timestamp.value], created["created_at"])
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_dialect
 def test_a_field_without_value_is_shown_as_the_dialect_says(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         created = await server.endpoint()
         if server.dialect.representation.no_value.value is NoValue.NULL:
             assert created["support_email"] is None
@@ -85,46 +85,54 @@ def test_a_field_without_value_is_shown_as_the_dialect_says(name: str) -> None:
             assert "support_email" not in created
             assert "expires_at" not in created["secrets"][0]
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_dialect
 def test_defaults_of_the_document_and_the_dialect_fill_in(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         created = await server.endpoint()
         assert created["content_type"] == "application/json"
         assert created["advanced_signatures"] is False
         assert created["http_timeout"] == server.dialect.delivery.default_timeout_s.value
 
-    over(name, trial)
+    run_against_server(name, scenario)
+
+
+def test_a_timeout_of_zero_is_shown_as_zero() -> None:
+    async def scenario(server: Server) -> None:
+        assert server.dialect.requests.http_timeout_minimum == 0
+        assert (await server.endpoint(http_timeout=0))["http_timeout"] == 0
+
+    run_against_server("reference", scenario)
 
 
 @every_dialect
 def test_a_disabled_endpoint_has_the_dialects_word_for_it(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         created = await server.endpoint(is_disabled=True)
         assert created["status"] == server.dialect.words.endpoint_disabled.value
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_dialect
 def test_a_given_secret_is_kept_and_shown_where_the_dialect_shows_it(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         secret = fitting_secret(server.dialect, "abcd")
         created = await server.endpoint(secret=secret)
-        assert [one["value"] for one in created["secrets"]] == [secret]
+        assert [secret["value"] for secret in created["secrets"]] == [secret]
         fetched = await server.call("getEndpoint", target=created["uid"])
         assert fetched.data["secrets"][0]["value"] == shown_secret(
             server.dialect, secret, when_set=False
         )
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_dialect
 def test_generated_secrets_are_strong_fitting_and_never_the_same(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         rules = server.dialect.signatures.secret
         values = {(await server.endpoint())["secrets"][0]["value"] for _ in range(20)}
         assert len(values) == 20
@@ -132,12 +140,12 @@ def test_generated_secrets_are_strong_fitting_and_never_the_same(name: str) -> N
             assert value.startswith(rules.prefix)
             assert len(value) - len(rules.prefix) >= rules.generated_bytes * 4 // 3
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_dialect
 def test_credentials_are_masked_exactly_where_the_dialect_masks_them(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         words = server.dialect.words
         given = {
             "authentication": {
@@ -176,12 +184,12 @@ def test_credentials_are_masked_exactly_where_the_dialect_masks_them(name: str) 
 
         compare(given, {name: created[name] for name in given}, "")
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_dialect
 def test_the_deprecated_app_id_means_what_the_dialect_says(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         alias = server.dialect.requests.app_id.value is AppIdMeaning.OWNER_ALIAS
         body = (
             {"appID": "an app"}
@@ -193,12 +201,12 @@ def test_the_deprecated_app_id_means_what_the_dialect_says(name: str) -> None:
         )
         assert answered.data.get("owner_id") == ("an app" if alias else body.get("owner_id"))
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_dialect
 def test_each_roll_keeps_the_old_secrets_with_a_window_of_their_own(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         values = [fitting_secret(server.dialect, seed) for seed in ("aaaa", "bbbb", "cccc", "dddd")]
         created = await server.endpoint(secret=values[0])
         windows = (3_600_000, 1_800_000, 60_000)
@@ -213,31 +221,31 @@ def test_each_roll_keeps_the_old_secrets_with_a_window_of_their_own(name: str) -
             *old, newest = rolled.data["secrets"]
             assert newest["value"] == value
             assert not newest.get("expires_at")
-            assert [one["expires_at"] for one in old][: len(ends)] == ends
-            ends = [one["expires_at"] for one in old]
-        assert [one["value"] for one in rolled.data["secrets"]] == values
+            assert [secret["expires_at"] for secret in old][: len(ends)] == ends
+            ends = [secret["expires_at"] for secret in old]
+        assert [secret["value"] for secret in rolled.data["secrets"]] == values
         assert len(set(ends)) == 3
         assert rolled.data["secrets"][0]["uid"] == created["secrets"][0]["uid"]
         fetched = await server.call("getEndpoint", target=created["uid"])
-        assert [one.get("expires_at") for one in fetched.data["secrets"]][:-1] == ends
+        assert [secret.get("expires_at") for secret in fetched.data["secrets"]][:-1] == ends
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 def test_a_roll_without_a_body_makes_a_secret_where_nothing_is_required() -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         created = await server.endpoint()
         rolled = await server.call("expireEndpointSecret", target=created["uid"])
         assert server.sound("expireEndpointSecret", rolled)
         old, new = rolled.data["secrets"]
         assert old["value"] != new["value"]
 
-    over("reference", trial)
+    run_against_server("reference", scenario)
 
 
 @every_dialect
 def test_plain_http_and_missing_fields_are_refused(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         invalid = server.dialect.errors.invalid_value.value
         body = server.endpoint_body(url="http://receiver.invalid/")
         assert server.refused(await server.call("createEndpoint", body=body), invalid)
@@ -246,12 +254,12 @@ def test_plain_http_and_missing_fields_are_refused(name: str) -> None:
             del body[field]
             assert server.refused(await server.call("createEndpoint", body=body), invalid), field
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_dialect
 def test_numbers_beyond_the_dialects_bounds_are_refused(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         rules = server.dialect.requests
         bad = (
             {"http_timeout": rules.http_timeout_maximum + 1},
@@ -265,12 +273,12 @@ def test_numbers_beyond_the_dialects_bounds_are_refused(name: str) -> None:
             answered = await server.call("createEndpoint", body=server.endpoint_body(**fields))
             assert server.refused(answered, server.dialect.errors.invalid_value.value), fields
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_dialect
 def test_an_unknown_endpoint_and_one_of_another_project_look_alike(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         created = await server.endpoint()
         unknown = await server.call("getEndpoint", target="unknown")
         foreign = await server.call(
@@ -279,11 +287,11 @@ def test_an_unknown_endpoint_and_one_of_another_project_look_alike(name: str) ->
         assert server.refused(unknown, server.dialect.errors.unknown_resource.value)
         assert foreign.text == unknown.text
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 def test_a_header_that_no_request_can_carry_is_refused_when_an_endpoint_is_created() -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         for fields in (
             {"content_type": "text/plain\r\nX: y"},
             {
@@ -302,4 +310,4 @@ def test_a_header_that_no_request_can_carry_is_refused_when_an_endpoint_is_creat
             answered = await server.call("createEndpoint", body=server.endpoint_body(**fields))
             assert server.refused(answered, 400), fields
 
-    over("reference", trial)
+    run_against_server("reference", scenario)

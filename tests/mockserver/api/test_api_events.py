@@ -6,19 +6,24 @@ from collections import Counter
 from typing import Any
 
 from hookproof.spec.dialect.vocabulary import Duplicate, OnInput, Reach
-from tests.mockserver.running_server import Answered, Server, every_dialect, over
+from tests.mockserver.running_server import (
+    Server,
+    ServerResponse,
+    every_dialect,
+    run_against_server,
+)
 
 
 async def broadcast(
     server: Server, *, key: str = "a key", raw: bytes | None = None, **fields: Any
-) -> Answered:
+) -> ServerResponse:
     body = {"event_type": "order.paid", "data": {"order": 1}, "idempotency_key": key, **fields}
     return await server.call("createBroadcastEvent", body=body, raw=raw)
 
 
 @every_dialect
 def test_an_event_shows_what_was_sent_and_whom_it_reaches(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         rules = server.dialect.delivery
         active = await server.endpoint()
         disabled = await server.endpoint(is_disabled=True)
@@ -38,14 +43,14 @@ def test_an_event_shows_what_was_sent_and_whom_it_reaches(name: str) -> None:
         assert event["raw"].encode() == bytes(event["data"])
         reached = [active["uid"], *([disabled["uid"]] if rules.disabled_receives.value else [])]
         assert event["endpoints"] == reached
-        assert [one["uid"] for one in event["endpoint_metadata"]] == reached
+        assert [endpoint["uid"] for endpoint in event["endpoint_metadata"]] == reached
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_dialect
 def test_endpoints_without_an_owner_are_reached_as_the_dialect_says(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         rules = server.dialect.delivery
         created = await server.endpoint(owner_id="")
         await asyncio.sleep(rules.visible_within_s)
@@ -53,24 +58,25 @@ def test_endpoints_without_an_owner_are_reached_as_the_dialect_says(name: str) -
         reached = rules.reach.value is Reach.ACTIVE_ENDPOINTS
         assert event["endpoints"] == ([created["uid"]] if reached else [])
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 def test_an_endpoint_is_reached_once_it_is_old_enough() -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         created = await server.endpoint()
         young = (await broadcast(server, key="young")).data
         assert young["endpoints"] == []
         await asyncio.sleep(server.dialect.delivery.visible_within_s)
         assert (await broadcast(server, key="old")).data["endpoints"] == [created["uid"]]
 
-    over("contrary", trial)
+    run_against_server("contrary", scenario)
 
 
 def test_data_is_kept_byte_for_byte() -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         for data in (
-            b'{"z": 1, "a": 123456789012345678901234567890, "e": 1e5, "f": 1.0, "g": -0.0, "h": 1E+2}',
+            b'{"z": 1, "a": 123456789012345678901234567890, "e": 1e5, "f": 1.0}',
+            b'{"g": -0.0, "h": 1E+2}',
             b'{ "b" :\t[ 1 , 2 ] ,\n "a":{} }',
             b'{"a":1,"a":2}',
             b'{"huge": 1e999, "escaped": "\\u00e4\\u0000\\/"}',
@@ -84,22 +90,22 @@ def test_data_is_kept_byte_for_byte() -> None:
             assert bytes(answered.data["data"]) == data
             assert answered.data["raw"] == data.decode()
 
-    over("reference", trial)
+    run_against_server("reference", scenario)
 
 
 @every_dialect
-def test_data_that_is_no_object_is_refused(name: str) -> None:
-    async def trial(server: Server) -> None:
+def test_data_that_is_not_an_object_is_refused(name: str) -> None:
+    async def scenario(server: Server) -> None:
         for data in ([1], "text", 1, True, None):
             answered = await broadcast(server, data=data)
             assert server.refused(answered, server.dialect.errors.invalid_value.value), data
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_dialect
 def test_of_fifty_events_at_once_with_one_key_one_is_the_original(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         await server.endpoint()
         await asyncio.sleep(server.dialect.delivery.visible_within_s)
         answers = await asyncio.gather(*(broadcast(server) for _ in range(50)))
@@ -119,24 +125,24 @@ def test_of_fifty_events_at_once_with_one_key_one_is_the_original(name: str) -> 
         deliveries = await server.journal(kind="deliveries")
         assert len(deliveries["deliveries"]) == 1
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_dialect
 def test_a_key_counts_within_its_project_only(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         body = {"event_type": "t", "data": {}, "idempotency_key": "k"}
         first = await server.call("createBroadcastEvent", body=body)
         other = await server.call("createBroadcastEvent", body=body, project="two", key="key-two")
         assert first.data["uid"] != other.data["uid"]
         assert other.data["is_duplicate_event"] is False
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_dialect
 def test_custom_headers_that_cannot_be_sent_are_refused(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         invalid = server.dialect.errors.invalid_value.value
         for headers in (
             {"X": "a\r\nY: b"},
@@ -155,4 +161,4 @@ def test_custom_headers_that_cannot_be_sent_are_refused(name: str) -> None:
         else:
             assert server.sound("createBroadcastEvent", answered)
 
-    over(name, trial)
+    run_against_server(name, scenario)

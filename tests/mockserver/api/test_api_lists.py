@@ -1,6 +1,4 @@
-"""Paging, filters and order of the two list operations (sections 2.2, 4.4 and 4.7), under every
-shipped dialect.
-"""
+"""Paging, filters and order of the two list operations (sections 2.2, 4.4 and 4.7)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +13,7 @@ from hookproof.spec.dialect.vocabulary import (
     NoValue,
     SortKey,
 )
-from tests.mockserver.running_server import Server, every_dialect, over
+from tests.mockserver.running_server import Server, every_dialect, run_against_server
 
 LISTS = {"listPortalLinks": "portal links", "listSources": "sources"}
 every_list = pytest.mark.parametrize("operation_id", LISTS)
@@ -32,15 +30,13 @@ async def page(
 ) -> tuple[list[str], Mapping[str, Any]]:
     answered = await server.call(operation_id, query=query)
     assert server.sound(operation_id, answered), answered
-    return [one["uid"] for one in answered.data["content"]], answered.data["pagination"]
+    return [item["uid"] for item in answered.data["content"]], answered.data["pagination"]
 
 
 async def walk(
     server: Server, operation_id: str, direction: str, per_page: int, **query: str
 ) -> list[list[str]]:
-    """All pages on the way, the filters repeated each time, as a client that knows its own query
-    does.
-    """
+    """Return all pages; each request repeats the filters."""
     pages = []
     cursor: dict[str, str] = {}
     while True:
@@ -58,25 +54,25 @@ async def walk(
 @every_list
 @every_dialect
 def test_every_item_comes_once_in_either_order(name: str, operation_id: str) -> None:
-    async def trial(server: Server) -> None:
-        made = [(await make(server, operation_id, f"name {n % 5}"))["uid"] for n in range(11)]
+    async def scenario(server: Server) -> None:
+        created = [(await make(server, operation_id, f"name {n % 5}"))["uid"] for n in range(11)]
         by_name = sorted(range(11), key=lambda n: (n % 5, n))
         key = server.dialect.paging.sort_key.value
-        ascending = made if key is SortKey.CREATED_AT else [made[n] for n in by_name]
+        ascending = created if key is SortKey.CREATED_AT else [created[n] for n in by_name]
         for per_page in (1, 3, 4, 10, 11, 12):
             up = await walk(server, operation_id, "next", per_page, sort="ASC")
-            assert [uid for one in up for uid in one] == ascending
+            assert [uid for item in up for uid in item] == ascending
             down = await walk(server, operation_id, "next", per_page)
-            assert [uid for one in down for uid in one] == ascending[::-1]
-            assert all(len(one) == per_page for one in up[:-1])
+            assert [uid for item in down for uid in item] == ascending[::-1]
+            assert all(len(item) == per_page for item in up[:-1])
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_list
 @every_dialect
 def test_prev_leads_back_over_the_pages_of_next(name: str, operation_id: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         for n in range(9):
             await make(server, operation_id, f"name {n % 4}")
         cursor: dict[str, str] = {}
@@ -102,7 +98,7 @@ def test_prev_leads_back_over_the_pages_of_next(name: str, operation_id: str) ->
             assert pagination["has_next_page"] is True
         assert pagination["has_prev_page"] is False
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_list
@@ -110,8 +106,8 @@ def test_prev_leads_back_over_the_pages_of_next(name: str, operation_id: str) ->
 def test_items_that_come_in_meanwhile_neither_repeat_nor_hide_others(
     name: str, operation_id: str
 ) -> None:
-    async def trial(server: Server) -> None:
-        made = [(await make(server, operation_id, f"b {n:02}"))["uid"] for n in range(8)]
+    async def scenario(server: Server) -> None:
+        created = [(await make(server, operation_id, f"b {n:02}"))["uid"] for n in range(8)]
         seen = []
         cursor: dict[str, str] = {}
         for turn in range(8):
@@ -119,18 +115,18 @@ def test_items_that_come_in_meanwhile_neither_repeat_nor_hide_others(
             seen += uids
             await make(server, operation_id, f"a {turn}")
             await make(server, operation_id, f"c {turn}")
-            if not set(made) - set(seen):
+            if not set(created) - set(seen):
                 break
             cursor = {"next_page_cursor": pagination["next_page_cursor"]}
-        assert [uid for uid in seen if uid in made] == made[::-1]
+        assert [uid for uid in seen if uid in created] == created[::-1]
         assert len(set(seen)) == len(seen)
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_dialect
 def test_portal_links_are_filtered_as_the_dialect_matches(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         rules = server.dialect.paging
         names = ["Alpha", "alpha", "Beta alpha", "Alph", "ÄLPHA", "100%", "a_b", "äl"]
         owners = ["own", "owner", "an own", "OWN", ""]
@@ -138,8 +134,8 @@ def test_portal_links_are_filtered_as_the_dialect_matches(name: str) -> None:
 
         async def expect(query: dict[str, str], matches: list[bool]) -> None:
             pages = await walk(server, "listPortalLinks", "next", 7, sort="ASC", **query)
-            found = {uid for one in pages for uid in one}
-            assert found == {
+            list_uids = {uid for item in pages for uid in item}
+            assert list_uids == {
                 link["uid"] for link, match in zip(links, matches, strict=True) if match
             }, query
 
@@ -162,11 +158,11 @@ def test_portal_links_are_filtered_as_the_dialect_matches(name: str) -> None:
             ],
         )
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 def test_an_opaque_cursor_carries_filter_and_order() -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         rules = server.dialect.paging
         wanted = [
             (await server.portal_link(name=f"yes {n}", owner_id="o"))["uid"] for n in range(5)
@@ -188,39 +184,41 @@ def test_an_opaque_cursor_carries_filter_and_order() -> None:
         )
         assert first + second + third == wanted
 
-    over("reference", trial)
+    run_against_server("reference", scenario)
 
 
 @every_dialect
 def test_sources_are_filtered_by_type_and_provider(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         words = server.dialect.words
         http, queue = words.source_types[:2]
         github, twitter = words.source_providers[:2]
         kinds = [(http, github), (http, twitter), (http, None), (queue, None), (http, github)]
-        made = []
+        created = []
         for number, (kind, provider) in enumerate(kinds):
             more = {} if provider is None else {"provider": provider}
-            made.append((await server.source(name=f"s{number}", type=kind, **more))["uid"])
+            created.append((await server.source(name=f"s{number}", type=kind, **more))["uid"])
 
-        async def found(**query: str) -> set[str]:
+        async def list_uids(**query: str) -> set[str]:
             return {
-                uid for one in await walk(server, "listSources", "next", 2, **query) for uid in one
+                uid
+                for item in await walk(server, "listSources", "next", 2, **query)
+                for uid in item
             }
 
-        assert await found(type=http) == {made[0], made[1], made[2], made[4]}
-        assert await found(type=queue) == {made[3]}
-        assert await found(provider=github) == {made[0], made[4]}
-        assert await found(type=queue, provider=github) == set()
-        assert await found(type="else") == set()
+        assert await list_uids(type=http) == {created[0], created[1], created[2], created[4]}
+        assert await list_uids(type=queue) == {created[3]}
+        assert await list_uids(provider=github) == {created[0], created[4]}
+        assert await list_uids(type=queue, provider=github) == set()
+        assert await list_uids(type="else") == set()
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_list
 @every_dialect
 def test_page_sizes_follow_the_dialect(name: str, operation_id: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         rules = server.dialect.paging
         maximum = rules.maximum_per_page.value
         _, pagination = await page(server, operation_id)
@@ -232,7 +230,7 @@ def test_page_sizes_follow_the_dialect(name: str, operation_id: str) -> None:
             else:
                 assert answered.data["pagination"]["per_page"] == maximum
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_list
@@ -240,7 +238,7 @@ def test_page_sizes_follow_the_dialect(name: str, operation_id: str) -> None:
 def test_parameters_that_cannot_be_read_are_refused_or_taken_as_not_given(
     name: str, operation_id: str
 ) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         rules = server.dialect.paging
         await make(server, operation_id, "only")
         bad = (
@@ -264,11 +262,11 @@ def test_parameters_that_cannot_be_read_are_refused_or_taken_as_not_given(
                 assert answered.data["pagination"]["per_page"] == rules.default_per_page.value
                 assert len(answered.data["content"]) == 1
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 def test_a_cursor_of_the_other_list_is_refused() -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         for n in range(2):
             await server.source(name=f"s{n}", type=server.dialect.words.source_types[0])
         _, pagination = await page(
@@ -277,11 +275,11 @@ def test_a_cursor_of_the_other_list_is_refused() -> None:
         cursor = {"next_page_cursor": pagination["next_page_cursor"]}
         assert server.refused(await server.call("listPortalLinks", query=cursor), 400)
 
-    over("reference", trial)
+    run_against_server("reference", scenario)
 
 
 def test_a_forged_cursor_is_refused() -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         assert server.dialect.paging.cursor_form.value is CursorForm.OPAQUE
         for n in range(3):
             await server.portal_link(name=f"n{n}")
@@ -292,15 +290,15 @@ def test_a_forged_cursor_is_refused() -> None:
             answered = await server.call("listPortalLinks", query={"next_page_cursor": forged})
             assert server.refused(answered, 400), place
 
-    over("reference", trial)
+    run_against_server("reference", scenario)
 
 
 @every_list
 @every_dialect
 def test_a_cursor_of_another_project_or_list_opens_nothing(name: str, operation_id: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         await make(server, operation_id, "mine")
-        other = next(one for one in LISTS if one != operation_id)
+        other = next(item for item in LISTS if item != operation_id)
         for project in ("one", "two"):
             if operation_id == "listPortalLinks":
                 for n in range(3):
@@ -309,7 +307,7 @@ def test_a_cursor_of_another_project_or_list_opens_nothing(name: str, operation_
             operation_id, project="two", key="key-two", query={"perPage": "1"}
         )
         shown = answered.data["content"]
-        assert all(one["project_id"] == "two" for one in shown)
+        assert all(item["project_id"] == "two" for item in shown)
         cursor = answered.data["pagination"].get("next_page_cursor")
         if cursor:
             for there, project in ((operation_id, "one"), (other, "two")):
@@ -318,19 +316,19 @@ def test_a_cursor_of_another_project_or_list_opens_nothing(name: str, operation_
                 )
                 if crossed.status == server.dialect.errors.invalid_value.value:
                     continue
-                assert all(one["project_id"] == project for one in crossed.data["content"])
+                assert all(item["project_id"] == project for item in crossed.data["content"])
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_list
 @every_dialect
 def test_an_empty_list_has_an_empty_page(name: str, operation_id: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         uids, pagination = await page(server, operation_id)
         assert uids == []
         assert (pagination["has_next_page"], pagination["has_prev_page"]) == (False, False)
         if server.dialect.representation.no_value.value is NoValue.ABSENT:
             assert "next_page_cursor" not in pagination
 
-    over(name, trial)
+    run_against_server(name, scenario)

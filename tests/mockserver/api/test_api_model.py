@@ -1,7 +1,6 @@
 """The server against a model of it: random sequences of all operations, compared after every step.
 
-The model is a few lists and dictionaries. Whatever the server answers is predicted from them and
-from the dialect.
+The model is a few lists and dictionaries; with the dialect it predicts every answer.
 """
 
 import asyncio
@@ -23,12 +22,12 @@ from hookproof.spec.dialect.vocabulary import (
     SecretDisplay,
     SortKey,
 )
-from tests.mockserver.running_server import Answered, Server, running
+from tests.mockserver.running_server import Server, ServerResponse, run_server
 
 T = TypeVar("T")
 
 STEPS = 50
-# 40 runs are 2,000 steps.
+# HOOKPROOF_MODEL_RUNS=40 makes 2,000 steps.
 RUNS = int(os.environ.get("HOOKPROOF_MODEL_RUNS", "10"))
 
 texts = strategies.text(alphabet="abcXYZäß配 %_/.-", min_size=1, max_size=6)
@@ -41,35 +40,33 @@ def never_deactivating(dialect: Dialect) -> Dialect:
 
 
 @dataclass
-class Modelled:
-    """What is expected of one endpoint."""
-
+class EndpointModel:
     shown: dict[str, Any]
     secrets: list[str]
     events: int = 0
 
 
 @dataclass
-class Model:
-    endpoints: dict[str, Modelled] = field(default_factory=dict)
+class ServerModel:
+    endpoints: dict[str, EndpointModel] = field(default_factory=dict)
     links: dict[str, dict[str, Any]] = field(default_factory=dict)
     sources: dict[str, dict[str, Any]] = field(default_factory=dict)
     events: dict[str, str] = field(default_factory=dict)
 
 
 class Comparison(RuleBasedStateMachine):
-    """The rules; a subclass names the dialect."""
+    """The rules of the state machine; a subclass chooses the dialect."""
 
     dialect_name = "reference"
 
     def __init__(self) -> None:
         super().__init__()
-        self.model = Model()
+        self.model = ServerModel()
         self.loop = asyncio.Runner()
         self.stack = AsyncExitStack()
         self.now = 1_700_000_000.0
-        # Nobody answers at receiver.invalid, and no endpoint shall be disabled for it.
-        context = running(
+        # Deliveries to receiver.invalid fail; that must not disable endpoints.
+        context = run_server(
             self.dialect_name, change=never_deactivating, seed=1, clock=lambda: self.now
         )
         self.server: Server = self.wait(self.stack.enter_async_context(context))
@@ -85,7 +82,7 @@ class Comparison(RuleBasedStateMachine):
 
         return self.loop.run(within())
 
-    def call(self, operation_id: str, **given: Any) -> Answered:
+    def call(self, operation_id: str, **given: Any) -> ServerResponse:
         answered = self.wait(self.server.call(operation_id, **given))
         assert self.server.sound(operation_id, answered), answered
         return answered
@@ -109,7 +106,7 @@ class Comparison(RuleBasedStateMachine):
         words = self.rules.words
         status = words.endpoint_disabled.value if disabled else words.endpoint_active.value
         assert len(created["secrets"]) == 1
-        self.model.endpoints[created["uid"]] = Modelled(
+        self.model.endpoints[created["uid"]] = EndpointModel(
             shown={**given, "owner_id": owner or None, "status": status},
             secrets=[created["secrets"][0]["value"]],
         )
@@ -128,7 +125,9 @@ class Comparison(RuleBasedStateMachine):
         assert shown["events"] == expected.events
         clear = self.rules.representation.secrets_shown.value is SecretDisplay.ALWAYS
         masked = [self.rules.representation.mask] * len(expected.secrets)
-        assert [one["value"] for one in shown["secrets"]] == (expected.secrets if clear else masked)
+        assert [item["value"] for item in shown["secrets"]] == (
+            expected.secrets if clear else masked
+        )
 
     @precondition(lambda self: self.model.endpoints)
     @rule(
@@ -143,8 +142,8 @@ class Comparison(RuleBasedStateMachine):
         rolled = self.call("expireEndpointSecret", target=uid, body=body).data
         expected = self.model.endpoints[uid].secrets
         expected.append(secret)
-        assert [one["value"] for one in rolled["secrets"]] == expected
-        assert [bool(one.get("expires_at")) for one in rolled["secrets"]] == [True] * (
+        assert [item["value"] for item in rolled["secrets"]] == expected
+        assert [bool(item.get("expires_at")) for item in rolled["secrets"]] == [True] * (
             len(expected) - 1
         ) + [False]
 
@@ -164,7 +163,9 @@ class Comparison(RuleBasedStateMachine):
     def update_portal_link(self, choice: int, name: str, owner: str, listed: list[int]) -> None:
         uid = self.pick(choice, self.model.links)
         uids = (
-            [self.pick(one, self.model.endpoints) for one in listed] if self.model.endpoints else []
+            [self.pick(item, self.model.endpoints) for item in listed]
+            if self.model.endpoints
+            else []
         )
         body = {"name": name, "owner_id": owner, "endpoints": uids}
         added = self.rules.requests.portal_endpoints.value is PortalEndpointsMeaning.ADDED
@@ -184,11 +185,11 @@ class Comparison(RuleBasedStateMachine):
         owner = expected["owner_id"]
         inherited = [
             uid
-            for uid, one in self.model.endpoints.items()
-            if owner and one.shown["owner_id"] == owner
+            for uid, item in self.model.endpoints.items()
+            if owner and item.shown["owner_id"] == owner
         ]
         uids = list(dict.fromkeys([*inherited, *expected["listed"]]))
-        assert [one["uid"] for one in shown["endpoints_metadata"]] == uids
+        assert [item["uid"] for item in shown["endpoints_metadata"]] == uids
         assert shown["endpoint_count"] == len(uids)
         for endpoint in shown["endpoints_metadata"]:
             self.compare_endpoint(endpoint)
@@ -221,9 +222,9 @@ class Comparison(RuleBasedStateMachine):
         inactive = self.rules.words.endpoint_disabled.value
         reached = [
             uid
-            for uid, one in self.model.endpoints.items()
-            if (one.shown["status"] != inactive or delivery.disabled_receives.value)
-            and (one.shown["owner_id"] or not self.needs_owner())
+            for uid, item in self.model.endpoints.items()
+            if (item.shown["status"] != inactive or delivery.disabled_receives.value)
+            and (item.shown["owner_id"] or not self.needs_owner())
         ]
         assert event["endpoints"] == reached
         for uid in reached:
@@ -257,7 +258,7 @@ class Comparison(RuleBasedStateMachine):
         )
 
     def pages_hold(self, operation_id: str) -> None:
-        """The paging laws over a whole list, both ways."""
+        """Check the paging laws over a whole list, in both directions."""
         self.compare_pages(operation_id, self.ordered(operation_id), 5, ascending=True, query={})
 
     def needs_owner(self) -> bool:
@@ -284,14 +285,14 @@ class Comparison(RuleBasedStateMachine):
         cursor: dict[str, str] = {}
         for start in range(0, max(len(expected), 1), per_page):
             data = self.call(operation_id, query={**base, **cursor}).data
-            assert [one["uid"] for one in data["content"]] == expected[start : start + per_page]
+            assert [item["uid"] for item in data["content"]] == expected[start : start + per_page]
             pagination = data["pagination"]
             assert pagination["has_prev_page"] is (start > 0)
             assert pagination["has_next_page"] is (start + per_page < len(expected))
             if start > 0:
                 back = {"direction": "prev", "prev_page_cursor": pagination["prev_page_cursor"]}
                 earlier = self.call(operation_id, query={**base, **back}).data["content"]
-                assert [one["uid"] for one in earlier] == expected[start - per_page : start]
+                assert [item["uid"] for item in earlier] == expected[start - per_page : start]
             cursor = {
                 "direction": "next",
                 "next_page_cursor": pagination.get("next_page_cursor") or "",

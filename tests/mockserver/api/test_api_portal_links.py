@@ -1,21 +1,22 @@
-"""Portal links, one by one (sections 2.6, 4.5 and 4.6), under every shipped dialect."""
+"""Single portal links (sections 2.6, 4.5 and 4.6), under every shipped dialect."""
 
 from typing import Any
 
 from hookproof.spec.dialect.vocabulary import PortalEndpointsMeaning
-from tests.mockserver.running_server import Server, every_dialect, over
+from tests.mockserver.running_server import Server, every_dialect, run_against_server
 
 
 async def exposed(server: Server, link: Any) -> list[str]:
-    """The uids that a portal link exposes, told alike by the operation, the list, the count and the
-    metadata.
+    """Return the uids that a portal link exposes.
+
+    The operation, the list, the count and the metadata must agree.
     """
     fetched = await server.call("getPortalLink", target=link["uid"])
     assert server.sound("getPortalLink", fetched)
     listed = await server.call("listPortalLinks")
-    (same,) = [one for one in listed.data["content"] if one["uid"] == link["uid"]]
+    (same,) = [resource for resource in listed.data["content"] if resource["uid"] == link["uid"]]
     assert same == fetched.data
-    uids = [one["uid"] for one in fetched.data["endpoints_metadata"]]
+    uids = [resource["uid"] for resource in fetched.data["endpoints_metadata"]]
     assert fetched.data["endpoint_count"] == len(uids)
     assert fetched.data["endpoints"] == uids
     return uids
@@ -23,21 +24,21 @@ async def exposed(server: Server, link: Any) -> list[str]:
 
 @every_dialect
 def test_a_portal_link_inherits_the_endpoints_of_its_owner_as_they_come(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         link = await server.portal_link(name="link", owner_id="mine")
         assert await exposed(server, link) == []
         await server.endpoint(owner_id="not mine")
-        made = []
+        created = []
         for _ in range(3):
-            made.append((await server.endpoint(owner_id="mine"))["uid"])
-            assert await exposed(server, link) == made
+            created.append((await server.endpoint(owner_id="mine"))["uid"])
+            assert await exposed(server, link) == created
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_dialect
 def test_an_update_is_what_is_fetched_afterwards(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         link = await server.portal_link(name="old", owner_id="old owner")
         auth_type = server.dialect.words.portal_auth_types[1]
         change = {
@@ -58,12 +59,12 @@ def test_an_update_is_what_is_fetched_afterwards(name: str) -> None:
         )
         assert kept.data["can_manage_endpoint"] is True
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_dialect
 def test_a_new_owner_brings_that_owners_endpoints(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         ours = (await server.endpoint(owner_id="ours"))["uid"]
         theirs = (await server.endpoint(owner_id="theirs"))["uid"]
         link = await server.portal_link(name="link", owner_id="ours")
@@ -73,12 +74,12 @@ def test_a_new_owner_brings_that_owners_endpoints(name: str) -> None:
         )
         assert await exposed(server, link) == [theirs]
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_dialect
 def test_the_deprecated_endpoints_list_means_what_the_dialect_says(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         owned = (await server.endpoint(owner_id="ours"))["uid"]
         named = (await server.endpoint(owner_id="theirs"))["uid"]
         link = await server.portal_link(name="link", owner_id="ours")
@@ -89,12 +90,12 @@ def test_the_deprecated_endpoints_list_means_what_the_dialect_says(name: str) ->
         added = server.dialect.requests.portal_endpoints.value is PortalEndpointsMeaning.ADDED
         assert await exposed(server, link) == ([owned, named] if added else [owned])
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_dialect
 def test_other_projects_neither_see_nor_lend_anything(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         body = server.endpoint_body(owner_id="shared")
         foreign = await server.call("createEndpoint", body=body, project="two", key="key-two")
         link = await server.portal_link(name="link", owner_id="shared")
@@ -111,4 +112,4 @@ def test_other_projects_neither_see_nor_lend_anything(name: str) -> None:
             )
             assert server.refused(answered, server.dialect.errors.unknown_resource.value)
 
-    over(name, trial)
+    run_against_server(name, scenario)

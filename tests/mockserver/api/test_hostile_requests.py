@@ -1,6 +1,4 @@
-"""Hostile input: a refusal in the dialect's body, never a failure of the server, never a hang,
-nothing changed.
-"""
+"""Hostile input gets an error response and changes nothing; the server neither fails nor hangs."""
 
 import asyncio
 import gzip
@@ -9,7 +7,7 @@ import json
 import pytest
 
 from tests.mockserver.api.request_flood import flood
-from tests.mockserver.running_server import Server, every_dialect, over
+from tests.mockserver.running_server import Server, every_dialect, run_against_server
 
 DEADLINE_S = 60.0
 NESTED = 10_000
@@ -21,16 +19,22 @@ MALFORMED = {
     "two values": b'{"name": "x"} {}',
     "nested lists": b'{"name": ' + b"[" * NESTED + b"]" * NESTED + b"}",
     "nested objects": b'{"a":' * NESTED + b"1" + b"}" * NESTED,
-    "a member twice": b'{"name": "x", "url": "https://receiver.invalid/", "owner_id": "o", "name": "y"}',
-    "a nested member twice": b'{"name":"x","url":"https://a.invalid/","owner_id":"o","mtls_client_cert":{"a":1,"a":2}}',
-    "a member twice, once escaped": b'{"name": "x", "url": "https://a.invalid/", "owner_id": "o", "n\\u0061me": "y"}',
+    "a member twice": b'{"name": "x", "url": "https://a.invalid/", "owner_id": "o", "name": "y"}',
+    "a nested member twice": (
+        b'{"name":"x","url":"https://a.invalid/","owner_id":"o","mtls_client_cert":{"a":1,"a":2}}'
+    ),
+    "a member twice, once escaped": (
+        b'{"name": "x", "url": "https://a.invalid/", "owner_id": "o", "n\\u0061me": "y"}'
+    ),
     "NUL in a text": b'{"name": "x\\u0000", "url": "https://receiver.invalid/", "owner_id": "o"}',
     "NUL between": b'{"name": "x",\x00 "url": "https://receiver.invalid/"}',
     "lone surrogate": b'{"name": "\\ud800", "url": "https://receiver.invalid/", "owner_id": "o"}',
     "no UTF-8": b'{"name": "\xff", "url": "https://receiver.invalid/", "owner_id": "o"}',
     "UTF-16": '{"name": "x"}'.encode("utf-16"),
     "a byte order mark": b'\xef\xbb\xbf{"name": "x"}',
-    "a number beyond floats": b'{"name": "x", "url": "https://a.invalid/", "owner_id": "o", "rate_limit": 1e999}',
+    "a number beyond floats": (
+        b'{"name": "x", "url": "https://a.invalid/", "owner_id": "o", "rate_limit": 1e999}'
+    ),
     "a number of many digits": b'{"name": "x", "rate_limit": ' + b"9" * 6000 + b"}",
     "not a number": b'{"name": "x", "rate_limit": NaN}',
     "a comment": b'{"name": "x" /* y */}',
@@ -39,7 +43,10 @@ MALFORMED = {
 INVALID = {
     "a list": b"[]",
     "null": b"null",
-    "beyond 64 bits": b'{"name":"x","url":"https://a.invalid/","owner_id":"o","rate_limit":123456789012345678901234}',
+    "beyond 64 bits": (
+        b'{"name":"x","url":"https://a.invalid/","owner_id":"o",'
+        b'"rate_limit":123456789012345678901234}'
+    ),
     "far below zero": b'{"name":"x","url":"https://a.invalid/","owner_id":"o","http_timeout":-1e30}',
     "a wrong type": b'{"name":["x"],"url":"https://a.invalid/","owner_id":"o"}',
     "null for a text": b'{"name":"x","url":"https://a.invalid/","owner_id":null}',
@@ -47,7 +54,7 @@ INVALID = {
 
 
 async def unchanged(server: Server) -> list[object]:
-    """All that the server has stored, as far as the API and the journal show."""
+    """Return all that the server has stored, as far as the API and the journal show it."""
     links = await server.call("listPortalLinks")
     deliveries = await server.journal(kind="deliveries")
     return [links.data["content"], deliveries["deliveries"]]
@@ -56,7 +63,7 @@ async def unchanged(server: Server) -> list[object]:
 @pytest.mark.parametrize("kind", [*MALFORMED, *INVALID])
 @every_dialect
 def test_a_hostile_body_is_refused_and_changes_nothing(name: str, kind: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         link = await server.portal_link(name="link", owner_id="o")
         before = await unchanged(server)
         errors = server.dialect.errors
@@ -73,12 +80,12 @@ def test_a_hostile_body_is_refused_and_changes_nothing(name: str, kind: str) -> 
             assert server.refused(answered, expected), operation_id
         assert await unchanged(server) == before
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_dialect
 def test_deep_or_broken_data_of_an_event_is_refused(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         malformed = server.dialect.errors.malformed_body.value
         for data in (
             b'{"a":' + b"[" * NESTED + b"]" * NESTED + b"}",
@@ -94,12 +101,12 @@ def test_deep_or_broken_data_of_an_event_is_refused(name: str) -> None:
         twice = b'{"event_type":"t","idempotency_key":"k","data":{},"data":{"a":1}}'
         assert server.refused(await server.call("createBroadcastEvent", raw=twice), malformed)
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_dialect
 def test_a_body_that_is_not_declared_as_json_is_refused(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         status = server.dialect.errors.unsupported_media_type.value
         body = json.dumps(server.endpoint_body()).encode()
         for declared in (
@@ -131,11 +138,11 @@ def test_a_body_that_is_not_declared_as_json_is_refused(name: str) -> None:
             )
             assert server.sound("createEndpoint", answered), declared
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 async def exchange(server: Server, *parts: bytes, close: bool = False) -> bytes:
-    """What comes back on a connection on which these bytes were sent, until the server closes it."""
+    """Send bytes on a connection; return all that arrives until the server closes it."""
     host, _, port = server.base.removeprefix("http://").partition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     try:
@@ -177,7 +184,7 @@ def refusal(server: Server, answer: bytes, status: int) -> bool:
 
 @every_dialect
 def test_a_large_body_is_refused_before_it_is_read(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         status = server.dialect.errors.body_too_large.value
         declared = await exchange(
             server, head(server, "Content-Length: 10485760", "Expect: 100-continue")
@@ -187,12 +194,12 @@ def test_a_large_body_is_refused_before_it_is_read(name: str) -> None:
         chunked = await exchange(server, head(server, "Transfer-Encoding: chunked"), part * 40)
         assert refusal(server, chunked, status)
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_dialect
-def test_slow_senders_are_told_and_dropped(name: str) -> None:
-    async def trial(server: Server) -> None:
+def test_slow_senders_get_an_error_and_are_disconnected(name: str) -> None:
+    async def scenario(server: Server) -> None:
         status = server.dialect.errors.slow_request.value
         assert refusal(server, await exchange(server, b"POST /api/v1/proj"), status)
         assert refusal(
@@ -201,12 +208,12 @@ def test_slow_senders_are_told_and_dropped(name: str) -> None:
         good = head(server, "Connection: close", method="GET", path="/api/v1/projects/one/sources")
         assert (await exchange(server, good)).startswith(b"HTTP/1.1 2")
 
-    over(name, trial, request_s=0.3)
+    run_against_server(name, scenario, request_s=0.3)
 
 
 @every_dialect
 def test_what_is_not_http_is_refused_in_the_dialects_body(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         status = server.dialect.errors.malformed_body.value
         for sent in (
             b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"x" * 100 + b"\r\n\r\n",
@@ -223,12 +230,12 @@ def test_what_is_not_http_is_refused_in_the_dialects_body(name: str) -> None:
             answer = await exchange(server, sent)
             assert refusal(server, answer, status), answer[:200]
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_dialect
 def test_every_form_of_request_target_is_read(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         unknown = server.dialect.errors.unknown_path.value
         sources = "/api/v1/projects/one/sources"
         for target in (
@@ -251,12 +258,12 @@ def test_every_form_of_request_target_is_read(name: str) -> None:
             f"/{sources}"
         }
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 @every_dialect
 def test_broken_chunks_and_bodies_cut_short_change_nothing(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         body = json.dumps(server.endpoint_body()).encode()
         sized = f"{len(body):x}".encode()
         for sent in (
@@ -270,11 +277,11 @@ def test_broken_chunks_and_bodies_cut_short_change_nothing(name: str) -> None:
         journal = await server.journal(operation="createEndpoint")
         assert all(entry["status"] >= 400 for entry in journal["requests"])
 
-    over(name, trial)
+    run_against_server(name, scenario)
 
 
 def test_idle_connections_do_not_keep_others_waiting() -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         host, _, port = server.base.removeprefix("http://").partition(":")
         idle = [await asyncio.open_connection(host, int(port)) for _ in range(500)]
         try:
@@ -284,10 +291,10 @@ def test_idle_connections_do_not_keep_others_waiting() -> None:
             for _, writer in idle:
                 writer.close()
 
-    over("reference", trial)
+    run_against_server("reference", scenario)
 
 
-def test_a_flood_of_spoilt_requests_is_answered_without_a_fault() -> None:
+def test_a_flood_of_hostile_requests_is_answered_without_a_server_error() -> None:
     tally, _ = asyncio.run(flood(1000))
     assert tally.late == 0
     assert tally.total > 5000

@@ -1,4 +1,4 @@
-"""Reading bodies: repeated names are always found, and an opaque member is kept as it was written."""
+"""Reading bodies: repeated names are always found, and an opaque member is kept verbatim."""
 
 import contextlib
 import json
@@ -7,13 +7,17 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies
 
-from hookproof.mockserver.api.serialization.request_body import Malformed, decoded, decoded_around
+from hookproof.mockserver.api.serialization.request_body import (
+    MalformedBody,
+    decode_json,
+    decode_json_around,
+)
 
 keys = strategies.text(alphabet='ab:"\\\u003a{ä', max_size=3)
 
 
 class Pairs(list[tuple[str, Any]]):
-    """The members of an object, names possibly repeated."""
+    """The members of an object; names may repeat."""
 
 
 def pairs(inner: strategies.SearchStrategy[Any]) -> strategies.SearchStrategy[Any]:
@@ -40,7 +44,7 @@ def written(value: Any, *, escaped: bool) -> str:
             + "}"
         )
     if isinstance(value, list):
-        return "[" + ",".join(written(one, escaped=escaped) for one in value) + "]"
+        return "[" + ",".join(written(part, escaped=escaped) for part in value) + "]"
     text = json.dumps(value)
     return text.replace(":", "\\u003a") if escaped and isinstance(value, str) else text
 
@@ -48,18 +52,18 @@ def written(value: Any, *, escaped: bool) -> str:
 def repeats(value: Any) -> bool:
     if isinstance(value, Pairs):
         names = [name for name, _ in value]
-        return len(set(names)) < len(names) or any(repeats(one) for _, one in value)
-    return isinstance(value, list) and any(repeats(one) for one in value)
+        return len(set(names)) < len(names) or any(repeats(part) for _, part in value)
+    return isinstance(value, list) and any(repeats(part) for part in value)
 
 
 @given(value=pairs(values), escaped=strategies.booleans())
 def test_exactly_the_bodies_that_repeat_a_name_are_refused(value: Any, escaped: bool) -> None:
     text = written(value, escaped=escaped).encode()
     if repeats(value):
-        with pytest.raises(Malformed):
-            decoded(text)
+        with pytest.raises(MalformedBody):
+            decode_json(text)
     else:
-        assert decoded(text) == json.loads(text)
+        assert decode_json(text) == json.loads(text)
 
 
 @given(value=pairs(values), data=pairs(values), escaped=strategies.booleans())
@@ -70,10 +74,10 @@ def test_an_opaque_member_is_kept_and_the_rest_is_read_strictly(
     rest = written(value, escaped=escaped)[1:]
     text = ('{"data": ' + kept + (", " if rest != "}" else "") + rest).encode()
     if repeats(value):
-        with pytest.raises(Malformed):
-            decoded_around(text, "data")
+        with pytest.raises(MalformedBody):
+            decode_json_around(text, "data")
     else:
-        assert decoded_around(text, "data") == (
+        assert decode_json_around(text, "data") == (
             {**json.loads("{" + rest), "data": {}},
             kept.encode(),
         )
@@ -81,12 +85,12 @@ def test_an_opaque_member_is_kept_and_the_rest_is_read_strictly(
 
 @given(content=strategies.binary(max_size=40))
 def test_any_bytes_are_read_or_refused(content: bytes) -> None:
-    for read in (decoded, lambda body: decoded_around(body, "data")):
-        with contextlib.suppress(Malformed):
+    for read in (decode_json, lambda body: decode_json_around(body, "data")):
+        with contextlib.suppress(MalformedBody):
             read(content)
 
 
 def test_a_repetition_is_found_among_very_many_members_without_delay() -> None:
     many = ", ".join(f'"m{number}": 0' for number in range(100_000))
-    with pytest.raises(Malformed, match="m7"):
-        decoded(f'{{{many}, "m7": 1}}'.encode())
+    with pytest.raises(MalformedBody, match="m7"):
+        decode_json(f'{{{many}, "m7": 1}}'.encode())

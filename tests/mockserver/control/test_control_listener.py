@@ -1,4 +1,4 @@
-"""The control listener: it arranges, it looks, and it is not on the API's port."""
+"""The control listener sets up and inspects the server, and is not on the API's port."""
 
 import asyncio
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 from hookproof.mockserver.control.fixtures import DEFAULT_PATH, read_fixtures
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.spec.strict_yaml.reader import FileProblems
-from tests.mockserver.running_server import Server, every_dialect, over
+from tests.mockserver.running_server import Server, every_dialect, run_against_server
 
 
 async def control(server: Server, method: str, path: str, **given: Any) -> tuple[int, Any]:
@@ -20,10 +20,10 @@ async def control(server: Server, method: str, path: str, **given: Any) -> tuple
 
 @every_dialect
 def test_the_default_fixtures_hold_every_kind_in_every_project(name: str) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         words = server.dialect.words
         for project in ("one", "two"):
-            found: dict[str, list[Any]] = {}
+            items_by_operation: dict[str, list[Any]] = {}
             for operation_id in ("listPortalLinks", "listSources"):
                 items: list[Any] = []
                 cursor = ""
@@ -37,26 +37,29 @@ def test_the_default_fixtures_hold_every_kind_in_every_project(name: str) -> Non
                     cursor = answered.data["pagination"].get("next_page_cursor") or ""
                     if not cursor:
                         break
-                found[operation_id] = items
-            links, sources = found["listPortalLinks"], found["listSources"]
-            assert len({one["name"] for one in links}) > 20
-            assert len({one.get("owner_id") for one in links}) > 5
-            assert {one["type"] for one in sources} == set(words.source_types)
-            assert {one["verifier"]["type"] for one in sources} == set(words.verifier_types)
-            kinds = {one["pub_sub"]["type"] for one in sources if one.get("pub_sub")}
+                items_by_operation[operation_id] = items
+            links, sources = (
+                items_by_operation["listPortalLinks"],
+                items_by_operation["listSources"],
+            )
+            assert len({item["name"] for item in links}) > 20
+            assert len({item.get("owner_id") for item in links}) > 5
+            assert {item["type"] for item in sources} == set(words.source_types)
+            assert {item["verifier"]["type"] for item in sources} == set(words.verifier_types)
+            kinds = {item["pub_sub"]["type"] for item in sources if item.get("pub_sub")}
             assert kinds >= set(words.pub_sub_types[:4])
-            assert {one["provider"] for one in sources if one.get("provider")} == set(
+            assert {item["provider"] for item in sources if item.get("provider")} == set(
                 words.source_providers[:3]
             )
 
-    over(name, trial, fixtures=True)
+    run_against_server(name, scenario, fixtures=True)
 
 
 def test_a_reset_brings_back_the_start() -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         async def names() -> list[str]:
             answered = await server.call("listPortalLinks", query={"perPage": "100"})
-            return [one["name"] for one in answered.data["content"]]
+            return [item["name"] for item in answered.data["content"]]
 
         start = await names()
         endpoint = await server.endpoint()
@@ -66,11 +69,11 @@ def test_a_reset_brings_back_the_start() -> None:
         gone = await server.call("getEndpoint", target=endpoint["uid"])
         assert server.refused(gone, server.dialect.errors.unknown_resource.value)
 
-    over("reference", trial, fixtures=True)
+    run_against_server("reference", scenario, fixtures=True)
 
 
 def test_fixtures_can_be_added_to_all_projects() -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         content = {"portal_links": [{"name": "added"}], "sources": [{"name": "s", "type": "http"}]}
         assert await control(server, "POST", "/fixtures", json=content) == (204, "")
         for project in ("one", "two"):
@@ -78,7 +81,7 @@ def test_fixtures_can_be_added_to_all_projects() -> None:
                 answered = await server.call(operation_id, project=project, key=f"key-{project}")
                 assert len(answered.data["content"]) == 1
 
-    over("reference", trial)
+    run_against_server("reference", scenario)
 
 
 @pytest.mark.parametrize(
@@ -94,20 +97,20 @@ def test_fixtures_can_be_added_to_all_projects() -> None:
         ("/projects/none/sources", b'{"name": "x", "type": "http"}', "no project none"),
     ],
 )
-def test_a_wrong_request_is_told_what_is_wrong_and_stores_nothing(
+def test_a_wrong_request_gets_the_reason_and_stores_nothing(
     path: str, content: bytes, expected: str
 ) -> None:
-    async def trial(server: Server) -> None:
-        status, told = await control(server, "POST", path, data=content)
+    async def scenario(server: Server) -> None:
+        status, body = await control(server, "POST", path, data=content)
         assert 400 <= status < 500
-        assert expected in told["problem"]
+        assert expected in body["problem"]
         assert (await server.call("listPortalLinks")).data["content"] == []
 
-    over("reference", trial)
+    run_against_server("reference", scenario)
 
 
 def test_the_journal_waits_for_a_count_and_filters() -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         async def later() -> None:
             await server.call("listSources")
             await server.call("listSources", key="wrong")
@@ -116,34 +119,34 @@ def test_the_journal_waits_for_a_count_and_filters() -> None:
             server.journal(operation="listSources", count="2", timeout="5")
         )
         await later()
-        found = await waiting
-        assert found["complete"] is True
-        assert [entry["status"] for entry in found["requests"]] == [200, 401]
+        journal = await waiting
+        assert journal["complete"] is True
+        assert [entry["status"] for entry in journal["requests"]] == [200, 401]
         refused = await server.journal(status="401")
         assert [entry["operation"] for entry in refused["requests"]] == ["listSources"]
         never = await server.journal(project="two", count="1", timeout="0.01")
         assert never == {"requests": [], "complete": False}
-        status, told = await control(server, "GET", "/journal?colour=red")
-        assert (status, "colour" in told["problem"]) == (422, True)
+        status, body = await control(server, "GET", "/journal?colour=red")
+        assert (status, "colour" in body["problem"]) == (422, True)
         for query in ("count=x", "count=nan", "timeout=-1", "kind=else"):
             assert (await control(server, "GET", f"/journal?{query}"))[0] == 422
 
-    over("reference", trial)
+    run_against_server("reference", scenario)
 
 
-def test_health_and_metrics_are_told() -> None:
-    async def trial(server: Server) -> None:
+def test_health_and_metrics_are_reported() -> None:
+    async def scenario(server: Server) -> None:
         await server.call("listSources")
         assert await control(server, "GET", "/health") == (200, {"status": "ok"})
         status, text = await control(server, "GET", "/metrics")
         assert status == 200
         assert 'hookproof_requests_total{operation="listSources",status="200"} 1.0' in text
 
-    over("reference", trial)
+    run_against_server("reference", scenario)
 
 
 def test_the_api_knows_nothing_of_the_control_listener() -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         for method, path in (
             ("POST", "/reset"),
             ("GET", "/journal"),
@@ -153,7 +156,7 @@ def test_the_api_knows_nothing_of_the_control_listener() -> None:
             answered = await server.send(method, path)
             assert server.refused(answered, server.dialect.errors.unknown_path.value)
 
-    over("reference", trial)
+    run_against_server("reference", scenario)
 
 
 def test_a_fixture_file_with_mistakes_is_refused_with_their_lines(tmp_path: Path) -> None:

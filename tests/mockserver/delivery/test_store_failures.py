@@ -17,7 +17,12 @@ from hookproof.mockserver.store.database import Database
 from hookproof.mockserver.store.deliveries import Deliveries
 from tests.mockserver.delivery.endpoints import Authority, always_ok, serving
 from tests.mockserver.delivery.engines import PROMPT, dialect
-from tests.mockserver.store.file_store import add_endpoint, add_events, drained, opened
+from tests.mockserver.store.file_store import (
+    add_endpoint,
+    add_events,
+    open_database,
+    wait_until_drained,
+)
 
 
 class Refusing:
@@ -51,7 +56,7 @@ def test_a_commit_that_fails_loses_no_delivery_and_needs_no_wake(
         answers = dialect(retry=PROMPT)
         async with (
             serving(always_ok, authority.context()) as endpoint,
-            opened(tmp_path) as database,
+            open_database(tmp_path) as database,
         ):
             add_endpoint(database, endpoint.url, **limits)
             add_events(database, 5)
@@ -66,7 +71,7 @@ def test_a_commit_that_fails_loses_no_delivery_and_needs_no_wake(
                 log=logging.getLogger("test.delivery"),
             )
             await engine.start()
-            await drained(database)
+            await wait_until_drained(database)
             await engine.stop(5.0)
             assert commits.left == 0
             assert {request.body for request in endpoint.arrived} == {

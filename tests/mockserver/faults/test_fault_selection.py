@@ -13,7 +13,7 @@ from hookproof.mockserver.faults.live import BadOrder
 from hookproof.mockserver.faults.registry import catalogue
 from hookproof.mockserver.faults.selection import chosen_faults
 from hookproof.spec.dialect.reader import load_dialect
-from tests.mockserver.running_server import Server, over
+from tests.mockserver.running_server import Server, run_against_server
 
 REFERENCE = load_dialect("reference")
 SERVE = (sys.executable, "-c", "from mockserver.cli import serve; serve()")
@@ -79,7 +79,7 @@ def test_a_server_that_is_started_with_a_fault_has_it_and_keeps_it_through_a_res
             async with server.session.post(f"{server.control}/reset") as response:
                 assert response.status == 204
 
-    over("reference", trial, faults=[catalogue()["count_from_minus_one"]])
+    run_against_server("reference", trial, faults=[catalogue()["count_from_minus_one"]])
 
 
 def test_a_fault_of_the_catalogue_comes_and_goes_while_the_server_runs_and_nothing_stored_is_lost() -> (
@@ -96,7 +96,7 @@ def test_a_fault_of_the_catalogue_comes_and_goes_while_the_server_runs_and_nothi
             assert response.status == 204
         assert (await server.call("getEndpoint", target=uid)).data == made
 
-    over("reference", trial)
+    run_against_server("reference", trial)
 
 
 def test_a_fault_of_the_catalogue_takes_no_count_and_has_to_be_one_under_the_dialect() -> None:
@@ -106,4 +106,4 @@ def test_a_fault_of_the_catalogue_takes_no_count_and_has_to_be_one_under_the_dia
         async with server.session.get(f"{server.control}/faults") as response:
             assert (await response.json())["armed"] == []
 
-    over("reference", trial)
+    run_against_server("reference", trial)

@@ -12,7 +12,7 @@ import pytest
 from hookproof.mockserver.faults.answering import FAULTS
 from hookproof.mockserver.faults.live import Armed, Order
 from hookproof.mockserver.faults.registry import catalogue
-from tests.mockserver.running_server import Server, over
+from tests.mockserver.running_server import Server, run_against_server
 
 CREATED = {"name": "orders", "url": "https://receiver.invalid/orders"}
 
@@ -42,7 +42,7 @@ def test_a_server_error_strikes_as_often_as_it_was_told_and_creates_nothing() ->
         assert statuses == [503, 503, 201]
         assert await endpoints_created(server) == 1
 
-    over("reference", trial)
+    run_against_server("reference", trial)
 
 
 @pytest.mark.parametrize(("fault", "created"), [("dropped_connection", 0), ("lost_answer", 1)])
@@ -56,7 +56,7 @@ def test_a_connection_that_is_dropped_does_nothing_and_one_whose_answer_is_lost_
         assert await endpoints_created(server) == created
         assert (await server.call("createEndpoint", body=CREATED)).status == 201
 
-    over("reference", trial)
+    run_against_server("reference", trial)
 
 
 def test_malformed_json_is_no_json_although_the_request_was_carried_out() -> None:
@@ -68,7 +68,7 @@ def test_malformed_json_is_no_json_although_the_request_was_carried_out() -> Non
             await server.call("createEndpoint", body=CREATED)
         assert await endpoints_created(server) == 1
 
-    over("reference", trial)
+    run_against_server("reference", trial)
 
 
 def test_a_late_answer_is_right_and_late() -> None:
@@ -80,7 +80,7 @@ def test_a_late_answer_is_right_and_late() -> None:
         assert answered.status == 201
         assert loop.time() - begun >= 0.2
 
-    over("reference", trial)
+    run_against_server("reference", trial)
 
 
 def test_a_slow_body_is_whole_and_comes_in_pieces() -> None:
@@ -92,7 +92,7 @@ def test_a_slow_body_is_whole_and_comes_in_pieces() -> None:
         assert server.sound("createEndpoint", answered)
         assert loop.time() - begun >= 0.3
 
-    over("reference", trial)
+    run_against_server("reference", trial)
 
 
 def test_a_fault_strikes_only_the_paths_it_was_told() -> None:
@@ -101,7 +101,7 @@ def test_a_fault_strikes_only_the_paths_it_was_told() -> None:
         assert (await server.call("listPortalLinks")).status == 200
         assert (await server.call("listSources")).status == 503
 
-    over("reference", trial)
+    run_against_server("reference", trial)
 
 
 @pytest.mark.parametrize("ending", ["disarm", "reset"])
@@ -115,7 +115,7 @@ def test_it_behaves_again_when_it_is_told(ending: str) -> None:
         assert await armed(server) == []
         assert (await server.call("listSources")).status == 200
 
-    over("reference", trial)
+    run_against_server("reference", trial)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_an_order_that_makes_no_sense_is_refused_and_arms_nothing(
             assert why in (await response.json())["problem"]
         assert await armed(server) == []
 
-    over("reference", trial)
+    run_against_server("reference", trial)
 
 
 def test_a_seeded_rate_repeats_exactly_and_is_about_the_share_that_was_asked_for() -> None:
@@ -157,4 +157,4 @@ def test_the_control_listener_names_every_fault() -> None:
         async with server.session.get(f"{server.control}/faults") as response:
             assert (await response.json())["faults"] == [*FAULTS, *catalogue()]
 
-    over("reference", trial)
+    run_against_server("reference", trial)

@@ -1,4 +1,4 @@
-"""A real SMTP server for tests, within the test's own event loop, and one that is silent."""
+"""A real SMTP server in the test's own event loop, and one that never replies."""
 
 import asyncio
 import ssl
@@ -14,29 +14,28 @@ from aiosmtpd.smtp import SMTP, Envelope, Session
 
 @dataclass(kw_only=True)
 class Mails:
-    """What arrived; `refusals` are answered to RCPT, one each, before anything is taken."""
+    """What arrived; `errors` are replies to the first RCPT commands."""
 
     port: int = 0
     envelopes: list[Envelope] = field(default_factory=list)
     secure: list[bool] = field(default_factory=list)
-    refusals: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
     asked: int = 0
 
     @property
     def messages(self) -> list[EmailMessage]:
-        """The mails, parsed."""
-        found = [
-            message_from_bytes(bytes(one.content or b""), policy=policy.default)
-            for one in self.envelopes
+        messages = [
+            message_from_bytes(bytes(item.content or b""), policy=policy.default)
+            for item in self.envelopes
         ]
-        return [message for message in found if isinstance(message, EmailMessage)]
+        return [message for message in messages if isinstance(message, EmailMessage)]
 
     async def handle_RCPT(  # noqa: N802  aiosmtpd looks for the name
         self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
     ) -> str:
         self.asked += 1
-        if self.refusals:
-            return self.refusals.pop(0)
+        if self.errors:
+            return self.errors.pop(0)
         envelope.rcpt_tos.append(address)
         return "250 OK"
 
@@ -48,10 +47,10 @@ class Mails:
 
 @asynccontextmanager
 async def mail_server(
-    *refusals: str, tls: ssl.SSLContext | None = None, **options: Any
+    *errors: str, tls: ssl.SSLContext | None = None, **options: Any
 ) -> AsyncIterator[Mails]:
-    """A server for the time of a test; it offers STARTTLS when it has a context."""
-    mails = Mails(refusals=list(refusals))
+    """Run a server; it offers STARTTLS if it has a context."""
+    mails = Mails(errors=list(errors))
     loop = asyncio.get_running_loop()
     connections: list[SMTP] = []
 
@@ -67,15 +66,15 @@ async def mail_server(
         yield mails
     finally:
         server.close()
-        for one in connections:
-            if one.transport is not None:
-                one.transport.close()
+        for item in connections:
+            if item.transport is not None:
+                item.transport.close()
         await server.wait_closed()
 
 
 @asynccontextmanager
 async def silent_server() -> AsyncIterator[int]:
-    """A server that takes connections and never says a word; its port."""
+    """Run a server that accepts connections and never replies; yield its port."""
     writers: list[asyncio.StreamWriter] = []
 
     async def say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,9 +1,9 @@
-"""Notices made by hand."""
+"""Notices for tests."""
 
 from typing import Any
 
 from hookproof.mockserver.delivery.store_port import AttemptOutcome, Failure
-from hookproof.mockserver.notifications.notice import Contact, Kind, Notice
+from hookproof.mockserver.notifications.notice import Contact, Notice, NoticeKind
 
 # 2027-01-15 08:00:00 UTC
 AT = 1_800_000_000.0
@@ -22,7 +22,9 @@ def outcome(
     )
 
 
-def notice(uid: str = "E1", kind: Kind = Kind.EXHAUSTED, at: float = AT, **changes: Any) -> Notice:
+def notice(
+    uid: str = "E1", kind: NoticeKind = NoticeKind.EXHAUSTED, at: float = AT, **changes: Any
+) -> Notice:
     contact = Contact(
         uid=uid,
         project="p1",

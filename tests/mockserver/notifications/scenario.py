@@ -1,6 +1,4 @@
-"""A scene of notifications: a server, an endpoint that fails, a chat and a mail server, all on real
-sockets.
-"""
+"""A server, an endpoint that fails, a chat and a mail server, all on real sockets."""
 
 import asyncio
 import json
@@ -9,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from hookproof.mockserver.notifications.bounds import Bounds
+from hookproof.mockserver.notifications.limits import NotificationLimits
 from hookproof.mockserver.notifications.mail import MailServer
 from tests.mockserver.delivery.endpoints import (
     Answer,
@@ -22,21 +20,19 @@ from tests.mockserver.delivery.endpoints import (
 )
 from tests.mockserver.delivery.engines import PROMPT, dialect
 from tests.mockserver.notifications.mail_server import Mails, mail_server
-from tests.mockserver.running_server import Server, running
+from tests.mockserver.running_server import Server, run_server
 
-# Retry answers by which a delivery is given up at once.
+# Retry answers with which a delivery is given up after one attempt.
 ONCE: Mapping[str, Any] = {**PROMPT, "attempts": 1}
 
-SOON = Bounds(window_s=30.0, attempts=2, wait_s=0.01, timeout_s=5.0)
+SOON = NotificationLimits(window_s=30.0, attempts=2, wait_s=0.01, timeout_s=5.0)
 DATA = {"card": "4111-payload"}
 WAIT_S = "60"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
-    """What a trial plays with. The endpoint `failing` answers 500 unless another answer was asked
-    for.
-    """
+class NotificationScenario:
+    """The parts of a scenario; the endpoint `failing` answers 500 by default."""
 
     server: Server
     failing: Endpoint
@@ -44,7 +40,7 @@ class Scene:
     mails: Mails
 
     async def endpoint(self, **fields: Any) -> Any:
-        """An endpoint that leads to `failing`, with both contacts."""
+        """Create an endpoint that points at `failing`, with both contacts."""
         contacts = {
             "slack_webhook_url": f"{self.chat.url}/hooks/T0/s3cret",
             "support_email": "dev@receiver.invalid",
@@ -54,7 +50,7 @@ class Scene:
         )
 
     async def broadcast(self, count: int = 1) -> None:
-        """Send so many events and wait until their deliveries are over."""
+        """Send so many events and wait until their deliveries have ended."""
         for _ in range(count):
             body = {
                 "event_type": "order.paid",
@@ -63,9 +59,9 @@ class Scene:
             }
             answered = await self.server.call("createBroadcastEvent", body=body)
             assert self.server.sound("createBroadcastEvent", answered), answered
-        await self.over()
+        await self.wait_until_delivered()
 
-    async def over(self) -> None:
+    async def wait_until_delivered(self) -> None:
         """Wait until no delivery is pending."""
         async with asyncio.timeout(60):
             while True:
@@ -76,20 +72,19 @@ class Scene:
                 await asyncio.sleep(0.01)
 
     async def notifications(self, count: int, **wanted: str) -> list[dict[str, Any]]:
-        """The journal's notifications when there are so many."""
-        found = await self.server.journal(
+        """Wait for so many notifications in the journal and return them."""
+        journal = await self.server.journal(
             kind="notifications", count=str(count), timeout=WAIT_S, **wanted
         )
-        assert found["complete"], found
-        entries: list[dict[str, Any]] = found["notifications"]
+        assert journal["complete"], journal
+        entries: list[dict[str, Any]] = journal["notifications"]
         return entries
 
     async def status(self, uid: str) -> Any:
-        """What the API shows as the endpoint's status."""
         return (await self.server.call("getEndpoint", target=uid)).data["status"]
 
     def chats(self) -> list[str]:
-        """The texts that arrived at the chat."""
+        """Return the texts that arrived at the chat."""
         return [json.loads(request.body)["text"] for request in self.chat.arrived]
 
 
@@ -101,44 +96,47 @@ def next_number() -> int:
 
 
 @asynccontextmanager
-async def scene(
+async def open_scenario(
     authority: Authority,
     *,
     answer: Answer | None = None,
     chat: Answer = always_ok,
     groups: Mapping[str, Mapping[str, Any]] | None = None,
     extends: str = "reference",
-    bounds: Bounds = SOON,
-    refusals: tuple[str, ...] = (),
+    limits: NotificationLimits = SOON,
+    errors: tuple[str, ...] = (),
     mail: MailServer | None = None,
     **options: Any,
-) -> AsyncIterator[Scene]:
-    """Set it up; `groups` are changed answers of the dialect, `mail` another mail server than the
-    scene's.
+) -> AsyncIterator[NotificationScenario]:
+    """Start all parts.
+
+    `groups` are changed answers of the dialect; `mail` replaces the scenario's mail server.
     """
-    spoken = dialect(extends, **{"retry": ONCE, **(groups or {})})
+    changed_dialect = dialect(extends, **{"retry": ONCE, **(groups or {})})
     async with (
         serving(answer or answering(reply(500)), authority.context()) as failing,
         serving(chat, authority.context()) as chatting,
-        mail_server(*refusals) as mails,
-        running(
+        mail_server(*errors) as mails,
+        run_server(
             extends,
-            change=lambda _: spoken,
+            change=lambda _: changed_dialect,
             ca_file=authority.file,
             mail_server=mail
             or MailServer(host="127.0.0.1", port=mails.port, sender="hooks@sender.invalid"),
-            notifications=bounds,
+            notifications=limits,
             **options,
         ) as server,
     ):
-        yield Scene(server=server, failing=failing, chat=chatting, mails=mails)
+        yield NotificationScenario(server=server, failing=failing, chat=chatting, mails=mails)
 
 
-def play(authority: Authority, trial: Callable[[Scene], Awaitable[None]], **options: Any) -> None:
-    """Run a trial in a scene."""
-
+def run_scenario(
+    authority: Authority,
+    scenario: Callable[[NotificationScenario], Awaitable[None]],
+    **options: Any,
+) -> None:
     async def main() -> None:
-        async with scene(authority, **options) as one:
-            await trial(one)
+        async with open_scenario(authority, **options) as setting:
+            await scenario(setting)
 
     asyncio.run(main())

@@ -1,6 +1,4 @@
-"""Chats and mail servers that fail, hang or must not be reached: only the notification is lost, and
-the log says so.
-"""
+"""Chats and mail servers that fail, hang or are out of bounds: only the notification is lost."""
 
 import asyncio
 import logging
@@ -22,9 +20,15 @@ from tests.mockserver.delivery.endpoints import (
 )
 from tests.mockserver.delivery.engines import dialect
 from tests.mockserver.notifications.mail_server import mail_server, silent_server
-from tests.mockserver.notifications.scenario import DATA, ONCE, SOON, Scene, play
-from tests.mockserver.notifications.scenario import scene as setting
-from tests.mockserver.running_server import running
+from tests.mockserver.notifications.scenario import (
+    DATA,
+    ONCE,
+    SOON,
+    NotificationScenario,
+    open_scenario,
+    run_scenario,
+)
+from tests.mockserver.running_server import run_server
 
 HASTY = replace(SOON, timeout_s=0.2)
 
@@ -57,19 +61,19 @@ async def hang_up(request: Arrived, writer: asyncio.StreamWriter) -> None:
 def test_a_chat_is_tried_again_a_few_times_where_that_may_help(
     authority: Authority, chat: Answer, state: str, attempts: int, detail: str
 ) -> None:
-    async def trial(scene: Scene) -> None:
-        await scene.endpoint()
-        await scene.broadcast()
-        [entry] = await scene.notifications(1, channel="chat")
+    async def scenario(setting: NotificationScenario) -> None:
+        await setting.endpoint()
+        await setting.broadcast()
+        [entry] = await setting.notifications(1, channel="chat")
         assert (entry["state"], entry["attempts"]) == (state, attempts)
         assert detail in entry["detail"]
-        assert len(scene.chat.arrived) == attempts
+        assert len(setting.chat.arrived) == attempts
 
-    play(authority, trial, chat=chat, bounds=replace(SOON, attempts=3))
+    run_scenario(authority, scenario, chat=chat, limits=replace(SOON, attempts=3))
 
 
 @pytest.mark.parametrize(
-    ("refusals", "state", "attempts", "detail"),
+    ("errors", "state", "attempts", "detail"),
     [
         (("451 try again later",), "sent", 2, ""),
         (("550 no dev@receiver.invalid here",), "failed", 1, "the mail server answered 550"),
@@ -77,61 +81,63 @@ def test_a_chat_is_tried_again_a_few_times_where_that_may_help(
     ],
 )
 def test_a_mail_is_tried_again_a_few_times_where_that_may_help(
-    authority: Authority, refusals: tuple[str, ...], state: str, attempts: int, detail: str
+    authority: Authority, errors: tuple[str, ...], state: str, attempts: int, detail: str
 ) -> None:
-    async def trial(scene: Scene) -> None:
-        await scene.endpoint()
-        await scene.broadcast()
-        [entry] = await scene.notifications(1, channel="email")
+    async def scenario(setting: NotificationScenario) -> None:
+        await setting.endpoint()
+        await setting.broadcast()
+        [entry] = await setting.notifications(1, channel="email")
         assert (entry["state"], entry["attempts"], entry["detail"]) == (state, attempts, detail)
-        assert scene.mails.asked == attempts
-        assert len(scene.mails.messages) == (state == "sent")
+        assert setting.mails.asked == attempts
+        assert len(setting.mails.messages) == (state == "sent")
 
-    play(authority, trial, refusals=refusals, bounds=replace(SOON, attempts=3))
+    run_scenario(authority, scenario, errors=errors, limits=replace(SOON, attempts=3))
 
 
 def test_a_chat_and_a_mail_server_that_hang_delay_no_delivery(authority: Authority) -> None:
-    """Every delivery is over, those of later events and other endpoints too, while the
-    notifications still hang.
-    """
+    """Deliveries of later events and other endpoints end while the notifications still hang."""
 
     async def main() -> None:
         async with silent_server() as port:
 
-            async def trial(scene: Scene) -> None:
+            async def scenario(setting: NotificationScenario) -> None:
                 async with serving(answering(OK), authority.context()) as healthy:
-                    await scene.server.endpoint(url=healthy.url)
+                    await setting.server.endpoint(url=healthy.url)
                     for _ in range(3):
-                        await scene.endpoint()
-                    await scene.broadcast(20)
+                        await setting.endpoint()
+                    await setting.broadcast(20)
                     assert len(healthy.arrived) == 20
-                    assert len(scene.failing.arrived) == 60
-                    assert (await scene.server.journal(kind="notifications"))["notifications"] == []
+                    assert len(setting.failing.arrived) == 60
+                    assert (await setting.server.journal(kind="notifications"))[
+                        "notifications"
+                    ] == []
 
             mail = MailServer(host="127.0.0.1", port=port)
-            async with setting(
-                authority, chat=never_answer, mail=mail, bounds=replace(SOON, timeout_s=300.0)
-            ) as one:
-                await trial(one)
+            async with open_scenario(
+                authority, chat=never_answer, mail=mail, limits=replace(SOON, timeout_s=300.0)
+            ) as setting:
+                await scenario(setting)
 
     asyncio.run(main())
 
 
-def test_what_hangs_is_given_up_and_told_in_the_log_without_a_secret(
+def test_what_hangs_is_given_up_and_logged_without_a_secret(
     authority: Authority, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def main() -> None:
         async with silent_server() as port:
             mail = MailServer(host="127.0.0.1", port=port)
 
-            async with setting(authority, chat=never_answer, mail=mail, bounds=HASTY) as one:
-                made = await one.endpoint(name="orders")
-                await one.broadcast()
-                entries = await one.notifications(2)
+            async with open_scenario(
+                authority, chat=never_answer, mail=mail, limits=HASTY
+            ) as setting:
+                endpoint = await setting.endpoint(name="orders")
+                await setting.broadcast()
+                entries = await setting.notifications(2)
                 assert {(entry["state"], entry["attempts"]) for entry in entries} == {("failed", 2)}
                 assert {entry["detail"] for entry in entries} == {"no answer within 0.2 s"}
-                told = [record.getMessage() for record in caplog.records]
-                assert sum(made["uid"] in line for line in told) == 2
+                warnings = [record.getMessage() for record in caplog.records]
+                assert sum(endpoint["uid"] in line for line in warnings) == 2
 
     with caplog.at_level(logging.DEBUG, logger="mockserver"):
         asyncio.run(main())
@@ -139,14 +145,14 @@ def test_what_hangs_is_given_up_and_told_in_the_log_without_a_secret(
         assert hidden not in caplog.text, hidden
 
 
-def test_a_server_that_stops_gives_up_what_hangs_and_says_so(
+def test_a_server_that_stops_gives_up_what_hangs_and_logs_it(
     authority: Authority, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def trial(scene: Scene) -> None:
-        await scene.endpoint(support_email="")
-        await scene.broadcast(3)
+    async def scenario(setting: NotificationScenario) -> None:
+        await setting.endpoint(support_email="")
+        await setting.broadcast(3)
 
-    play(authority, trial, chat=never_answer, bounds=replace(SOON, timeout_s=300.0))
+    run_scenario(authority, scenario, chat=never_answer, limits=replace(SOON, timeout_s=300.0))
     assert "1 notifications by chat unsent" in caplog.text
     assert "2 notifications held back" in caplog.text
 
@@ -159,66 +165,66 @@ def test_a_server_that_stops_gives_up_what_hangs_and_says_so(
         ("http://169.254.169.254/latest/meta-data/s3cret", "closed"),
         ("https://[::ffff:10.0.0.1]/s3cret", "closed"),
         ("https://chat.invalid/s3cret", "reserved name"),
-        ("ftp://127.0.0.1/s3cret", "no http or https URL"),
+        ("ftp://127.0.0.1/s3cret", "not an http or https URL"),
         ("https://user:s3cret@10.0.0.1/", "closed"),
-        ("s3cret", "no http or https URL"),
+        ("s3cret", "not an http or https URL"),
     ],
 )
 def test_a_chat_url_goes_through_the_guard_and_stays_out_of_the_log(
     authority: Authority, caplog: pytest.LogCaptureFixture, url: str, detail: str
 ) -> None:
-    async def trial(scene: Scene) -> None:
-        await scene.endpoint(slack_webhook_url=url)
-        await scene.broadcast()
-        [entry] = await scene.notifications(1, channel="chat")
+    async def scenario(setting: NotificationScenario) -> None:
+        await setting.endpoint(slack_webhook_url=url)
+        await setting.broadcast()
+        [entry] = await setting.notifications(1, channel="chat")
         assert (entry["state"], entry["attempts"]) == ("failed", 1)
         assert detail in entry["detail"]
         assert "s3cret" not in str(entry) + caplog.text
-        assert len(await scene.notifications(1, channel="email", state="sent")) == 1
+        assert len(await setting.notifications(1, channel="email", state="sent")) == 1
 
-    play(authority, trial)
+    run_scenario(authority, scenario)
 
 
-def test_a_chat_whose_certificate_is_not_trusted_is_told_nothing(
+def test_a_chat_whose_certificate_is_not_trusted_is_sent_nothing(
     authority: Authority, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     stranger = Authority(tmp_path_factory.mktemp("stranger"))
 
-    async def trial(scene: Scene) -> None:
+    async def scenario(setting: NotificationScenario) -> None:
         async with serving(answering(OK), stranger.context()) as chat:
-            await scene.endpoint(slack_webhook_url=f"{chat.url}/hooks")
-            await scene.broadcast()
-            [entry] = await scene.notifications(1, channel="chat")
+            await setting.endpoint(slack_webhook_url=f"{chat.url}/hooks")
+            await setting.broadcast()
+            [entry] = await setting.notifications(1, channel="chat")
             assert entry["state"] == "failed"
             assert "no TLS" in entry["detail"]
             assert chat.arrived == []
 
-    play(authority, trial)
+    run_scenario(authority, scenario)
 
 
 @pytest.mark.parametrize("host", ["169.254.169.254", "mail.invalid"])
 def test_the_mail_server_s_address_goes_through_the_guard_too(
     authority: Authority, host: str
 ) -> None:
-    async def trial(scene: Scene) -> None:
-        await scene.endpoint()
-        await scene.broadcast()
-        [entry] = await scene.notifications(1, channel="email")
+    async def scenario(setting: NotificationScenario) -> None:
+        await setting.endpoint()
+        await setting.broadcast()
+        [entry] = await setting.notifications(1, channel="email")
         assert (entry["state"], entry["attempts"]) == ("failed", 1)
 
-    play(authority, trial, mail=MailServer(host=host, port=25))
+    run_scenario(authority, scenario, mail=MailServer(host=host, port=25))
 
 
 def test_a_mail_server_that_is_not_there_costs_only_the_mail(authority: Authority) -> None:
-    async def trial(scene: Scene) -> None:
-        await scene.endpoint()
-        await scene.broadcast()
-        [entry] = await scene.notifications(1, channel="email")
+    async def scenario(setting: NotificationScenario) -> None:
+        await setting.endpoint()
+        await setting.broadcast()
+        [entry] = await setting.notifications(1, channel="email")
         assert (entry["state"], entry["attempts"]) == ("failed", 2)
         assert "cannot be reached" in entry["detail"]
-        assert len(await scene.notifications(1, channel="chat", state="sent")) == 1
+        assert len(await setting.notifications(1, channel="chat", state="sent")) == 1
 
-    play(authority, trial, mail=MailServer(host="127.0.0.1", port=1))
+    run_scenario(authority, scenario, mail=MailServer(host="127.0.0.1", port=1))
 
 
 @pytest.mark.parametrize("trusted", [True, False])
@@ -233,46 +239,46 @@ def test_a_mail_goes_over_tls_where_it_is_offered_and_in_clear_never_instead(
 
         async with mail_server(tls=context) as mails:
             mail = MailServer(host="localhost", port=mails.port)
-            async with setting(authority, mail=mail) as one:
-                await one.endpoint()
-                await one.broadcast()
-                [entry] = await one.notifications(1, channel="email")
+            async with open_scenario(authority, mail=mail) as setting:
+                await setting.endpoint()
+                await setting.broadcast()
+                [entry] = await setting.notifications(1, channel="email")
                 assert entry["state"] == ("sent" if trusted else "failed"), entry
                 assert mails.secure == ([True] if trusted else [])
 
     asyncio.run(main())
 
 
-def test_an_address_beyond_ascii_needs_a_server_that_takes_it(authority: Authority) -> None:
+def test_an_address_beyond_ascii_needs_a_server_that_accepts_it(authority: Authority) -> None:
     async def main() -> None:
 
         for takes, expected in ((True, "sent"), (False, "failed")):
             async with mail_server(enable_SMTPUTF8=takes) as mails:
                 mail = MailServer(host="127.0.0.1", port=mails.port)
-                async with setting(authority, mail=mail) as one:
-                    await one.endpoint(name="größe", support_email="größe@bücher.invalid")
-                    await one.broadcast()
-                    [entry] = await one.notifications(1, channel="email")
+                async with open_scenario(authority, mail=mail) as setting:
+                    await setting.endpoint(name="größe", support_email="größe@bücher.invalid")
+                    await setting.broadcast()
+                    [entry] = await setting.notifications(1, channel="email")
                     assert (entry["state"], entry["attempts"]) == (expected, 1), entry
-                    addressed: list[Any] = [one.rcpt_tos for one in mails.envelopes]
+                    addressed: list[Any] = [envelope.rcpt_tos for envelope in mails.envelopes]
                     assert addressed == ([["größe@xn--bcher-kva.invalid"]] if takes else [])
 
     asyncio.run(main())
 
 
-def test_without_a_mail_server_the_chat_is_told_alone(authority: Authority) -> None:
-    """The counterpart of all others: `hookproof serve` without --smtp."""
+def test_without_a_mail_server_only_the_chat_is_notified(authority: Authority) -> None:
+    """Unlike all others, this uses `hookproof serve` without --smtp."""
 
     async def main() -> None:
         async with (
             serving(answering(reply(500)), authority.context()) as failing,
             serving(answering(OK), authority.context()) as chat,
-            running(change=lambda _: dialect(retry=ONCE), ca_file=authority.file) as server,
+            run_server(change=lambda _: dialect(retry=ONCE), ca_file=authority.file) as server,
         ):
             contacts = {"slack_webhook_url": chat.url, "support_email": "dev@receiver.invalid"}
             await server.endpoint(url=failing.url, **contacts)
             await server.call("createBroadcastEvent", body={"event_type": "t", "data": DATA})
-            found = await server.journal(kind="notifications", count="1", timeout="60")
-            assert [one["channel"] for one in found["notifications"]] == ["chat"]
+            journal = await server.journal(kind="notifications", count="1", timeout="60")
+            assert [entry["channel"] for entry in journal["notifications"]] == ["chat"]
 
     asyncio.run(main())

@@ -1,6 +1,4 @@
-"""Who is told, of what, and how often (section 6, item 4): the whole server, a real chat and a real
-mail server.
-"""
+"""Who is notified, of what, and how often (section 6, item 4), with a real chat and mail server."""
 
 import asyncio
 import json
@@ -12,137 +10,151 @@ from typing import Any
 import pytest
 
 from tests.mockserver.delivery.endpoints import Arrived, Authority, answering, reply
-from tests.mockserver.notifications.scenario import ONCE, SOON, Scene, play, scene
+from tests.mockserver.notifications.scenario import (
+    ONCE,
+    SOON,
+    NotificationScenario,
+    open_scenario,
+    run_scenario,
+)
 
 DISABLES_AT_ONCE: Mapping[str, Mapping[str, Any]] = {"retry": {**ONCE, "deactivate_after": 1}}
 
 
 def test_an_exhausted_delivery_sends_one_mail_and_one_chat_message(authority: Authority) -> None:
-    async def trial(scene: Scene) -> None:
-        endpoint = await scene.endpoint(name="orders", secret="signing-s3cret")
-        await scene.broadcast()
-        entries = await scene.notifications(2)
-        assert sorted((one["channel"], one["state"], one["attempts"]) for one in entries) == [
+    async def scenario(setting: NotificationScenario) -> None:
+        endpoint = await setting.endpoint(name="orders", secret="signing-s3cret")
+        await setting.broadcast()
+        entries = await setting.notifications(2)
+        assert sorted(
+            (entry["channel"], entry["state"], entry["attempts"]) for entry in entries
+        ) == [
             ("chat", "sent", 1),
             ("email", "sent", 1),
         ]
-        assert {(one["about"], one["endpoint"], one["project"]) for one in entries} == {
+        assert {(entry["about"], entry["endpoint"], entry["project"]) for entry in entries} == {
             ("exhausted", endpoint["uid"], "one")
         }
-        [text], [mail] = scene.chats(), scene.mails.messages
-        for told in (text, mail.get_content()):
-            assert "orders" in told
-            assert endpoint["uid"] in told
-            assert "order.paid" in told
-            assert "after 2 attempts; the last one was answered with status 500." in told
-        assert scene.mails.envelopes[0].rcpt_tos == ["dev@receiver.invalid"]
-        assert scene.mails.envelopes[0].mail_from == mail["From"] == "hooks@sender.invalid"
+        [text], [mail] = setting.chats(), setting.mails.messages
+        for message in (text, mail.get_content()):
+            assert "orders" in message
+            assert endpoint["uid"] in message
+            assert "order.paid" in message
+            assert "after 2 attempts; the last one was answered with status 500." in message
+        assert setting.mails.envelopes[0].rcpt_tos == ["dev@receiver.invalid"]
+        assert setting.mails.envelopes[0].mail_from == mail["From"] == "hooks@sender.invalid"
         assert mail["To"] == "dev@receiver.invalid"
         assert mail["Subject"] == "Deliveries to endpoint orders fail"
         assert mail["Auto-Submitted"] == "auto-generated"
-        [request] = scene.chat.arrived
+        [request] = setting.chat.arrived
         assert (request.method, request.target) == ("POST", "/hooks/T0/s3cret")
         assert request.header("Content-Type") == "application/json"
 
-    play(authority, trial, groups={"retry": {**ONCE, "attempts": 2}})
+    run_scenario(authority, scenario, groups={"retry": {**ONCE, "attempts": 2}})
 
 
 def test_a_message_holds_no_secret_no_payload_and_no_url(authority: Authority) -> None:
-    async def trial(scene: Scene) -> None:
-        await scene.endpoint(
+    async def scenario(setting: NotificationScenario) -> None:
+        await setting.endpoint(
             secret="signing-s3cret",
             authentication={
                 "type": "basic_auth",
                 "basic_auth": {"username": "user", "password": "passw0rd"},
             },
         )
-        await scene.broadcast()
-        await scene.notifications(2)
+        await setting.broadcast()
+        await setting.notifications(2)
         wholes = [
-            str(scene.mails.messages[0]),
-            scene.chats()[0],
-            str(scene.chat.arrived[0].headers),
+            str(setting.mails.messages[0]),
+            setting.chats()[0],
+            str(setting.chat.arrived[0].headers),
         ]
         for hidden in ("s3cret", "passw0rd", "4111-payload", "t0ken", "key-one", "https://"):
             assert not any(hidden in whole for whole in wholes), hidden
 
-    play(authority, trial)
+    run_scenario(authority, scenario)
 
 
-def test_a_delivery_that_succeeds_in_the_end_is_no_news(authority: Authority) -> None:
-    async def trial(scene: Scene) -> None:
-        await scene.endpoint()
-        await scene.broadcast()
-        await scene.broadcast()
-        [entry] = await scene.notifications(1, channel="chat")
-        [late] = (await scene.server.journal(kind="deliveries", state="exhausted"))["deliveries"]
+def test_a_delivery_that_succeeds_in_the_end_is_not_reported(authority: Authority) -> None:
+    async def scenario(setting: NotificationScenario) -> None:
+        await setting.endpoint()
+        await setting.broadcast()
+        await setting.broadcast()
+        [entry] = await setting.notifications(1, channel="chat")
+        [late] = (await setting.server.journal(kind="deliveries", state="exhausted"))["deliveries"]
         assert entry["event"] == late["event"]
 
     # The first delivery is answered 500 and 200, the second one 500 and 500.
     answers = answering(reply(500), reply(200), reply(500))
-    play(authority, trial, answer=answers, groups={"retry": {**ONCE, "attempts": 2}})
+    run_scenario(authority, scenario, answer=answers, groups={"retry": {**ONCE, "attempts": 2}})
 
 
-def test_only_the_contacts_that_an_endpoint_names_are_told(authority: Authority) -> None:
-    async def trial(scene: Scene) -> None:
+def test_only_the_contacts_that_an_endpoint_names_are_notified(authority: Authority) -> None:
+    async def scenario(setting: NotificationScenario) -> None:
         for contacts in (
             {"slack_webhook_url": ""},
             {"support_email": ""},
             {"slack_webhook_url": "", "support_email": ""},
         ):
-            await scene.endpoint(**contacts)
-        await scene.broadcast()
-        assert sorted(one["channel"] for one in await scene.notifications(2)) == ["chat", "email"]
-        assert len(scene.chats()) == len(scene.mails.messages) == 1
+            await setting.endpoint(**contacts)
+        await setting.broadcast()
+        assert sorted(entry["channel"] for entry in await setting.notifications(2)) == [
+            "chat",
+            "email",
+        ]
+        assert len(setting.chats()) == len(setting.mails.messages) == 1
 
-    play(authority, trial)
+    run_scenario(authority, scenario)
 
 
-def test_an_endpoint_that_is_disabled_has_its_change_of_state_told_once(
+def test_an_endpoint_that_is_disabled_has_its_change_of_state_reported_once(
     authority: Authority,
 ) -> None:
-    async def trial(scene: Scene) -> None:
-        endpoint = await scene.endpoint(name="orders")
-        await scene.broadcast()
-        assert await scene.status(endpoint["uid"]) == "active"
-        await scene.broadcast()
-        assert await scene.status(endpoint["uid"]) == "inactive"
-        entries = await scene.notifications(4)
-        assert [one["about"] for one in entries if one["channel"] == "chat"] == [
+    async def scenario(setting: NotificationScenario) -> None:
+        endpoint = await setting.endpoint(name="orders")
+        await setting.broadcast()
+        assert await setting.status(endpoint["uid"]) == "active"
+        await setting.broadcast()
+        assert await setting.status(endpoint["uid"]) == "inactive"
+        entries = await setting.notifications(4)
+        assert [entry["about"] for entry in entries if entry["channel"] == "chat"] == [
             "exhausted",
             "state_change",
         ]
-        for told in (scene.chats()[1], scene.mails.messages[1].get_content()):
-            assert "went from active to inactive" in told
-            assert "after 2 failed deliveries in a row" in told
-        assert scene.mails.messages[1]["Subject"] == "Endpoint orders is now inactive"
-        await scene.broadcast()
-        assert len(scene.failing.arrived) == 2
+        for message in (
+            setting.chats()[1],
+            setting.mails.messages[1].get_content(),
+        ):
+            assert "went from active to inactive" in message
+            assert "after 2 failed deliveries in a row" in message
+        assert setting.mails.messages[1]["Subject"] == "Endpoint orders is now inactive"
+        await setting.broadcast()
+        assert len(setting.failing.arrived) == 2
 
-    play(authority, trial, groups={"retry": {**ONCE, "deactivate_after": 2}})
+    run_scenario(authority, scenario, groups={"retry": {**ONCE, "deactivate_after": 2}})
 
 
 def test_an_endpoint_that_receives_while_disabled_changes_its_state_only_once(
     authority: Authority,
 ) -> None:
-    async def trial(scene: Scene) -> None:
-        endpoint = await scene.endpoint()
-        await scene.broadcast()
-        shown = (await scene.server.call("getEndpoint", target=endpoint["uid"])).data
+    async def scenario(setting: NotificationScenario) -> None:
+        endpoint = await setting.endpoint()
+        await setting.broadcast()
+        shown = (await setting.server.call("getEndpoint", target=endpoint["uid"])).data
         assert shown["status"] == "paused"
-        await scene.broadcast()
-        assert len(scene.failing.arrived) == 2
-        again = (await scene.server.call("getEndpoint", target=endpoint["uid"])).data
+        await setting.broadcast()
+        assert len(setting.failing.arrived) == 2
+        again = (await setting.server.call("getEndpoint", target=endpoint["uid"])).data
         assert again["updated_at"] == shown["updated_at"]
-        assert len(await scene.notifications(1, channel="chat")) == 1
-        assert len(scene.chats()) == 1
+        assert len(await setting.notifications(1, channel="chat")) == 1
+        assert len(setting.chats()) == 1
 
     groups = {**DISABLES_AT_ONCE, "delivery": {"visible_within_s": 0, "creation_visit": "none"}}
-    play(authority, trial, groups=groups, extends="contrary")
+    run_scenario(authority, scenario, groups=groups, extends="contrary")
 
 
 @pytest.mark.parametrize(
-    ("condition", "told"),
+    ("condition", "expected"),
     [
         ("exhausted", ["exhausted", "exhausted"]),
         ("state_change", ["state_change"]),
@@ -151,48 +163,52 @@ def test_an_endpoint_that_receives_while_disabled_changes_its_state_only_once(
         ({"undecided": "who knows"}, []),
     ],
 )
-def test_the_dialect_says_of_what_contacts_are_told(
-    authority: Authority, condition: Any, told: list[str]
+def test_the_dialect_says_what_contacts_are_notified_of(
+    authority: Authority, condition: Any, expected: list[str]
 ) -> None:
-    async def trial(scene: Scene) -> None:
-        await scene.endpoint()
-        await scene.broadcast()
-        await scene.broadcast()
-        assert len(scene.failing.arrived) == 2
-        found = [one["about"] for one in await scene.notifications(len(told), channel="chat")]
-        assert found == told
-        assert len(scene.chats()) == len(told)
+    async def scenario(setting: NotificationScenario) -> None:
+        await setting.endpoint()
+        await setting.broadcast()
+        await setting.broadcast()
+        assert len(setting.failing.arrived) == 2
+        kinds = [
+            entry["about"] for entry in await setting.notifications(len(expected), channel="chat")
+        ]
+        assert kinds == expected
+        assert len(setting.chats()) == len(expected)
 
     groups = {"retry": {**ONCE, "deactivate_after": 2}, "delivery": {"notify_on": condition}}
-    play(authority, trial, groups=groups, bounds=replace(SOON, window_s=0.0))
+    run_scenario(authority, scenario, groups=groups, limits=replace(SOON, window_s=0.0))
 
 
-def test_an_endpoint_that_keeps_failing_is_told_of_once_and_of_the_rest_with_the_next_message(
+def test_an_endpoint_that_keeps_failing_is_reported_once_and_the_rest_with_the_next_message(
     authority: Authority,
 ) -> None:
-    async def trial(scene: Scene) -> None:
-        await scene.endpoint()
-        await scene.broadcast(6)
+    async def scenario(setting: NotificationScenario) -> None:
+        await setting.endpoint()
+        await setting.broadcast(6)
         entries: list[dict[str, Any]] = []
-        while sum(1 + one["held_back"] for one in entries) < 6:
-            entries = await scene.notifications(len(entries) + 1, channel="chat")
-        assert sum(1 + one["held_back"] for one in entries) == 6
+        while sum(1 + entry["held_back"] for entry in entries) < 6:
+            entries = await setting.notifications(len(entries) + 1, channel="chat")
+        assert sum(1 + entry["held_back"] for entry in entries) == 6
         assert len(entries) < 6
         assert entries[0]["held_back"] == 0
-        [told] = [text for text in scene.chats() if "held back" in text][:1]
-        assert f"{entries[1]['held_back']} like it" in told
+        [message] = [text for text in setting.chats() if "held back" in text][:1]
+        assert f"{entries[1]['held_back']} like it" in message
 
-    play(authority, trial, bounds=replace(SOON, window_s=3.0))
+    run_scenario(authority, scenario, limits=replace(SOON, window_s=3.0))
 
 
 def test_two_endpoints_do_not_share_a_rate_limit(authority: Authority) -> None:
-    async def trial(scene: Scene) -> None:
-        made = {(await scene.endpoint())["uid"] for _ in range(3)}
-        await scene.broadcast(2)
-        assert {one["endpoint"] for one in await scene.notifications(3, channel="chat")} == made
-        assert len(scene.chats()) == 3
+    async def scenario(setting: NotificationScenario) -> None:
+        endpoints = {(await setting.endpoint())["uid"] for _ in range(3)}
+        await setting.broadcast(2)
+        assert {
+            entry["endpoint"] for entry in await setting.notifications(3, channel="chat")
+        } == endpoints
+        assert len(setting.chats()) == 3
 
-    play(authority, trial)
+    run_scenario(authority, scenario)
 
 
 def test_the_state_and_the_count_of_failures_outlive_the_server(
@@ -204,25 +220,25 @@ def test_the_state_and_the_count_of_failures_outlive_the_server(
     }
 
     async def main() -> None:
-        async with scene(authority, **options) as first:
+        async with open_scenario(authority, **options) as first:
             kept_up, kept_down = (
                 await first.endpoint(name="first"),
                 await first.endpoint(name="second"),
             )
             await first.broadcast()
             await first.notifications(4)
-        # The endpoints lead to the port of the first scene, which is closed by now: their
-        # deliveries fail for that.
-        async with scene(authority, **options) as second:
+        # The endpoints point at the port of the first scenario, which is closed by now, so that
+        # their deliveries fail.
+        async with open_scenario(authority, **options) as second:
             assert await second.status(kept_up["uid"]) == "active"
             await second.broadcast()
-            assert [await second.status(one["uid"]) for one in (kept_up, kept_down)] == [
+            assert [await second.status(entry["uid"]) for entry in (kept_up, kept_down)] == [
                 "inactive"
             ] * 2
             entries = await second.notifications(2, channel="email", state="sent")
-            assert {one["about"] for one in entries} == {"state_change"}
-        async with scene(authority, **options) as third:
-            assert [await third.status(one["uid"]) for one in (kept_up, kept_down)] == [
+            assert {entry["about"] for entry in entries} == {"state_change"}
+        async with open_scenario(authority, **options) as third:
+            assert [await third.status(entry["uid"]) for entry in (kept_up, kept_down)] == [
                 "inactive"
             ] * 2
             before = len((await third.server.journal(kind="deliveries"))["deliveries"])
@@ -233,81 +249,83 @@ def test_the_state_and_the_count_of_failures_outlive_the_server(
 
 
 def test_a_delivery_in_between_starts_the_count_anew(authority: Authority) -> None:
-    async def trial(scene: Scene) -> None:
-        endpoint = await scene.endpoint()
+    async def scenario(setting: NotificationScenario) -> None:
+        endpoint = await setting.endpoint()
         for _ in range(3):
-            await scene.broadcast()
-        assert await scene.status(endpoint["uid"]) == "active"
-        await scene.broadcast()
-        assert await scene.status(endpoint["uid"]) == "inactive"
+            await setting.broadcast()
+        assert await setting.status(endpoint["uid"]) == "active"
+        await setting.broadcast()
+        assert await setting.status(endpoint["uid"]) == "inactive"
 
     answers = answering(reply(500), reply(200), reply(500))
-    play(authority, trial, answer=answers, groups={"retry": {**ONCE, "deactivate_after": 2}})
+    run_scenario(
+        authority, scenario, answer=answers, groups={"retry": {**ONCE, "deactivate_after": 2}}
+    )
 
 
-def test_contacts_that_a_dialect_masks_are_told_all_the_same(authority: Authority) -> None:
-    async def trial(scene: Scene) -> None:
-        endpoint = await scene.endpoint()
+def test_contacts_that_a_dialect_masks_are_notified_too(authority: Authority) -> None:
+    async def scenario(setting: NotificationScenario) -> None:
+        endpoint = await setting.endpoint()
         assert endpoint["slack_webhook_url"] == endpoint["support_email"] == "********"
-        await scene.broadcast()
-        assert {one["state"] for one in await scene.notifications(2)} == {"sent"}
+        await setting.broadcast()
+        assert {entry["state"] for entry in await setting.notifications(2)} == {"sent"}
 
-    play(
+    run_scenario(
         authority,
-        trial,
+        scenario,
         groups={"representation": {"masked": ["slack_webhook_url", "support_email"]}},
     )
 
 
-def test_a_reset_forgets_what_is_unsent_and_the_journal(authority: Authority) -> None:
+def test_a_reset_discards_what_is_unsent_and_the_journal(authority: Authority) -> None:
     waiting = asyncio.Event()
 
     async def hang(request: Arrived, writer: asyncio.StreamWriter) -> None:
         waiting.set()
         await asyncio.sleep(60)
 
-    async def trial(scene: Scene) -> None:
-        await scene.endpoint()
-        await scene.broadcast()
-        await scene.notifications(1, channel="email")
+    async def scenario(setting: NotificationScenario) -> None:
+        await setting.endpoint()
+        await setting.broadcast()
+        await setting.notifications(1, channel="email")
         async with asyncio.timeout(60):
             await waiting.wait()
-        async with scene.server.session.post(f"{scene.server.control}/reset") as answered:
+        async with setting.server.session.post(f"{setting.server.control}/reset") as answered:
             assert answered.status == 204
-        assert (await scene.server.journal(kind="notifications"))["notifications"] == []
-        await scene.endpoint(slack_webhook_url="")
-        await scene.broadcast()
-        assert [one["channel"] for one in await scene.notifications(1)] == ["email"]
+        assert (await setting.server.journal(kind="notifications"))["notifications"] == []
+        await setting.endpoint(slack_webhook_url="")
+        await setting.broadcast()
+        assert [entry["channel"] for entry in await setting.notifications(1)] == ["email"]
 
-    play(authority, trial, chat=hang)
+    run_scenario(authority, scenario, chat=hang)
 
 
 def test_metrics_count_notifications_and_what_was_held_back(authority: Authority) -> None:
-    async def trial(scene: Scene) -> None:
-        await scene.endpoint()
-        await scene.broadcast(3)
-        await scene.notifications(2)
-        async with scene.server.session.get(f"{scene.server.control}/metrics") as answered:
+    async def scenario(setting: NotificationScenario) -> None:
+        await setting.endpoint()
+        await setting.broadcast(3)
+        await setting.notifications(2)
+        async with setting.server.session.get(f"{setting.server.control}/metrics") as answered:
             text = await answered.text()
         assert 'hookproof_notifications_total{channel="chat",state="sent"} 1.0' in text
         assert 'hookproof_notifications_total{channel="email",state="sent"} 1.0' in text
         assert "hookproof_notifications_held_back_total 2.0" in text
 
-    play(authority, trial)
+    run_scenario(authority, scenario)
 
 
 def test_a_hostile_name_forges_neither_a_header_nor_a_mention(authority: Authority) -> None:
     name = (
-        "x\r\nBcc: victim@elsewhere.invalid\r\n\r\nnew body \u202etxet\u2028<!channel> <https://evil.invalid|click> & "
-        + "y" * 500
+        "x\r\nBcc: victim@elsewhere.invalid\r\n\r\nnew body \u202etxet\u2028"
+        "<!channel> <https://evil.invalid|click> & " + "y" * 500
     )
 
-    async def trial(scene: Scene) -> None:
-        await scene.endpoint(name=name)
-        await scene.broadcast()
-        assert {one["state"] for one in await scene.notifications(2)} == {"sent"}
-        [mail], [text] = scene.mails.messages, scene.chats()
-        assert scene.mails.envelopes[0].rcpt_tos == ["dev@receiver.invalid"]
+    async def scenario(setting: NotificationScenario) -> None:
+        await setting.endpoint(name=name)
+        await setting.broadcast()
+        assert {entry["state"] for entry in await setting.notifications(2)} == {"sent"}
+        [mail], [text] = setting.mails.messages, setting.chats()
+        assert setting.mails.envelopes[0].rcpt_tos == ["dev@receiver.invalid"]
         assert "Bcc" not in mail
         assert len(mail.keys()) == len(set(mail.keys()))
         assert not {"\r", "\n", "\u202e", "\u2028"} & set(mail["Subject"] + text.split(": at ")[0])
@@ -316,7 +334,7 @@ def test_a_hostile_name_forges_neither_a_header_nor_a_mention(authority: Authori
         assert "&lt;!channel&gt;" in text
         assert json.dumps(text).count("\\n") == 0
 
-    play(authority, trial)
+    run_scenario(authority, scenario)
 
 
 @pytest.mark.parametrize(
@@ -336,13 +354,13 @@ def test_a_hostile_name_forges_neither_a_header_nor_a_mention(authority: Authori
 def test_a_hostile_address_gets_no_mail_and_reaches_no_mail_server(
     authority: Authority, address: str
 ) -> None:
-    async def trial(scene: Scene) -> None:
-        await scene.endpoint(support_email=address)
-        await scene.broadcast()
-        [entry] = await scene.notifications(1, channel="email")
+    async def scenario(setting: NotificationScenario) -> None:
+        await setting.endpoint(support_email=address)
+        await setting.broadcast()
+        [entry] = await setting.notifications(1, channel="email")
         assert (entry["state"], entry["attempts"]) == ("failed", 1)
-        assert entry["detail"] == "the support_email is no e-mail address"
-        assert scene.mails.asked == 0
-        assert len(await scene.notifications(1, channel="chat", state="sent")) == 1
+        assert entry["detail"] == "the support_email is not an e-mail address"
+        assert setting.mails.asked == 0
+        assert len(await setting.notifications(1, channel="chat", state="sent")) == 1
 
-    play(authority, trial)
+    run_scenario(authority, scenario)

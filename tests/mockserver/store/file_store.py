@@ -1,6 +1,4 @@
-"""The store of the reference server in a file, with endpoints and events as the API would have put
-them there.
-"""
+"""The server's store in a file, with endpoints and events as the API would have stored them."""
 
 import asyncio
 import time
@@ -12,19 +10,19 @@ import msgspec
 
 from hookproof.mockserver.store.database import Database
 from hookproof.mockserver.store.endpoints import (
-    Endpoints,
+    EndpointTable,
     NewEndpoint,
     StoredSecret,
-    encoded_secrets,
+    encode_secrets,
 )
-from hookproof.mockserver.store.events import Events, NewEvent
+from hookproof.mockserver.store.events import EventTable, NewEvent
 
 PENDING = "SELECT EXISTS (SELECT 1 FROM deliveries WHERE due_at IS NOT NULL)"
 
 
 @asynccontextmanager
-async def opened(path: Path) -> AsyncIterator[Database]:
-    """A database in a folder, for a dialect that is called "changed"."""
+async def open_database(path: Path) -> AsyncIterator[Database]:
+    """Open a database in a folder, for a dialect named "changed"."""
     database = Database(str(path / "hookproof.db"), dialect="changed")
     try:
         yield database
@@ -33,15 +31,17 @@ async def opened(path: Path) -> AsyncIterator[Database]:
 
 
 def add_endpoint(database: Database, url: str, uid: str = "e", **limits: int) -> int:
-    """Store an endpoint of the project p; its place in the order of creation."""
+    """Store an endpoint of the project p; return its seq."""
     document = {
         "url": url,
         "content_type": "application/json",
         "advanced_signatures": False,
+        "http_timeout": 60,
+        "rate_limit_duration": 1,
         **limits,
     }
     secret = StoredSecret(uid="s", value="hush", created_at="", updated_at="")
-    return Endpoints(database).add(
+    return EndpointTable(database).add(
         NewEndpoint(
             uid=uid,
             project="p",
@@ -51,15 +51,15 @@ def add_endpoint(database: Database, url: str, uid: str = "e", **limits: int) ->
             visible_from=0.0,
             document=msgspec.json.encode(document),
             credentials=None,
-            secrets=encoded_secrets([secret]),
+            secrets=encode_secrets([secret]),
             updated_at="",
         )
     )
 
 
 def add_events(database: Database, count: int) -> None:
-    """Accept events that reach every endpoint of the project p."""
-    endpoints = Endpoints(database).reached("p", now=time.time(), without_owner=True)
+    """Store events that reach every endpoint of the project p."""
+    endpoints = EndpointTable(database).find_reached("p", now=time.time(), without_owner=True)
     for number in range(count):
         event = NewEvent(
             uid=f"event-{number}",
@@ -70,12 +70,12 @@ def add_events(database: Database, count: int) -> None:
             headers=b"{}",
             document=b"{}",
         )
-        Events(database).add(event, reached=endpoints, now=time.time())
+        EventTable(database).add(event, reached=endpoints, now=time.time())
     database.commit()
 
 
-async def drained(database: Database) -> None:
-    """Wait until nothing is pending."""
+async def wait_until_drained(database: Database) -> None:
+    """Wait until no delivery is pending."""
     async with asyncio.timeout(60):
         while database.read(PENDING).fetchone()[0]:  # noqa: ASYNC110  the store tells nobody
             await asyncio.sleep(0.01)

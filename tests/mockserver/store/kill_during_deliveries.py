@@ -1,12 +1,11 @@
-"""Kill the server while a burst of deliveries goes out, and look for those that it had accepted:
-`burst.py [CYCLES]`.
+"""Kills the server during bursts of deliveries and looks for what it had accepted.
 
-Each cycle lets a server with `--db FILE` accept events that reach many endpoints over TLS, 5,000
-deliveries in all, kills it (SIGKILL) at some arrival in the middle and starts it anew; at the end
-nothing may be pending. Whatever was accepted has to arrive. What arrives twice is counted: a
-duplicate is explained when one attempt more arrived than was written down, since that one was under
-way when the server was killed. It tells its progress on standard error and ends with 1 if anything
-is lost or a duplicate is not explained.
+Run it as `python -m tests.mockserver.store.kill_during_deliveries [CYCLES]`. In each cycle a server
+with `--db FILE` accepts events that reach many endpoints over TLS, 5,000 deliveries in all, and is
+killed (SIGKILL) at a random arrival. At the end nothing may be pending and whatever was accepted
+has to have arrived. A duplicate is explained if one more attempt arrived than was recorded: that
+one was in progress when the server was killed. Progress goes to standard error. The exit code is 1
+if a delivery is lost or a duplicate is not explained.
 """
 
 import asyncio
@@ -26,7 +25,7 @@ from typing import Any, cast
 import aiohttp
 import trustme
 
-COMMAND = "from mockserver.cli import serve; serve()"
+COMMAND = "from hookproof.mockserver.cli import serve; serve()"
 HEADERS = {"Authorization": "Bearer demo-key"}
 PROJECT = "/api/v1/projects/demo"
 ENDPOINTS = 100
@@ -35,12 +34,12 @@ READY_S = 180.0
 DRAINED_S = 300.0
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 DEFAULT_CYCLES = 50
-TOLD_EVERY = 5
+REPORT_EVERY = 5
 FAILED = 1
 
 
-class Arrivals:
-    """How often each event arrived at each endpoint's path, and a way to wait for so many more."""
+class ArrivalCounts:
+    """How often each event arrived at each endpoint's path."""
 
     def __init__(self) -> None:
         self.counts: Counter[tuple[str, str]] = Counter()
@@ -61,7 +60,7 @@ class Arrivals:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class DeliveryKillReport:
     """The sums over all cycles; `unexplained` are duplicates that no kill explains."""
 
     cycles: int
@@ -72,15 +71,16 @@ class Report:
 
     def __str__(self) -> str:
         return (
-            f"{self.cycles} kills during bursts: {self.accepted} deliveries accepted, {self.lost} lost, "
-            f"{self.duplicates} arrived twice, of which {self.duplicates - self.unexplained} were under way when killed"
+            f"{self.cycles} kills during bursts: {self.accepted} deliveries accepted, "
+            f"{self.lost} lost, {self.duplicates} arrived twice, "
+            f"of which {self.duplicates - self.unexplained} were under way when killed"
         )
 
 
-class Receiver(asyncio.Protocol):
+class CountingReceiver(asyncio.Protocol):
     """Answers 200 to every request and counts it by path and event."""
 
-    def __init__(self, arrivals: Arrivals) -> None:
+    def __init__(self, arrivals: ArrivalCounts) -> None:
         self._arrivals = arrivals
         self._data = b""
 
@@ -96,25 +96,23 @@ class Receiver(asyncio.Protocol):
             self._transport.write(OK)
 
 
-async def survives(
+async def kill_during_bursts(
     folder: Path,
     *,
     cycles: int,
     seed: int,
     events: int = EVENTS,
     endpoints: int = ENDPOINTS,
-    tell: Callable[[str], object] = lambda _: None,
-) -> Report:
-    """Run the cycles on a database in a folder and report what became of everything; `tell` hears
-    of the progress.
-    """
+    report_progress: Callable[[str], object] = lambda _: None,
+) -> DeliveryKillReport:
+    """Run the cycles on a database in a folder and report what was lost or duplicated."""
     rng = random.Random(seed)
-    arrivals = Arrivals()
+    arrivals = ArrivalCounts()
     accepted: set[str] = set()
     path = folder / "hookproof.db"
     async with receiving(folder, arrivals) as (url, ca):
         async with serving(path, ca) as (_, ready):
-            await create(ready["api"], url, endpoints)
+            await create_endpoints(ready["api"], url, endpoints)
         for cycle in range(cycles):
             async with serving(path, ca) as (process, ready):
                 names = [f"{cycle}-{number}" for number in range(events)]
@@ -124,24 +122,27 @@ async def survives(
                 process.kill()
                 await process.wait()
                 await burst
-            if (cycle + 1) % TOLD_EVERY == 0:
-                tell(
-                    f"{cycle + 1} of {cycles} kills, {len(accepted) * endpoints} deliveries accepted so far\n"
+            if (cycle + 1) % REPORT_EVERY == 0:
+                report_progress(
+                    f"{cycle + 1} of {cycles} kills, "
+                    f"{len(accepted) * endpoints} deliveries accepted so far\n"
                 )
         async with serving(path, ca) as (_, ready):
-            await drained(ready["control"])
-    return judged(path, cycles, endpoints, accepted, arrivals.counts)
+            await wait_until_drained(ready["control"])
+    return judge(path, cycles, endpoints, accepted, arrivals.counts)
 
 
 @asynccontextmanager
-async def receiving(folder: Path, arrivals: Arrivals) -> AsyncIterator[tuple[str, Path]]:
-    """A receiver over TLS; its URL and the file of its CA."""
+async def receiving(folder: Path, arrivals: ArrivalCounts) -> AsyncIterator[tuple[str, Path]]:
+    """Run a receiver over TLS; yield its URL and the file of its CA."""
     authority, ca = trustme.CA(), folder / "ca.pem"
     authority.cert_pem.write_to_path(str(ca))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("127.0.0.1").configure_cert(context)
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(lambda: Receiver(arrivals), "127.0.0.1", 0, ssl=context)
+    server = await loop.create_server(
+        lambda: CountingReceiver(arrivals), "127.0.0.1", 0, ssl=context
+    )
     try:
         yield f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}", ca
     finally:
@@ -152,7 +153,7 @@ async def receiving(folder: Path, arrivals: Arrivals) -> AsyncIterator[tuple[str
 async def serving(
     path: Path, ca: Path
 ) -> AsyncIterator[tuple[asyncio.subprocess.Process, dict[str, str]]]:
-    """The server as a process, and the addresses that it announces."""
+    """Run the server as a process; yield it and the addresses that it prints."""
     options = ("--port", "0", "--db", str(path), "--ca", str(ca), "--json", "--until-stdin-closes")
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -171,7 +172,7 @@ async def serving(
         await process.communicate()
 
 
-async def create(api: str, url: str, endpoints: int) -> None:
+async def create_endpoints(api: str, url: str, endpoints: int) -> None:
     async with aiohttp.ClientSession(api, headers=HEADERS) as session:
         for number in range(endpoints):
             body = {"name": "n", "url": f"{url}/{number}", "advanced_signatures": True}
@@ -180,9 +181,7 @@ async def create(api: str, url: str, endpoints: int) -> None:
 
 
 async def broadcast(api: str, names: list[str], accepted: set[str]) -> None:
-    """Broadcast the events one after the other until the server is gone; those that were answered
-    are accepted.
-    """
+    """Broadcast events until the server is gone; add those answered to `accepted`."""
     async with aiohttp.ClientSession(api, headers=HEADERS) as session:
         for name in names:
             body = {"event_type": "t", "data": {"event": name}}
@@ -194,46 +193,47 @@ async def broadcast(api: str, names: list[str], accepted: set[str]) -> None:
             accepted.add(name)
 
 
-async def drained(control: str) -> None:
-    """Wait until nothing is pending."""
+async def wait_until_drained(control: str) -> None:
+    """Wait until no delivery is pending."""
     async with asyncio.timeout(DRAINED_S), aiohttp.ClientSession(control) as session:
-        while await pending(session):  # noqa: ASYNC110  the server tells nobody
+        while await has_pending(session):  # noqa: ASYNC110  the server tells nobody
             await asyncio.sleep(0.05)
 
 
-async def pending(session: aiohttp.ClientSession) -> bool:
+async def has_pending(session: aiohttp.ClientSession) -> bool:
     async with session.get("/metrics") as response:
         return 'hookproof_deliveries{state="pending"}' in await response.text()
 
 
-def judged(
+def judge(
     path: Path, cycles: int, endpoints: int, accepted: set[str], arrivals: Counter[tuple[str, str]]
-) -> Report:
-    """Hold what arrived against what was answered and against what the server wrote down."""
+) -> DeliveryKillReport:
+    """Compare what arrived with what was answered and with what the server recorded."""
     wanted = [(f"/{number}", name) for name in accepted for number in range(endpoints)]
     twice = {key: count for key, count in arrivals.items() if count > 1}
-    written = attempts(path)
-    return Report(
+    written = read_attempts(path)
+    return DeliveryKillReport(
         cycles=cycles,
         accepted=len(wanted),
         lost=sum(arrivals[key] == 0 for key in wanted),
         duplicates=sum(count - 1 for count in twice.values()),
         unexplained=sum(
-            max(0, count - written.get(key, 0) - cycles_of(key, cycles))
+            max(0, count - written.get(key, 0) - possible_kills(key, cycles))
             for key, count in twice.items()
         ),
     )
 
 
-def cycles_of(key: tuple[str, str], cycles: int) -> int:
-    """How many kills a delivery may have met: those from its event's own cycle on."""
+def possible_kills(key: tuple[str, str], cycles: int) -> int:
+    """Return how many kills a delivery may have met: those from its event's cycle on."""
     return cycles - int(key[1].partition("-")[0])
 
 
-def attempts(path: Path) -> dict[tuple[str, str], int]:
-    """The attempts that are written down for each path and event."""
-    query = """SELECT json_extract(endpoints.document, '$.url'), json_extract(events.payload, '$.event'),
-        deliveries.attempts FROM deliveries JOIN events ON events.seq = deliveries.event
+def read_attempts(path: Path) -> dict[tuple[str, str], int]:
+    """Read the recorded attempts by path and event."""
+    query = """SELECT json_extract(endpoints.document, '$.url'),
+            json_extract(events.payload, '$.event'), deliveries.attempts
+        FROM deliveries JOIN events ON events.seq = deliveries.event
         JOIN endpoints ON endpoints.seq = deliveries.endpoint"""
     with closing(sqlite3.connect(path)) as connection:
         rows: list[Any] = connection.execute(query).fetchall()
@@ -241,10 +241,14 @@ def attempts(path: Path) -> dict[tuple[str, str], int]:
 
 
 def main() -> int:
-    """Run as a script; the exit code is 0 if nothing was lost and every duplicate is explained."""
+    """Return 0 if nothing was lost and every duplicate is explained."""
     cycles = int(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT_CYCLES
     with tempfile.TemporaryDirectory() as folder:
-        report = asyncio.run(survives(Path(folder), cycles=cycles, seed=0, tell=sys.stderr.write))
+        report = asyncio.run(
+            kill_during_bursts(
+                Path(folder), cycles=cycles, seed=0, report_progress=sys.stderr.write
+            )
+        )
     sys.stdout.write(f"{report}\n")
     return FAILED if report.lost or report.unexplained else 0
 

@@ -1,10 +1,10 @@
-"""Kill the server at random moments while it writes, and look for what it had acknowledged:
-`torture.py [CYCLES]`.
+"""Kills the server while it writes and looks for what it had acknowledged.
 
-Each cycle starts `hookproof serve --db FILE` as a process, lets several clients create endpoints,
-roll secrets, rename portal links and broadcast events, kills the process (SIGKILL) in the middle,
-starts it anew and asks for everything that was ever answered with success. It tells its progress on
-standard error and ends with 1 if anything is missing.
+Run it as `python -m tests.mockserver.store.kill_during_writes [CYCLES]`. In each cycle a server
+with `--db FILE` runs as a process, several clients create endpoints, roll secrets, rename portal
+links and broadcast events, the process is killed (SIGKILL) at a random time and started again, and
+everything that was ever acknowledged is requested. Progress goes to standard error. The exit code
+is 1 if anything is missing.
 """
 
 import asyncio
@@ -24,19 +24,18 @@ CLIENTS = 16
 LONGEST_LIFE_S = 0.4
 READY_S = 180.0
 DEFAULT_CYCLES = 200
-TOLD_EVERY = 10
-COMMAND = "from mockserver.cli import serve; serve()"
+REPORT_EVERY = 10
+COMMAND = "from hookproof.mockserver.cli import serve; serve()"
 HEADERS = {"Authorization": "Bearer demo-key"}
 PROJECT = "/api/v1/projects/demo"
 FAILED = 1
 
 
 @dataclass(slots=True)
-class Acknowledged:
-    """What the server said it had stored: secrets by endpoint, name by portal link, event by
-    idempotency key.
+class AcknowledgedWrites:
+    """Secrets by endpoint, name by portal link, and event by idempotency key, as acknowledged.
 
-    `unsure` holds the endpoints and portal links that a request without an answer may have changed.
+    `unsure` holds endpoints and portal links that an unanswered request may have changed.
     """
 
     secrets: dict[str, list[str]] = field(default_factory=dict)
@@ -50,18 +49,18 @@ class Acknowledged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class KillReport:
     cycles: int
     acknowledged: int
     lost: tuple[str, ...]
 
 
-async def survives(
-    path: Path, *, cycles: int, seed: int, tell: Callable[[str], object] = lambda _: None
-) -> Report:
-    """Run the cycles on a database file and report what was lost; `tell` hears of the progress."""
+async def kill_during_writes(
+    path: Path, *, cycles: int, seed: int, report_progress: Callable[[str], object] = lambda _: None
+) -> KillReport:
+    """Run the cycles on a database file and report what was lost."""
     rng = random.Random(seed)
-    known = Acknowledged()
+    known = AcknowledgedWrites()
     lost: list[str] = []
     for cycle in range(cycles):
         async with _server(path) as (process, base):
@@ -74,10 +73,10 @@ async def survives(
             await process.wait()
             await asyncio.gather(*clients)
         async with _server(path) as (_, base):
-            lost += [f"cycle {cycle + 1}: {one}" for one in await _missing(base, known)]
-        if (cycle + 1) % TOLD_EVERY == 0:
-            tell(f"{cycle + 1} of {cycles} kills, {len(lost)} lost so far\n")
-    return Report(cycles=cycles, acknowledged=known.count, lost=tuple(lost))
+            lost += [f"cycle {cycle + 1}: {loss}" for loss in await _missing(base, known)]
+        if (cycle + 1) % REPORT_EVERY == 0:
+            report_progress(f"{cycle + 1} of {cycles} kills, {len(lost)} lost so far\n")
+    return KillReport(cycles=cycles, acknowledged=known.count, lost=tuple(lost))
 
 
 @asynccontextmanager
@@ -96,7 +95,7 @@ async def _server(path: Path) -> AsyncIterator[tuple[asyncio.subprocess.Process,
         await process.communicate()
 
 
-async def _client(base: str, known: Acknowledged, rng: random.Random) -> None:
+async def _client(base: str, known: AcknowledgedWrites, rng: random.Random) -> None:
     """Write until the server is gone."""
     async with aiohttp.ClientSession(base, headers=HEADERS) as session:
         actions = (_create, _create, _roll, _rename, _broadcast, _broadcast)
@@ -107,7 +106,9 @@ async def _client(base: str, known: Acknowledged, rng: random.Random) -> None:
             return
 
 
-async def _create(session: aiohttp.ClientSession, known: Acknowledged, rng: random.Random) -> None:
+async def _create(
+    session: aiohttp.ClientSession, known: AcknowledgedWrites, rng: random.Random
+) -> None:
     body = {
         "name": "n",
         "url": "https://receiver.invalid/",
@@ -118,7 +119,9 @@ async def _create(session: aiohttp.ClientSession, known: Acknowledged, rng: rand
     known.secrets[created["uid"]] = [body["secret"]]
 
 
-async def _roll(session: aiohttp.ClientSession, known: Acknowledged, rng: random.Random) -> None:
+async def _roll(
+    session: aiohttp.ClientSession, known: AcknowledgedWrites, rng: random.Random
+) -> None:
     free = [uid for uid in known.secrets if uid not in known.unsure]
     if not free:
         return
@@ -135,7 +138,9 @@ async def _roll(session: aiohttp.ClientSession, known: Acknowledged, rng: random
     known.unsure.discard(uid)
 
 
-async def _rename(session: aiohttp.ClientSession, known: Acknowledged, rng: random.Random) -> None:
+async def _rename(
+    session: aiohttp.ClientSession, known: AcknowledgedWrites, rng: random.Random
+) -> None:
     listed = (await _ask(session, "GET", f"{PROJECT}/portal-links"))["content"]
     free = [link["uid"] for link in listed if link["uid"] not in known.unsure]
     if not free:
@@ -149,7 +154,7 @@ async def _rename(session: aiohttp.ClientSession, known: Acknowledged, rng: rand
 
 
 async def _broadcast(
-    session: aiohttp.ClientSession, known: Acknowledged, rng: random.Random
+    session: aiohttp.ClientSession, known: AcknowledgedWrites, rng: random.Random
 ) -> None:
     key = f"{rng.getrandbits(64):x}"
     body = {"event_type": "t", "data": {"key": key}, "idempotency_key": key}
@@ -157,16 +162,17 @@ async def _broadcast(
     known.events[key] = event["uid"]
 
 
-async def _missing(base: str, known: Acknowledged) -> list[str]:
-    """What was acknowledged and is not there. An unanswered change may have come to pass or not,
-    until it is seen.
+async def _missing(base: str, known: AcknowledgedWrites) -> list[str]:
+    """Return what was acknowledged but is missing.
+
+    An unanswered change may have happened or not, until it is seen.
     """
     missing: list[str] = []
     async with aiohttp.ClientSession(base, headers=HEADERS) as session:
         for uid, secrets in known.secrets.items():
             async with session.get(f"{PROJECT}/endpoints/{uid}") as response:
                 data = (await response.json()).get("data") or {"secrets": []}
-            stored = [one["value"] for one in data["secrets"]]
+            stored = [secret["value"] for secret in data["secrets"]]
             if stored[: len(secrets)] != secrets:
                 missing.append(
                     f"secrets of endpoint {uid}: {len(secrets)} acknowledged, {len(stored)} stored"
@@ -194,14 +200,19 @@ async def _ask(session: aiohttp.ClientSession, method: str, path: str, body: Any
 
 
 def main() -> int:
-    """Run as a script; the exit code is 0 if nothing was lost."""
+    """Return 0 if nothing was lost."""
     cycles = int(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT_CYCLES
     with tempfile.TemporaryDirectory() as folder:
         report = asyncio.run(
-            survives(Path(folder) / "hookproof.db", cycles=cycles, seed=0, tell=sys.stderr.write)
+            kill_during_writes(
+                Path(folder) / "hookproof.db",
+                cycles=cycles,
+                seed=0,
+                report_progress=sys.stderr.write,
+            )
         )
-    for one in report.lost:
-        sys.stdout.write(f"lost: {one}\n")
+    for loss in report.lost:
+        sys.stdout.write(f"lost: {loss}\n")
     sys.stdout.write(
         f"{report.cycles} kills, {len(report.lost)} of what was acknowledged is lost\n"
     )

@@ -1,6 +1,4 @@
-"""The database: what it refuses, what survives a killed process, and what a failed write leaves
-behind.
-"""
+"""The database: what it refuses, what survives a killed process, and what a failed write undoes."""
 
 import asyncio
 import os
@@ -11,59 +9,59 @@ import msgspec
 import pytest
 
 from hookproof.mockserver.store.database import IN_MEMORY, Database, UnusableDatabase
-from hookproof.mockserver.store.deliveries import Credentials
-from tests.mockserver.running_server import running
-from tests.mockserver.store import kill_during_deliveries as burst
-from tests.mockserver.store.kill_during_writes import survives
+from hookproof.mockserver.store.deliveries import StoredCredentials
+from tests.mockserver.running_server import run_server
+from tests.mockserver.store import kill_during_deliveries
+from tests.mockserver.store.kill_during_writes import kill_during_writes
 
 
-def opened(path: Path, dialect: str = "reference") -> Database:
+def open_reference_database(path: Path, dialect: str = "reference") -> Database:
     return Database(str(path), dialect=dialect)
 
 
 def test_a_schema_of_another_version_is_refused_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "hookproof.db"
-    opened(path).close()
+    open_reference_database(path).close()
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
     with pytest.raises(UnusableDatabase, match="version 99") as caught:
-        opened(path)
+        open_reference_database(path)
     assert "\n" not in str(caught.value)
 
 
 def test_a_database_of_another_dialect_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "hookproof.db"
-    opened(path).close()
+    open_reference_database(path).close()
     with pytest.raises(UnusableDatabase, match="made for the dialect reference"):
-        opened(path, "contrary")
+        open_reference_database(path, "contrary")
 
 
-def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "hookproof.db"
     path.write_text(
-        "something else entirely, and long enough to be looked at as a header of a database file, surely"
+        "not a database, but long enough to be read as the header of one: SQLite looks at 100 bytes"
     )
     with pytest.raises(UnusableDatabase, match="cannot be used"):
-        opened(path)
+        open_reference_database(path)
     with pytest.raises(UnusableDatabase, match="cannot be used"):
-        opened(tmp_path / "no such folder" / "hookproof.db")
+        open_reference_database(tmp_path / "no such folder" / "hookproof.db")
 
 
 def test_a_database_in_use_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "hookproof.db"
-    first = opened(path)
+    first = open_reference_database(path)
     try:
         with pytest.raises(UnusableDatabase, match="locked"):
-            opened(path)
+            open_reference_database(path)
     finally:
         first.close()
 
 
-def test_members_of_a_certificate_that_nobody_knows_stand_in_no_delivery_s_way() -> None:
+def test_unknown_members_of_a_certificate_do_not_prevent_deliveries() -> None:
     stored = b'{"mtls_client_cert":{"client_cert":"c","client_key":"k","note":{"valid":[1,null]}}}'
-    found = msgspec.json.decode(stored, type=Credentials).client_certificate
-    assert (found.certificate, found.key) == ("c", "k") if found else False
+    certificate = msgspec.json.decode(stored, type=StoredCredentials).client_certificate
+    assert (certificate.certificate, certificate.key) == ("c", "k") if certificate else False
 
 
 def test_writes_of_one_turn_are_committed_together_and_waited_for() -> None:
@@ -82,13 +80,13 @@ def test_writes_of_one_turn_are_committed_together_and_waited_for() -> None:
     asyncio.run(main())
 
 
-def test_a_failed_write_undoes_the_turn_and_tells_all_who_wait() -> None:
+def test_a_failed_write_undoes_the_turn_and_raises_for_all_that_await_it() -> None:
     async def main() -> None:
         database = Database(IN_MEMORY, dialect="reference")
         database.write("INSERT INTO facts VALUES ('a', '1')")
         waiting = database.pending
         assert waiting is not None
-        database.abandon(RuntimeError("no"))
+        database.roll_back(RuntimeError("no"))
         with pytest.raises(RuntimeError, match="no"):
             await waiting
         assert database.read("SELECT count(*) FROM facts WHERE name = 'a'").fetchone() == (0,)
@@ -103,13 +101,13 @@ def test_a_failed_write_undoes_the_turn_and_tells_all_who_wait() -> None:
 def test_what_was_stored_is_there_after_a_restart(tmp_path: Path) -> None:
     async def main() -> None:
         path = str(tmp_path / "hookproof.db")
-        async with running(path=path) as server:
+        async with run_server(path=path) as server:
             endpoint = await server.endpoint(owner_id="o", is_disabled=True)
             link = await server.portal_link(name="link", owner_id="o")
             body = {"event_type": "t", "data": {}, "idempotency_key": "k"}
             event = (await server.call("createBroadcastEvent", body=body)).data
             before = await server.call("listPortalLinks")
-        async with running(path=path) as server:
+        async with run_server(path=path) as server:
             assert (await server.call("getEndpoint", target=endpoint["uid"])).data[
                 "uid"
             ] == endpoint["uid"]
@@ -124,14 +122,16 @@ def test_what_was_stored_is_there_after_a_restart(tmp_path: Path) -> None:
 
 
 def test_nothing_acknowledged_is_lost_when_the_server_is_killed(tmp_path: Path) -> None:
-    report = asyncio.run(survives(tmp_path / "hookproof.db", cycles=3, seed=os.getpid()))
+    report = asyncio.run(kill_during_writes(tmp_path / "hookproof.db", cycles=3, seed=os.getpid()))
     assert report.lost == ()
     assert report.acknowledged > 0
 
 
 def test_no_accepted_delivery_is_lost_when_the_server_is_killed_in_a_burst(tmp_path: Path) -> None:
     report = asyncio.run(
-        burst.survives(tmp_path, cycles=2, seed=os.getpid(), events=10, endpoints=20)
+        kill_during_deliveries.kill_during_bursts(
+            tmp_path, cycles=2, seed=os.getpid(), events=10, endpoints=20
+        )
     )
     assert (report.lost, report.unexplained) == (0, 0), report
     assert report.accepted > 0

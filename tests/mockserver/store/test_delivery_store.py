@@ -1,6 +1,4 @@
-"""What the engine reads from the real store is never out of date, and what it writes meets no other
-delivery.
-"""
+"""The engine's view of the real store is never stale, and its writes concern no other delivery."""
 
 import asyncio
 import time
@@ -21,33 +19,36 @@ from hookproof.mockserver.delivery.store_port import (
 from hookproof.mockserver.store.database import Database
 from hookproof.mockserver.store.deliveries import Deliveries
 from hookproof.mockserver.store.delivery_journal import DeliveryJournal
-from hookproof.mockserver.store.endpoints import Endpoints, StoredSecret
+from hookproof.mockserver.store.endpoints import EndpointTable, StoredSecret
 from tests.mockserver.delivery.engines import dialect
-from tests.mockserver.store.file_store import add_endpoint, add_events, opened
+from tests.mockserver.store.file_store import add_endpoint, add_events, open_database
 
 URL = "https://receiver.invalid/"
-RENAMED = "UPDATE endpoints SET document = CAST(json_set(document, '$.url', 'https://other.invalid/') AS BLOB)"
+RENAMED = (
+    "UPDATE endpoints"
+    " SET document = CAST(json_set(document, '$.url', 'https://other.invalid/') AS BLOB)"
+)
 
 
-def over(folder: Path, trial: Callable[[Database, Deliveries], Awaitable[None]]) -> None:
-    """Run a trial with a database and the engine's view of it."""
+def run_with_store(
+    folder: Path, scenario: Callable[[Database, Deliveries], Awaitable[None]]
+) -> None:
+    """Run a scenario with a database and the engine's view of it."""
 
     async def main() -> None:
-        async with opened(folder) as database:
-            await trial(database, Deliveries(database, dialect(), time.time))
+        async with open_database(folder) as database:
+            await scenario(database, Deliveries(database, dialect(), time.time))
 
     asyncio.run(main())
 
 
 def settings(deliveries: Deliveries, uid: str = "e") -> EndpointSettings:
-    """The settings of an endpoint that is there."""
-    found = deliveries.endpoint(uid)
-    assert found is not None
-    return found
+    endpoint = deliveries.endpoint(uid)
+    assert endpoint is not None
+    return endpoint
 
 
 def record(delivery: PendingDelivery, number: int | None, state: DeliveryState) -> Record:
-    """How an attempt ended."""
     failure = Failure.ENDPOINT if number is None else None
     outcome = AttemptOutcome(
         number=number, started_at=1.0, finished_at=2.0, status=None, failure=failure, detail=""
@@ -56,11 +57,11 @@ def record(delivery: PendingDelivery, number: int | None, state: DeliveryState) 
 
 
 def test_a_rolled_secret_counts_at_once_and_a_roll_that_was_undone_never(tmp_path: Path) -> None:
-    async def trial(database: Database, deliveries: Deliveries) -> None:
+    async def scenario(database: Database, deliveries: Deliveries) -> None:
         seq = add_endpoint(database, URL)
         database.commit()
         for value in ("second", "third"):
-            Endpoints(database).roll(
+            EndpointTable(database).roll(
                 seq,
                 [StoredSecret(uid="s", value=value, created_at="", updated_at="")],
                 updated_at="",
@@ -68,14 +69,14 @@ def test_a_rolled_secret_counts_at_once_and_a_roll_that_was_undone_never(tmp_pat
             assert [secret.value for secret in settings(deliveries).secrets] == [value]
             if value == "second":
                 database.commit()
-        database.abandon(RuntimeError("no"))
+        database.roll_back(RuntimeError("no"))
         assert [secret.value for secret in settings(deliveries).secrets] == ["second"]
 
-    over(tmp_path, trial)
+    run_with_store(tmp_path, scenario)
 
 
-def test_settings_are_never_out_of_date_whoever_changes_the_endpoint(tmp_path: Path) -> None:
-    async def trial(database: Database, deliveries: Deliveries) -> None:
+def test_settings_are_never_stale_whichever_method_changes_the_endpoint(tmp_path: Path) -> None:
+    async def scenario(database: Database, deliveries: Deliveries) -> None:
         add_endpoint(database, URL)
         assert settings(deliveries).receives
         assert deliveries.deactivate("e")
@@ -85,13 +86,13 @@ def test_settings_are_never_out_of_date_whoever_changes_the_endpoint(tmp_path: P
         database.clear()
         assert deliveries.endpoint("e") is None
 
-    over(tmp_path, trial)
+    run_with_store(tmp_path, scenario)
 
 
 def test_settings_are_parsed_once_for_as_long_as_the_endpoint_stays_as_it_is(
     tmp_path: Path,
 ) -> None:
-    async def trial(database: Database, deliveries: Deliveries) -> None:
+    async def scenario(database: Database, deliveries: Deliveries) -> None:
         add_endpoint(database, URL)
         add_endpoint(database, URL, uid="another")
         kept, other = settings(deliveries), settings(deliveries, "another")
@@ -99,13 +100,22 @@ def test_settings_are_parsed_once_for_as_long_as_the_endpoint_stays_as_it_is(
         assert settings(deliveries) is kept
         assert settings(deliveries, "another") is not other
 
-    over(tmp_path, trial)
+    run_with_store(tmp_path, scenario)
+
+
+def test_a_timeout_of_zero_is_kept_and_a_rate_limit_of_zero_limits_nothing(tmp_path: Path) -> None:
+    async def scenario(database: Database, deliveries: Deliveries) -> None:
+        add_endpoint(database, URL, http_timeout=0, rate_limit=0)
+        assert settings(deliveries).http_timeout_s == 0
+        assert settings(deliveries).rate_limit is None
+
+    run_with_store(tmp_path, scenario)
 
 
 def test_an_attempt_that_outlives_a_reset_meets_no_delivery_that_was_accepted_after_it(
     tmp_path: Path,
 ) -> None:
-    async def trial(database: Database, deliveries: Deliveries) -> None:
+    async def scenario(database: Database, deliveries: Deliveries) -> None:
         add_endpoint(database, URL)
         add_events(database, 1)
         [under_way] = deliveries.pending("e", 2)
@@ -116,29 +126,35 @@ def test_an_attempt_that_outlives_a_reset_meets_no_delivery_that_was_accepted_af
         [waiting] = deliveries.pending("e", 2)
         assert (waiting.attempts, DeliveryJournal(database).entries({})[0]["attempts"]) == (0, [])
 
-    over(tmp_path, trial)
+    run_with_store(tmp_path, scenario)
 
 
 def test_the_journal_shows_attempts_in_their_order_and_what_became_of_the_delivery_without_one(
     tmp_path: Path,
 ) -> None:
-    async def trial(database: Database, deliveries: Deliveries) -> None:
+    async def scenario(database: Database, deliveries: Deliveries) -> None:
         add_endpoint(database, URL)
         add_events(database, 2)
         for number in (1, 2):
             deliveries.record(
-                [record(one, number, DeliveryState.PENDING) for one in deliveries.pending("e", 3)]
+                [
+                    record(delivery, number, DeliveryState.PENDING)
+                    for delivery in deliveries.pending("e", 3)
+                ]
             )
         deliveries.record(
-            [record(one, None, DeliveryState.DISCARDED) for one in deliveries.pending("e", 3)]
+            [
+                record(delivery, None, DeliveryState.DISCARDED)
+                for delivery in deliveries.pending("e", 3)
+            ]
         )
         shown = [
-            [one["number"] for one in entry["attempts"]]
+            [delivery["number"] for delivery in entry["attempts"]]
             for entry in DeliveryJournal(database).entries({})
         ]
         assert shown == [[1, 2, None], [1, 2, None]]
 
-    over(tmp_path, trial)
+    run_with_store(tmp_path, scenario)
 
 
 def test_starts_outlive_the_process_and_are_those_of_their_endpoint(tmp_path: Path) -> None:
@@ -159,8 +175,8 @@ def test_starts_outlive_the_process_and_are_those_of_their_endpoint(tmp_path: Pa
         assert deliveries.recent_starts("e", 11.0) == [11.5, 12.5, 12.5]
         assert deliveries.recent_starts("another", 11.0) == [12.5]
 
-    over(tmp_path, before)
-    over(tmp_path, after)
+    run_with_store(tmp_path, before)
+    run_with_store(tmp_path, after)
 
 
 def test_starts_that_count_no_more_are_deleted_now_and_then(
@@ -168,7 +184,7 @@ def test_starts_that_count_no_more_are_deleted_now_and_then(
 ) -> None:
     monkeypatch.setattr("hookproof.mockserver.store.deliveries._FEW_STARTS", 10)
 
-    async def trial(database: Database, deliveries: Deliveries) -> None:
+    async def scenario(database: Database, deliveries: Deliveries) -> None:
         add_endpoint(database, URL)
         add_events(database, 1)
         [delivery] = deliveries.pending("e", 2)
@@ -178,4 +194,4 @@ def test_starts_that_count_no_more_are_deleted_now_and_then(
             deliveries.record_starts([Start(delivery, now + number, counts_until)])
         assert deliveries.recent_starts("e", 0) == [now, now + 1, now + 2]
 
-    over(tmp_path, trial)
+    run_with_store(tmp_path, scenario)

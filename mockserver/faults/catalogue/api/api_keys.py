@@ -9,11 +9,11 @@ import msgspec
 from aiohttp import hdrs
 from aiohttp.web_request import BaseRequest
 
-from hookproof.mockserver.api.api_keys import Keys
-from hookproof.mockserver.api.errors import Refusal, Refusals
-from hookproof.mockserver.api.request_pipeline import Api
+from hookproof.mockserver.api.api_keys import ApiKeys
+from hookproof.mockserver.api.errors import ApiError, ErrorResponses
+from hookproof.mockserver.api.request_pipeline import RequestPipeline
 from hookproof.mockserver.api.routes import Route
-from hookproof.mockserver.api.service import Call, Reply
+from hookproof.mockserver.api.service import OperationCall, OperationResult
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_responses import BROADCAST
 from hookproof.mockserver.faults.support.misread_dialect import mistaken
@@ -24,14 +24,14 @@ from hookproof.spec.dialect.vocabulary import KeyScope
 KEYS: Final = ("access",)
 
 
-class LenientKeys(Keys):
+class LenientKeys(ApiKeys):
     """Lets some keys in that open nothing."""
 
     def check(self, project: str, header: str | None) -> None:
         """Raise Refusal unless the header opens the project, or is taken to."""
         try:
             super().check(project, header)
-        except Refusal:
+        except ApiError:
             if not self.taken(project, header or ""):
                 raise
 
@@ -108,35 +108,39 @@ class StoredKeys(LenientKeys):
 
 
 @fault("5-14", shows_in=KEYS)
-class CredentialsOpen(Api):
+class CredentialsOpen(RequestPipeline):
     """The client_secret of an endpoint's outgoing authentication opens the API."""
 
-    def __init__(self, *arguments: Any, keys: Keys, database: Database, **further: Any) -> None:
-        lenient = StoredKeys(keys._expected, keys._dialect, keys._refusals)  # noqa: SLF001
+    def __init__(
+        self, *arguments: Any, api_keys: ApiKeys, database: Database, **further: Any
+    ) -> None:
+        lenient = StoredKeys(api_keys._expected, api_keys._dialect, api_keys._errors)  # noqa: SLF001
         object.__setattr__(lenient, "database", database)
-        super().__init__(*arguments, keys=lenient, database=database, **further)
+        super().__init__(*arguments, api_keys=lenient, database=database, **further)
 
 
 @fault("5-15", seen="an authorisation that is checked after the handler", shows_in=KEYS)
-class RefusedButDone(Api):
+class RefusedButDone(RequestPipeline):
     """A request without the right key is refused, and carried out all the same."""
 
     def done(self, route: Route) -> bool:
         """Whatever has a body, in a project that there is."""
-        return route.operation.body_schema is not None and route.values[0] in self._keys.projects
+        return (
+            route.operation.body_schema is not None and route.values[0] in self._api_keys.projects
+        )
 
-    async def _carry_out(self, request: BaseRequest, route: Route, query: str) -> Reply:
+    async def _carry_out(self, request: BaseRequest, route: Route, query: str) -> OperationResult:
         try:
-            self._keys.check(route.values[0], request.headers.get(hdrs.AUTHORIZATION))
-        except Refusal:
+            self._api_keys.check(route.values[0], request.headers.get(hdrs.AUTHORIZATION))
+        except ApiError:
             if self.done(route):
-                body, payload = self._understood(
-                    route.operation.operation_id, await self._body(request)
+                body, payload = self._parse_body(
+                    route.operation.operation_id, await self._read_body(request)
                 )
                 target = route.values[1] if len(route.values) > 1 else ""
                 project = route.values[0]
                 self._perform(
-                    Call(
+                    OperationCall(
                         operation=route.operation,
                         project=project,
                         target=target,
@@ -166,14 +170,14 @@ _shown: ContextVar[str] = ContextVar("shown")
 
 
 @fault("5-16", seen="headers of the request that are passed on", shows_in=["signing"])
-class KeyPassedOn(Api):
+class KeyPassedOn(RequestPipeline):
     """A delivery carries the API key with which its event was created."""
 
-    async def _carry_out(self, request: BaseRequest, route: Route, query: str) -> Reply:
+    async def _carry_out(self, request: BaseRequest, route: Route, query: str) -> OperationResult:
         _shown.set(request.headers.get(hdrs.AUTHORIZATION, ""))
         return await super()._carry_out(request, route, query)
 
-    def _perform(self, call: Call) -> Reply:
+    def _perform(self, call: OperationCall) -> OperationResult:
         if call.operation.operation_id == BROADCAST:
             headers = {
                 **call.body.get("custom_headers", {}),
@@ -184,33 +188,33 @@ class KeyPassedOn(Api):
 
 
 @fault("5-10", "5-11", "5-12", shows_in=KEYS)
-class UnauthorizedIsNotFound(Keys):
+class UnauthorizedIsNotFound(ApiKeys):
     """A request without the right key is answered like one for what does not exist."""
 
-    def _unauthorized(self, status: int, message: str) -> Refusal:
-        return self._refusals.unknown_resource("project")
+    def _unauthorized(self, status: int, message: str) -> ApiError:
+        return self._errors.unknown_resource("project")
 
 
 @fault("5-12", seen="a key that is good for one project, and for all", shows_in=KEYS)
-class ScopeMistaken(Keys):
+class ScopeMistaken(ApiKeys):
     """A key opens every project where it should open its own alone, and its own alone where it
     should open all.
     """
 
     @classmethod
     def of(
-        cls, projects: Mapping[str, Sequence[str]], dialect: Dialect, refusals: Refusals
-    ) -> Keys:
+        cls, projects: Mapping[str, Sequence[str]], dialect: Dialect, errors: ErrorResponses
+    ) -> ApiKeys:
         """Keys of another scope."""
         right = dialect.authentication.key_scope.value
         wrong = KeyScope.PROJECT if right is KeyScope.ACCOUNT else KeyScope.ACCOUNT
-        return super().of(projects, mistaken(dialect, "authentication.key_scope", wrong), refusals)
+        return super().of(projects, mistaken(dialect, "authentication.key_scope", wrong), errors)
 
 
 @fault("4-1", shows_in=KEYS)
-class UnknownProjectIsAMistake(Refusals):
+class UnknownProjectIsAMistake(ErrorResponses):
     """A request for a project that does not exist is answered like one that is too slow."""
 
-    def unknown_project(self) -> Refusal:
+    def unknown_project(self) -> ApiError:
         """Another status."""
-        return replace(self.slow(), last=False)
+        return replace(self.slow(), close_connection=False)

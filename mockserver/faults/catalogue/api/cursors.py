@@ -5,9 +5,9 @@ from typing import Any, Final
 
 import msgspec
 
-from hookproof.mockserver.api.paging import Page, Pager, Query
-from hookproof.mockserver.api.request_pipeline import Api
-from hookproof.mockserver.api.service import Call, Reply
+from hookproof.mockserver.api.paging import ListPage, Pager, Query
+from hookproof.mockserver.api.request_pipeline import RequestPipeline
+from hookproof.mockserver.api.service import OperationCall, OperationResult
 from hookproof.mockserver.faults.catalogue.api.paging import Repaged, SpacedCursor, opaque, told
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_responses import LISTS, Object
@@ -20,7 +20,7 @@ SHOWN: Final = ("paging",)
 class PrevCursorAsNumber(Repaged):
     """The cursor of the page before is a number."""
 
-    def changed(self, page: Page, query: Query) -> Page:
+    def changed(self, page: ListPage, query: Query) -> ListPage:
         """The place of the row."""
         return (
             told(page, prev_page_cursor=page.rows[0][0])
@@ -33,7 +33,7 @@ class PrevCursorAsNumber(Repaged):
 class PrevCursorAsList(Repaged):
     """The cursor of the page before a page in ascending order is a list."""
 
-    def changed(self, page: Page, query: Query) -> Page:
+    def changed(self, page: ListPage, query: Query) -> ListPage:
         """A list with the cursor in it."""
         cursor = page.pagination["prev_page_cursor"]
         return told(page, prev_page_cursor=[cursor]) if cursor and query.ascending else page
@@ -43,7 +43,7 @@ class PrevCursorAsList(Repaged):
 class NextCursorAsList(Repaged):
     """The cursor of the page that follows a page in ascending order is a list."""
 
-    def changed(self, page: Page, query: Query) -> Page:
+    def changed(self, page: ListPage, query: Query) -> ListPage:
         """A list with the cursor in it."""
         cursor = page.pagination["next_page_cursor"]
         return told(page, next_page_cursor=[cursor]) if cursor and query.ascending else page
@@ -53,7 +53,7 @@ class NextCursorAsList(Repaged):
 class FirstPageClaimsPrevious(Repaged):
     """The first page claims a previous one if another one follows it."""
 
-    def changed(self, page: Page, query: Query) -> Page:
+    def changed(self, page: ListPage, query: Query) -> ListPage:
         """True for both."""
         return told(
             page, has_prev_page=page.pagination["has_prev_page"] or page.pagination["has_next_page"]
@@ -64,7 +64,7 @@ class FirstPageClaimsPrevious(Repaged):
 class CursorInCapitals(SpacedCursor):
     """A cursor is an identifier in capitals, which finds its resource all the same."""
 
-    def spoilt_data(self, call: Call, data: Object) -> Object:
+    def spoilt_data(self, call: OperationCall, data: Object) -> Object:
         """Capitals."""
         spaced = super().spoilt_data(call, data)
         names = ("next_page_cursor", "prev_page_cursor")
@@ -75,8 +75,8 @@ class CursorInCapitals(SpacedCursor):
         }
         return {**data, "pagination": {**data["pagination"], **cursors}}
 
-    def _parameters(self, query: str) -> dict[str, list[str]]:
-        given = super()._parameters(query)
+    def _parse_query(self, query: str) -> dict[str, list[str]]:
+        given = super()._parse_query(query)
         return {
             name: [one.lower() for one in values] if "cursor" in name else values
             for name, values in given.items()
@@ -90,22 +90,22 @@ class DescRefused(Pager):
     def query(self, project: str, parameters: Mapping[str, list[str]]) -> Query:
         """Not what is said anyway."""
         if parameters.get("sort") == ["DESC"]:
-            raise self._refusals.invalid("sort: is ASC or not given")
+            raise self._errors.invalid("sort: is ASC or not given")
         return super().query(project, parameters)
 
 
 @fault("4.4-2", "4.7-2", shows_in=SHOWN)
-class SecondPageIsCreated(Api):
+class SecondPageIsCreated(RequestPipeline):
     """A page that a cursor leads to is answered with the status of a creation."""
 
-    def _perform(self, call: Call) -> Reply:
+    def _perform(self, call: OperationCall) -> OperationResult:
         reply = super()._perform(call)
         if call.operation.operation_id not in LISTS or not {
             "next_page_cursor",
             "prev_page_cursor",
         } & set(call.query):
             return reply
-        return Reply(
+        return OperationResult(
             status=self._contract.operations["createEndpoint"].success.value, body=reply.body
         )
 
@@ -120,7 +120,7 @@ class PagesByCounting(Pager):
         super().__init__(*given, **further)
         self._counted: dict[Hashable, int] = {}
 
-    def page(self, project: str, query: Query) -> Page:
+    def page(self, project: str, query: Query) -> ListPage:
         """The page that begins so many rows from the start of the list, where the number is known."""
         if query.backwards:
             return super().page(project, query)
@@ -131,7 +131,7 @@ class PagesByCounting(Pager):
         )
         page = super().page(project, self._shifted(project, query, before) if before else query)
         if page.rows:
-            last = self._listing.beside(page.rows[-1][0])
+            last = self._listing.position_of(page.rows[-1][0])
             self._counted[self._place(project, query, last)] = before + len(page.rows)
         return page
 
@@ -145,7 +145,7 @@ class PagesByCounting(Pager):
                 limit=before,
             )
         )
-        return msgspec.structs.replace(query, start=self._listing.beside(rows[-1][0]))
+        return msgspec.structs.replace(query, start=self._listing.position_of(rows[-1][0]))
 
     @staticmethod
     def _place(project: str, query: Query, position: Position) -> Hashable:

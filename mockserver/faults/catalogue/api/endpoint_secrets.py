@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import msgspec
 
 from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
-from hookproof.mockserver.api.serialization.envelope import Wire
-from hookproof.mockserver.api.service import Call
-from hookproof.mockserver.api.signing_secrets import SigningSecrets
+from hookproof.mockserver.api.serialization.response_serializer import ResponseSerializer
+from hookproof.mockserver.api.service import OperationCall
+from hookproof.mockserver.api.signing_secrets import SecretSource
 from hookproof.mockserver.faults.catalogue.api.endpoints import SentOtherwise
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_responses import (
@@ -21,7 +21,7 @@ from hookproof.mockserver.faults.support.altered_responses import (
     SpoiltAnswers,
 )
 from hookproof.mockserver.faults.support.misread_dialect import mistaken
-from hookproof.mockserver.store.endpoints import NewEndpoint, StoredSecret, decoded_secrets
+from hookproof.mockserver.store.endpoints import NewEndpoint, StoredSecret, decode_secrets
 from hookproof.spec.contract.service_contract import Contract
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import SecretDisplay
@@ -35,7 +35,7 @@ class CertificateInOneLine(SpoiltAnswers):
 
     operations = ON_ENDPOINTS
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """One line."""
         shown = resource.get("mtls_client_cert") or {}
         if not shown.get("client_cert"):
@@ -52,7 +52,7 @@ class SecretsNotShownAtCreation(SpoiltAnswers):
 
     operations = (CREATE_ENDPOINT,)
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """None."""
         return {**resource, "secrets": []}
 
@@ -64,34 +64,34 @@ class SecretsNotShownAtCreation(SpoiltAnswers):
     also=["2.3-9", "4.3-2", "4.3-3", "4.3-5", "4.3-6", "4.3-7", "6-6", "6-7", "6-8", "6-9", "6-10"],
     shows_in=["round_trip", "roll_answers"],
 )
-class GivenSecretReplaced(SigningSecrets):
+class GivenSecretReplaced(SecretSource):
     """A secret is made by the service although one was given."""
 
     def choose(self, given: str | None) -> str:
         """A new one, always."""
-        return self.generated()
+        return self.generate()
 
 
 @fault("2.3-13", "4.3-19", shows_in=["round_trip", "roll_answers"])
-class ShortSecrets(SigningSecrets):
+class ShortSecrets(SecretSource):
     """A secret that the service makes has a quarter of its length."""
 
-    def generated(self) -> str:
+    def generate(self) -> str:
         """A part of one."""
-        rest = super().generated().removeprefix(self.rules.prefix)
+        rest = super().generate().removeprefix(self.rules.prefix)
         return self.rules.prefix + rest[: len(rest) // 16 * 4]
 
 
 @fault("2.3-14", seen="a default secret that was never changed", shows_in=SHOWN)
-class OneSecretForAll(SigningSecrets):
+class OneSecretForAll(SecretSource):
     """Every secret that the service makes is the same."""
 
     made: ClassVar[list[str]] = []
 
-    def generated(self) -> str:
+    def generate(self) -> str:
         """The first one, again."""
         if not self.made:
-            self.made.append(super().generated())
+            self.made.append(super().generate())
         return self.made[0]
 
 
@@ -99,10 +99,10 @@ class OneSecretForAll(SigningSecrets):
 class OtherSecretFormsRefused(EndpointHandlers):
     """A secret that is not in the dialect's form is refused where it should be replaced."""
 
-    def _secret(self, given: str | None, created_at: str) -> StoredSecret:
-        if given and not self._service.secrets.takes(given):
-            raise self._service.refusals.invalid("/secret: has another form")
-        return super()._secret(given, created_at)
+    def _create_secret(self, given: str | None, created_at: str) -> StoredSecret:
+        if given and not self._service.secrets.accepts(given):
+            raise self._service.errors.invalid("/secret: has another form")
+        return super()._create_secret(given, created_at)
 
 
 @fault("2.4-2", "2.9-13", "4.3-13", shows_in=["roll_answers"])
@@ -111,14 +111,14 @@ class SecretsWithOneUid(SpoiltAnswers):
 
     operations = (GET_ENDPOINT,)
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """One uid."""
         newest = resource["secrets"][-1]["uid"]
         return {**resource, "secrets": [{**one, "uid": newest} for one in resource["secrets"]]}
 
 
 @fault("2.4-4", "4.2-6", also=["4.3-13"], shows_in=SHOWN)
-class SecretsShownElsewhere(Wire):
+class SecretsShownElsewhere(ResponseSerializer):
     """Secret values are masked where the dialect shows them, and shown where it masks them."""
 
     def __init__(self, contract: Contract, dialect: Dialect) -> None:
@@ -131,9 +131,9 @@ class SecretsShownElsewhere(Wire):
 class FreshSecretExpires(EndpointHandlers):
     """The secret of a new endpoint shows an expires_at."""
 
-    def _new(self, project: str, body: Mapping[str, Any], now: float) -> NewEndpoint:
-        new = super()._new(project, body, now)
-        (secret,) = decoded_secrets(new.secrets)
+    def _build_endpoint(self, project: str, body: Mapping[str, Any], now: float) -> NewEndpoint:
+        new = super()._build_endpoint(project, body, now)
+        (secret,) = decode_secrets(new.secrets)
         shown = msgspec.structs.replace(secret, expires_at=self._service.timestamp(now + 86400))
         return new._replace(secrets=msgspec.json.encode([shown]))
 
@@ -144,7 +144,7 @@ class AuthenticationTypeForgotten(SpoiltAnswers):
 
     operations = (CREATE_ENDPOINT,)
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """No type."""
         shown = resource.get("authentication")
         return {**resource, "authentication": {**shown, "type": None}} if shown else resource
@@ -180,7 +180,7 @@ class UserNameMasked(SpoiltAnswers):
 
     operations = ON_ENDPOINTS
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """Stars."""
         shown = resource.get("authentication")
         if not shown or not shown.get("basic_auth"):
@@ -190,10 +190,10 @@ class UserNameMasked(SpoiltAnswers):
 
 
 @fault("2.5-13", shows_in=SHOWN, where=lambda dialect: bool(dialect.representation.masked))
-class CredentialsShown(Wire):
+class CredentialsShown(ResponseSerializer):
     """Credentials are shown in clear."""
 
-    def masked(self, document: dict[str, Any]) -> dict[str, Any]:
+    def mask_credentials(self, document: dict[str, Any]) -> dict[str, Any]:
         """Nothing masked."""
         return document
 
@@ -204,7 +204,7 @@ class SecretsFetchedWithNewUids(SpoiltAnswers):
 
     operations = (GET_ENDPOINT,)
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """The endpoint's own uid in place of each."""
         return {
             **resource,

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
-from hookproof.mockserver.api.serialization.envelope import Wire
-from hookproof.mockserver.api.service import Call, Reply, Service
+from hookproof.mockserver.api.serialization.response_serializer import ResponseSerializer
+from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_responses import (
     CREATE_ENDPOINT,
@@ -21,7 +21,7 @@ from hookproof.mockserver.faults.support.altered_responses import (
     given,
 )
 from hookproof.mockserver.faults.support.misread_dialect import mistaken
-from hookproof.mockserver.store.endpoints import EndpointRow, Endpoints, NewEndpoint
+from hookproof.mockserver.store.endpoints import EndpointRow, EndpointTable, NewEndpoint
 from hookproof.spec.contract.service_contract import Contract
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import AppIdMeaning, OnInput
@@ -32,8 +32,8 @@ SHOWN = ("round_trip",)
 class SentOtherwise(EndpointHandlers):
     """Creates another endpoint than was asked for."""
 
-    def _new(self, project: str, body: Mapping[str, Any], now: float) -> NewEndpoint:
-        return super()._new(project, self.taken(body), now)
+    def _build_endpoint(self, project: str, body: Mapping[str, Any], now: float) -> NewEndpoint:
+        return super()._build_endpoint(project, self.taken(body), now)
 
     def taken(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """The body as it is understood."""
@@ -130,7 +130,7 @@ class AdvancedNotShown(SpoiltAnswers):
 
     operations = ON_ENDPOINTS
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """False."""
         return {**resource, "advanced_signatures": False}
 
@@ -143,7 +143,7 @@ class DurationsInAnotherUnit(SpoiltAnswers):
 
     operations = ON_ENDPOINTS
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """Another unit."""
         durations = ("http_timeout", "rate_limit_duration")
         return {
@@ -158,7 +158,7 @@ class RateLimitOffByOne(SpoiltAnswers):
 
     operations = ON_ENDPOINTS
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """One less."""
         return (
             {**resource, "rate_limit": resource["rate_limit"] - 1}
@@ -183,7 +183,7 @@ class UidForgotten(SpoiltAnswers):
 
     operations = (CREATE_ENDPOINT,)
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """No uid."""
         return {**resource, "uid": ""} if given(call.body, "description") else resource
 
@@ -203,7 +203,7 @@ class UidOfTheOwner(SpoiltAnswers):
     operations = (CREATE_ENDPOINT,)
     first: ClassVar[dict[str, str]] = {}
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """The first one's uid."""
         owner = resource.get("owner_id")
         return (
@@ -219,7 +219,7 @@ class UrlShownAsHttp(SpoiltAnswers):
 
     operations = (GET_ENDPOINT,)
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """Less secure."""
         return {**resource, "url": f"http{resource['url'][5:]}"}
 
@@ -230,13 +230,13 @@ class CountFromMinusOne(SpoiltAnswers):
 
     operations = ON_ENDPOINTS
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """One less."""
         return {**resource, "events": resource["events"] - 1}
 
 
 @fault("3-1", "3-2", seen="a flag that is read the wrong way round", shows_in=SHOWN)
-class StatusReversed(Wire):
+class StatusReversed(ResponseSerializer):
     """An active endpoint shows the word for a disabled one, and the other way round."""
 
     def __init__(self, contract: Contract, dialect: Dialect) -> None:
@@ -248,15 +248,15 @@ class StatusReversed(Wire):
 class ExplicitFalseRefused(EndpointHandlers):
     """An endpoint with is_disabled false is refused: the value is taken for none."""
 
-    def create(self, call: Call) -> Reply:
+    def create(self, call: OperationCall) -> OperationResult:
         """Only what is true counts as given."""
         if call.body.get("is_disabled") is False:
-            raise self._service.refusals.invalid("/is_disabled: is required")
+            raise self._service.errors.invalid("/is_disabled: is required")
         return super().create(call)
 
 
 @fault("4.2-4", also=["4.3-10"], shows_in=SHOWN)
-class LatestFetched(Endpoints):
+class LatestFetched(EndpointTable):
     """Fetching an endpoint answers with the latest one of its owner."""
 
     def find(self, project: str, uid: str) -> EndpointRow | None:
@@ -264,7 +264,7 @@ class LatestFetched(Endpoints):
         found = super().find(project, uid)
         if found is None or found.owner_id is None:
             return found
-        return self.owned(project, [found.owner_id])[-1]
+        return self.find_owned(project, [found.owner_id])[-1]
 
 
 @fault("2.9-3", "4.2-5", also=["4.3-11"], shows_in=SHOWN)
@@ -273,7 +273,7 @@ class DescriptionNotStored(SpoiltAnswers):
 
     operations = (GET_ENDPOINT,)
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """None."""
         return {**resource, "description": None}
 
@@ -282,10 +282,10 @@ class DescriptionNotStored(SpoiltAnswers):
 class AppIdRefused(EndpointHandlers):
     """An endpoint with the deprecated appID is refused."""
 
-    def create(self, call: Call) -> Reply:
+    def create(self, call: OperationCall) -> OperationResult:
         """No appID any more."""
         if "appID" in call.body:
-            raise self._service.refusals.invalid("/appID: is deprecated")
+            raise self._service.errors.invalid("/appID: is deprecated")
         return super().create(call)
 
 
@@ -327,7 +327,7 @@ class GivenTimesShown(SpoiltAnswers):
 
     operations = (CREATE_ENDPOINT, "updatePortalLink", "createBroadcastEvent")
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Json:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Json:
         """What was sent."""
         return {
             **resource,

@@ -7,12 +7,12 @@ from typing import Any, Final
 import msgspec
 
 from hookproof.mockserver.api.handlers.events import EventHandlers
-from hookproof.mockserver.api.service import Call, Reply, Service
+from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_responses import BROADCAST, Object, SpoiltAnswers
 from hookproof.mockserver.faults.support.misread_dialect import mistaken
 from hookproof.mockserver.store.endpoints import EndpointRow
-from hookproof.mockserver.store.events import EventRow, Events, NewEvent
+from hookproof.mockserver.store.events import EventRow, EventTable, NewEvent
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import Duplicate
 
@@ -35,7 +35,7 @@ class SpoiltEvents(SpoiltAnswers):
 class EventWithoutUid(SpoiltEvents):
     """An event has an empty uid."""
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """None."""
         return {**resource, "uid": ""}
 
@@ -44,7 +44,7 @@ class EventWithoutUid(SpoiltEvents):
 class DataAsText(SpoiltEvents):
     """The data of an event is a text."""
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """The raw text."""
         return {**resource, "data": resource["raw"]}
 
@@ -53,7 +53,7 @@ class DataAsText(SpoiltEvents):
 class SignedBytes(SpoiltEvents):
     """The bytes in an event's data go from -128 to 127."""
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """Half of them negative."""
         return {**resource, "data": [one - 256 if one >> 7 else one for one in resource["data"]]}
 
@@ -62,7 +62,7 @@ class SignedBytes(SpoiltEvents):
 class NullsDropped(SpoiltEvents):
     """Null members are missing in the data of an event."""
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """Without them."""
         kept = _without_null(msgspec.json.decode(resource["raw"]))
         return {**resource, "data": list(msgspec.json.encode(kept))}
@@ -78,7 +78,7 @@ def _without_null(value: Any) -> Any:
 class OwnHeadersAlone(SpoiltEvents):
     """The headers of an event hold the service's own alone."""
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """Another set."""
         return {**resource, "headers": {"Content-Type": "application/json"}}
 
@@ -89,7 +89,7 @@ class RecordsOfTheFirst(SpoiltEvents):
     endpoints.
     """
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """One record."""
         records = resource["endpoint_metadata"]
         return {**resource, "endpoint_metadata": [records[0]] * len(records) if records else []}
@@ -99,7 +99,7 @@ class RecordsOfTheFirst(SpoiltEvents):
 class TargetsForgotten(SpoiltEvents):
     """An event that reaches several endpoints names the first of them alone."""
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """One."""
         return {**resource, "endpoints": resource["endpoints"][:1]}
 
@@ -108,7 +108,7 @@ class TargetsForgotten(SpoiltEvents):
 class TargetsOfAll(SpoiltEvents):
     """An event that reaches several endpoints names and shows the first two alone."""
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """Two."""
         return {
             **resource,
@@ -120,7 +120,7 @@ class TargetsOfAll(SpoiltEvents):
 class TypeAndKeyInCapitals(SpoiltEvents):
     """An event shows its event_type and its idempotency_key in capitals."""
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """Other texts."""
         names = [name for name in ("event_type", "idempotency_key") if resource.get(name)]
         return {**resource, **{name: resource[name].upper() for name in names}}
@@ -130,10 +130,10 @@ class TypeAndKeyInCapitals(SpoiltEvents):
 class AcknowledgedAtRefused(EventHandlers):
     """A broadcast with acknowledged_at is refused."""
 
-    def create_broadcast(self, call: Call) -> Reply:
+    def create_broadcast(self, call: OperationCall) -> OperationResult:
         """Not with it."""
         if "acknowledged_at" in call.body:
-            raise self._service.refusals.invalid("/acknowledged_at: is set by the service")
+            raise self._service.errors.invalid("/acknowledged_at: is set by the service")
         return super().create_broadcast(call)
 
 
@@ -141,10 +141,10 @@ class AcknowledgedAtRefused(EventHandlers):
 class EmptyDataRefused(EventHandlers):
     """A broadcast whose data is an empty object is refused."""
 
-    def create_broadcast(self, call: Call) -> Reply:
+    def create_broadcast(self, call: OperationCall) -> OperationResult:
         """Not without a member."""
         if call.payload == b"{}":
-            raise self._service.refusals.invalid("/data: is required")
+            raise self._service.errors.invalid("/data: is required")
         return super().create_broadcast(call)
 
 
@@ -152,7 +152,7 @@ class EmptyDataRefused(EventHandlers):
 class StatusAsNumber(SpoiltEvents):
     """The status of an event is a number."""
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """The place in a list of states."""
         return {**resource, "status": 1}
 
@@ -161,7 +161,7 @@ class StatusAsNumber(SpoiltEvents):
 class StatusOfAnEndpoint(SpoiltEvents):
     """A created event shows the status of an endpoint that is disabled."""
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """Another word."""
         return {**resource, "status": f"{resource['status']}ed"}
 
@@ -170,7 +170,7 @@ class StatusOfAnEndpoint(SpoiltEvents):
 class FlagInWords(SpoiltEvents):
     """is_duplicate_event is a text."""
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """A text."""
         return {**resource, "is_duplicate_event": str(resource["is_duplicate_event"]).lower()}
 
@@ -183,7 +183,7 @@ class FlagInWords(SpoiltEvents):
 class KeylessFlagged(SpoiltEvents):
     """An event without an idempotency_key is flagged as a duplicate."""
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """Whatever has none."""
         return (
             resource
@@ -196,7 +196,7 @@ class KeylessFlagged(SpoiltEvents):
 class KeyedFlagged(SpoiltEvents):
     """Every event with an idempotency_key is flagged as a duplicate."""
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """Whatever has one."""
         return (
             {**resource, "is_duplicate_event": True}
@@ -209,7 +209,7 @@ class KeyedFlagged(SpoiltEvents):
 class UidOfTheProject(SpoiltEvents):
     """All events of a project have the same uid."""
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """That of their project."""
         return {
             **resource,
@@ -223,10 +223,10 @@ class UidOfTheProject(SpoiltEvents):
     seen="sent twice after the client timed out",
     shows_in=["idempotency", "repeats"],
 )
-class KeysForgotten(Events):
+class KeysForgotten(EventTable):
     """An idempotency_key is forgotten: its second event is a new one."""
 
-    def original(self, project: str, key: str) -> EventRow | None:
+    def find_original(self, project: str, key: str) -> EventRow | None:
         """Never."""
         return None
 
@@ -239,10 +239,10 @@ class KeysForgotten(Events):
 class DuplicateDelivered(EventHandlers):
     """A duplicate is answered as one, and delivered again."""
 
-    def create_broadcast(self, call: Call) -> Reply:
+    def create_broadcast(self, call: OperationCall) -> OperationResult:
         """Once more, without its key."""
         key = call.body.get("idempotency_key")
-        if key and self._service.events.original(call.project, key) is not None:
+        if key and self._service.events.find_original(call.project, key) is not None:
             body = {name: value for name, value in call.body.items() if name != "idempotency_key"}
             super().create_broadcast(msgspec.structs.replace(call, body=body))
         return super().create_broadcast(call)
@@ -272,7 +272,7 @@ class AlikeIsDuplicate(SpoiltEvents):
         super().__init__(*arguments, **further)
         self._known: set[str] = set()
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """Known data."""
         known = resource["raw"] in self._known
         self._known.add(resource["raw"])
@@ -280,10 +280,10 @@ class AlikeIsDuplicate(SpoiltEvents):
 
 
 @fault("1-3", "2.8-2", "4.8-12", seen="a unique index without the project", shows_in=KEYS)
-class KeysOfEveryProject(Events):
+class KeysOfEveryProject(EventTable):
     """An idempotency_key that another project has used makes a duplicate."""
 
-    def original(self, project: str, key: str) -> EventRow | None:
+    def find_original(self, project: str, key: str) -> EventRow | None:
         """Of any project."""
         statement = "SELECT payload, document FROM events WHERE original_key = ?"
         row = self._database.read(statement, (key,)).fetchone()
@@ -303,11 +303,11 @@ class KeylessDeliveredOnce(EventHandlers):
         super().__init__(service)
         self._sent: set[tuple[object, ...]] = set()
 
-    def alike(self, call: Call) -> tuple[object, ...]:
+    def alike(self, call: OperationCall) -> tuple[object, ...]:
         """What tells events apart."""
         return (call.project, call.payload)
 
-    def create_broadcast(self, call: Call) -> Reply:
+    def create_broadcast(self, call: OperationCall) -> OperationResult:
         """Taken in, and no more."""
         alike = self.alike(call)
         if call.body.get("idempotency_key"):
@@ -316,8 +316,8 @@ class KeylessDeliveredOnce(EventHandlers):
             self._sent.add(alike)
             return super().create_broadcast(call)
         shown = self._store(call, self._service.now(), [], original_key=None, duplicate=False)
-        body = self._service.wire.envelope("Event is accepted", shown)
-        return Reply(status=call.operation.success.value, body=body)
+        body = self._service.serializer.envelope("Event is accepted", shown)
+        return OperationResult(status=call.operation.success.value, body=body)
 
 
 @fault(
@@ -331,6 +331,6 @@ class SecondOfAKindDropped(KeylessDeliveredOnce):
     is delivered.
     """
 
-    def alike(self, call: Call) -> tuple[object, ...]:
+    def alike(self, call: OperationCall) -> tuple[object, ...]:
         """What tells events apart."""
         return (call.project, call.body.get("event_type"), len(call.payload or b""))

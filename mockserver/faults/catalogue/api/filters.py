@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import msgspec
 
-from hookproof.mockserver.api.paging import Page, Pager, Query
-from hookproof.mockserver.api.service import Call
+from hookproof.mockserver.api.paging import ListPage, Pager, Query
+from hookproof.mockserver.api.service import OperationCall
 from hookproof.mockserver.faults.catalogue.api.paging import Repaged
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_responses import (
@@ -43,7 +43,7 @@ class FiltersIgnored(Pager):
 class FiltersLeaveOutTheFirst(Repaged):
     """A filtered list lacks the first resource that matches."""
 
-    def changed(self, page: Page, query: Query) -> Page:
+    def changed(self, page: ListPage, query: Query) -> ListPage:
         """Without the first row of the first page."""
         if not query.filters or query.start is not None:
             return page
@@ -114,7 +114,7 @@ class SourceWithoutUid(SpoiltAnswers):
 
     operations = (LIST_SOURCES,)
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """Without one."""
         return {**resource, "uid": ""} if resource.get("pub_sub") else resource
 
@@ -125,7 +125,7 @@ class NestedWordsInCapitals(SpoiltAnswers):
 
     operations = (LIST_SOURCES,)
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """Other words."""
         members = {name: resource[name] for name in ("verifier", "pub_sub") if resource.get(name)}
         return {
@@ -140,7 +140,7 @@ class WordsInCapitals(SpoiltAnswers):
 
     operations = (LIST_SOURCES,)
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """Other words."""
         members = {name: resource[name] for name in ("type", "provider") if resource.get(name)}
         return {**resource, **{name: one.upper() for name, one in members.items()}}

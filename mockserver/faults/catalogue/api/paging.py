@@ -5,9 +5,9 @@ from typing import Any, Final
 
 import msgspec
 
-from hookproof.mockserver.api.errors import Refusals
-from hookproof.mockserver.api.paging import Page, Pager, Query
-from hookproof.mockserver.api.service import Call
+from hookproof.mockserver.api.errors import ErrorResponses
+from hookproof.mockserver.api.paging import ListPage, Pager, Query
+from hookproof.mockserver.api.service import OperationCall
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_responses import (
     LIST_SOURCES,
@@ -31,8 +31,10 @@ def opaque(dialect: Dialect) -> bool:
 class Misruled(Pager):
     """Pages by other rules than the dialect's."""
 
-    def __init__(self, listing: Listing, rules: Paging, refusals: Refusals, **further: Any) -> None:
-        super().__init__(listing, self.misread(rules), refusals, **further)
+    def __init__(
+        self, listing: Listing, rules: Paging, errors: ErrorResponses, **further: Any
+    ) -> None:
+        super().__init__(listing, self.misread(rules), errors, **further)
 
     def misread(self, rules: Paging) -> Paging:
         """The rules as they are understood."""
@@ -42,21 +44,21 @@ class Misruled(Pager):
 class Repaged(Pager):
     """Shows another page than was asked for, or says something else of it."""
 
-    def page(self, project: str, query: Query) -> Page:
+    def page(self, project: str, query: Query) -> ListPage:
         """The page, changed."""
         return self.changed(super().page(project, query), query)
 
-    def changed(self, page: Page, query: Query) -> Page:
+    def changed(self, page: ListPage, query: Query) -> ListPage:
         """Another page."""
         return page
 
 
-def told(page: Page, **members: Any) -> Page:
+def told(page: ListPage, **members: Any) -> ListPage:
     """A page with other members of its pagination object."""
     return msgspec.structs.replace(page, pagination={**page.pagination, **members})
 
 
-def reversed_page(page: Page) -> Page:
+def reversed_page(page: ListPage) -> ListPage:
     """A page back to front."""
     return msgspec.structs.replace(page, rows=page.rows[::-1])
 
@@ -67,7 +69,7 @@ class NullForEmpty(SpoiltAnswers):
 
     operations = LISTS
 
-    def spoilt_data(self, call: Call, data: Object) -> Object:
+    def spoilt_data(self, call: OperationCall, data: Object) -> Object:
         """Null."""
         return {**data, "content": data["content"] or None}
 
@@ -78,7 +80,7 @@ class PaginationBesides(SpoiltAnswers):
 
     operations = LISTS
 
-    def spoilt(self, call: Call, envelope: Object) -> Object:
+    def spoilt(self, call: OperationCall, envelope: Object) -> Object:
         """One level up."""
         data = dict(envelope["data"])
         return {**envelope, "pagination": data.pop("pagination"), "data": data}
@@ -96,7 +98,7 @@ class FlagsAsNumbers(SpoiltAnswers):
 
     operations = (LIST_SOURCES,)
 
-    def spoilt_data(self, call: Call, data: Object) -> Object:
+    def spoilt_data(self, call: OperationCall, data: Object) -> Object:
         """Numbers."""
         pagination = data["pagination"]
         flags = {name: int(pagination[name]) for name in ("has_next_page", "has_prev_page")}
@@ -107,7 +109,7 @@ class FlagsAsNumbers(SpoiltAnswers):
 class PerPageAsText(Repaged):
     """per_page is a text, as it was in the query."""
 
-    def changed(self, page: Page, query: Query) -> Page:
+    def changed(self, page: ListPage, query: Query) -> ListPage:
         """A text."""
         return told(page, per_page=str(query.per_page))
 
@@ -116,7 +118,7 @@ class PerPageAsText(Repaged):
 class CursorsAsNumbers(Repaged):
     """Cursors are numbers."""
 
-    def changed(self, page: Page, query: Query) -> Page:
+    def changed(self, page: ListPage, query: Query) -> ListPage:
         """The places of the rows."""
         names = ("next_page_cursor", "prev_page_cursor")
         return told(
@@ -141,7 +143,7 @@ class CursorsAsNumbers(Repaged):
 class OneRowTooMany(Pager):
     """A page holds the row after its last one too."""
 
-    def page(self, project: str, query: Query) -> Page:
+    def page(self, project: str, query: Query) -> ListPage:
         """One row more, and cursors as if it were not there."""
         page = super().page(project, query)
         more = super().page(project, msgspec.structs.replace(query, per_page=query.per_page + 1))
@@ -152,11 +154,13 @@ class OneRowTooMany(Pager):
 class FullPageClaimsNext(Repaged):
     """A page that is full claims a next one, the last one too."""
 
-    def changed(self, page: Page, query: Query) -> Page:
+    def changed(self, page: ListPage, query: Query) -> ListPage:
         """Full means more."""
         if len(page.rows) < query.per_page or page.pagination["has_next_page"] or query.backwards:
             return page
-        return told(page, has_next_page=True, next_page_cursor=self._cursor(page.rows[-1], query))
+        return told(
+            page, has_next_page=True, next_page_cursor=self._encode_cursor(page.rows[-1], query)
+        )
 
 
 @fault(
@@ -171,7 +175,7 @@ class FullPageClaimsNext(Repaged):
 class SecondPageIsLast(Repaged):
     """The second page claims no next one."""
 
-    def changed(self, page: Page, query: Query) -> Page:
+    def changed(self, page: ListPage, query: Query) -> ListPage:
         """Nothing after it."""
         if query.start is None or query.backwards:
             return page
@@ -182,7 +186,7 @@ class SecondPageIsLast(Repaged):
 class PreviousReversed(Repaged):
     """The first page claims a previous one, and the others claim none."""
 
-    def changed(self, page: Page, query: Query) -> Page:
+    def changed(self, page: ListPage, query: Query) -> ListPage:
         """The opposite."""
         return told(page, has_prev_page=not page.pagination["has_prev_page"])
 
@@ -193,7 +197,7 @@ class PreviousReversed(Repaged):
 class BackwardsPageReversed(Repaged):
     """A page that is reached backwards is in the opposite order."""
 
-    def changed(self, page: Page, query: Query) -> Page:
+    def changed(self, page: ListPage, query: Query) -> ListPage:
         """Back to front."""
         return reversed_page(page) if query.backwards and query.start else page
 
@@ -227,7 +231,7 @@ class CursorIncludesItsRow(Listing):
         back = Span(
             project=span.project,
             filters=span.filters,
-            start=self.beside(found[0][0]),
+            start=self.position_of(found[0][0]),
             upwards=not span.upwards,
             limit=1,
         )
@@ -261,7 +265,7 @@ class CursorSkipsARow(Listing):
 class SmallPagesReversed(Repaged):
     """Pages of two and three resources are in the opposite order."""
 
-    def changed(self, page: Page, query: Query) -> Page:
+    def changed(self, page: ListPage, query: Query) -> ListPage:
         """Back to front."""
         return reversed_page(page) if query.per_page in (2, 3) else page
 
@@ -272,7 +276,7 @@ class SpacedCursor(SpoiltAnswers):
 
     operations = LISTS
 
-    def spoilt_data(self, call: Call, data: Object) -> Object:
+    def spoilt_data(self, call: OperationCall, data: Object) -> Object:
         """A space before each."""
         names = ("next_page_cursor", "prev_page_cursor")
         pagination = data["pagination"]
@@ -284,10 +288,10 @@ class SpacedCursor(SpoiltAnswers):
             },
         }
 
-    def _parameters(self, query: str) -> dict[str, list[str]]:
+    def _parse_query(self, query: str) -> dict[str, list[str]]:
         return {
             name: [value.strip() for value in values]
-            for name, values in super()._parameters(query).items()
+            for name, values in super()._parse_query(query).items()
         }
 
 
@@ -406,6 +410,6 @@ class MaximumOffByOne(Misruled):
 class PerPageOfThePage(Repaged):
     """per_page is one less than the number of resources on the page."""
 
-    def changed(self, page: Page, query: Query) -> Page:
+    def changed(self, page: ListPage, query: Query) -> ListPage:
         """Another number."""
         return told(page, per_page=max(0, len(page.rows) - 1))

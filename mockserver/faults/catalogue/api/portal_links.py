@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from hookproof.mockserver.api.handlers.portal_links import PortalLinkHandlers
-from hookproof.mockserver.api.service import Call, Reply, Service
+from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_responses import (
     GET_PORTAL_LINK,
@@ -18,8 +18,8 @@ from hookproof.mockserver.faults.support.altered_responses import (
     SpoiltAnswers,
 )
 from hookproof.mockserver.faults.support.misread_dialect import mistaken
-from hookproof.mockserver.store.endpoints import EndpointRow, Endpoints
-from hookproof.mockserver.store.portal_links import PortalLinkRow, PortalLinks
+from hookproof.mockserver.store.endpoints import EndpointRow, EndpointTable
+from hookproof.mockserver.store.portal_links import PortalLinkRow, PortalLinkTable
 from hookproof.spec.dialect.vocabulary import PortalEndpointsMeaning
 
 SHOWN: Final = ("portal_links",)
@@ -38,34 +38,34 @@ class PortalLinksWithOneUid(SpoiltAnswers):
 
     operations = (LIST_PORTAL_LINKS,)
 
-    def spoilt_data(self, call: Call, data: Object) -> Object:
+    def spoilt_data(self, call: OperationCall, data: Object) -> Object:
         """The first one's."""
         *others, last = data["content"] or [{}]
         return {**data, "content": [*others, {**last, "uid": others[0]["uid"]} if others else last]}
 
 
 @fault("2.6-2", "2.6-4", also=["4.6-10"], seen="a join that keeps one row", shows_in=SHOWN)
-class OneEndpointPerOwner(Endpoints):
+class OneEndpointPerOwner(EndpointTable):
     """A portal link has only the first endpoint of its owner."""
 
-    def owned(self, project: str, owners: Iterable[str]) -> list[EndpointRow]:
+    def find_owned(self, project: str, owners: Iterable[str]) -> list[EndpointRow]:
         """The first of each owner."""
         return list(
-            {row.owner_id: row for row in reversed(super().owned(project, owners))}.values()
+            {row.owner_id: row for row in reversed(super().find_owned(project, owners))}.values()
         )
 
 
 @fault("2.6-3", "4.6-11", "9-4", shows_in=SHOWN)
-class EndpointsOfAnybody(Endpoints):
+class EndpointsOfAnybody(EndpointTable):
     """A portal link has every endpoint of its project that has an owner."""
 
-    def owned(self, project: str, owners: Iterable[str]) -> list[EndpointRow]:
+    def find_owned(self, project: str, owners: Iterable[str]) -> list[EndpointRow]:
         """Everybody's."""
         statement = (
             "SELECT DISTINCT owner_id FROM endpoints WHERE project = ? AND owner_id IS NOT NULL"
         )
         everybody = [owner for (owner,) in self._database.read(statement, (project,))]
-        rows = super().owned(project, everybody)
+        rows = super().find_owned(project, everybody)
         return [row._replace(owner_id=owner) for owner in list(owners) for row in rows]
 
 
@@ -77,10 +77,10 @@ class EndpointsOfTheFirstLook(PortalLinkHandlers):
         super().__init__(service)
         self._seen: dict[str, list[EndpointRow]] = {}
 
-    def _inherited(
+    def _find_inherited(
         self, project: str, owners: Collection[str]
     ) -> Mapping[str, Sequence[EndpointRow]]:
-        for owner, rows in super()._inherited(project, owners).items():
+        for owner, rows in super()._find_inherited(project, owners).items():
             self._seen.setdefault(owner, list(rows))
         return {owner: self._seen.get(owner, []) for owner in owners}
 
@@ -91,7 +91,7 @@ class CountOffByOne(SpoiltAnswers):
 
     operations = ON_PORTAL_LINKS
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """One more."""
         count = resource["endpoint_count"]
         return {**resource, "endpoint_count": count + 1 if count else 0}
@@ -103,7 +103,7 @@ class StaleMetadata(SpoiltAnswers):
 
     operations = ON_PORTAL_LINKS
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """The uid in place of the name."""
         records = [{**one, "name": one["uid"]} for one in resource["endpoints_metadata"]]
         return {**resource, "endpoints_metadata": records}
@@ -115,7 +115,7 @@ class ListedManageable(SpoiltAnswers):
 
     operations = (LIST_PORTAL_LINKS,)
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """True."""
         return {**resource, "can_manage_endpoint": True}
 
@@ -126,7 +126,7 @@ class IdentifiersOfNobody(SpoiltAnswers):
 
     operations = (GET_PORTAL_LINK,)
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """One more."""
         return {**resource, "endpoints": [*resource["endpoints"], resource["uid"]]}
 
@@ -137,7 +137,7 @@ class AuthTypeInCapitals(SpoiltAnswers):
 
     operations = (LIST_PORTAL_LINKS,)
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """Another word."""
         return {**resource, "auth_type": resource["auth_type"].upper()}
 
@@ -150,7 +150,7 @@ class OwnedNotListed(SpoiltAnswers):
 
     operations = (LIST_PORTAL_LINKS,)
 
-    def spoilt_data(self, call: Call, data: Object) -> Object:
+    def spoilt_data(self, call: OperationCall, data: Object) -> Object:
         """Those without."""
         return {
             **data,
@@ -159,7 +159,7 @@ class OwnedNotListed(SpoiltAnswers):
 
 
 @fault("4.5-4", "4.6-4", "4.6-12", shows_in=SHOWN)
-class FirstRetrieved(PortalLinks):
+class FirstRetrieved(PortalLinkTable):
     """Retrieving a portal link answers with the first one of the project."""
 
     def find(self, project: str, uid: str) -> PortalLinkRow | None:
@@ -172,8 +172,8 @@ class FirstRetrieved(PortalLinks):
 class UnderstoodOtherwise(PortalLinkHandlers):
     """Updates a portal link otherwise than it was asked to."""
 
-    def _changed(self, row: PortalLinkRow, body: Mapping[str, Any]) -> dict[str, Any]:
-        return super()._changed(row, self.understood(row, body))
+    def _apply_update(self, row: PortalLinkRow, body: Mapping[str, Any]) -> dict[str, Any]:
+        return super()._apply_update(row, self.understood(row, body))
 
     def understood(self, row: PortalLinkRow, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """The body as it is understood."""
@@ -222,7 +222,7 @@ class AnswerOfAnother(SpoiltAnswers):
 
     operations = (UPDATE_PORTAL_LINK,)
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """Another uid."""
         return {**resource, "uid": resource["token"]}
 
@@ -237,11 +237,11 @@ class AnswerOfAnother(SpoiltAnswers):
 class UpdateNotStored(PortalLinkHandlers):
     """The answer to an update shows the new name, and it is not stored."""
 
-    def update(self, call: Call) -> Reply:
+    def update(self, call: OperationCall) -> OperationResult:
         """Changed back at once."""
-        name = msgspec.json.decode(self._found(call).document)["name"]
+        name = msgspec.json.decode(self._find(call).document)["name"]
         reply = super().update(call)
-        row = self._found(call)
+        row = self._find(call)
         record = {**msgspec.json.decode(row.document), "name": name}
         self._service.portal_links.replace(
             row._replace(document=msgspec.json.encode(record)), name=name
@@ -265,7 +265,7 @@ class LaterUpdatesNotStored(UpdateNotStored):
         super().__init__(service)
         self._updated: set[tuple[str, str]] = set()
 
-    def update(self, call: Call) -> Reply:
+    def update(self, call: OperationCall) -> OperationResult:
         """Stored once."""
         if (call.project, call.target) in self._updated:
             return super().update(call)
@@ -274,7 +274,7 @@ class LaterUpdatesNotStored(UpdateNotStored):
 
 
 @fault("4.6-12", also=["2.6-7"], seen="an UPDATE whose WHERE is too wide", shows_in=SHOWN)
-class NeighboursUpdated(PortalLinks):
+class NeighboursUpdated(PortalLinkTable):
     """An update of one portal link changes the names of all in its project."""
 
     def replace(self, row: PortalLinkRow, *, name: str) -> None:
@@ -291,8 +291,8 @@ class NeighboursUpdated(PortalLinks):
 class UpdatedAtBack(PortalLinkHandlers):
     """An update sets updated_at to an hour before it."""
 
-    def _changed(self, row: PortalLinkRow, body: Mapping[str, Any]) -> dict[str, Any]:
-        record = super()._changed(row, body)
+    def _apply_update(self, row: PortalLinkRow, body: Mapping[str, Any]) -> dict[str, Any]:
+        record = super()._apply_update(row, body)
         return {**record, "updated_at": self._service.timestamp(self._service.now() - 3600)}
 
 
@@ -300,10 +300,10 @@ class UpdatedAtBack(PortalLinkHandlers):
 class ListedEndpointsRefused(PortalLinkHandlers):
     """An update with the deprecated endpoints is refused."""
 
-    def update(self, call: Call) -> Reply:
+    def update(self, call: OperationCall) -> OperationResult:
         """No endpoints any more."""
         if "endpoints" in call.body:
-            raise self._service.refusals.invalid("/endpoints: is deprecated")
+            raise self._service.errors.invalid("/endpoints: is deprecated")
         return super().update(call)
 
 

@@ -7,16 +7,16 @@ import msgspec
 
 from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
 from hookproof.mockserver.api.handlers.portal_links import PortalLinkHandlers
-from hookproof.mockserver.api.service import Call, Reply
+from hookproof.mockserver.api.service import OperationCall, OperationResult
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_responses import (
     LIST_PORTAL_LINKS,
     Object,
     SpoiltAnswers,
 )
-from hookproof.mockserver.store.endpoints import EndpointRow, Endpoints
+from hookproof.mockserver.store.endpoints import EndpointRow, EndpointTable
 from hookproof.mockserver.store.keyset_paging import Listing, Span
-from hookproof.mockserver.store.portal_links import PortalLinkRow, PortalLinks
+from hookproof.mockserver.store.portal_links import PortalLinkRow, PortalLinkTable
 from hookproof.spec.dialect.model import Dialect
 
 ACROSS: Final = ("isolation",)
@@ -28,13 +28,13 @@ class ProjectOfTheList(SpoiltAnswers):
 
     operations = (LIST_PORTAL_LINKS,)
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """Another identifier."""
         return {**resource, "project_id": resource["uid"]}
 
 
 @fault("1-4", "1-5", "1-3", seen="a look-up by the identifier alone", shows_in=ACROSS)
-class EndpointsFoundAnywhere(Endpoints):
+class EndpointsFoundAnywhere(EndpointTable):
     """An endpoint is found through the path of every project."""
 
     def find(self, project: str, uid: str) -> EndpointRow | None:
@@ -44,7 +44,7 @@ class EndpointsFoundAnywhere(Endpoints):
 
 
 @fault("1-6", "1-7", "1-3", seen="one project reads another's portal links", shows_in=ACROSS)
-class PortalLinksFoundAnywhere(PortalLinks):
+class PortalLinksFoundAnywhere(PortalLinkTable):
     """A portal link is found through the path of every project."""
 
     def find(self, project: str, uid: str) -> PortalLinkRow | None:
@@ -75,17 +75,17 @@ class ListsOfTheFirstProject(Listing):
 
 
 @fault("1-10", shows_in=ACROSS)
-class OwnersOfEveryProject(Endpoints):
+class OwnersOfEveryProject(EndpointTable):
     """A portal link takes up endpoints of another project with the same owner_id."""
 
-    def owned(self, project: str, owners: Iterable[str]) -> list[EndpointRow]:
+    def find_owned(self, project: str, owners: Iterable[str]) -> list[EndpointRow]:
         """Of all projects."""
         projects = self._database.read("SELECT DISTINCT project FROM endpoints").fetchall()
         wanted = list(owners)
         return [
             row
             for (one,) in projects
-            for row in super(OwnersOfEveryProject, self).owned(one, wanted)
+            for row in super(OwnersOfEveryProject, self).find_owned(one, wanted)
         ]
 
 
@@ -108,15 +108,15 @@ class OwnersOfEveryProject(Endpoints):
     seen="a fan-out by owner alone",
     shows_in=["fan_out"],
 )
-class BroadcastsToEveryProject(Endpoints):
+class BroadcastsToEveryProject(EndpointTable):
     """A broadcast reaches the endpoints of every project."""
 
-    def reached(self, project: str, *, now: float, without_owner: bool) -> list[EndpointRow]:
+    def find_reached(self, project: str, *, now: float, without_owner: bool) -> list[EndpointRow]:
         """Of all projects."""
         projects = self._database.read("SELECT DISTINCT project FROM endpoints").fetchall()
         rows: list[EndpointRow] = []
         for (one,) in projects:
-            rows += super().reached(one, now=now, without_owner=without_owner)
+            rows += super().find_reached(one, now=now, without_owner=without_owner)
         return rows
 
 
@@ -126,7 +126,7 @@ def not_reached_by_broadcasts(dialect: Dialect) -> bool:
 
 
 @fault("1-3", "1-4", "1-5", shows_in=ACROSS, where=not_reached_by_broadcasts)
-class DisabledFoundAnywhere(Endpoints):
+class DisabledFoundAnywhere(EndpointTable):
     """A disabled endpoint is found through the path of every project."""
 
     def find(self, project: str, uid: str) -> EndpointRow | None:
@@ -141,7 +141,7 @@ class DisabledFoundAnywhere(Endpoints):
 class RolledAcrossAndRefused(EndpointHandlers):
     """A roll through the path of another project is refused, and done."""
 
-    def expire_secret(self, call: Call) -> Reply:
+    def expire_secret(self, call: OperationCall) -> OperationResult:
         """In its own project first."""
         row = self._service.database.read(
             "SELECT project FROM endpoints WHERE uid = ?", (call.target,)
@@ -155,7 +155,7 @@ class RolledAcrossAndRefused(EndpointHandlers):
 class UpdatedAcrossAndRefused(PortalLinkHandlers):
     """An update through the path of another project is refused, and done."""
 
-    def update(self, call: Call) -> Reply:
+    def update(self, call: OperationCall) -> OperationResult:
         """In its own project first."""
         row = self._service.database.read(
             "SELECT project FROM portal_links WHERE uid = ?", (call.target,)
@@ -169,7 +169,7 @@ class UpdatedAcrossAndRefused(PortalLinkHandlers):
 class PortalLinksRetrievedAnywhere(PortalLinkHandlers):
     """A portal link is retrieved through the path of every project, which it then shows as its own."""
 
-    def get(self, call: Call) -> Reply:
+    def get(self, call: OperationCall) -> OperationResult:
         """From its own project."""
         row = self._service.database.read(
             "SELECT project FROM portal_links WHERE uid = ?", (call.target,)
@@ -178,7 +178,7 @@ class PortalLinksRetrievedAnywhere(PortalLinkHandlers):
         here = found.body.replace(
             b'"project_id":"%b"' % row[0].encode(), b'"project_id":"%b"' % call.project.encode()
         )
-        return Reply(status=found.status, body=here)
+        return OperationResult(status=found.status, body=here)
 
 
 @fault(
@@ -208,9 +208,9 @@ class OwnersSharedWhenRetrieved(PortalLinkHandlers):
     one does not.
     """
 
-    def get(self, call: Call) -> Reply:
+    def get(self, call: OperationCall) -> OperationResult:
         """With those of everybody."""
-        found = self._found(call)
+        found = self._find(call)
         projects = [
             one
             for (one,) in self._service.database.read(
@@ -219,24 +219,28 @@ class OwnersSharedWhenRetrieved(PortalLinkHandlers):
         ]
         owners = [found.owner_id or ""]
         rows = [
-            row for project in projects for row in self._service.endpoints.owned(project, owners)
+            row
+            for project in projects
+            for row in self._service.endpoints.find_owned(project, owners)
         ]
-        wire = self._service.wire
-        return Reply(
+        serializer = self._service.serializer
+        return OperationResult(
             status=call.operation.success.value,
-            body=wire.envelope("Portal link is fetched", found.document[:-1] + wire.exposed(rows)),
+            body=serializer.envelope(
+                "Portal link is fetched", found.document[:-1] + serializer.exposed_endpoints(rows)
+            ),
         )
 
 
 @fault("1-11", seen="a fan-out by owner alone", shows_in=["fan_out"])
-class BroadcastsToNamesakes(Endpoints):
+class BroadcastsToNamesakes(EndpointTable):
     """A broadcast reaches the endpoints of other projects whose owner has an endpoint in its own."""
 
-    def reached(self, project: str, *, now: float, without_owner: bool) -> list[EndpointRow]:
+    def find_reached(self, project: str, *, now: float, without_owner: bool) -> list[EndpointRow]:
         """And their namesakes."""
-        own = super().reached(project, now=now, without_owner=without_owner)
+        own = super().find_reached(project, now=now, without_owner=without_owner)
         owners = [row.owner_id for row in own if row.owner_id is not None]
         others = self._database.read(
             "SELECT DISTINCT project FROM endpoints WHERE project <> ?", (project,)
         ).fetchall()
-        return [*own, *(row for (other,) in others for row in self.owned(other, owners))]
+        return [*own, *(row for (other,) in others for row in self.find_owned(other, owners))]

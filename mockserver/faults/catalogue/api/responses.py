@@ -5,10 +5,10 @@ said.
 from typing import Any, ClassVar
 
 from hookproof.mockserver.api.handlers.portal_links import PortalLinkHandlers
-from hookproof.mockserver.api.request_pipeline import Api
-from hookproof.mockserver.api.response import Answer
-from hookproof.mockserver.api.serialization.envelope import Wire
-from hookproof.mockserver.api.service import Call, Reply
+from hookproof.mockserver.api.request_pipeline import RequestPipeline
+from hookproof.mockserver.api.response import ApiResponse
+from hookproof.mockserver.api.serialization.response_serializer import ResponseSerializer
+from hookproof.mockserver.api.service import OperationCall, OperationResult
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_responses import (
     BROADCAST,
@@ -37,7 +37,7 @@ class BarePage(SpoiltAnswers):
 
     operations = (LIST_SOURCES,)
 
-    def spoilt(self, call: Call, envelope: Object) -> Json:
+    def spoilt(self, call: OperationCall, envelope: Object) -> Json:
         """The page alone."""
         return envelope["data"]
 
@@ -48,7 +48,7 @@ class NullMessage(SpoiltAnswers):
 
     operations = (GET_PORTAL_LINK,)
 
-    def spoilt(self, call: Call, envelope: Object) -> Json:
+    def spoilt(self, call: OperationCall, envelope: Object) -> Json:
         """No message."""
         return {**envelope, "message": None}
 
@@ -59,7 +59,7 @@ class StatusInWords(SpoiltAnswers):
 
     operations = (BROADCAST,)
 
-    def spoilt(self, call: Call, envelope: Object) -> Json:
+    def spoilt(self, call: OperationCall, envelope: Object) -> Json:
         """A word for a boolean."""
         return {**envelope, "status": "success"}
 
@@ -70,7 +70,7 @@ class SuccessFlaggedAsFailure(SpoiltAnswers):
 
     operations = (UPDATE_PORTAL_LINK,)
 
-    def spoilt(self, call: Call, envelope: Object) -> Json:
+    def spoilt(self, call: OperationCall, envelope: Object) -> Json:
         """The opposite."""
         return {**envelope, "status": False}
 
@@ -81,42 +81,44 @@ class StatusCodeAsData(SpoiltAnswers):
 
     operations = (LIST_SOURCES,)
 
-    def spoilt(self, call: Call, envelope: Object) -> Json:
+    def spoilt(self, call: OperationCall, envelope: Object) -> Json:
         """A number for a page."""
         return {**envelope, "data": call.operation.success.value}
 
 
 @fault("2.1-1", shows_in=["round_trip"])
-class TwoDocuments(Api):
+class TwoDocuments(RequestPipeline):
     """A fetched endpoint is followed by a second JSON document."""
 
-    def _perform(self, call: Call) -> Reply:
+    def _perform(self, call: OperationCall) -> OperationResult:
         reply = super()._perform(call)
         more = b"\n{}" if call.operation.operation_id == GET_ENDPOINT else b""
-        return Reply(status=reply.status, body=reply.body + more)
+        return OperationResult(status=reply.status, body=reply.body + more)
 
 
 @fault(
     "2.1-6", seen="a proxy that declares every body as plain text", shows_in=["broadcast_answers"]
 )
-class PlainText(Api):
+class PlainText(RequestPipeline):
     """JSON is declared as plain text."""
 
-    def _answered(self, reply: Reply) -> Answer:
-        return Answer(reply.status, reply.body, media_type="text/plain")
+    def _to_response(self, reply: OperationResult) -> ApiResponse:
+        return ApiResponse(reply.status, reply.body, media_type="text/plain")
 
 
-class AnsweredAs(Api):
+class AnsweredAs(RequestPipeline):
     """Answers some operations with the status that another one has."""
 
     instead: ClassVar[dict[str, str]] = {}
 
-    def _perform(self, call: Call) -> Reply:
+    def _perform(self, call: OperationCall) -> OperationResult:
         reply = super()._perform(call)
         other = self.instead.get(call.operation.operation_id)
         if other is None or reply.status != call.operation.success.value:
             return reply
-        return Reply(status=self._contract.operations[other].success.value, body=reply.body)
+        return OperationResult(
+            status=self._contract.operations[other].success.value, body=reply.body
+        )
 
 
 @fault("4.1-2", "4.8-2", also=["4.8-8"], shows_in=["round_trip", "broadcast_answers"])
@@ -150,7 +152,7 @@ class OkIsCreated(AnsweredAs):
 
 
 @fault("2.9-3", shows_in=["round_trip"])
-class OtherFormOfNoValue(Wire):
+class OtherFormOfNoValue(ResponseSerializer):
     """Fields without value are left out where the dialect shows null, and shown as null where it
     leaves them out.
     """
@@ -173,7 +175,7 @@ class CountAsText(SpoiltAnswers):
 
     operations = ON_ENDPOINTS
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """A text of digits."""
         return {**resource, "events": str(resource["events"])}
 
@@ -184,7 +186,7 @@ class EndpointCountAsText(SpoiltAnswers):
 
     operations = ON_PORTAL_LINKS
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """A text of digits."""
         return {**resource, "endpoint_count": str(resource["endpoint_count"])}
 
@@ -195,7 +197,7 @@ class HeadersInOneText(SpoiltAnswers):
 
     operations = (LIST_SOURCES,)
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """A text for a list."""
         return {
             **resource,
@@ -209,7 +211,7 @@ class MetadataAsObject(SpoiltAnswers):
 
     operations = (BROADCAST,)
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """An object for a text."""
         return {**resource, "metadata": {}}
 
@@ -224,7 +226,7 @@ class ZeroForNoTime(SpoiltAnswers):
 
     operations = ON_ENDPOINTS
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """A number for a text."""
         return _secrets_changed(resource, deleted_at=0)
 
@@ -235,7 +237,7 @@ class PrefixedIdentifier(SpoiltAnswers):
 
     operations = ON_ENDPOINTS
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """A word before each."""
         return {
             **resource,
@@ -251,7 +253,7 @@ class CutTimestamp(SpoiltAnswers):
 
     operations = ON_PORTAL_LINKS
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """Three characters less."""
         return {**resource, "updated_at": resource["updated_at"][:-3]}
 
@@ -262,7 +264,7 @@ class UpdatedBeforeCreated(SpoiltAnswers):
 
     operations = (LIST_PORTAL_LINKS, GET_PORTAL_LINK)
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """Digits, but for the first, are those of the epoch."""
         epoch = "".join("0" if one.isdigit() else one for one in resource["updated_at"])
         if resource["updated_at"] != resource["created_at"]:
@@ -279,6 +281,6 @@ class UpdatedBeforeCreated(SpoiltAnswers):
 class CreatedAgain(PortalLinkHandlers):
     """An update sets created_at anew."""
 
-    def _changed(self, row: Any, body: Any) -> dict[str, Any]:
-        record = super()._changed(row, body)
+    def _apply_update(self, row: Any, body: Any) -> dict[str, Any]:
+        record = super()._apply_update(row, body)
         return {**record, "created_at": record["updated_at"]}

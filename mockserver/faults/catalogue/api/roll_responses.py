@@ -6,7 +6,7 @@ from typing import ClassVar, Final
 import msgspec
 
 from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
-from hookproof.mockserver.api.service import Call, Reply
+from hookproof.mockserver.api.service import OperationCall, OperationResult
 from hookproof.mockserver.faults.catalogue.api.responses import AnsweredAs
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_responses import (
@@ -16,7 +16,7 @@ from hookproof.mockserver.faults.support.altered_responses import (
     Object,
     SpoiltAnswers,
 )
-from hookproof.mockserver.store.endpoints import Endpoints, StoredSecret
+from hookproof.mockserver.store.endpoints import EndpointTable, StoredSecret
 
 SHOWN: Final = ("roll_answers",)
 
@@ -25,10 +25,10 @@ SHOWN: Final = ("roll_answers",)
 class SecondRollRefused(EndpointHandlers):
     """A secret cannot be rolled while an older one still lives."""
 
-    def expire_secret(self, call: Call) -> Reply:
+    def expire_secret(self, call: OperationCall) -> OperationResult:
         """One roll at a time."""
-        if len(msgspec.json.decode(self._found(call).secrets)) > 1:
-            raise self._service.refusals.invalid("the last roll is not over")
+        if len(msgspec.json.decode(self._find(call).secrets)) > 1:
+            raise self._service.errors.invalid("the last roll is not over")
         return super().expire_secret(call)
 
 
@@ -45,7 +45,7 @@ class FailureRateAsText(SpoiltAnswers):
 
     operations = (ROLL,)
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """A text."""
         return {**resource, "failure_rate": f"{resource['failure_rate']} %"}
 
@@ -56,14 +56,14 @@ class RollAnswersOtherUid(SpoiltAnswers):
 
     operations = (ROLL,)
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """One character."""
         uid = resource["uid"]
         return {**resource, "uid": uid[:-1] + ("1" if uid.endswith("0") else "0")}
 
 
 @fault("4.3-11", seen="a form that is saved whole", shows_in=SHOWN)
-class RollTakesTheUrl(Endpoints):
+class RollTakesTheUrl(EndpointTable):
     """A roll sets the http_timeout of the endpoint to one second."""
 
     def roll(self, seq: int, secrets: Sequence[StoredSecret], *, updated_at: str) -> None:
@@ -81,7 +81,7 @@ class RollTakesTheUrl(Endpoints):
     seen="a key of the project in place of the endpoint's",
     shows_in=SHOWN,
 )
-class ProjectRolled(Endpoints):
+class ProjectRolled(EndpointTable):
     """A roll replaces the secrets of every endpoint of the project."""
 
     def roll(self, seq: int, secrets: Sequence[StoredSecret], *, updated_at: str) -> None:
@@ -99,7 +99,7 @@ class SecondSecretExpires(SpoiltAnswers):
 
     operations = (ROLL,)
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """That of the one before."""
         *older, newest = resource["secrets"]
         if len(older) < 2:
@@ -117,7 +117,7 @@ class LeftOutIsForEver(SpoiltAnswers):
 
     operations = (ROLL, GET_ENDPOINT)
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """None, unless one was asked for."""
         if "expiration" in call.body or call.operation.operation_id != ROLL:
             return resource

@@ -9,16 +9,16 @@ from typing import Any, Final
 import msgspec
 from aiohttp.web_request import BaseRequest
 
-from hookproof.mockserver.api.errors import Refusal, Refusals
-from hookproof.mockserver.api.errors import fault as server_fault
+from hookproof.mockserver.api.errors import ApiError, ErrorResponses
+from hookproof.mockserver.api.errors import internal_error as server_fault
 from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
 from hookproof.mockserver.api.handlers.portal_links import PortalLinkHandlers
 from hookproof.mockserver.api.paging import Pager, Query
-from hookproof.mockserver.api.request_pipeline import Api
-from hookproof.mockserver.api.response import Answer
-from hookproof.mockserver.api.service import Call, Reply
+from hookproof.mockserver.api.request_pipeline import RequestPipeline
+from hookproof.mockserver.api.response import ApiResponse
+from hookproof.mockserver.api.service import OperationCall, OperationResult
 from hookproof.mockserver.faults.registry import fault
-from hookproof.mockserver.store.endpoints import EndpointRow, Endpoints
+from hookproof.mockserver.store.endpoints import EndpointRow, EndpointTable
 from hookproof.spec.contract.service_contract import SchemaProblem
 from hookproof.spec.dialect.vocabulary import OnInput
 
@@ -26,7 +26,7 @@ MISTAKES: Final = ("refusals",)
 RAW: Final = ("hostile",)
 
 
-class Validating(Api):
+class Validating(RequestPipeline):
     """Finds other problems in a body than the contract does."""
 
     def _problems(self, operation_id: str, value: Any) -> Sequence[SchemaProblem]:
@@ -209,12 +209,12 @@ class UnknownFieldsTaken(Validating):
 
 
 @fault("7-2", shows_in=RAW)
-class MalformedIsTooLarge(Refusals):
+class MalformedIsTooLarge(ErrorResponses):
     """A body that is not JSON is answered like one that is too large."""
 
-    def malformed(self, message: str) -> Refusal:
+    def malformed(self, message: str) -> ApiError:
         """Another status."""
-        return replace(self.too_large(0), message=message, last=False)
+        return replace(self.too_large(0), message=message, close_connection=False)
 
 
 @fault(
@@ -234,10 +234,10 @@ class MalformedIsTooLarge(Refusals):
     "6-13",
     shows_in=[*MISTAKES, "paging", "custom_headers"],
 )
-class InvalidIsUnsupported(Refusals):
+class InvalidIsUnsupported(ErrorResponses):
     """A value that is not taken is answered like a media type that is not taken."""
 
-    def invalid(self, message: str) -> Refusal:
+    def invalid(self, message: str) -> ApiError:
         """Another status."""
         return self.unsupported_media_type(message)
 
@@ -250,46 +250,46 @@ class InvalidIsUnsupported(Refusals):
     seen="a missing row as a mistake in the request",
     shows_in=MISTAKES,
 )
-class UnknownIsInvalid(Refusals):
+class UnknownIsInvalid(ErrorResponses):
     """What does not exist is answered like a body that is not JSON."""
 
-    def unknown_resource(self, what: str) -> Refusal:
+    def unknown_resource(self, what: str) -> ApiError:
         """Another status."""
         return self.malformed(f"there is no such {what}")
 
 
 @fault("7-4", shows_in=RAW)
-class AnyMediaType(Api):
+class AnyMediaType(RequestPipeline):
     """A body is taken for JSON whatever it is declared as."""
 
-    def _refuse_other_media(self, request: BaseRequest, *, empty: bool) -> None:
+    def _require_json(self, request: BaseRequest, *, empty: bool) -> None:
         return
 
 
 @fault("7-5", "7-6", shows_in=RAW)
-class PathsAndMethodsSwapped(Refusals):
+class PathsAndMethodsSwapped(ErrorResponses):
     """An unknown path is answered like another method on a known one, and the other way round."""
 
-    def unknown_path(self) -> Refusal:
+    def unknown_path(self) -> ApiError:
         """The other status."""
         return super().method_not_allowed([])
 
-    def method_not_allowed(self, allowed: Sequence[str]) -> Refusal:
+    def method_not_allowed(self, allowed: Sequence[str]) -> ApiError:
         """The other status."""
         return super().unknown_path()
 
 
 @fault("7-7", shows_in=["unfinished"])
-class SlowIsUnknown(Refusals):
+class SlowIsUnknown(ErrorResponses):
     """A request that stops before its end is answered like one for what does not exist."""
 
-    def slow(self) -> Refusal:
+    def slow(self) -> ApiError:
         """Another status."""
-        return replace(self.unknown_resource("request"), last=True)
+        return replace(self.unknown_resource("request"), close_connection=True)
 
 
 @fault("8-14", "8-18", seen="no limit on a body", shows_in=["hostile", "unfinished"])
-class AnySize(Api):
+class AnySize(RequestPipeline):
     """A body of any size is taken in."""
 
     def __init__(self, *arguments: Any, limits: Any, **further: Any) -> None:
@@ -297,7 +297,7 @@ class AnySize(Api):
 
 
 @fault("8-15", seen="a limit of the proxy in front", shows_in=RAW)
-class HalfTheSize(Api):
+class HalfTheSize(RequestPipeline):
     """A body of more than half of the size limit is refused."""
 
     def __init__(self, *arguments: Any, limits: Any, **further: Any) -> None:
@@ -307,47 +307,47 @@ class HalfTheSize(Api):
 
 
 @fault("7-1", shows_in=MISTAKES)
-class ProblemDetails(Refusals):
+class ProblemDetails(ErrorResponses):
     """A refusal has a body and a content type that are not the dialect's."""
 
-    def answer(self, refusal: Refusal) -> Answer:
+    def response(self, refusal: ApiError) -> ApiResponse:
         """A list of errors."""
         body = msgspec.json.encode({"errors": [refusal.message]})
-        return Answer(
+        return ApiResponse(
             refusal.status,
             body,
             media_type="application/vnd.api+json",
             headers=refusal.headers,
-            last=refusal.last,
+            close_connection=refusal.close_connection,
         )
 
 
 @fault("7-8", "4.2-7", "4.3-20", seen="a null that nobody expected", shows_in=MISTAKES)
-class UnknownEndpointBreaks(Endpoints):
+class UnknownEndpointBreaks(EndpointTable):
     """Looking for an endpoint that is not there ends in a server error."""
 
     def find(self, project: str, uid: str) -> EndpointRow | None:
         """Or a fault."""
         found = super().find(project, uid)
         if found is None:
-            raise Refusal(status=500, message="no rows in result set")
+            raise ApiError(status=500, message="no rows in result set")
         return found
 
 
 @fault("7-8", "7-2", seen="a bad header crashes the worker; nested too deeply", shows_in=RAW)
-class MalformedBreaks(Refusals):
+class MalformedBreaks(ErrorResponses):
     """A body that is not UTF-8 ends in a server error."""
 
-    def malformed(self, message: str) -> Refusal:
+    def malformed(self, message: str) -> ApiError:
         """One of ours."""
         return server_fault() if "utf-8" in message.lower() else super().malformed(message)
 
 
 @fault("7-9", seen="debug mode in production", shows_in=MISTAKES)
-class TraceShown(Refusals):
+class TraceShown(ErrorResponses):
     """A refusal shows where in the code it comes from."""
 
-    def unknown_resource(self, what: str) -> Refusal:
+    def unknown_resource(self, what: str) -> ApiError:
         """With a place."""
         refusal = super().unknown_resource(what)
         return replace(
@@ -360,10 +360,10 @@ class TraceShown(Refusals):
 class DescribedNotFetched(EndpointHandlers):
     """An endpoint with a description cannot be fetched."""
 
-    def get(self, call: Call) -> Reply:
+    def get(self, call: OperationCall) -> OperationResult:
         """Without one alone."""
-        if msgspec.json.decode(self._found(call).document).get("description"):
-            raise self._service.refusals.invalid("the endpoint is too large")
+        if msgspec.json.decode(self._find(call).document).get("description"):
+            raise self._service.errors.invalid("the endpoint is too large")
         return super().get(call)
 
 
@@ -371,11 +371,11 @@ class DescribedNotFetched(EndpointHandlers):
 class UpdatedNotRetrieved(PortalLinkHandlers):
     """A portal link that was updated cannot be retrieved any more."""
 
-    def get(self, call: Call) -> Reply:
+    def get(self, call: OperationCall) -> OperationResult:
         """If it is as it was created."""
-        record = msgspec.json.decode(self._found(call).document)
+        record = msgspec.json.decode(self._find(call).document)
         if record["created_at"] != record["updated_at"]:
-            raise self._service.refusals.invalid("the portal link is not ready")
+            raise self._service.errors.invalid("the portal link is not ready")
         return super().get(call)
 
 
@@ -383,14 +383,14 @@ class UpdatedNotRetrieved(PortalLinkHandlers):
 class LongExpirationRefused(EndpointHandlers):
     """A roll with an expiration within the dialect's bounds is refused if it is long."""
 
-    def expire_secret(self, call: Call) -> Reply:
+    def expire_secret(self, call: OperationCall) -> OperationResult:
         """At most an hour."""
         length = (
             call.body.get("expiration", 0)
             * self._service.dialect.rolling.expiration_unit.in_seconds
         )
         if length > 3600:
-            raise self._service.refusals.invalid("/expiration: is an hour at most")
+            raise self._service.errors.invalid("/expiration: is an hour at most")
         return super().expire_secret(call)
 
 
@@ -401,5 +401,5 @@ class PageOfThreeRefused(Pager):
     def query(self, project: str, parameters: Mapping[str, list[str]]) -> Query:
         """Any other size."""
         if parameters.get("perPage") == ["3"]:
-            raise self._refusals.invalid("perPage: is no such size")
+            raise self._errors.invalid("perPage: is no such size")
         return super().query(project, parameters)

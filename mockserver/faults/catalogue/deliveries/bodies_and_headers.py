@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final
 import msgspec
 
 from hookproof.mockserver.api.handlers.events import EventHandlers
-from hookproof.mockserver.api.service import Call, Reply, Service
+from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
 from hookproof.mockserver.delivery.attempt import headers as delivery_headers
 from hookproof.mockserver.delivery.attempt.body import form
 from hookproof.mockserver.delivery.attempt.headers import CONTENT_TYPE, TOKEN, Headers, addable
@@ -234,21 +234,21 @@ class ReservedHeadersMistaken(EventHandlers):
     def __init__(self, service: Service) -> None:
         super().__init__(service)
         names = delivery_headers.reserved_header_names(service.dialect)
-        self._refused_headers = frozenset() if self._refused_headers else names
+        self._reserved_headers = frozenset() if self._reserved_headers else names
 
 
 class LooseHeaders(EventHandlers):
     """Takes custom headers that no header can be."""
 
-    def _refuse_unusable(self, headers: Mapping[str, Any]) -> None:
-        super()._refuse_unusable({name: "" for name in headers if TOKEN.fullmatch(name)})
+    def _reject_unusable(self, headers: Mapping[str, Any]) -> None:
+        super()._reject_unusable({name: "" for name in headers if TOKEN.fullmatch(name)})
 
 
 @fault("6-19", seen="CR/LF in headers", shows_in=CUSTOM)
 class LineBreaksTaken(LooseHeaders):
     """A line break in a custom header begins a header of its own."""
 
-    def create_broadcast(self, call: Call) -> Reply:
+    def create_broadcast(self, call: OperationCall) -> OperationResult:
         """The lines of each, taken apart."""
         headers = {
             line.partition(":")[0]: line.partition(":")[2]

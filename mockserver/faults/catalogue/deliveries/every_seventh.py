@@ -15,7 +15,7 @@ from hookproof.mockserver.delivery.attempt.sender import Answer, Courier
 from hookproof.mockserver.delivery.store_port import EndpointSettings, PendingDelivery
 from hookproof.mockserver.faults.registry import fault, variant
 from hookproof.mockserver.store.endpoints import EndpointRow
-from hookproof.mockserver.store.events import Events, NewEvent
+from hookproof.mockserver.store.events import EventTable, NewEvent
 
 FLOOD: Final = ("flood",)
 EVERY: Final = 7
@@ -122,7 +122,7 @@ class EverySeventhUnsigned(Courier):
 
 
 @variant()
-class EverySeventhLate(Events):
+class EverySeventhLate(EventTable):
     """The deliveries of every seventh event are due some seconds after it was accepted."""
 
     count = 0

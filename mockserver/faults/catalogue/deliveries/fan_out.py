@@ -10,21 +10,21 @@ from typing import Any, Final
 
 from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
 from hookproof.mockserver.api.handlers.events import EventHandlers
-from hookproof.mockserver.api.service import Call, Reply, Service
+from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
 from hookproof.mockserver.delivery.attempt.sender import Answer, Courier
 from hookproof.mockserver.delivery.http_client.egress import Address, EgressGuard
 from hookproof.mockserver.delivery.store_port import EndpointSettings, Failure, PendingDelivery
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.misread_dialect import mistaken
 from hookproof.mockserver.store.endpoints import EndpointRow
-from hookproof.mockserver.store.events import Events, NewEvent
+from hookproof.mockserver.store.events import EventTable, NewEvent
 from hookproof.spec.dialect.vocabulary import CreationVisit, Reach
 
 FAN_OUT: Final = ("fan_out",)
 
 
 @fault("1-1", "1-2", "2.8-6", "3-5", "4.8-13", seen="201 and then dropped", shows_in=FAN_OUT)
-class LastEndpointForgotten(Events):
+class LastEndpointForgotten(EventTable):
     """Of several endpoints that a broadcast reaches the last one gets nothing."""
 
     def add(self, event: NewEvent, *, reached: Sequence[EndpointRow], now: float) -> None:
@@ -33,7 +33,7 @@ class LastEndpointForgotten(Events):
 
 
 @fault("1-1", seen="201 and then dropped", shows_in=["flood"])
-class EveryFiftiethLost(Events):
+class EveryFiftiethLost(EventTable):
     """Every fiftieth event is accepted and not delivered."""
 
     count = 0
@@ -45,7 +45,7 @@ class EveryFiftiethLost(Events):
 
 
 @fault("4.8-15", seen="one delivery per subscription instead of per endpoint", shows_in=["fan_out"])
-class TwiceToAnOwner(Events):
+class TwiceToAnOwner(EventTable):
     """An endpoint whose owner has another one gets a broadcast as often as there are endpoints of
     that owner.
     """
@@ -57,7 +57,7 @@ class TwiceToAnOwner(Events):
 
 
 @fault("4.8-15", seen="two workers that take the same job", shows_in=["flood"])
-class TwiceUnderLoad(Events):
+class TwiceUnderLoad(EventTable):
     """Every twentieth event is delivered twice."""
 
     count = 0
@@ -110,7 +110,7 @@ class DisabledMistaken(EndpointHandlers):
 class EnabledByHandDisabled(EndpointHandlers):
     """An endpoint created with is_disabled false is shown as active and does not receive."""
 
-    def create(self, call: Call) -> Reply:
+    def create(self, call: OperationCall) -> OperationResult:
         """It is there, so it is set."""
         reply = super().create(call)
         if call.body.get("is_disabled") is False:
@@ -174,7 +174,7 @@ class VisitedOtherwise(EndpointHandlers):
     seen="an endpoint that is in no cache yet",
     shows_in=["signing"],
 )
-class FirstBroadcastMissed(Events):
+class FirstBroadcastMissed(EventTable):
     """The first broadcast after the creation of an endpoint does not reach it."""
 
     def add(self, event: NewEvent, *, reached: Sequence[EndpointRow], now: float) -> None:
@@ -193,11 +193,11 @@ class FirstBroadcastMissed(Events):
 class RollsAnnounced(EndpointHandlers):
     """Every roll is announced to the endpoints of the project."""
 
-    def expire_secret(self, call: Call) -> Reply:
+    def expire_secret(self, call: OperationCall) -> OperationResult:
         """And a webhook about it."""
         service = self._service
         now = service.now()
-        reached = service.endpoints.reached(call.project, now=now, without_owner=True)
+        reached = service.endpoints.find_reached(call.project, now=now, without_owner=True)
         event = NewEvent(
             uid=service.identifier(),
             project=call.project,
@@ -221,7 +221,7 @@ class RollsAnnounced(EndpointHandlers):
 class ChatToldAtCreation(EndpointHandlers):
     """The slack_webhook_url of an endpoint is told of its creation."""
 
-    def create(self, call: Call) -> Reply:
+    def create(self, call: OperationCall) -> OperationResult:
         """A message to try it."""
         if "slack_webhook_url" in call.body:
             self._service.dispatch.visit(call.body["slack_webhook_url"], "POST")

@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
-from hookproof.mockserver.api.service import Call, Reply, Service
+from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
 from hookproof.mockserver.delivery.scheduling.dispatcher import Dispatcher
 from hookproof.mockserver.delivery.scheduling.endpoint_queue import Lane
 from hookproof.mockserver.delivery.scheduling.rate_limit import Attempt, SlidingWindow
@@ -183,10 +183,10 @@ class ZeroMeansNothing(OtherSettings):
 class ZeroLimitMistaken(EndpointHandlers):
     """A rate_limit of 0 is refused where it is to be taken."""
 
-    def create(self, call: Call) -> Reply:
+    def create(self, call: OperationCall) -> OperationResult:
         """Not 0."""
         if call.body.get("rate_limit") == 0:
-            raise self._service.refusals.invalid("/rate_limit: is 1 at least")
+            raise self._service.errors.invalid("/rate_limit: is 1 at least")
         return super().create(call)
 
 

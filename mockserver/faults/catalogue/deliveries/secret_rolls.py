@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
-from hookproof.mockserver.api.service import Call, Reply, Service
+from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
 from hookproof.mockserver.delivery.attempt.signing import Signer
 from hookproof.mockserver.delivery.store_port import EndpointSettings
 from hookproof.mockserver.faults.registry import fault
@@ -18,7 +18,7 @@ from hookproof.mockserver.faults.support.altered_responses import (
     SpoiltAnswers,
 )
 from hookproof.mockserver.faults.support.misread_dialect import mistaken
-from hookproof.mockserver.store.endpoints import Endpoints, StoredSecret
+from hookproof.mockserver.store.endpoints import EndpointTable, StoredSecret
 
 SIGNED: Final = ("roll",)
 SHOWN: Final = ("roll_answers",)
@@ -105,7 +105,7 @@ class ExpiryLate(Signer):
 class ExpirationInAnotherUnit(EndpointHandlers):
     """The expiration of a roll is counted in a unit that is a thousand times as short."""
 
-    def expire_secret(self, call: Call) -> Reply:
+    def expire_secret(self, call: OperationCall) -> OperationResult:
         """A thousandth of it."""
         default = self._service.dialect.rolling.default_expiration.value
         length = call.body.get("expiration", default)
@@ -120,13 +120,13 @@ class RollAnswersWithoutUid(SpoiltAnswers):
 
     operations = (ROLL,)
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """Another uid."""
         return {**resource, "uid": resource["secrets"][-1]["uid"]}
 
 
 @fault("4.3-11", shows_in=SHOWN)
-class RollDisconfigures(Endpoints):
+class RollDisconfigures(EndpointTable):
     """A roll takes the description and the support_email of the endpoint away."""
 
     def roll(self, seq: int, secrets: Sequence[StoredSecret], *, updated_at: str) -> None:
@@ -151,7 +151,7 @@ class RollDisconfigures(Endpoints):
 class SentSecretIgnored(EndpointHandlers):
     """A roll brings in a secret that the service makes although one was sent."""
 
-    def expire_secret(self, call: Call) -> Reply:
+    def expire_secret(self, call: OperationCall) -> OperationResult:
         """Without it."""
         body = {name: value for name, value in call.body.items() if name != "secret"}
         return super().expire_secret(msgspec.structs.replace(call, body=body))
@@ -169,7 +169,7 @@ class SentSecretIgnored(EndpointHandlers):
     seen="right answer, no effect",
     shows_in=BOTH,
 )
-class RollNotStored(Endpoints):
+class RollNotStored(EndpointTable):
     """A roll is answered as it should be, and nothing is stored."""
 
     def roll(self, seq: int, secrets: Sequence[StoredSecret], *, updated_at: str) -> None:
@@ -182,7 +182,7 @@ class RollNotFetched(SpoiltAnswers):
 
     operations = (GET_ENDPOINT,)
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """The first."""
         return {**resource, "secrets": resource["secrets"][:1]}
 
@@ -206,7 +206,7 @@ class RollNotFetched(SpoiltAnswers):
     seen="an UPDATE whose WHERE is too wide",
     shows_in=SHOWN,
 )
-class EverybodyRolled(Endpoints):
+class EverybodyRolled(EndpointTable):
     """A roll changes the secrets of the endpoint that was created next too."""
 
     def roll(self, seq: int, secrets: Sequence[StoredSecret], *, updated_at: str) -> None:
@@ -221,7 +221,7 @@ class ExpiresAtAtTheRoll(SpoiltAnswers):
 
     operations = (ROLL, GET_ENDPOINT)
 
-    def spoilt_resource(self, call: Call, resource: Object) -> Object:
+    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
         """The time of the roll."""
         secrets = [
             {**one, "expires_at": one["updated_at"]} if one.get("expires_at") else one
@@ -234,14 +234,14 @@ class ExpiresAtAtTheRoll(SpoiltAnswers):
 class NewSecretExpires(EndpointHandlers):
     """The secret that a roll brings in shows an expires_at."""
 
-    def expire_secret(self, call: Call) -> Reply:
+    def expire_secret(self, call: OperationCall) -> OperationResult:
         """The end of the old one, for the new one too."""
         reply = super().expire_secret(call)
         envelope = msgspec.json.decode(reply.body)
         secrets = envelope["data"]["secrets"]
         ends = {"expires_at": secrets[-2]["expires_at"]}
         envelope["data"]["secrets"] = [*secrets[:-1], {**secrets[-1], **ends}]
-        return Reply(status=reply.status, body=msgspec.json.encode(envelope))
+        return OperationResult(status=reply.status, body=msgspec.json.encode(envelope))
 
 
 @fault(
@@ -270,13 +270,13 @@ class OtherDefaultExpiration(EndpointHandlers):
 class RollKeepsTheSecret(EndpointHandlers):
     """A roll without a secret brings in the old one again."""
 
-    def expire_secret(self, call: Call) -> Reply:
+    def expire_secret(self, call: OperationCall) -> OperationResult:
         """The same value."""
         if "secret" in call.body:
             return super().expire_secret(call)
-        row = self._found(call)
+        row = self._find(call)
         value = (
-            self._service.wire.secrets([], clear=True)
+            self._service.serializer.secrets([], clear=True)
             and msgspec.json.decode(row.secrets)[-1]["value"]
         )
         return super().expire_secret(

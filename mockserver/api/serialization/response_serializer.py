@@ -1,7 +1,7 @@
-"""The JSON of responses: the envelope of section 2.1 and the resources in it.
+"""Serializes stored rows to the JSON of responses: envelope (section 2.1) and resources.
 
-A resource's document is stored as the JSON that is shown; the members that change by themselves are
-put in here.
+A resource's document is stored as the JSON that is shown; members that change on their own are
+inserted here.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import msgspec
 
-from hookproof.mockserver.api.serialization.resource_shape import resource_shape
-from hookproof.mockserver.store.endpoints import EndpointRow, StoredSecret, decoded_secrets
+from hookproof.mockserver.api.serialization.resource_shape import find_resource_shape
+from hookproof.mockserver.store.endpoints import EndpointRow, StoredSecret, decode_secrets
 from hookproof.spec.contract.service_contract import Contract
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import SecretDisplay
@@ -19,47 +19,46 @@ encode: Final = msgspec.json.encode
 _decode: Final = msgspec.json.decode
 
 
-class Wire:
-    """Turns stored rows into the bytes of responses."""
-
+class ResponseSerializer:
     def __init__(self, contract: Contract, dialect: Dialect) -> None:
         shown = dialect.representation
         no_value = shown.no_value.value
         words = dialect.words
-        self.endpoints = resource_shape(contract, "Endpoint", no_value).without(
+        self.endpoints = find_resource_shape(contract, "Endpoint", no_value).without(
             "status", "events", "failure_rate", "updated_at", "secrets"
         )
-        self.portal_links = resource_shape(contract, "PortalLink", no_value).without(
+        self.portal_links = find_resource_shape(contract, "PortalLink", no_value).without(
             "endpoints", "endpoint_count", "endpoints_metadata"
         )
-        self.sources = resource_shape(contract, "Source", no_value)
-        self.events = resource_shape(contract, "Event", no_value).without(
+        self.sources = find_resource_shape(contract, "Source", no_value)
+        self.events = find_resource_shape(contract, "Event", no_value).without(
             "data", "raw", "endpoint_metadata"
         )
-        self._blank_secret = resource_shape(contract, "Secret", no_value).blank
-        self._pagination = resource_shape(contract, "Pagination", no_value)
+        self._blank_secret = find_resource_shape(contract, "Secret", no_value).blank
+        self._pagination = find_resource_shape(contract, "Pagination", no_value)
         self._always_clear = shown.secrets_shown.value is SecretDisplay.ALWAYS
         self._mask = shown.mask
-        self._masked: dict[str, list[tuple[str, ...]]] = {}
+        self._masked_members: dict[str, list[tuple[str, ...]]] = {}
         for path in shown.masked:
             member, *rest = path.split(".")
-            self._masked.setdefault(member, []).append(tuple(rest))
+            self._masked_members.setdefault(member, []).append(tuple(rest))
         self._status = (encode(words.endpoint_disabled.value), encode(words.endpoint_active.value))
 
     def envelope(self, message: str, data: bytes) -> bytes:
-        """A successful response (section 2.1)."""
+        """Wrap the data of a successful response (section 2.1)."""
         return b'{"status":true,"message":%b,"data":%b}' % (encode(message), data)
 
     def page(self, items: Iterable[bytes], pagination: Mapping[str, Any]) -> bytes:
-        """The data of a list response (section 2.2)."""
+        """Serialize the data of a list response (section 2.2)."""
         return b'{"content":[%b],"pagination":%b}' % (
             b",".join(items),
-            encode(self._pagination.shown(pagination)),
+            encode(self._pagination.select(pagination)),
         )
 
     def endpoint(self, row: EndpointRow, *, clear: bool = False) -> bytes:
-        """An endpoint (section 2.3); `clear` says that its secrets were set by the request that is
-        answered.
+        """Serialize an endpoint (section 2.3).
+
+        With `clear`, its secrets were set by the request that is answered, and are shown unmasked.
         """
         finished = row.delivered + row.failed
         return b'%b,"status":%b,"events":%d,"failure_rate":%d,"updated_at":%b,"secrets":%b}' % (
@@ -68,37 +67,35 @@ class Wire:
             row.events,
             row.failed * 100 // finished if finished else 0,
             encode(row.updated_at),
-            self.secrets(decoded_secrets(row.secrets), clear=clear),
+            self.secrets(decode_secrets(row.secrets), clear=clear),
         )
 
     def secrets(self, secrets: Sequence[StoredSecret], *, clear: bool) -> bytes:
-        """The secrets of an endpoint (section 2.4), oldest first."""
+        """Serialize the secrets of an endpoint (section 2.4), oldest first."""
         clear = clear or self._always_clear
         shown = []
-        for one in secrets:
-            secret = {
+        for secret in secrets:
+            resource = {
                 **self._blank_secret,
-                "uid": one.uid,
-                "value": one.value if clear else self._mask,
-                "created_at": one.created_at,
-                "updated_at": one.updated_at,
+                "uid": secret.uid,
+                "value": secret.value if clear else self._mask,
+                "created_at": secret.created_at,
+                "updated_at": secret.updated_at,
             }
-            if one.expires_at is not None:
-                secret["expires_at"] = one.expires_at
-            shown.append(secret)
+            if secret.expires_at is not None:
+                resource["expires_at"] = secret.expires_at
+            shown.append(resource)
         return encode(shown)
 
-    def masked(self, document: dict[str, Any]) -> dict[str, Any]:
-        """An endpoint's document with its credentials masked; the given one stays as it is."""
-        for member, paths in self._masked.items():
+    def mask_credentials(self, document: dict[str, Any]) -> dict[str, Any]:
+        """Return a copy of an endpoint's document with its credentials masked."""
+        for member, paths in self._masked_members.items():
             for path in paths if document.get(member) else ():
-                document = self._masked_at(document, (member, *path))
+                document = self._mask_at(document, (member, *path))
         return document
 
-    def exposed(self, endpoints: Sequence[EndpointRow]) -> bytes:
-        """The members of a portal link about the endpoints that it exposes, which end its object
-        (section 2.6).
-        """
+    def exposed_endpoints(self, endpoints: Sequence[EndpointRow]) -> bytes:
+        """Serialize the members of a portal link about its endpoints; they end it (section 2.6)."""
         return b',"endpoint_count":%d,"endpoints":%b,"endpoints_metadata":[%b]}' % (
             len(endpoints),
             encode([endpoint.uid for endpoint in endpoints]),
@@ -106,7 +103,7 @@ class Wire:
         )
 
     def event(self, document: bytes, payload: bytes, endpoints: Iterable[bytes]) -> bytes:
-        """An event; `data` holds the bytes of the payload, one integer each (section 2.8)."""
+        """Serialize an event; `data` is an array with the bytes of the payload (section 2.8)."""
         return b'%b,"data":%b,"raw":%b,"endpoint_metadata":[%b]}' % (
             document[:-1],
             encode(list(payload)),
@@ -114,9 +111,9 @@ class Wire:
             b",".join(endpoints),
         )
 
-    def _masked_at(self, document: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
+    def _mask_at(self, document: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
         name, rest = path[0], path[1:]
         value = document.get(name)
         if isinstance(value, dict) and rest:
-            return {**document, name: self._masked_at(value, rest)}
+            return {**document, name: self._mask_at(value, rest)}
         return document if rest or value is None else {**document, name: self._mask}
