@@ -2,11 +2,13 @@
 the reports.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 from hookproof.conformance.model.gathered_evidence import Gathered
 from hookproof.conformance.model.ledger import Entry, Finding, Ledger
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.results.run_file import NAME, Header, Run, RunWriter, read_run
 from hookproof.conformance.target.definition import Project
 from hookproof.spec.catalogue import Level, Requirement
@@ -90,6 +92,20 @@ def header(*, everything: bool = True, strict: bool = False) -> Header:
     )
 
 
+def masked(entry: Entry) -> Entry:
+    """An entry as it would have come of masked evidence."""
+    mask = Mask(PROJECTS, context().dialect)
+    findings = tuple(
+        replace(
+            found,
+            actual=mask.text(found.actual),
+            exchanges=tuple(map(mask.exchange, found.exchanges)),
+        )
+        for found in entry.findings
+    )
+    return replace(entry, findings=findings)
+
+
 def made_run(
     folder: Path,
     *entries: Entry,
@@ -101,6 +117,7 @@ def made_run(
     with (folder / NAME).open("w", encoding="utf-8") as stream:
         writer = RunWriter(stream, head or header())
         writer.experiment(Gathered(experiment="round_trip", observations=()))
-        ledger = Ledger(entries=entries, cut=cut, faults=faults, stale=stale)
+        kept = tuple(masked(entry) for entry in entries)
+        ledger = Ledger(entries=kept, cut=cut, faults=faults, stale=stale)
         writer.ledger(ledger, strict=(head or header()).strict, duration_s=21.4)
     return read_run(folder / NAME)
