@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from hookproof.conformance.model.check_registry import CheckContext
-from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.evidence import Exchange, Observation
 from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.case import Case
@@ -141,10 +141,10 @@ def case(
 
 def verdicts(
     judge: Callable[[Any, CheckContext], Iterator[Judgement]],
-    evidence: Case | Exchange,
+    evidence: Observation | Exchange,
     dialect: str = "reference",
 ) -> dict[str, Verdict]:
-    """What a check says of a case, or an oracle of an exchange: the worst verdict per requirement."""
+    """What a check says of an observation, or an oracle of an exchange: the worst verdict per requirement."""
     worst: dict[str, Verdict] = {}
     for judgement in judge(evidence, context(dialect)):
         worst[judgement.requirement] = max(
