@@ -25,6 +25,7 @@ from hookproof.conformance.generation.generated_requests import GeneratedRequest
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.observations.case import Case
 from hookproof.conformance.target.client import Key, encoded
 from hookproof.conformance.target.definition import Project
 

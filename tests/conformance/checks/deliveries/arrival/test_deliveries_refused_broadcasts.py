@@ -4,9 +4,11 @@ from hookproof.conformance.checks.deliveries.arrival.refused_broadcasts import (
     a_refused_broadcast_is_not_delivered,
 )
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.delivery.arrival.refused_broadcasts import (
+    RefusedBroadcasts,
+)
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from tests.conformance.canned_deliveries import destination, event, scenario, sent
+from tests.conformance.canned_deliveries import destination, event, observed, sent
 from tests.conformance.canned_evidence import exchange, verdicts
 
 CHECK = a_refused_broadcast_is_not_delivered
@@ -15,12 +17,14 @@ ALIVE = sent(SENTINEL, PLAIN)
 LEAKED = sent(event("leaked"), PLAIN, body=b'{"marker":"refused-1"}')
 
 
-def refused(*arrived: ReceivedDelivery, status: int = 401) -> Case:
-    made = scenario(PLAIN, *arrived, events=[SENTINEL], refused=["refused-1"])
+def refused(*arrived: ReceivedDelivery, status: int = 401) -> RefusedBroadcasts:
+    accepted = observed(
+        RefusedBroadcasts, PLAIN, *arrived, events=[SENTINEL], markers=("refused-1",)
+    )
     tried = exchange(
         "refused", "createBroadcastEvent", status=status, data={"uid": "e"}, key="wrong"
     )
-    return replace(made, exchanges=(*made.exchanges, tried))
+    return replace(accepted, exchanges=(*accepted.exchanges, tried))
 
 
 def test_a_refused_broadcast_that_goes_nowhere_passes() -> None:
