@@ -25,6 +25,7 @@ from collections.abc import (
     Sequence,
 )
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final, TypeVar, get_type_hints
 
 from hookproof.conformance.experiments.context import ExperimentContext
@@ -316,6 +317,8 @@ async def _run_scenario(
 
 
 def _observed_by(function: ScenarioFunction) -> type[Observation] | None:
+    while isinstance(function, partial):
+        function = function.func
     kind = get_type_hints(inspect.unwrap(function)).get("return")
     concrete = isinstance(kind, type) and issubclass(kind, Observation) and kind is not Case
     return kind if concrete else None

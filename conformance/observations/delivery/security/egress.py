@@ -7,7 +7,7 @@ from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.deliveries import Attempts, DeliveryObservation
 from hookproof.spec.dialect.model import Dialect
 
-CANARY: Final = "led astray"  # the role of the exchange, and the name of the endpoint
+CANARY: Final = "canary"
 SENTINEL: Final = "sentinel"
 
 
