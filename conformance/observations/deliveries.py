@@ -1,4 +1,4 @@
-"""What every observation of deliveries holds: the endpoints, the events, and how they were signed."""
+"""What every observation of deliveries holds: endpoints, events, and how they were signed."""
 
 from dataclasses import dataclass, replace
 from typing import Self
@@ -69,7 +69,7 @@ class SignedDeliveries(DeliveryObservation):
     """Deliveries to endpoints that keep their secrets, so that each has to be signed with them."""
 
     def signed_attempts(self, dialect: Dialect) -> tuple[tuple[Destination, Event, Attempts], ...]:
-        """Each destination whose secret is known, each event that arrived there, and its attempts."""
+        """Each destination with a known secret, each event that arrived there, and its attempts."""
         return tuple(
             (destination, event, attempts)
             for destination in self.destinations

@@ -20,7 +20,7 @@ def exact(raw: bytes) -> Any:
 
 
 def same(left: Any, right: Any) -> bool:
-    """Whether two values that `exact` read are the same; what is not JSON is the same as nothing."""
+    """Whether two values that `exact` read are the same; what is not JSON equals nothing."""
     if (
         left is NOT_JSON
         or right is NOT_JSON
@@ -37,4 +37,4 @@ def same(left: Any, right: Any) -> bool:
 
 
 def _refused(constant: str) -> Any:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")

@@ -104,7 +104,9 @@ def a_broadcast_arrives_once_where_it_is_answered_with_success(
 def the_body_is_the_data_that_was_sent(
     broadcasts: PayloadBroadcasts | SigningFormats, context: CheckContext
 ) -> Iterator[Judgement]:
-    """The body is JSON of the same value, or a form of the same members where the dialect says so."""
+    """The body is JSON of the same value, or where the dialect says so a form with the same
+    members.
+    """
     for destination, event, arrived in arrivals(broadcasts, context.dialect):
         asks_for_form = destination.settings.get("content_type") == FORM
         broadcast = broadcasts.exchange(event.name)

@@ -1,4 +1,4 @@
-"""Which endpoints a broadcast arrives at, and which it leaves alone (sections 1, 2.8, 3 and 4.8)."""
+"""Which endpoints a broadcast arrives at, and which it does not (sections 1, 2.8, 3 and 4.8)."""
 
 from collections.abc import Iterator
 

@@ -56,7 +56,7 @@ def the_chat_channel_is_told_as_the_dialect_says(
         yield judged(
             kept,
             "6-14",
-            "The slack_webhook_url of an endpoint is not told as the dialect says",
+            "The slack_webhook_url of an endpoint does not get a message as the dialect says",
             expected=f"{expected}: {condition}",
             actual=f"{len(messages)} messages",
             exchanges=[exhausted.created],

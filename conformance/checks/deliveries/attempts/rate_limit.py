@@ -46,7 +46,7 @@ def an_endpoint_gets_no_more_than_its_limit(
 def the_limit_of_one_endpoint_holds_back_no_other(
     burst: RateLimitBurst, context: CheckContext
 ) -> Iterator[Judgement]:
-    """The endpoint without a limit got every event, and was not paced as if the limit were its own."""
+    """The endpoint without a limit got every event, and was not paced as if it had the limit."""
     limit, window_s = burst.limit, burst.window_s
     for destination in burst.unlimited:
         firsts = {

@@ -83,7 +83,7 @@ def the_waits_between_attempts_lie_within_the_schedule(
 def a_redirect_counts_as_the_dialect_says(
     retried: RetriedDeliveries, context: CheckContext
 ) -> Iterator[Judgement]:
-    """An attempt that was answered with a redirect is followed by another where that is a failure."""
+    """An attempt that was answered with a redirect is followed by another if that is a failure."""
     outcome = context.dialect.retry.redirect
     for attempted in retried.attempted_with_redirect(context.dialect):
         attempts = attempted.attempts

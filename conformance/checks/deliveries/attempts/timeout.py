@@ -47,14 +47,14 @@ def stopped_waiting(
 def an_endpoint_that_answers_in_time_is_waited_for(
     observed: GivenTimeout, context: CheckContext
 ) -> Iterator[Judgement]:
-    """The service read a slow answer that came well within http_timeout, and sent nothing before."""
+    """The service read a slow answer that came within http_timeout, and sent nothing before."""
     for destination, attempts in observed.slow(context.dialect):
         first, waited = attempts[0], waited_s(attempts)
         yield judged(
             first.status is not None and first.closed_monotonic is None,
             "8-8",
             "A delivery was given up although its endpoint answered within http_timeout",
-            expected=f"the answer after {observed.slow_s:g} s is waited for {observed.patient_s:g} s",
+            expected=f"waited {observed.patient_s:g} s for an answer after {observed.slow_s:g} s",
             actual=f"given up after {waited:.1f} s" if waited is not None else "no answer was read",
             exchanges=[observed.exchange(destination.name)],
             deliveries=attempts,

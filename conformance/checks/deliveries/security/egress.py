@@ -1,4 +1,4 @@
-"""Hygiene of section 6: where the service's requests must not go, whoever asks for it."""
+"""Hygiene of section 6: where the service's requests must not go, whatever the settings ask for."""
 
 from collections.abc import Iterator
 

@@ -26,7 +26,7 @@ TIME_REASONS: Final = (Reason.TIMESTAMP_TOO_OLD, Reason.TIMESTAMP_TOO_FAR_AHEAD)
 def every_attempt_is_signed_in_the_format_of_its_endpoint(
     signed: SignedDeliveries, context: CheckContext
 ) -> Iterator[Judgement]:
-    """The raw body of each attempt verifies with the endpoint's secret, the first time and again."""
+    """The raw body of each attempt verifies with the endpoint's secret, also of further ones."""
     for destination, _, attempts in signed.signed_attempts(context.dialect):
         first, *further = attempts
         requirement = "6-7" if destination.advanced else "6-6"

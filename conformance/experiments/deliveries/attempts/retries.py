@@ -45,7 +45,7 @@ SHORT_TIMEOUT_S: Final = 1
 
 @experiment("retries", observes=(RetriedDeliveries,), alone=True)
 async def retries(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """Broadcast to endpoints that fail once or twice, redirect, ask for patience, or do not answer."""
+    """Broadcast to endpoints that fail, redirect, ask for patience, or do not answer at first."""
     async for observation in run_scenarios(context, {"failures": failures}):
         yield observation
 

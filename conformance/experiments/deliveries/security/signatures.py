@@ -1,4 +1,4 @@
-"""Endpoints in both signature formats, with given and with made secrets: who signs what (sections
+"""Endpoints in both signature formats, with given and generated secrets: who signs what (sections
 2.3, 2.4 and 6)?
 """
 

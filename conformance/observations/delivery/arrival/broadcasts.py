@@ -74,7 +74,7 @@ class BroadcastFlood(AnsweredBroadcasts):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SigningFormats(AnsweredBroadcasts):
-    """Events to endpoints that differ in signature format and in who made the secret."""
+    """Events to endpoints that differ in signature format and in who generated the secret."""
 
     @property
     def with_default_format(self) -> tuple[Destination, ...]:

@@ -56,8 +56,9 @@ class FanOut(SignedDeliveries):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneProjectFanOut(FanOut):
-    """An event and a sentinel to endpoints of one project that answer, fail, hang, are gone, are
-    disabled, or have no owner.
+    """An event and a sentinel to endpoints of one project.
+
+    They answer, fail, hang, are gone, are disabled, or have no owner.
     """
 
     @property

@@ -55,6 +55,13 @@ def numbered(number: int) -> str:
     return text(number.to_bytes(32, "big"))
 
 
+def masked(observation: Observation) -> Observation:
+    """An observation as it is judged."""
+    evidence = Mask([], context().dialect).evidence(observation)
+    assert isinstance(evidence, Observation)
+    return evidence
+
+
 def authorized(**members: Any) -> Destination:
     return destination(
         "authorized", authentication={"type": "oauth2", "oauth2": {**GIVEN, **members}}
@@ -67,11 +74,11 @@ def oauth2(
     authorization: str = "Bearer issued-1",
     request: ReceivedDelivery | None = None,
     where: Destination | None = None,
-) -> OAuth2Deliveries:
+) -> Observation:
     where = where or authorized()
     arrived = sent(event(), where, headers=[("Authorization", authorization)])
     requests = [] if request is None else [request]
-    return observed(
+    observation = observed(
         kind,
         where,
         arrived,
@@ -79,6 +86,7 @@ def oauth2(
         issued=("issued-1", "issued-2"),
         token_server="token server",
     )
+    return masked(observation)
 
 
 def asked(body: str = "", **headers: str) -> ReceivedDelivery:
@@ -145,10 +153,10 @@ def test_an_assertion_by_another_key_or_about_another_subject_fails() -> None:
     assert asserted("a.b.c") == {"2.5-8": FAIL}
 
 
-def after_its_end(token: str) -> ShortLivedToken:
+def after_its_end(token: str) -> Observation:
     where, after = authorized(), event("after")
     arrived = sent(after, where, headers=[("Authorization", f"Bearer {token}")])
-    return observed(
+    observation = observed(
         ShortLivedToken,
         where,
         arrived,
@@ -156,6 +164,7 @@ def after_its_end(token: str) -> ShortLivedToken:
         issued=("first", "second"),
         token_server="token server",
     )
+    return masked(observation)
 
 
 def test_a_token_that_is_over_must_not_be_used() -> None:
@@ -188,13 +197,10 @@ def with_member(
     accepted: bool = True,
     promised: bool = False,
 ) -> Observation:
-    """An observation as it is judged: masked."""
     where = destination("authorized", authentication={"type": name, name: member})
     arrived = sent(event(), where, headers=headers)
     observation = observed(kind, where, arrived, accepted=accepted, promised=promised)
-    masked = Mask([], context().dialect).evidence(observation)
-    assert isinstance(masked, Observation)
-    return masked
+    return masked(observation)
 
 
 def with_api_key(*headers: tuple[str, str], **fields: bool) -> Observation:
