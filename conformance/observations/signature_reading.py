@@ -1,4 +1,4 @@
-"""Which secrets signed a delivery, found out once, before the secrets are masked (section 6)."""
+"""Which secrets signed a delivery, read once, before the secrets are masked (section 6)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class SignatureReading:
     `known_secrets` those of all endpoints of the observation. `in_order` holds for each of the
     header's signatures the secret that made it, or None. `signed_at` is the signed time in Unix
     seconds, if there is one. Where no secret of the endpoint signed, `reason` and `detail` are the
-    verifier's word, and `cause` is what the sender did instead, as far as it was searched for.
+    verifier's report, and `cause` is what the sender did instead, as far as it was searched for.
     """
 
     token: str
@@ -66,20 +66,20 @@ def read_signatures(
         destination = by_token.get(delivery.token)
         if destination is None:
             continue
-        found = _verified(delivery, destination, dialect, destination.secrets)
+        own = _verified(delivery, destination, dialect, destination.secrets)
         known = _verified(delivery, destination, dialect, every_secret)
         cause = ""
-        if isinstance(found, Unverified) and diagnosed < MOST_DIAGNOSED:
+        if isinstance(own, Unverified) and diagnosed < MOST_DIAGNOSED:
             diagnosed += 1
             cause = _cause(delivery, destination, destinations, deliveries, dialect)
-        readings.append(_reading(delivery, destination, found, known, every_secret, cause))
+        readings.append(_reading(delivery, destination, own, known, every_secret, cause))
     return tuple(readings)
 
 
 def _reading(
     delivery: ReceivedDelivery,
     destination: Destination,
-    found: Verified | Unverified,
+    own: Verified | Unverified,
     known: Verified | Unverified,
     every_secret: Sequence[str],
     cause: str,
@@ -87,23 +87,23 @@ def _reading(
     signers = (
         tuple(every_secret[place] for place in known.secrets) if isinstance(known, Verified) else ()
     )
-    if isinstance(found, Unverified):
+    if isinstance(own, Unverified):
         return SignatureReading(
             token=delivery.token,
             sequence=delivery.sequence,
             known_secrets=signers,
-            reason=found.reason,
-            detail=found.detail,
+            reason=own.reason,
+            detail=own.detail,
             cause=cause,
         )
-    own = destination.secrets
+    secrets = destination.secrets
     return SignatureReading(
         token=delivery.token,
         sequence=delivery.sequence,
-        secrets=tuple(own[place] for place in found.secrets),
+        secrets=tuple(secrets[place] for place in own.secrets),
         known_secrets=signers,
-        in_order=tuple(None if place is None else own[place] for place in found.in_order),
-        signed_at=found.timestamp,
+        in_order=tuple(None if place is None else secrets[place] for place in own.in_order),
+        signed_at=own.timestamp,
     )
 
 

@@ -139,7 +139,7 @@ def deliveries_above_the_limit_wait_or_are_dropped(
 def a_limit_of_0_limits_nothing(
     burst: RateLimitBurst, context: CheckContext
 ) -> Iterator[Judgement]:
-    """Where the dialect takes 0 for no limit, everything arrives within less than two windows of
+    """Where 0 means no limit in the dialect, everything arrives within less than two windows of
     another's limit.
     """
     if context.dialect.delivery.zero_rate_limit.allowed != (ZeroLimit.UNLIMITED,):

@@ -68,7 +68,7 @@ async def always_failing(scenario: Scenario) -> ExhaustedDeliveries:
 def events_to_exhaust(dialect: Dialect) -> int:
     """How many deliveries are exhausted: until the endpoint is disabled, or one if it never is.
 
-    Raises PreconditionFailed where that is undecided or takes too many.
+    Raises PreconditionFailed where that is undecided or needs too many.
     """
     if not dialect.retry.attempts.decided:
         raise PreconditionFailed("the dialect does not decide how often a delivery is attempted")

@@ -24,7 +24,7 @@ class TokenRequest:
     """What a request for an access token showed; `sequence` is that of the receiver's token.
 
     `missing` are the members of oauth2 whose values it does not carry. `assertion_problem` is what
-    is wrong with its client assertion; None if nothing is, or if there is no signing_key.
+    is wrong with its client assertion; None if it is valid, or if there is no signing_key.
     """
 
     sequence: int

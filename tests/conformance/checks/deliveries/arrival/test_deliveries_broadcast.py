@@ -9,8 +9,12 @@ from hookproof.conformance.checks.deliveries.arrival.broadcast import (
     no_delivery_carries_the_api_key,
     the_body_is_the_data_that_was_sent,
 )
+from hookproof.conformance.model.evidence import Observation
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.arrival.broadcasts import PayloadBroadcasts
+from hookproof.conformance.results.redaction import Mask
+from hookproof.conformance.target.definition import Project
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.conformance.canned_deliveries import (
     EVENT_ID,
     broadcast,
@@ -19,7 +23,7 @@ from tests.conformance.canned_deliveries import (
     observed,
     sent,
 )
-from tests.conformance.canned_evidence import verdicts
+from tests.conformance.canned_evidence import context, verdicts
 
 PASS, FAIL, NOT_APPLICABLE = Verdict.PASS, Verdict.FAIL, Verdict.NOT_APPLICABLE
 PLAIN, FIRST, SECOND = destination(), event("first"), event("second")
@@ -195,11 +199,17 @@ def test_the_event_type_is_judged_where_the_dialect_has_a_header_for_it() -> Non
     assert verdicts(a_delivery_names_its_event, bad, "contrary") == {"4.8-16": PASS, "4.8-17": FAIL}
 
 
+def with_key_masked(delivery: ReceivedDelivery) -> Observation:
+    """An observation as it is judged."""
+    mask = Mask([Project(id="p1", api_key="key-one")], context().dialect)
+    broadcasts = mask.evidence(observed(PayloadBroadcasts, PLAIN, delivery))
+    assert isinstance(broadcasts, Observation)
+    return broadcasts
+
+
 def test_a_delivery_without_the_api_key_passes_and_one_with_it_fails() -> None:
-    leaking = sent(event(), PLAIN, headers=[("Authorization", "Bearer key-one")])
-    assert verdicts(
-        no_delivery_carries_the_api_key, observed(PayloadBroadcasts, PLAIN, sent(event(), PLAIN))
-    ) == {"5-16": PASS}
-    assert verdicts(
-        no_delivery_carries_the_api_key, observed(PayloadBroadcasts, PLAIN, leaking)
-    ) == {"5-16": FAIL}
+    check = no_delivery_carries_the_api_key
+    assert verdicts(check, with_key_masked(sent(event(), PLAIN))) == {"5-16": PASS}
+    for name, value in (("Authorization", "Bearer key-one"), ("X-Key", "key-one")):
+        leaking = sent(event(), PLAIN, headers=[(name, value)])
+        assert verdicts(check, with_key_masked(leaking)) == {"5-16": FAIL}
