@@ -194,7 +194,8 @@ class Scenario:
         )
         rolled_destination = replace(destination, rolls=(*destination.rolls, roll))
         self.destinations = [
-            rolled_destination if one.uid == destination.uid else one for one in self.destinations
+            rolled_destination if existing.uid == destination.uid else existing
+            for existing in self.destinations
         ]
         return rolled_destination
 
@@ -233,7 +234,9 @@ class Scenario:
         """Wait at all these destinations at once until each event has arrived there or the time is
         over.
         """
-        await asyncio.gather(*(self.await_arrival(one, *expected) for one in destinations))
+        await asyncio.gather(
+            *(self.await_arrival(destination, *expected) for destination in destinations)
+        )
 
     async def arrived(self, destination: Destination) -> tuple[ReceivedDelivery, ...]:
         """What has arrived at the destination up to now, also of other broadcasts."""

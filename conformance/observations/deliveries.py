@@ -33,7 +33,7 @@ class DeliveryObservation(Observation):
 
     def destinations_named(self, *names: str) -> tuple[Destination, ...]:
         """The destinations of these names, in order of creation."""
-        return tuple(one for one in self.destinations if one.name in names)
+        return tuple(destination for destination in self.destinations if destination.name in names)
 
     def events_named(self, *names: str) -> tuple[Event, ...]:
         """The events of these names, in order of acceptance."""
@@ -47,10 +47,11 @@ class DeliveryObservation(Observation):
             if shows(delivery, event, dialect)
         )
 
-    def attempts_anywhere(self, event: Event, dialect: Dialect) -> Attempts:
-        """Every attempt to deliver the event, destination by destination."""
+    def attempts_anywhere(self, dialect: Dialect, *events: Event) -> Attempts:
+        """Every attempt to deliver these events, event by event and destination by destination."""
         return tuple(
             delivery
+            for event in events
             for destination in self.destinations
             for delivery in self.attempts(destination, event, dialect)
         )

@@ -58,8 +58,12 @@ def read_signatures(
     destinations: Sequence[Destination], deliveries: Sequence[ReceivedDelivery], dialect: Dialect
 ) -> tuple[SignatureReading, ...]:
     """The readings of all deliveries to destinations of which a secret is known."""
-    every_secret = tuple(dict.fromkeys(secret for one in destinations for secret in one.secrets))
-    by_token = {one.token: one for one in destinations if one.secrets}
+    every_secret = tuple(
+        dict.fromkeys(secret for destination in destinations for secret in destination.secrets)
+    )
+    by_token = {
+        destination.token: destination for destination in destinations if destination.secrets
+    }
     diagnosed = 0
     readings: list[SignatureReading] = []
     for delivery in deliveries:
@@ -151,14 +155,14 @@ def _known_values(
 ) -> KnownValues:
     """What a sender may have mixed up: other endpoints' secrets, the times of earlier attempts."""
     others = {
-        f"the secret of endpoint {one.name!r}": secret
-        for one in destinations
-        if one.token != destination.token
-        for secret in one.secrets
+        f"the secret of endpoint {other.name!r}": secret
+        for other in destinations
+        if other.token != destination.token
+        for secret in other.secrets
     }
     earlier = [
-        one.arrived_at
-        for one in deliveries
-        if one.token == destination.token and one.arrived_at < delivery.arrived_at
+        attempt.arrived_at
+        for attempt in deliveries
+        if attempt.token == destination.token and attempt.arrived_at < delivery.arrived_at
     ]
     return KnownValues(secrets=others, times=tuple(earlier[:MOST_TIMES]))

@@ -65,8 +65,8 @@ def a_new_endpoint_receives_in_the_dialects_time(
     """The first broadcast after that time is not lost on an endpoint that gets later ones."""
     dialect = context.dialect
     for destination in broadcasts.destinations:
-        expected = [one for one in broadcasts.events if reaches(one, destination, dialect)]
-        arrived = [one for one in expected if broadcasts.attempts(destination, one, dialect)]
+        expected = [event for event in broadcasts.events if reaches(event, destination, dialect)]
+        arrived = [event for event in expected if broadcasts.attempts(destination, event, dialect)]
         if arrived:
             yield judged(
                 arrived[0] == expected[0],

@@ -23,7 +23,7 @@ def a_broadcast_arrives_at_every_endpoint_that_it_reaches(
     """Every endpoint that answers got the first event."""
     for event in fan_out.first_events:
         # An event that arrived nowhere does not show whom it reaches.
-        arrived_anywhere = fan_out.attempts_anywhere(event, context.dialect)
+        arrived_anywhere = fan_out.attempts_anywhere(context.dialect, event)
         requirements = ("1-1", "4.8-13") if arrived_anywhere else ("1-1",)
         for destination in fan_out.prompt:
             if not reaches(event, destination, context.dialect):
@@ -102,9 +102,11 @@ def a_failing_endpoint_keeps_no_other_from_receiving(
     fan_out: OneProjectFanOut, context: CheckContext
 ) -> Iterator[Judgement]:
     """Beside endpoints that fail, hang and are gone, the others got every event."""
-    failed = any(fan_out.arrived_at(one.token) for one in fan_out.failing)
+    failed = any(fan_out.arrived_at(destination.token) for destination in fan_out.failing)
     arrived_anywhere = [
-        delivery for one in fan_out.destinations for delivery in fan_out.arrived_at(one.token)
+        delivery
+        for destination in fan_out.destinations
+        for delivery in fan_out.arrived_at(destination.token)
     ]
     for event in fan_out.events:
         for destination in fan_out.healthy:
@@ -127,7 +129,7 @@ def an_endpoint_that_is_not_disabled_receives(
 ) -> Iterator[Judgement]:
     """An endpoint created with is_disabled false got the event."""
     for event in fan_out.event:
-        anywhere = fan_out.attempts_anywhere(event, context.dialect)
+        anywhere = fan_out.attempts_anywhere(context.dialect, event)
         for destination in fan_out.enabled if anywhere else ():
             arrived = fan_out.attempts(destination, event, context.dialect)
             yield judged(
@@ -196,7 +198,7 @@ def the_endpoints_that_an_event_names_are_those_that_it_reached(
         if not isinstance(named, list) or not named:
             yield not_applicable("2.8-6", "The answer to a broadcast names no endpoints.")
             continue
-        anywhere = fan_out.attempts_anywhere(event, context.dialect)
+        anywhere = fan_out.attempts_anywhere(context.dialect, event)
         for destination in fan_out.prompt if anywhere else ():
             arrived = fan_out.attempts(destination, event, context.dialect)
             yield judged(

@@ -30,7 +30,9 @@ def a_new_url_is_tried_as_the_dialect_says(
     ]
     for destination in fan_out.destinations:
         arrived = fan_out.arrived_at(destination.token)
-        wrong = [one for one in arrived if one.method not in (*DELIVERY_METHODS, *allowed)]
+        wrong = [
+            request for request in arrived if request.method not in (*DELIVERY_METHODS, *allowed)
+        ]
         if arrived:
             yield judged(
                 not wrong,

@@ -51,7 +51,9 @@ def the_chat_channel_is_told_as_the_dialect_says(
         if met_at is None:
             kept, expected = not messages, "no message"
         else:
-            kept = bool(messages) and all(one.arrived_monotonic >= met_at for one in messages)
+            kept = bool(messages) and all(
+                message.arrived_monotonic >= met_at for message in messages
+            )
             expected = "a message once the condition is met"
         yield judged(
             kept,

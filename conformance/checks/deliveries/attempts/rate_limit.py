@@ -183,7 +183,9 @@ def a_limit_without_duration_counts_over_the_default_time(
 def requests(burst: RateLimitBurst, destination: Destination) -> list[ReceivedDelivery]:
     """Every request at a destination but those that only try its URL, in order of arrival."""
     visits = ("HEAD", "GET", "OPTIONS")
-    arrived = [one for one in burst.arrived_at(destination.token) if one.method not in visits]
+    arrived = [
+        request for request in burst.arrived_at(destination.token) if request.method not in visits
+    ]
     return sorted(arrived, key=in_order_of_arrival)
 
 

@@ -45,13 +45,14 @@ def a_delivery_that_succeeded_is_not_attempted_again(
     """The first answer that the dialect counts as success is the last."""
     for attempted, expected in retried.attempted_until_success(context.dialect):
         attempts = attempted.attempts
+        statuses = [attempt.status for attempt in attempts]
         if len(attempts) >= expected:
             yield judged(
                 len(attempts) == expected,
                 "1-15",
                 "A delivery that was answered with success was attempted again",
                 expected=f"{expected} attempts",
-                actual=f"{len(attempts)} attempts, answered {[one.status for one in attempts]}",
+                actual=f"{len(attempts)} attempts, answered {statuses}",
                 exchanges=[attempted.created],
                 deliveries=attempts,
             )

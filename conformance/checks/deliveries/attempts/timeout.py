@@ -65,6 +65,6 @@ def waited_s(attempts: Attempts) -> float | None:
     """From the first arrival until the service left or tried again, in seconds; None if it did
     neither.
     """
-    ends = [ended(attempts[0]), *(one.arrived_monotonic for one in attempts[1:2])]
+    ends = [ended(attempts[0]), *(attempt.arrived_monotonic for attempt in attempts[1:2])]
     known = [end for end in ends if end is not None]
     return min(known) - attempts[0].arrived_monotonic if known else None

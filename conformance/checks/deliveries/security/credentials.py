@@ -153,7 +153,7 @@ def a_delivery_presents_the_certificate_of_its_endpoint(
     arrived = observed.delivered(context.dialect)
     presented = [delivery.client_certificate for delivery in arrived]
     yield judged(
-        bool(arrived) and all(one == observed.fingerprint for one in presented),
+        bool(arrived) and all(certificate == observed.fingerprint for certificate in presented),
         "2.3-17",
         "A delivery to an endpoint with mtls_client_cert does not present that certificate",
         expected=observed.fingerprint,
@@ -208,7 +208,7 @@ def carried(
         return
     arrived = observed.delivered(context.dialect)
     yield judged(
-        bool(arrived) and all(one.all_headers(name) == (value,) for one in arrived),
+        bool(arrived) and all(delivery.all_headers(name) == (value,) for delivery in arrived),
         requirement,
         "A delivery does not carry the credentials of its endpoint",
         expected=f"{name}: {value}",

@@ -19,7 +19,9 @@ def a_reserved_header_is_ignored_or_refused_as_the_dialect_says(
     for header, broadcast in hostile.answered(hostile.reserved):
         outcome = OnInput.IGNORED if broadcast.succeeded else OnInput.REFUSED
         arrived = hostile.deliveries_with(header, context.dialect)
-        forged = [one for one in arrived if header.content in one.all_headers(header.name)]
+        forged = [
+            delivery for delivery in arrived if header.content in delivery.all_headers(header.name)
+        ]
         refused_as_specified = broadcast.succeeded or refusal.allows(broadcast.status)
         yield judged(
             rule.allows(outcome) and refused_as_specified and not forged,
@@ -71,9 +73,9 @@ def a_line_break_in_a_custom_header_adds_nothing(
     break.
     """
     injected = [
-        one
-        for one in hostile.requests
-        if one.header(hostile.injected) is not None or one.body.startswith(b"injected")
+        request
+        for request in hostile.requests
+        if request.header(hostile.injected) is not None or request.body.startswith(b"injected")
     ]
     for _, broadcast in hostile.answered(hostile.broken):
         yield judged(

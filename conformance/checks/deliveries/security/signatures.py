@@ -117,7 +117,7 @@ def the_time_that_is_signed_is_that_of_the_attempt(
 ) -> Iterator[Judgement]:
     """It lies within the tolerance of the arrival, and moves on from one attempt to the next."""
     schemes = context.dialect.signatures
-    if not any("{timestamp}" in one.signed for one in (schemes.simple, schemes.advanced)):
+    if not any("{timestamp}" in scheme.signed for scheme in (schemes.simple, schemes.advanced)):
         yield not_applicable("6-11", "The dialect signs no time.")
     for destination, _, attempts in signed.signed_attempts(context.dialect):
         yield from signed_times(signed, destination, attempts, context)

@@ -71,7 +71,7 @@ async def failures(scenario: Scenario) -> RetriedDeliveries:
     started = scenario.context.loop.time()
     patience_s = second_s + third_s + timeout + LATE_S
     await asyncio.gather(
-        *(await_attempts(scenario, one, event, patience_s) for one in destinations)
+        *(await_attempts(scenario, destination, event, patience_s) for destination in destinations)
     )
     over = started + max(second_s + third_s, asked_s) + MARGIN_S
     await asyncio.sleep(max(0.0, over - scenario.context.loop.time()))

@@ -60,7 +60,9 @@ async def given_time(scenario: Scenario) -> GivenTimeout:
     slow = await scenario.destination(SLOW, replies=[Reply(delay_s=SLOW_S)], http_timeout=PATIENT_S)
     event = await scenario.broadcast(EVENT)
     await scenario.await_everywhere([*kept_waiting, slow], event)
-    await asyncio.gather(*(await_end(scenario, one, event, short + LATE_S) for one in kept_waiting))
+    await asyncio.gather(
+        *(await_end(scenario, destination, event, short + LATE_S) for destination in kept_waiting)
+    )
     await await_end(scenario, slow, event, SLOW_S + LATE_S)
     return await scenario.observe(GivenTimeout, timeout_s=short, patient_s=PATIENT_S, slow_s=SLOW_S)
 

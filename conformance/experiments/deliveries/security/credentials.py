@@ -116,7 +116,7 @@ async def short_life(scenario: Scenario) -> ShortLivedToken:
     end.
     """
     units = scenario.dialect.words.oauth2_expiry_units
-    word = min(units, key=lambda one: units[one].in_seconds)
+    word = min(units, key=lambda unit_name: units[unit_name].in_seconds)
     lifetime = math.ceil(SHORT_LIFE_S / units[word].in_seconds)
     server, issued = await token_server(
         scenario, STANDARD_FIELDS, unit=units[word], lifetime=lifetime
@@ -257,13 +257,13 @@ async def token_server(
             body=json.dumps(
                 {
                     **decoys,
-                    fields["access_token"]: one,
+                    fields["access_token"]: access_token,
                     fields["expires_in"]: life,
                     fields["token_type"]: "Bearer",
                 }
             ),
         )
-        for one, life in zip(issued, lifetimes, strict=True)
+        for access_token, life in zip(issued, lifetimes, strict=True)
     ]
     await scenario.context.receiver.script(server.token, replies)
     return server, issued
@@ -287,7 +287,11 @@ async def observe_tokens(
 def unit_word(scenario: Scenario, unit: TimeUnit) -> str | None:
     """The dialect's word for a unit in expiry_time_unit, if it has one."""
     return next(
-        (word for word, one in scenario.dialect.words.oauth2_expiry_units.items() if one is unit),
+        (
+            word
+            for word, named_unit in scenario.dialect.words.oauth2_expiry_units.items()
+            if named_unit is unit
+        ),
         None,
     )
 

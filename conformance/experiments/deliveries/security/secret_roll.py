@@ -98,7 +98,10 @@ async def at_once(scenario: Scenario) -> RollsUnderTraffic:
         await scenario.destination("advanced", advanced_signatures=True),
         await scenario.destination("simple", advanced_signatures=False),
     ]
-    rolled = [await scenario.roll(f"roll {one.name}", one, 0) for one in destinations]
+    rolled = [
+        await scenario.roll(f"roll {destination.name}", destination, 0)
+        for destination in destinations
+    ]
     await asyncio.sleep(EXPIRY_S + STEP_S)
     await broadcast_everywhere(scenario, rolled, "after")
     return await scenario.observe(RollsUnderTraffic)
@@ -119,7 +122,7 @@ async def broadcast_until_over(
         await asyncio.sleep(STEP_S)
     await scenario.broadcast(f"{stem} {number + 1}")
     arrived = await scenario.await_arrival(
-        rolling, *(one for one in scenario.events if one.name.startswith(f"{stem} "))
+        rolling, *(event for event in scenario.events if event.name.startswith(f"{stem} "))
     )
     if not arrived:
         raise PreconditionFailed(

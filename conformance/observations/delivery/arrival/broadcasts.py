@@ -52,7 +52,6 @@ class AnsweredBroadcasts(SignedDeliveries):
         return KeyLeak(token=delivery.token, sequence=delivery.sequence) in self.key_leaks
 
     def custom_headers(self, event: Event) -> Mapping[str, str]:
-        """The custom headers that the event was broadcast with."""
         created = self.exchange(event.name)
         headers: Any = sent(created).get("custom_headers") if created else None
         return headers if isinstance(headers, dict) else {}
@@ -79,20 +78,26 @@ class SigningFormats(AnsweredBroadcasts):
     @property
     def with_default_format(self) -> tuple[Destination, ...]:
         """The endpoints that were created without advanced_signatures."""
-        return tuple(one for one in self.destinations if "advanced_signatures" not in one.settings)
+        return tuple(
+            destination
+            for destination in self.destinations
+            if "advanced_signatures" not in destination.settings
+        )
 
     @property
     def format_is_required(self) -> bool:
         """Whether advanced_signatures was sent even where the experiment would leave it out."""
         return any(
-            "advanced_signatures" in one.settings
-            for one in self.destinations_named(FORMAT_NOT_GIVEN)
+            "advanced_signatures" in destination.settings
+            for destination in self.destinations_named(FORMAT_NOT_GIVEN)
         )
 
     @property
     def with_generated_secret(self) -> tuple[Destination, ...]:
         """The endpoints whose secret the service was to make."""
-        return tuple(one for one in self.destinations if "secret" not in one.settings)
+        return tuple(
+            destination for destination in self.destinations if "secret" not in destination.settings
+        )
 
 
 def _authorization(exchange: Exchange | None) -> str:

@@ -43,15 +43,15 @@ class FanOut(SignedDeliveries):
     @property
     def prompt(self) -> tuple[Destination, ...]:
         """The endpoints that answer, so that a service comes to them without delay."""
-        return tuple(one for one in self.destinations if one.name not in (FAILING, HANGING, GONE))
+        return tuple(
+            destination
+            for destination in self.destinations
+            if destination.name not in (FAILING, HANGING, GONE)
+        )
 
     def sentinels(self, dialect: Dialect) -> Attempts:
         """What arrived of the later event anywhere, so that silence means something."""
-        return tuple(
-            delivery
-            for sentinel in self.events_named(SENTINEL)
-            for delivery in self.attempts_anywhere(sentinel, dialect)
-        )
+        return self.attempts_anywhere(dialect, *self.events_named(SENTINEL))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

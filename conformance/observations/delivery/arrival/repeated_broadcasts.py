@@ -47,7 +47,6 @@ class RepeatedBroadcast(SignedDeliveries):
 
     @property
     def broadcasts(self) -> tuple[Exchange | None, Exchange | None]:
-        """Both broadcasts."""
         return self.exchange(FIRST), self.exchange(SECOND)
 
     def deliveries_of_both(self, dialect: Dialect) -> Iterator[Attempts]:

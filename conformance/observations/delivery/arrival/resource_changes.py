@@ -18,8 +18,4 @@ class ResourceChanges(DeliveryObservation):
 
     def sentinels(self, dialect: Dialect) -> Attempts:
         """What arrived of the sentinel anywhere, so that silence means something."""
-        return tuple(
-            delivery
-            for sentinel in self.events_named(SENTINEL)
-            for delivery in self.attempts_anywhere(sentinel, dialect)
-        )
+        return self.attempts_anywhere(dialect, *self.events_named(SENTINEL))

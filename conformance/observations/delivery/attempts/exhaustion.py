@@ -27,7 +27,6 @@ class ExhaustedDeliveries(DeliveryObservation):
 
     @property
     def created(self) -> Exchange | None:
-        """The creation of the endpoint."""
         return self.exchange(FAILING)
 
     @property

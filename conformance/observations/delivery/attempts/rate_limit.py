@@ -38,12 +38,10 @@ class RateLimitBurst(SignedDeliveries):
 
     @property
     def unlimited(self) -> tuple[Destination, ...]:
-        """The destination without a limit."""
         return self.destinations_named(UNLIMITED)
 
     @property
     def zero_limited(self) -> tuple[Destination, ...]:
-        """The destination with a rate_limit of 0."""
         return self.destinations_named(ZERO_LIMIT)
 
     @property

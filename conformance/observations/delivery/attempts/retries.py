@@ -45,7 +45,6 @@ class RetriedDeliveries(SignedDeliveries):
 
     @property
     def broadcast(self) -> Exchange | None:
-        """The broadcast of the event."""
         return self.exchange(EVENT)
 
     @property
@@ -55,7 +54,7 @@ class RetriedDeliveries(SignedDeliveries):
 
     def all_attempted(self, dialect: Dialect) -> Iterator[AttemptedDelivery]:
         """Every destination where anything of the event arrived."""
-        return self._attempted((one.name for one in self.destinations), dialect)
+        return self._attempted((destination.name for destination in self.destinations), dialect)
 
     def attempted_where_failing_first(self, dialect: Dialect) -> Iterator[AttemptedDelivery]:
         """Those whose first answer no dialect counts as success."""

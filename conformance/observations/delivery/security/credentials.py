@@ -156,7 +156,6 @@ class ShortLivedToken(OAuth2Deliveries):
         return self.exchange(AUTHORIZED), self.exchange(AFTER)
 
     def delivered_after_end(self, dialect: Dialect) -> Attempts:
-        """What arrived of the event after the end of the token."""
         return self._delivered(AFTER, dialect)
 
 
@@ -190,7 +189,6 @@ class FixedCredentials(AuthorizedDeliveries):
 
     @property
     def authentication(self) -> Mapping[str, Any]:
-        """The authentication object that the endpoint was created with."""
         settings: Mapping[str, Any] = self.authorized.settings["authentication"]
         return settings
 

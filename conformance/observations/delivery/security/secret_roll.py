@@ -26,11 +26,9 @@ class SignedDelivery:
 
     @property
     def roll(self) -> Roll:
-        """The first roll of the endpoint's secret."""
         return self.destination.rolls[0]
 
     def is_signed_by(self, secret: str) -> bool:
-        """Whether this secret made one of its signatures."""
         return secret in self.signature.secrets
 
 
