@@ -45,14 +45,14 @@ def test_those_created_later_stand_where_they_were_asked_for() -> None:
             asyncio.Event(),
         )
         at_once.set()
-        made = await scenario.together(
+        created = await scenario.together(
             _created(scenario, "first", after=last_is_created, then=first_is_created),
             _created(scenario, "last", after=at_once, then=last_is_created),
         )
-        return made, scenario.destinations
+        return created, scenario.destinations
 
-    made, standing = asyncio.run(run())
-    assert [one.name for one in made] == ["first", "last"]
+    created, standing = asyncio.run(run())
+    assert [one.name for one in created] == ["first", "last"]
     assert [one.name for one in standing] == ["before", "first", "last"]
 
 
@@ -60,9 +60,9 @@ def test_one_that_cannot_be_created_is_reported_once_the_others_are_there() -> N
     scenario = _scenario()
 
     async def run() -> None:
-        refused, made = asyncio.Event(), asyncio.Event()
+        refused, created = asyncio.Event(), asyncio.Event()
         await scenario.together(
-            _refused(refused), _created(scenario, "other", after=refused, then=made)
+            _refused(refused), _created(scenario, "other", after=refused, then=created)
         )
 
     with pytest.raises(PreconditionFailed, match="no endpoint for you"):

@@ -173,10 +173,10 @@ def test_a_header_of_another_event_fails() -> None:
 
 
 def test_a_delivery_that_names_its_event_passes() -> None:
-    found = verdicts(
+    actual = verdicts(
         a_delivery_names_its_event, observed(PayloadBroadcasts, PLAIN, sent(event(), PLAIN))
     )
-    assert found == {"4.8-16": PASS, "4.8-17": NOT_APPLICABLE}
+    assert actual == {"4.8-16": PASS, "4.8-17": NOT_APPLICABLE}
 
 
 def test_a_delivery_with_another_id_fails() -> None:

@@ -36,15 +36,15 @@ EVERYWHERE = [sent(one, where) for one in (EVENT, SENTINEL) for where in (HEALTH
 
 
 def test_an_event_that_arrives_wherever_it_can_passes() -> None:
-    found = verdicts(a_broadcast_arrives_at_every_endpoint_that_it_reaches, fan_out(*EVERYWHERE))
-    assert found == {"1-1": PASS, "4.8-13": PASS}
+    actual = verdicts(a_broadcast_arrives_at_every_endpoint_that_it_reaches, fan_out(*EVERYWHERE))
+    assert actual == {"1-1": PASS, "4.8-13": PASS}
 
 
 def test_an_endpoint_that_is_left_out_fails() -> None:
-    found = verdicts(
+    actual = verdicts(
         a_broadcast_arrives_at_every_endpoint_that_it_reaches, fan_out(sent(EVENT, HEALTHY))
     )
-    assert found == {"1-1": FAIL, "4.8-13": FAIL}
+    assert actual == {"1-1": FAIL, "4.8-13": FAIL}
 
 
 def test_an_endpoint_without_owner_is_reached_as_the_dialect_says() -> None:

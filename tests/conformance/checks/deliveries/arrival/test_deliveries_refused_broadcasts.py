@@ -13,7 +13,7 @@ from tests.conformance.canned_evidence import exchange, verdicts
 
 CHECK = a_refused_broadcast_is_not_delivered
 PLAIN, SENTINEL = destination(), event("sentinel")
-ALIVE = sent(SENTINEL, PLAIN)
+DELIVERED = sent(SENTINEL, PLAIN)
 LEAKED = sent(event("leaked"), PLAIN, body=b'{"marker":"refused-1"}')
 
 
@@ -28,11 +28,11 @@ def refused(*arrived: ReceivedDelivery, status: int = 401) -> RefusedBroadcasts:
 
 
 def test_a_refused_broadcast_that_goes_nowhere_passes() -> None:
-    assert verdicts(CHECK, refused(ALIVE)) == {"5-15": Verdict.PASS}
+    assert verdicts(CHECK, refused(DELIVERED)) == {"5-15": Verdict.PASS}
 
 
 def test_a_refused_broadcast_that_is_delivered_all_the_same_fails() -> None:
-    assert verdicts(CHECK, refused(ALIVE, LEAKED)) == {"5-15": Verdict.FAIL}
+    assert verdicts(CHECK, refused(DELIVERED, LEAKED)) == {"5-15": Verdict.FAIL}
 
 
 def test_silence_proves_nothing_where_the_sentinel_did_not_arrive_either() -> None:
@@ -40,4 +40,4 @@ def test_silence_proves_nothing_where_the_sentinel_did_not_arrive_either() -> No
 
 
 def test_a_broadcast_that_was_accepted_is_not_judged_here() -> None:
-    assert verdicts(CHECK, refused(ALIVE, LEAKED, status=201)) == {}
+    assert verdicts(CHECK, refused(DELIVERED, LEAKED, status=201)) == {}

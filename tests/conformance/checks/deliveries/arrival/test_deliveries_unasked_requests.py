@@ -39,7 +39,7 @@ def test_a_visit_to_a_new_url_is_judged_by_the_dialect() -> None:
 def test_webhooks_about_the_services_own_resources_are_judged_by_the_dialect() -> None:
     check = the_service_sends_webhooks_of_its_own_as_the_dialect_says
     quiet = observed(ResourceChanges, HEALTHY, sent(SENTINEL, HEALTHY), events=[SENTINEL])
-    told = observed(
+    unasked = observed(
         ResourceChanges,
         HEALTHY,
         delivery(HEALTHY.token, body=b'{"created":"x"}'),
@@ -47,4 +47,4 @@ def test_webhooks_about_the_services_own_resources_are_judged_by_the_dialect() -
         events=[SENTINEL],
     )
     assert verdicts(check, quiet) == {"6-16": PASS}
-    assert verdicts(check, told) == {"6-16": FAIL}
+    assert verdicts(check, unasked) == {"6-16": FAIL}

@@ -19,7 +19,7 @@ FAILING = destination("failing")
 
 
 def exhausted(
-    attempts: int = 5, *, told_at: Sequence[float] = (), after: str = "active", events: int = 1
+    attempts: int = 5, *, messages_at: Sequence[float] = (), after: str = "active", events: int = 1
 ) -> ExhaustedDeliveries:
     """So many attempts a second apart, messages to the chat channel, and the endpoint's status at
     the end.
@@ -27,7 +27,7 @@ def exhausted(
     arrived = [
         sent(event(), FAILING, at=NOW + number, attempt=number + 1) for number in range(attempts)
     ]
-    messages = [delivery("chat", arrived_at=NOW + at) for at in told_at]
+    messages = [delivery("chat", arrived_at=NOW + at) for at in messages_at]
     looks = [
         exchange(role, "getEndpoint", path={"endpointID": FAILING.uid}, data={"status": status})
         for role, status in (("before", "active"), ("after", after))
@@ -66,7 +66,9 @@ def context_with(notify_on: Answer[Notify], *, deactivate_after: int = 0) -> Che
     return CheckContext(dialect=dialect, contract=context().contract)
 
 
-def told(evidence: ExhaustedDeliveries, condition: Notify, *, deactivate_after: int = 0) -> Verdict:
+def verdict(
+    evidence: ExhaustedDeliveries, condition: Notify, *, deactivate_after: int = 0
+) -> Verdict:
     """The verdict on the chat channel under a dialect with this condition."""
     changed = context_with(Answer((condition,)), deactivate_after=deactivate_after)
     (judgement,) = the_chat_channel_is_told_as_the_dialect_says(evidence, changed)
@@ -74,37 +76,37 @@ def told(evidence: ExhaustedDeliveries, condition: Notify, *, deactivate_after: 
 
 
 def test_a_channel_that_is_told_when_all_attempts_have_failed_passes() -> None:
-    assert told(exhausted(told_at=[4.5]), Notify.EXHAUSTED) is PASS
+    assert verdict(exhausted(messages_at=[4.5]), Notify.EXHAUSTED) is PASS
 
 
 def test_a_channel_that_is_told_too_early_or_never_fails() -> None:
-    assert told(exhausted(told_at=[1.0, 4.5]), Notify.EXHAUSTED) is FAIL
-    assert told(exhausted(), Notify.EXHAUSTED) is FAIL
+    assert verdict(exhausted(messages_at=[1.0, 4.5]), Notify.EXHAUSTED) is FAIL
+    assert verdict(exhausted(), Notify.EXHAUSTED) is FAIL
 
 
 def test_a_channel_that_is_told_without_the_condition_fails() -> None:
-    assert told(exhausted(told_at=[4.5]), Notify.NEVER) is FAIL
-    assert told(exhausted(), Notify.NEVER) is PASS
-    assert told(exhausted(told_at=[4.5]), Notify.STATE_CHANGE) is FAIL
+    assert verdict(exhausted(messages_at=[4.5]), Notify.NEVER) is FAIL
+    assert verdict(exhausted(), Notify.NEVER) is PASS
+    assert verdict(exhausted(messages_at=[4.5]), Notify.STATE_CHANGE) is FAIL
 
 
 def test_a_channel_that_hears_of_a_change_of_state_is_told_when_the_endpoint_is_disabled() -> None:
-    assert told(exhausted(told_at=[4.5]), Notify.STATE_CHANGE, deactivate_after=1) is PASS
-    assert told(exhausted(), Notify.STATE_CHANGE, deactivate_after=1) is FAIL
+    assert verdict(exhausted(messages_at=[4.5]), Notify.STATE_CHANGE, deactivate_after=1) is PASS
+    assert verdict(exhausted(), Notify.STATE_CHANGE, deactivate_after=1) is FAIL
 
 
 def test_a_channel_that_hears_of_both_is_told_of_whatever_comes_first() -> None:
     both = Notify.EXHAUSTED_OR_STATE_CHANGE
-    assert told(exhausted(told_at=[4.5]), both) is PASS
-    assert told(exhausted(told_at=[4.5]), both, deactivate_after=1) is PASS
-    assert told(exhausted(told_at=[1.0]), both) is FAIL
-    assert told(exhausted(), both) is FAIL
+    assert verdict(exhausted(messages_at=[4.5]), both) is PASS
+    assert verdict(exhausted(messages_at=[4.5]), both, deactivate_after=1) is PASS
+    assert verdict(exhausted(messages_at=[1.0]), both) is FAIL
+    assert verdict(exhausted(), both) is FAIL
 
 
 def test_a_dialect_that_has_not_decided_judges_no_channel() -> None:
     undecided = context_with(Answer((), reason="nobody knows"))
     assert (
-        list(the_chat_channel_is_told_as_the_dialect_says(exhausted(told_at=[4.5]), undecided))
+        list(the_chat_channel_is_told_as_the_dialect_says(exhausted(messages_at=[4.5]), undecided))
         == []
     )
 

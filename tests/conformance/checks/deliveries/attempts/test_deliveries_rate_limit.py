@@ -50,8 +50,8 @@ def burst(**arrivals: Iterable[float]) -> RateLimitBurst:
 def test_the_way_of_counting_decides_which_requirement_holds(
     times: list[float], stated: Verdict, hygiene: Verdict
 ) -> None:
-    found = verdicts(an_endpoint_gets_no_more_than_its_limit, burst(limited=times))
-    assert found == {"8-1": stated, "8-2": hygiene}
+    actual = verdicts(an_endpoint_gets_no_more_than_its_limit, burst(limited=times))
+    assert actual == {"8-1": stated, "8-2": hygiene}
 
 
 def test_arrivals_that_bunch_on_a_busy_machine_pass() -> None:
@@ -63,8 +63,8 @@ def test_arrivals_that_bunch_on_a_busy_machine_pass() -> None:
 
 
 def test_a_limit_that_drops_the_excess_is_kept_too() -> None:
-    found = verdicts(an_endpoint_gets_no_more_than_its_limit, burst(limited=SLIDING[:5]))
-    assert found == {"8-1": PASS, "8-2": PASS}
+    actual = verdicts(an_endpoint_gets_no_more_than_its_limit, burst(limited=SLIDING[:5]))
+    assert actual == {"8-1": PASS, "8-2": PASS}
 
 
 def test_an_endpoint_that_gets_nothing_proves_nothing() -> None:

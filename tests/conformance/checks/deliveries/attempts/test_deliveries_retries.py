@@ -109,8 +109,8 @@ def test_retry_after_is_judged_by_the_dialect() -> None:
 
 
 def test_attempts_of_one_delivery_pass() -> None:
-    found = verdicts(all_attempts_are_the_same_delivery, tried("fails once", 1.1))
-    assert found == {"1-20": PASS, "1-21": PASS}
+    actual = verdicts(all_attempts_are_the_same_delivery, tried("fails once", 1.1))
+    assert actual == {"1-20": PASS, "1-21": PASS}
 
 
 def second(*headers: tuple[str, str], body: bytes | None = None) -> dict[str, Verdict]:
@@ -127,14 +127,14 @@ def test_attempts_that_differ_fail() -> None:
 
 
 def numbered(*arrivals: tuple[float, str]) -> dict[str, Verdict]:
-    """What is said of attempts with these numbers, so many seconds after the broadcast."""
+    """The verdicts on attempts with these numbers, so many seconds after the broadcast."""
     where = destination("fails once")
     arrived = [
         ending(
-            sent(event(), where, at=NOW + at, attempt=place, headers=[(ATTEMPT, told)]),
+            sent(event(), where, at=NOW + at, attempt=place, headers=[(ATTEMPT, number)]),
             completed=0.0,
         )
-        for place, (at, told) in enumerate(arrivals)
+        for place, (at, number) in enumerate(arrivals)
     ]
     return verdicts(attempts_are_numbered_one_by_one, tried("fails once", arrived=arrived))
 
@@ -170,7 +170,7 @@ def test_other_numbers_fail(arrivals: list[tuple[float, str]]) -> None:
 def test_attempts_are_not_judged_by_numbers_that_the_dialect_does_not_give() -> None:
     usual = context().dialect
     unnumbered = replace(usual, delivery=replace(usual.delivery, attempt_header=None))
-    said = attempts_are_numbered_one_by_one(
+    judgements = attempts_are_numbered_one_by_one(
         tried("fails once"), replace(context(), dialect=unnumbered)
     )
-    assert [one.verdict for one in said] == [Verdict.NOT_APPLICABLE]
+    assert [one.verdict for one in judgements] == [Verdict.NOT_APPLICABLE]

@@ -9,7 +9,7 @@ from tests.conformance.canned_evidence import exchange, verdicts
 
 CHECK = no_request_reaches_a_canary
 PLAIN, SENTINEL = destination(), event("sentinel")
-ALIVE = sent(SENTINEL, PLAIN)
+DELIVERED = sent(SENTINEL, PLAIN)
 
 
 def led(*arrived: ReceivedDelivery, visits: int = 0, status: int = 201) -> CanaryVisits:
@@ -23,11 +23,11 @@ def led(*arrived: ReceivedDelivery, visits: int = 0, status: int = 201) -> Canar
 
 
 def test_a_canary_that_nobody_visits_while_the_sentinel_arrives_passes() -> None:
-    assert verdicts(CHECK, led(ALIVE)) == {"6-20": Verdict.PASS}
+    assert verdicts(CHECK, led(DELIVERED)) == {"6-20": Verdict.PASS}
 
 
 def test_a_canary_that_is_visited_fails_whatever_else_arrives() -> None:
-    assert verdicts(CHECK, led(ALIVE, visits=1)) == {"6-20": Verdict.FAIL}
+    assert verdicts(CHECK, led(DELIVERED, visits=1)) == {"6-20": Verdict.FAIL}
     assert verdicts(CHECK, led(visits=3)) == {"6-20": Verdict.FAIL}
 
 

@@ -48,10 +48,10 @@ def rolled(
 
 
 def test_both_signatures_in_the_window_pass() -> None:
-    found = verdicts(
+    actual = verdicts(
         both_secrets_sign_until_the_old_one_expires, rolled(ADVANCED, DURING, OLD, NEW)
     )
-    assert found == {"4.3-2": PASS, "4.3-3": PASS}
+    assert actual == {"4.3-2": PASS, "4.3-3": PASS}
 
 
 def test_a_missing_signature_in_the_window_fails() -> None:
@@ -78,10 +78,10 @@ def test_a_broadcast_before_the_roll_is_not_judged() -> None:
 
 
 def test_the_new_secret_alone_after_the_window_passes() -> None:
-    found = verdicts(
+    actual = verdicts(
         only_the_new_secret_signs_when_the_old_one_has_expired, rolled(ADVANCED, AFTER, NEW)
     )
-    assert found == {"4.3-4": PASS, "4.3-5": PASS}
+    assert actual == {"4.3-4": PASS, "4.3-5": PASS}
 
 
 def test_the_old_secret_after_the_window_fails() -> None:

@@ -31,8 +31,8 @@ def test_signed_deliveries_pass_in_both_formats() -> None:
     observation = observed(
         SigningFormats, [SIMPLE, ADVANCED], sent(EVENT, SIMPLE), sent(EVENT, ADVANCED)
     )
-    found = verdicts(every_attempt_is_signed_in_the_format_of_its_endpoint, observation)
-    assert found == {"6-6": PASS, "6-7": PASS}
+    actual = verdicts(every_attempt_is_signed_in_the_format_of_its_endpoint, observation)
+    assert actual == {"6-6": PASS, "6-7": PASS}
 
 
 def test_a_delivery_signed_with_another_secret_fails() -> None:
@@ -42,8 +42,8 @@ def test_a_delivery_signed_with_another_secret_fails() -> None:
         sent(EVENT, SIMPLE, signers=["x"]),
         sent(EVENT, ADVANCED, signers=["x"]),
     )
-    found = verdicts(every_attempt_is_signed_in_the_format_of_its_endpoint, observation)
-    assert found == {"6-6": FAIL, "6-7": FAIL}
+    actual = verdicts(every_attempt_is_signed_in_the_format_of_its_endpoint, observation)
+    assert actual == {"6-6": FAIL, "6-7": FAIL}
 
 
 def test_a_body_that_was_written_anew_after_signing_fails() -> None:
@@ -61,7 +61,7 @@ def test_a_finding_says_what_the_sender_did_instead() -> None:
         sent(EVENT, SIMPLE, body=b'{"marker":"marker-event-"}'), body=b'{"marker": "marker-event-"}'
     )
     anothers = sent(EVENT, SIMPLE, signers=[OTHER.secret or ""])
-    for delivery, told in (
+    for delivery, cause in (
         (spaced, "the sender signed the compact form of the body, sent it with spaces"),
         (anothers, "the sender signed with the secret of endpoint 'other'"),
     ):
@@ -69,7 +69,7 @@ def test_a_finding_says_what_the_sender_did_instead() -> None:
         (judgement,) = every_attempt_is_signed_in_the_format_of_its_endpoint(
             observation, context("reference")
         )
-        assert told in judgement.actual
+        assert cause in judgement.actual
 
 
 def test_an_unsigned_second_attempt_fails() -> None:
@@ -103,14 +103,16 @@ def test_a_dialect_that_requires_the_format_has_no_default() -> None:
 
 
 def test_the_secret_that_is_shown_must_sign() -> None:
-    made = replace(destination("made"), settings={})
+    generated = replace(destination("generated"), settings={})
     check = the_secret_that_is_shown_is_the_one_that_signs
-    assert verdicts(check, observed(SigningFormats, made, sent(EVENT, made))) == {"2.4-3": PASS}
+    assert verdicts(check, observed(SigningFormats, generated, sent(EVENT, generated))) == {
+        "2.4-3": PASS
+    }
     assert verdicts(
-        check, observed(SigningFormats, made, sent(EVENT, made, signers=["hidden"]))
+        check, observed(SigningFormats, generated, sent(EVENT, generated, signers=["hidden"]))
     ) == {"2.4-3": FAIL}
     assert verdicts(
-        check, observed(SigningFormats, replace(made, secret=None), sent(EVENT, made))
+        check, observed(SigningFormats, replace(generated, secret=None), sent(EVENT, generated))
     ) == {"2.4-3": NOT_APPLICABLE}
 
 
@@ -140,20 +142,20 @@ def test_one_secret_makes_one_signature() -> None:
 
 def test_the_time_of_the_attempt_passes() -> None:
     later = sent(EVENT, ADVANCED, at=NOW + 4, attempt=2)
-    found = verdicts(
+    actual = verdicts(
         the_time_that_is_signed_is_that_of_the_attempt,
         observed(SigningFormats, ADVANCED, sent(EVENT, ADVANCED), later),
     )
-    assert found == {"6-11": PASS}
+    assert actual == {"6-11": PASS}
 
 
 def test_the_time_of_the_first_attempt_on_the_second_fails() -> None:
     stale = sent(EVENT, ADVANCED, at=NOW + 4, signed_at=NOW, attempt=2)
-    found = verdicts(
+    actual = verdicts(
         the_time_that_is_signed_is_that_of_the_attempt,
         observed(SigningFormats, ADVANCED, sent(EVENT, ADVANCED), stale),
     )
-    assert found == {"6-11": FAIL}
+    assert actual == {"6-11": FAIL}
 
 
 def test_a_clock_that_is_off_within_the_tolerance_passes_and_beyond_fails() -> None:
