@@ -1,15 +1,15 @@
 """A scenario: endpoints that lead to the receiver, broadcasts to them, and what arrives.
 
 async def one_secret(scenario: Scenario) -> SignedDeliveries:
-plain = await scenario.destination("plain")
-event = await scenario.broadcast("first", data={"n": 1})
-await scenario.await_arrival(plain, event)
-return await scenario.observe(SignedDeliveries)
+    plain = await scenario.destination("plain")
+    event = await scenario.broadcast("first", data={"n": 1})
+    await scenario.await_arrival(plain, event)
+    return await scenario.observe(SignedDeliveries)
 
 @experiment("signing", observes=(SignedDeliveries,))
 async def signing(context: ExperimentContext) -> AsyncIterator[Evidence]:
-async for observation in run_scenarios(context, {"one secret": one_secret}):
-yield observation
+    async for observation in run_scenarios(context, {"one secret": one_secret}):
+        yield observation
 """
 
 import asyncio
@@ -25,12 +25,12 @@ from collections.abc import (
     Sequence,
 )
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final, TypeVar, get_type_hints
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence, Exchange, Observation, PreconditionFailed
-from hookproof.conformance.observations.case import Case
 from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.conformance.observations.destinations import Destination, Event, Roll, shows
 from hookproof.conformance.target.client import encoded
@@ -43,14 +43,14 @@ MARKER: Final = "marker"
 
 # Values for fields that only a dialect asks for: they leave an endpoint as it would be without
 # them.
-UNHURRIED: Final = {"is_disabled": False, "advanced_signatures": False}
+NEUTRAL: Final = {"is_disabled": False, "advanced_signatures": False}
 
 
 Delivered = TypeVar("Delivered", bound=DeliveryObservation)
 
 
 class Scenario:
-    """One case of a delivery experiment while it is played."""
+    """One try of a delivery experiment while it runs."""
 
     def __init__(self, context: ExperimentContext, name: str) -> None:
         self.context = context
@@ -69,12 +69,12 @@ class Scenario:
         project: Project | None = None,
         **settings: Any,
     ) -> Destination:
-        """A new endpoint that leads to a new token with this script (section 4.1); raises Obstacle
-        if it is refused.
+        """A new endpoint that leads to a new token with this script (section 4.1).
+
+        Raises PreconditionFailed if it is refused.
         """
-        chosen = self._chosen(
-            settings
-        )  # before anything is awaited, so that many at once are the same each time
+        # Before anything is awaited, so that many at once are the same each time.
+        chosen = self._chosen(settings)
         token = await self.context.receiver.new_token()
         if replies:
             await self.context.receiver.script(token.token, replies)
@@ -85,24 +85,25 @@ class Scenario:
     async def endpoint(
         self, name: str, token: str, *, project: Project | None = None, **settings: Any
     ) -> Destination:
-        """A new endpoint with these settings, a secret among them unless that is given; raises
-        Obstacle.
+        """A new endpoint with these settings, and a secret unless that is given.
+
+        Raises PreconditionFailed if it is refused.
         """
         return await self._created(name, token, project, self._chosen(settings))
 
-    async def together(self, *making: Coroutine[Any, Any, Destination]) -> list[Destination]:
-        """Make several at once, which stand in this order; raises what the first that cannot be
-        made raises.
+    async def together(self, *creations: Coroutine[Any, Any, Destination]) -> list[Destination]:
+        """Create several at once, which stand in this order.
+
+        Raises what the first that cannot be created raises.
         """
         before = len(self.destinations)
-        made = await asyncio.gather(*making, return_exceptions=True)
-        failures = [one for one in made if isinstance(one, BaseException)]
+        results = await asyncio.gather(*creations, return_exceptions=True)
+        failures = [result for result in results if isinstance(result, BaseException)]
         if failures:
             raise failures[0]
-        self.destinations[before:] = done = [
-            one for one in made if not isinstance(one, BaseException)
-        ]
-        return done
+        created = [result for result in results if not isinstance(result, BaseException)]
+        self.destinations[before:] = created
+        return created
 
     def _chosen(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """The settings of an endpoint: what is given, a secret, an owner, and what the dialect
@@ -110,7 +111,7 @@ class Scenario:
         """
         chosen = {"secret": self.bodies.secret(), "owner_id": self.bodies.word("owner"), **settings}
         demanded = {
-            field: UNHURRIED.get(field, self.bodies.endpoint_value(field))
+            field: NEUTRAL.get(field, self.bodies.endpoint_value(field))
             for field in self.dialect.requests.create_endpoint_requires
         }
         return {
@@ -125,7 +126,7 @@ class Scenario:
         created = await self.trial.call("createEndpoint", role=name, body=settings, project=project)
         shown = self._data(created, "an endpoint")
         await self.context.provision.after_endpoint_created(project, shown)
-        made = Destination(
+        destination = Destination(
             name=name,
             token=token,
             uid=shown["uid"],
@@ -133,9 +134,9 @@ class Scenario:
             secret=settings.get("secret") or shown_secret(created),
             settings=settings,
         )
-        self.destinations.append(made)
+        self.destinations.append(destination)
         self._receiving_from = self.context.loop.time() + self.dialect.delivery.visible_within_s
-        return made
+        return destination
 
     async def broadcast(
         self,
@@ -147,9 +148,9 @@ class Scenario:
         project: Project | None = None,
         **fields: Any,
     ) -> Event:
-        """Broadcast an event when all endpoints made so far receive (section 4.8); raises Obstacle
-        if it is refused.
+        """Broadcast an event when all endpoints created so far receive (section 4.8).
 
+        Raises PreconditionFailed if it is refused.
         `raw_data` is JSON text to be sent as it is spelled; it must hold the marker, or a custom
         header must.
         """
@@ -176,8 +177,9 @@ class Scenario:
             return None
 
     async def roll(self, role: str, destination: Destination, expiration: int) -> Destination:
-        """Roll the destination's secret (section 4.3); the destination as it is from now on; raises
-        Obstacle.
+        """Roll the destination's secret (section 4.3); return the destination as it is afterwards.
+
+        Raises PreconditionFailed if the roll is refused.
         """
         new = self.bodies.secret()
         rolled = await self.trial.call(
@@ -190,11 +192,12 @@ class Scenario:
         roll = Roll(
             role=role, old_secret=destination.secrets[-1], new_secret=new, expiration=expiration
         )
-        now = replace(destination, rolls=(*destination.rolls, roll))
+        rolled_destination = replace(destination, rolls=(*destination.rolls, roll))
         self.destinations = [
-            now if one.uid == destination.uid else one for one in self.destinations
+            rolled_destination if existing.uid == destination.uid else existing
+            for existing in self.destinations
         ]
-        return now
+        return rolled_destination
 
     async def await_arrival(
         self,
@@ -227,14 +230,16 @@ class Scenario:
                 return tuple(arrived[place] for event in expected for place in places[event.name])
             awaited = seen + missing
 
-    async def await_everywhere(self, made: Iterable[Destination], *expected: Event) -> None:
+    async def await_everywhere(self, destinations: Iterable[Destination], *expected: Event) -> None:
         """Wait at all these destinations at once until each event has arrived there or the time is
         over.
         """
-        await asyncio.gather(*(self.await_arrival(one, *expected) for one in made))
+        await asyncio.gather(
+            *(self.await_arrival(destination, *expected) for destination in destinations)
+        )
 
     async def arrived(self, destination: Destination) -> tuple[ReceivedDelivery, ...]:
-        """What has arrived at the destination up to now, whoever sent it."""
+        """What has arrived at the destination up to now, also of other broadcasts."""
         return await self.trial.arrivals(destination.token, count=0, timeout_s=0)
 
     async def quiet(self) -> None:
@@ -249,17 +254,13 @@ class Scenario:
             kind, destinations=tuple(self.destinations), events=tuple(self.events), **fields
         )
 
-    async def case(self, **facts: Any) -> Case:
-        """Transitional."""
-        return await self.observe(Case, facts=facts)
-
     def _data(self, exchange: Exchange, what: str) -> Mapping[str, Any]:
         data = exchange.data
         if not isinstance(data, dict) or not isinstance(data.get("uid"), str):
             answer = exchange.problem or f"{exchange.status}"
             raise PreconditionFailed(
-                f"{exchange.operation_id} as {exchange.role} was answered {answer} without {what} that has a uid;"
-                " deliveries can be tried when it succeeds"
+                f"{exchange.operation_id} as {exchange.role} was answered {answer} without {what}"
+                " that has a uid; deliveries can be tried when it succeeds"
             )
         return data
 
@@ -312,10 +313,12 @@ async def _run_scenario(
     try:
         return await function(scenario)
     except PreconditionFailed as failed:
-        return scenario.trial.not_observed(_observed_by(function), str(failed))
+        return scenario.trial.not_observed(observed_class(function), str(failed))
 
 
-def _observed_by(function: ScenarioFunction) -> type[Observation] | None:
+def observed_class(function: ScenarioFunction) -> type[Observation] | None:
+    """The class of observation that a scenario returns, if its annotation names one."""
+    while isinstance(function, partial):
+        function = function.func
     kind = get_type_hints(inspect.unwrap(function)).get("return")
-    concrete = isinstance(kind, type) and issubclass(kind, Observation) and kind is not Case
-    return kind if concrete else None
+    return kind if isinstance(kind, type) and issubclass(kind, Observation) else None

@@ -20,7 +20,7 @@ PARTS: Final = 3
 
 
 class NoAssertion(Exception):
-    """The text is no assertion that the key has signed; the message says why."""
+    """The text is not an assertion that the key has signed; the message says why."""
 
 
 def claims_of(token: str, jwk: Mapping[str, str]) -> Mapping[str, Any]:
@@ -30,10 +30,10 @@ def claims_of(token: str, jwk: Mapping[str, str]) -> Mapping[str, Any]:
         raise NoAssertion("it does not have three parts")
     try:
         claims, signature = json.loads(_decoded(parts[1])), _decoded(parts[2])
-    except ValueError:
+    except (ValueError, RecursionError):
         raise NoAssertion("it is not base64url of JSON") from None
     if len(signature) != 2 * COORDINATE_BYTES or not isinstance(claims, dict):
-        raise NoAssertion(f"it is not signed with {ALGORITHM}, or its claims are no object")
+        raise NoAssertion(f"it is not signed with {ALGORITHM}, or its claims are not an object")
     x, y, r, s = (
         int.from_bytes(part, "big")
         for part in (

@@ -10,6 +10,8 @@ from hookproof.conformance.observations.signature_reading import SignatureReadin
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.model import Dialect
 
+Attempts = tuple[ReceivedDelivery, ...]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryObservation(Observation):
@@ -31,20 +33,27 @@ class DeliveryObservation(Observation):
 
     def destinations_named(self, *names: str) -> tuple[Destination, ...]:
         """The destinations of these names, in order of creation."""
-        return tuple(one for one in self.destinations if one.name in names)
+        return tuple(destination for destination in self.destinations if destination.name in names)
 
     def events_named(self, *names: str) -> tuple[Event, ...]:
         """The events of these names, in order of acceptance."""
         return tuple(event for event in self.events if event.name in names)
 
-    def attempts(
-        self, destination: Destination, event: Event, dialect: Dialect
-    ) -> tuple[ReceivedDelivery, ...]:
+    def attempts(self, destination: Destination, event: Event, dialect: Dialect) -> Attempts:
         """Every attempt to deliver the event to the destination, in order of arrival."""
         return tuple(
             delivery
             for delivery in self.arrived_at(destination.token)
             if shows(delivery, event, dialect)
+        )
+
+    def attempts_anywhere(self, dialect: Dialect, *events: Event) -> Attempts:
+        """Every attempt to deliver these events, event by event and destination by destination."""
+        return tuple(
+            delivery
+            for event in events
+            for destination in self.destinations
+            for delivery in self.attempts(destination, event, dialect)
         )
 
     def signature(self, delivery: ReceivedDelivery, context: CheckContext) -> SignatureReading:
@@ -54,3 +63,18 @@ class DeliveryObservation(Observation):
             if (reading.token, reading.sequence) == (delivery.token, delivery.sequence):
                 return reading
         raise NotExaminedError("no secret of the endpoint is known, so no signature was read")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignedDeliveries(DeliveryObservation):
+    """Deliveries to endpoints that keep their secrets, so that each has to be signed with them."""
+
+    def signed_attempts(self, dialect: Dialect) -> tuple[tuple[Destination, Event, Attempts], ...]:
+        """Each destination with a known secret, each event that arrived there, and its attempts."""
+        return tuple(
+            (destination, event, attempts)
+            for destination in self.destinations
+            if destination.secret and not destination.rolls
+            for event in self.events
+            if (attempts := self.attempts(destination, event, dialect))
+        )

@@ -80,5 +80,5 @@ def shows(delivery: ReceivedDelivery, event: Event, dialect: Dialect) -> bool:
 
 def ended(delivery: ReceivedDelivery) -> float | None:
     """When an attempt was answered or given up, on the monotonic clock in seconds, or None."""
-    moments = (delivery.completed_monotonic, delivery.closed_monotonic)
-    return min((moment for moment in moments if moment is not None), default=None)
+    ends = (delivery.completed_monotonic, delivery.closed_monotonic)
+    return min((end for end in ends if end is not None), default=None)

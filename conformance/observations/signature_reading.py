@@ -1,4 +1,4 @@
-"""Which secrets signed a delivery, found out once, before the secrets are masked (section 6)."""
+"""Which secrets signed a delivery, read once, before the secrets are masked (section 6)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class SignatureReading:
     `known_secrets` those of all endpoints of the observation. `in_order` holds for each of the
     header's signatures the secret that made it, or None. `signed_at` is the signed time in Unix
     seconds, if there is one. Where no secret of the endpoint signed, `reason` and `detail` are the
-    verifier's word, and `cause` is what the sender did instead, as far as it was searched for.
+    verifier's report, and `cause` is what the sender did instead, as far as it was searched for.
     """
 
     token: str
@@ -58,28 +58,32 @@ def read_signatures(
     destinations: Sequence[Destination], deliveries: Sequence[ReceivedDelivery], dialect: Dialect
 ) -> tuple[SignatureReading, ...]:
     """The readings of all deliveries to destinations of which a secret is known."""
-    every_secret = tuple(dict.fromkeys(secret for one in destinations for secret in one.secrets))
-    by_token = {one.token: one for one in destinations if one.secrets}
+    every_secret = tuple(
+        dict.fromkeys(secret for destination in destinations for secret in destination.secrets)
+    )
+    by_token = {
+        destination.token: destination for destination in destinations if destination.secrets
+    }
     diagnosed = 0
     readings: list[SignatureReading] = []
     for delivery in deliveries:
         destination = by_token.get(delivery.token)
         if destination is None:
             continue
-        found = _verified(delivery, destination, dialect, destination.secrets)
+        own = _verified(delivery, destination, dialect, destination.secrets)
         known = _verified(delivery, destination, dialect, every_secret)
         cause = ""
-        if isinstance(found, Unverified) and diagnosed < MOST_DIAGNOSED:
+        if isinstance(own, Unverified) and diagnosed < MOST_DIAGNOSED:
             diagnosed += 1
             cause = _cause(delivery, destination, destinations, deliveries, dialect)
-        readings.append(_reading(delivery, destination, found, known, every_secret, cause))
+        readings.append(_reading(delivery, destination, own, known, every_secret, cause))
     return tuple(readings)
 
 
 def _reading(
     delivery: ReceivedDelivery,
     destination: Destination,
-    found: Verified | Unverified,
+    own: Verified | Unverified,
     known: Verified | Unverified,
     every_secret: Sequence[str],
     cause: str,
@@ -87,23 +91,23 @@ def _reading(
     signers = (
         tuple(every_secret[place] for place in known.secrets) if isinstance(known, Verified) else ()
     )
-    if isinstance(found, Unverified):
+    if isinstance(own, Unverified):
         return SignatureReading(
             token=delivery.token,
             sequence=delivery.sequence,
             known_secrets=signers,
-            reason=found.reason,
-            detail=found.detail,
+            reason=own.reason,
+            detail=own.detail,
             cause=cause,
         )
-    own = destination.secrets
+    secrets = destination.secrets
     return SignatureReading(
         token=delivery.token,
         sequence=delivery.sequence,
-        secrets=tuple(own[place] for place in found.secrets),
+        secrets=tuple(secrets[place] for place in own.secrets),
         known_secrets=signers,
-        in_order=tuple(None if place is None else own[place] for place in found.in_order),
-        signed_at=found.timestamp,
+        in_order=tuple(None if place is None else secrets[place] for place in own.in_order),
+        signed_at=own.timestamp,
     )
 
 
@@ -151,14 +155,14 @@ def _known_values(
 ) -> KnownValues:
     """What a sender may have mixed up: other endpoints' secrets, the times of earlier attempts."""
     others = {
-        f"the secret of endpoint {one.name!r}": secret
-        for one in destinations
-        if one.token != destination.token
-        for secret in one.secrets
+        f"the secret of endpoint {other.name!r}": secret
+        for other in destinations
+        if other.token != destination.token
+        for secret in other.secrets
     }
     earlier = [
-        one.arrived_at
-        for one in deliveries
-        if one.token == destination.token and one.arrived_at < delivery.arrived_at
+        attempt.arrived_at
+        for attempt in deliveries
+        if attempt.token == destination.token and attempt.arrived_at < delivery.arrived_at
     ]
     return KnownValues(secrets=others, times=tuple(earlier[:MOST_TIMES]))

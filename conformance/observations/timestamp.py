@@ -8,13 +8,13 @@ MILLISECONDS = 1000
 
 
 def unix_seconds(text: object, form: TimestampForm) -> float | None:
-    """The moment that a timestamp of this form names, in unix seconds; None for anything else."""
+    """The time that a timestamp of this form names, in Unix seconds; None for anything else."""
     if not isinstance(text, str):
         return None
     try:
         if form is TimestampForm.UNIX_MILLISECONDS:
             return int(text) / MILLISECONDS
-        moment = datetime.fromisoformat(text)
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        time = datetime.fromisoformat(text)
+        return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         return None

@@ -1,8 +1,7 @@
 """Evidence of deliveries made by hand, under the reference dialect: endpoints, broadcasts, and what
 arrived of them.
 
-scene(destination(), sent(event(), destination()))   # one event that arrived once, signed as it
-should be
+observed(SignedDeliveries, destination(), sent(event(), destination()))
 """
 
 import hashlib
@@ -10,13 +9,15 @@ import hmac
 import json
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.conformance.observations.destinations import Destination, Event, Roll
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from tests.conformance.canned_evidence import NOW, case, delivery, exchange
+from tests.conformance.canned_evidence import NOW, context, delivery, exchange
+
+Delivered = TypeVar("Delivered", bound=DeliveryObservation)
 
 SIGNATURE = "X-Webhook-Signature"
 EVENT_ID = "X-Webhook-Event-Id"
@@ -118,25 +119,31 @@ def broadcast(
     )
 
 
-def scenario(
-    where: Destination | Iterable[Destination],
+def observed(
+    kind: type[Delivered],
+    destinations: Destination | Iterable[Destination],
     *deliveries: ReceivedDelivery,
     events: Iterable[Event] = (event(),),
     exchanges: Iterable[Exchange] | None = None,
     name: str = "canned",
-    **facts: Any,
-) -> Case:
-    """A case with these endpoints, events and deliveries; every event has its exchange unless some
-    are given.
+    **fields: Any,
+) -> Delivered:
+    """An observation with these endpoints, events and deliveries, examined as at intake.
+
+    Every event has its exchange unless some are given.
     """
-    made = [where] if isinstance(where, Destination) else list(where)
-    told = list(events)
-    calls = (
-        [*map(created, made), *map(broadcast, told)]
-        if exchanges is None
-        else [*map(created, made), *exchanges]
-    )
-    return case(*calls, deliveries=deliveries, facts={**facts_of(made, told), **facts}, name=name)
+    created_by = [destinations] if isinstance(destinations, Destination) else list(destinations)
+    sent_events = tuple(events)
+    calls = map(broadcast, sent_events) if exchanges is None else exchanges
+    return kind(
+        experiment="canned",
+        name=name,
+        exchanges=(*map(created, created_by), *calls),
+        deliveries=deliveries,
+        destinations=tuple(created_by),
+        events=sent_events,
+        **fields,
+    ).examined(context().dialect)
 
 
 def ending(

@@ -199,7 +199,7 @@ def verdicts(
     evidence: Observation | Exchange,
     dialect: str = "reference",
 ) -> dict[str, Verdict]:
-    """What a check says of a case, or an oracle of an exchange: the worst verdict per requirement."""
+    """The worst verdict of a check per requirement, on an observation or an exchange."""
     worst: dict[str, Verdict] = {}
     for judgement in judge(evidence, context(dialect)):
         worst[judgement.requirement] = max(

@@ -95,12 +95,16 @@ OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
         frozenset({400}),
         "where the client errors of HTTP begin",
     ),
-    "conformance/checks/deliveries/security/credentials.py": (
-        frozenset({"basic", "Bearer"}),
-        "schemes of RFC 7617 and 6750",
+    "conformance/observations/delivery/security/token_requests.py": (
+        frozenset({"basic"}),
+        "the scheme of RFC 7617",
+    ),
+    "conformance/observations/credential_names.py": (
+        frozenset({"basic"}),
+        "the scheme of RFC 7617",
     ),
     "conformance/checks/api/resources/endpoint.py": (frozenset({"active"}), "a word of a sentence"),
-    "conformance/observations/delivery_signature.py": (
+    "conformance/observations/signature_reading.py": (
         frozenset({"signed"}),
         "a word of a sentence",
     ),

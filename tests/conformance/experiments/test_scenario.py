@@ -1,11 +1,13 @@
-"""Scenes: endpoints that are made side by side stand in the order in which they were asked for."""
+"""Scenarios: the order of endpoints that are created side by side, and what is not observed."""
 
 import asyncio
+from functools import partial
 
 import pytest
 
-from hookproof.conformance.experiments.scenario import Scenario
+from hookproof.conformance.experiments.scenario import Scenario, observed_class
 from hookproof.conformance.model.evidence import PreconditionFailed
+from hookproof.conformance.observations.deliveries import SignedDeliveries
 from hookproof.conformance.observations.destinations import Destination
 
 
@@ -13,20 +15,20 @@ def _destination(name: str) -> Destination:
     return Destination(name=name, token="", uid=name, project="", secret=None, settings={})
 
 
-def _scene(*names: str) -> Scenario:
-    """A scene that has these destinations and needs nobody to talk to."""
+def _scenario(*names: str) -> Scenario:
+    """A scenario that has these destinations, and no target."""
     scenario = Scenario.__new__(Scenario)
     scenario.destinations = [_destination(name) for name in names]
     return scenario
 
 
-async def _made(
+async def _created(
     scenario: Scenario, name: str, *, after: asyncio.Event, then: asyncio.Event
 ) -> Destination:
     await after.wait()
-    scenario.destinations.append(made := _destination(name))
+    scenario.destinations.append(created := _destination(name))
     then.set()
-    return made
+    return created
 
 
 async def _refused(then: asyncio.Event) -> Destination:
@@ -34,35 +36,43 @@ async def _refused(then: asyncio.Event) -> Destination:
     raise PreconditionFailed("no endpoint for you")
 
 
-def test_those_made_later_stand_where_they_were_asked_for() -> None:
-    async def play() -> tuple[list[Destination], list[Destination]]:
-        scenario, last_is_made, first_is_made, at_once = (
-            _scene("before"),
+def test_those_created_later_stand_where_they_were_asked_for() -> None:
+    async def run() -> tuple[list[Destination], list[Destination]]:
+        scenario, last_is_created, first_is_created, at_once = (
+            _scenario("before"),
             asyncio.Event(),
             asyncio.Event(),
             asyncio.Event(),
         )
         at_once.set()
-        made = await scenario.together(
-            _made(scenario, "first", after=last_is_made, then=first_is_made),
-            _made(scenario, "last", after=at_once, then=last_is_made),
+        created = await scenario.together(
+            _created(scenario, "first", after=last_is_created, then=first_is_created),
+            _created(scenario, "last", after=at_once, then=last_is_created),
         )
-        return made, scenario.destinations
+        return created, scenario.destinations
 
-    made, standing = asyncio.run(play())
-    assert [one.name for one in made] == ["first", "last"]
+    created, standing = asyncio.run(run())
+    assert [one.name for one in created] == ["first", "last"]
     assert [one.name for one in standing] == ["before", "first", "last"]
 
 
-def test_one_that_cannot_be_made_is_told_once_the_others_are_there() -> None:
-    scenario = _scene()
+def test_one_that_cannot_be_created_is_reported_once_the_others_are_there() -> None:
+    scenario = _scenario()
 
-    async def play() -> None:
-        refused, made = asyncio.Event(), asyncio.Event()
+    async def run() -> None:
+        refused, created = asyncio.Event(), asyncio.Event()
         await scenario.together(
-            _refused(refused), _made(scenario, "other", after=refused, then=made)
+            _refused(refused), _created(scenario, "other", after=refused, then=created)
         )
 
     with pytest.raises(PreconditionFailed, match="no endpoint for you"):
-        asyncio.run(play())
+        asyncio.run(run())
     assert [one.name for one in scenario.destinations] == ["other"]
+
+
+async def _signing(_scenario: Scenario, *, secret: str) -> SignedDeliveries:
+    raise PreconditionFailed(secret)
+
+
+def test_a_scenario_names_the_observation_that_is_missing_without_it() -> None:
+    assert observed_class(partial(_signing, secret="one")) is SignedDeliveries

@@ -7,14 +7,14 @@ from hookproof.conformance.checks.support.broadcast_reach import reaches
 from hookproof.conformance.checks.support.json_equality import exact, same
 from hookproof.conformance.model.evidence import NOT_JSON
 from hookproof.conformance.model.retry_schedule import MOST, Wait, may_be_due, wait_before
-from hookproof.conformance.observations.case import Case, deliveries_of, destinations, events
-from hookproof.conformance.observations.delivery_signature import signers
+from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.conformance.observations.destinations import Roll, ended
-from hookproof.conformance.observations.secret_windows import asked_window, shown_window, skew_s
+from hookproof.conformance.observations.secret_windows import requested_window, shown_window, skew_s
 from hookproof.conformance.observations.timestamp import unix_seconds
+from hookproof.conformance.results.evidence_records import evidence_json, evidence_of
 from hookproof.spec.dialect.model import Answer, Undecided
 from hookproof.spec.dialect.vocabulary import TimestampForm
-from tests.conformance.canned_deliveries import EVENT_ID, destination, ending, event, scenario, sent
+from tests.conformance.canned_deliveries import EVENT_ID, destination, ending, event, observed, sent
 from tests.conformance.canned_evidence import NOW, context, exchange
 
 ROLL = Roll(role="roll", old_secret="old", new_secret="new", expiration=10)
@@ -23,10 +23,13 @@ REFERENCE = context().dialect
 
 def test_destinations_and_events_survive_the_way_through_json() -> None:
     where = destination("rolling", advanced_signatures=True, rolls=[ROLL])
-    stored = Case.from_json(json.loads(json.dumps(scenario(where).to_json())))
-    assert destinations(stored) == (where,)
-    assert events(stored) == (event(),)
-    assert destinations(stored, "another") == ()
+    observation = observed(DeliveryObservation, where)
+    stored = evidence_of(json.loads(json.dumps(evidence_json(observation))))
+    assert isinstance(stored, DeliveryObservation)
+    assert stored.destinations == (where,)
+    assert stored.events == (event(),)
+    assert stored.destinations_named("another") == ()
+    assert stored.events_named("another") == ()
 
 
 def test_a_destination_knows_all_its_secrets() -> None:
@@ -40,7 +43,8 @@ def test_a_marker_in_a_header_makes_a_delivery_of_the_event() -> None:
         what, where, body=b"{}", headers=[(EVENT_ID, "another"), ("X-Marker", what.marker)]
     )
     unmarked = sent(what, where, body=b"{}", headers=[(EVENT_ID, "another")])
-    assert deliveries_of(scenario(where, marked, unmarked), where, what, REFERENCE) == (marked,)
+    observation = observed(DeliveryObservation, where, marked, unmarked)
+    assert observation.attempts(where, what, REFERENCE) == (marked,)
 
 
 def test_an_attempt_ends_with_its_answer_or_when_it_is_given_up() -> None:
@@ -93,21 +97,25 @@ def test_a_timestamp_is_read_in_its_form(
     assert unix_seconds(text, form) == seconds
 
 
-def test_the_asked_window_leaves_room_around_the_expiry() -> None:
-    window = asked_window(
-        scenario([], exchanges=[exchange("roll", "expireEndpointSecret", duration_s=2)]),
+def test_the_requested_window_leaves_room_around_the_expiry() -> None:
+    window = requested_window(
+        observed(
+            DeliveryObservation,
+            [],
+            exchanges=[exchange("roll", "expireEndpointSecret", duration_s=2)],
+        ),
         ROLL,
         REFERENCE,
     )
     assert window is not None
     assert window.rolled_at == NOW + 2
-    assert window.alive_until < NOW + 10
-    assert window.dead_from > NOW + 12
+    assert window.valid_until < NOW + 10
+    assert window.expired_from > NOW + 12
 
 
 def test_a_roll_without_answer_has_no_window() -> None:
-    assert asked_window(scenario([]), ROLL, REFERENCE) is None
-    assert shown_window(scenario([]), ROLL, REFERENCE) is None
+    assert requested_window(observed(DeliveryObservation, []), ROLL, REFERENCE) is None
+    assert shown_window(observed(DeliveryObservation, []), ROLL, REFERENCE) is None
 
 
 def test_the_clock_of_a_target_that_is_off_is_set_right() -> None:
@@ -173,7 +181,9 @@ def test_any_speed_may_be_that_of_an_undecided_schedule() -> None:
     assert may_be_due(retry, 3, since=1, waited_s=0.0)
 
 
-def test_nobody_signs_a_delivery_without_signature() -> None:
+def test_a_signature_is_read_with_the_secret_of_the_endpoint() -> None:
     where = destination()
-    assert signers(sent(event(), where), where, context()) == {"secret of plain"}
-    assert signers(sent(event(), where, signers=["x"]), where, context()) == frozenset()
+    signed, unsigned = sent(event(), where), sent(event(), where, signers=["x"], attempt=2)
+    observation = observed(DeliveryObservation, where, signed, unsigned)
+    assert observation.signature(signed, context()).secrets == ("secret of plain",)
+    assert observation.signature(unsigned, context()).secrets == ()

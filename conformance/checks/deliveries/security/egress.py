@@ -1,31 +1,32 @@
-"""Hygiene of section 6: where the service's requests must not go, whoever asks for it."""
+"""Hygiene of section 6: where the service's requests must not go, whatever the settings ask for."""
 
 from collections.abc import Iterator
 
-from hookproof.conformance.checks.deliveries.arrival.reach import alive
-from hookproof.conformance.experiments.deliveries.security.egress import ASTRAY
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.judgement import Judgement, holds, violated
+from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.answer import refused
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.delivery.security.egress import CanaryVisits
 
 
-@check("6-20", experiments=("egress",))
-def no_request_reaches_a_canary(case: Case, context: CheckContext) -> Iterator[Judgement]:
+@check("6-20")
+def no_request_reaches_a_canary(
+    observed: CanaryVisits, context: CheckContext
+) -> Iterator[Judgement]:
     """Nobody connected to an address that the target must not reach, while the sentinel arrived
     elsewhere.
 
-    A target that refuses such a URL when it is given has kept its guard too.
+    A target that refuses such a URL when it is given passes too.
     """
-    visits, led = case.facts.get("visits", 0), case.exchange(ASTRAY)
-    if visits:
-        yield violated(
+    creation, visits = observed.creation, observed.visits
+    sentinels = observed.sentinels(context.dialect)
+    shown = creation is not None and (refused(creation) or (creation.succeeded and sentinels))
+    if visits or shown:
+        yield judged(
+            not visits,
             "6-20",
             "The service connected to an address that it must not reach",
             expected="no connection",
-            actual=f"{visits} connections, {case.name}",
-            exchanges=[led],
-            deliveries=case.deliveries,
+            actual=f"{visits} connections, {observed.name}",
+            exchanges=[creation] if creation else observed.exchanges,
+            deliveries=observed.deliveries if visits else sentinels,
         )
-    elif led is not None and (refused(led) or (led.succeeded and alive(case, context.dialect))):
-        yield holds("6-20")

@@ -3,28 +3,25 @@
 """
 
 from collections.abc import AsyncIterator
-from typing import Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
 from hookproof.conformance.experiments.support.payloads import payloads
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
-from hookproof.conformance.observations.case import Case
-
-FORM: Final = "application/x-www-form-urlencoded"
+from hookproof.conformance.observations.delivery.arrival.broadcasts import FORM, PayloadBroadcasts
 
 
-@experiment("broadcast")
+@experiment("broadcast", observes=(PayloadBroadcasts,))
 async def broadcast(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast every payload, and one event to every content type."""
-    async for case in run_scenarios(
+    async for observation in run_scenarios(
         context, {"payloads": every_payload, "content types": content_types}
     ):
-        yield case
+        yield observation
 
 
-async def every_payload(scenario: Scenario) -> Case:
+async def every_payload(scenario: Scenario) -> PayloadBroadcasts:
     """Each payload with custom headers of its own, to an endpoint with the default content type."""
     plain = await scenario.destination("plain")
     limit = scenario.dialect.requests.size_limit
@@ -41,12 +38,12 @@ async def every_payload(scenario: Scenario) -> Case:
         )
     await scenario.broadcast("without custom headers")
     await scenario.await_arrival(plain, *scenario.events)
-    return await scenario.case()
+    return await scenario.observe(PayloadBroadcasts)
 
 
-async def content_types(scenario: Scenario) -> Case:
-    """One event to an endpoint that says JSON, one that asks for a form, and one that says nothing."""
-    made = [
+async def content_types(scenario: Scenario) -> PayloadBroadcasts:
+    """One event to an endpoint with JSON, one with a form, and one without content type."""
+    destinations = [
         await scenario.destination("without content type"),
         await scenario.destination("json", content_type="application/json"),
         await scenario.destination("form", content_type=FORM),
@@ -54,5 +51,5 @@ async def content_types(scenario: Scenario) -> Case:
     event = await scenario.broadcast(
         "event", data={"city": "Zürich & Bern", "sum": "1+1=2", "empty": ""}
     )
-    await scenario.await_everywhere(made, event)
-    return await scenario.case()
+    await scenario.await_everywhere(destinations, event)
+    return await scenario.observe(PayloadBroadcasts)

@@ -1,8 +1,8 @@
 """One broadcast to endpoints of every kind: does it reach those that it should, each once (sections
 1, 3 and 4.8)?
 
-Cases: `one project` and `two projects`. The sentinel is a second event: where it has arrived and
-the quiet time is over, nothing of the first one is still under way.
+The sentinel is a second event: where it has arrived and the quiet time is over, nothing of the
+first one is still under way.
 """
 
 import contextlib
@@ -13,52 +13,68 @@ from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import experiment
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.delivery.arrival.fan_out import (
+    DISABLED,
+    ENABLED,
+    EVENT,
+    EVENT_HERE,
+    EVENT_THERE,
+    FAILING,
+    GONE,
+    HANGING,
+    HEALTHY,
+    SAME_OWNER,
+    SENTINEL,
+    WITHOUT_OWNER,
+    OneProjectFanOut,
+    TwoProjectFanOut,
+)
 from hookproof.receiver.replies.script import Reply
 
 SHORT_TIMEOUT_S: Final = 2
 
 
-@experiment("fan_out")
+@experiment("fan_out", observes=(OneProjectFanOut, TwoProjectFanOut))
 async def fan_out(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast to endpoints that answer, fail, hang, are gone, are disabled, have no owner, or
     belong elsewhere.
     """
-    async for case in run_scenarios(
+    async for observation in run_scenarios(
         context, {"one project": one_project, "two projects": two_projects}
     ):
-        yield case
+        yield observation
 
 
-async def one_project(scenario: Scenario) -> Case:
+async def one_project(scenario: Scenario) -> OneProjectFanOut:
     """An event and a sentinel to endpoints of every kind in one project."""
     owner = scenario.bodies.word("owner")
     failing, hanging = [Reply(status=500)], [Reply(hang=True)]
     timeout = max(SHORT_TIMEOUT_S, scenario.dialect.requests.http_timeout_minimum)
-    await scenario.destination("failing", replies=failing)
-    await scenario.destination("hanging", replies=hanging, http_timeout=timeout)
+    await scenario.destination(FAILING, replies=failing)
+    await scenario.destination(HANGING, replies=hanging, http_timeout=timeout)
+    unused = await scenario.context.receiver.new_token()
     with contextlib.suppress(PreconditionFailed):  # a service may refuse a host that does not exist
         await scenario.endpoint(
-            "gone",
-            await unused_token(scenario),
+            GONE,
+            unused.token,
             url=f"https://{scenario.bodies.word('gone')}.invalid/",
         )
-    await scenario.destination("disabled", is_disabled=True)
+    await scenario.destination(DISABLED, is_disabled=True)
     reached = [
-        await scenario.destination("healthy", owner_id=owner),
-        await scenario.destination("of the same owner", owner_id=owner),
-        await scenario.destination("enabled by hand", is_disabled=False),
+        await scenario.destination(HEALTHY, owner_id=owner),
+        await scenario.destination(SAME_OWNER, owner_id=owner),
+        await scenario.destination(ENABLED, is_disabled=False),
     ]
     if "owner_id" not in scenario.dialect.requests.create_endpoint_requires:
-        await scenario.destination("without owner", owner_id=None)
-    for name in ("event", "sentinel"):
+        await scenario.destination(WITHOUT_OWNER, owner_id=None)
+    for name in (EVENT, SENTINEL):
         event = await scenario.broadcast(name)
         await scenario.await_everywhere(reached, event)
     await scenario.quiet()
-    return await scenario.case()
+    return await scenario.observe(OneProjectFanOut)
 
 
-async def two_projects(scenario: Scenario) -> Case:
+async def two_projects(scenario: Scenario) -> TwoProjectFanOut:
     """An event in each of two projects, each of which has an endpoint."""
     if len(scenario.context.projects) < 2:  # noqa: PLR2004
         raise PreconditionFailed(
@@ -68,14 +84,9 @@ async def two_projects(scenario: Scenario) -> Case:
     owner = scenario.bodies.word("owner")
     ours = await scenario.destination("here", project=here, owner_id=owner)
     theirs = await scenario.destination("there", project=there, owner_id=owner)
-    event = await scenario.broadcast("event here", project=here)
-    sentinel = await scenario.broadcast("event there", project=there)
+    event = await scenario.broadcast(EVENT_HERE, project=here)
+    sentinel = await scenario.broadcast(EVENT_THERE, project=there)
     await scenario.await_arrival(ours, event)
     await scenario.await_arrival(theirs, sentinel)
     await scenario.quiet()
-    return await scenario.case()
-
-
-async def unused_token(scenario: Scenario) -> str:
-    """A token that no endpoint leads to."""
-    return (await scenario.context.receiver.new_token()).token
+    return await scenario.observe(TwoProjectFanOut)

@@ -11,7 +11,7 @@ from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.model.profile import Profile
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.delivery.arrival.broadcasts import BroadcastFlood
 
 # How many broadcasts there are, by profile.
 MANY: Final = {Profile.QUICK: 30, Profile.STANDARD: 200, Profile.DEEP: 400}
@@ -19,23 +19,24 @@ MANY: Final = {Profile.QUICK: 30, Profile.STANDARD: 200, Profile.DEEP: 400}
 AT_A_TIME: Final = 8
 
 
-@experiment("flood", alone=True)
+@experiment("flood", observes=(BroadcastFlood,), alone=True)
 async def flood(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """Broadcast many events."""
-    async for case in run_scenarios(context, {"many": many}):
-        yield case
+    async for observation in run_scenarios(context, {"many": many}):
+        yield observation
 
 
-async def many(scenario: Scenario) -> Case:
+async def many(scenario: Scenario) -> BroadcastFlood:
     """Many events, and the quiet time after the last of them."""
     plain = await scenario.destination("plain")
     places = asyncio.Semaphore(AT_A_TIME)
 
-    async def one(number: int) -> None:
+    async def broadcast_one(number: int) -> None:
         async with places:
             await scenario.broadcast(f"event {number}", data={"number": number})
 
-    await asyncio.gather(*(one(number) for number in range(MANY[scenario.context.profile])))
+    await asyncio.gather(
+        *(broadcast_one(number) for number in range(MANY[scenario.context.profile]))
+    )
     await scenario.await_arrival(plain, *scenario.events)
     await scenario.quiet()
-    return await scenario.case()
+    return await scenario.observe(BroadcastFlood)

@@ -8,22 +8,25 @@ from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.delivery.arrival.resource_changes import (
+    SENTINEL,
+    ResourceChanges,
+)
 
 
-@experiment("own_events", alone=True)
+@experiment("own_events", observes=(ResourceChanges,), alone=True)
 async def own_events(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Create and roll beside an endpoint that listens, then a sentinel."""
-    async for case in run_scenarios(context, {"changes": changes}):
-        yield case
+    async for observation in run_scenarios(context, {"changes": changes}):
+        yield observation
 
 
-async def changes(scenario: Scenario) -> Case:
+async def changes(scenario: Scenario) -> ResourceChanges:
     """A listening endpoint, a second one that is created and rolled, and a sentinel to both."""
     listening = await scenario.destination("listening")
     changing = await scenario.destination("changing")
     await scenario.roll("roll", changing, 0)
-    sentinel = await scenario.broadcast("sentinel")
+    sentinel = await scenario.broadcast(SENTINEL)
     await scenario.await_arrival(listening, sentinel)
     await scenario.quiet()
-    return await scenario.case()
+    return await scenario.observe(ResourceChanges)

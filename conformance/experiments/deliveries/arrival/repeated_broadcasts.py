@@ -8,39 +8,47 @@ from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.delivery.arrival.repeated_broadcasts import (
+    DUPLICATE,
+    FIRST,
+    ORIGINAL,
+    SECOND,
+    SENTINEL,
+    DuplicateBroadcast,
+    RepeatedBroadcast,
+)
 
 
-@experiment("repeats")
+@experiment("repeats", observes=(DuplicateBroadcast, RepeatedBroadcast))
 async def repeats(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Repeat a broadcast with the same key, and one without any key."""
-    async for case in run_scenarios(context, {"same key": same_key, "no key": no_key}):
-        yield case
+    async for observation in run_scenarios(context, {"same key": same_key, "no key": no_key}):
+        yield observation
 
 
-async def same_key(scenario: Scenario) -> Case:
+async def same_key(scenario: Scenario) -> DuplicateBroadcast:
     """The same body with the same key twice, then a sentinel."""
     plain = await scenario.destination("plain")
     key, marker = scenario.bodies.word("key"), scenario.bodies.word("event")
     await scenario.broadcast(
-        "original", marker=marker, idempotency_key=key, event_type="hookproof.repeat"
+        ORIGINAL, marker=marker, idempotency_key=key, event_type="hookproof.repeat"
     )
     await scenario.broadcast(
-        "duplicate", marker=marker, idempotency_key=key, event_type="hookproof.repeat"
+        DUPLICATE, marker=marker, idempotency_key=key, event_type="hookproof.repeat"
     )
-    sentinel = await scenario.broadcast("sentinel")
+    sentinel = await scenario.broadcast(SENTINEL)
     await scenario.await_arrival(plain, sentinel)
     await scenario.quiet()
-    return await scenario.case()
+    return await scenario.observe(DuplicateBroadcast)
 
 
-async def no_key(scenario: Scenario) -> Case:
+async def no_key(scenario: Scenario) -> RepeatedBroadcast:
     """The same body twice without a key, where the dialect allows to leave it out."""
     if "idempotency_key" in scenario.dialect.requests.create_broadcast_event_requires:
-        return await scenario.case(key_required=True)
+        return await scenario.observe(RepeatedBroadcast, key_required=True)
     plain = await scenario.destination("plain")
     marker = scenario.bodies.word("event")
-    first = await scenario.broadcast("first", marker=marker, event_type="hookproof.repeat")
-    await scenario.broadcast("second", marker=marker, event_type="hookproof.repeat")
+    first = await scenario.broadcast(FIRST, marker=marker, event_type="hookproof.repeat")
+    await scenario.broadcast(SECOND, marker=marker, event_type="hookproof.repeat")
     await scenario.await_arrival(plain, first, count=2)
-    return await scenario.case()
+    return await scenario.observe(RepeatedBroadcast)

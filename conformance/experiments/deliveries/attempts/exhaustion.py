@@ -1,5 +1,5 @@
-"""Deliveries that fail until they are given up: how many attempts, who is told, what becomes of the
-endpoint?
+"""Deliveries that fail until they are given up: how many attempts, who is notified, what becomes
+of the endpoint?
 
 Sections 1, 3 and 6. The last event is the one after which the dialect disables the endpoint, if it
 ever does.
@@ -17,7 +17,13 @@ from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.model.notification import tells_of
 from hookproof.conformance.model.retry_schedule import wait_before
 from hookproof.conformance.model.tolerances import LATE_S
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.delivery.attempts.exhaustion import (
+    AFTER,
+    BEFORE,
+    FAILING,
+    LAST_EVENT,
+    ExhaustedDeliveries,
+)
 from hookproof.conformance.observations.destinations import Destination, Event
 from hookproof.receiver.replies.script import Reply
 from hookproof.spec.dialect.model import Dialect, Undecided
@@ -26,44 +32,54 @@ from hookproof.spec.dialect.model import Dialect, Undecided
 MOST_EVENTS: Final = 10
 
 
-@experiment("exhaustion", alone=True)
+@experiment("exhaustion", observes=(ExhaustedDeliveries,), alone=True)
 async def exhaustion(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast to an endpoint that always fails, until it is disabled or once."""
-    async for case in run_scenarios(context, {"always failing": always_failing}):
-        yield case
+    async for observation in run_scenarios(context, {"always failing": always_failing}):
+        yield observation
 
 
-async def always_failing(scenario: Scenario) -> Case:
+async def always_failing(scenario: Scenario) -> ExhaustedDeliveries:
     """All events but the last, a look at the endpoint, the last event, and another look."""
     retry = scenario.dialect.retry
-    if not retry.attempts.decided:
-        raise PreconditionFailed("the dialect does not decide how often a delivery is attempted")
+    count = events_to_exhaust(scenario.dialect)
     schedule_s = sum(waits(scenario, retry.attempts.value))
-    after = retry.deactivate_after.value if retry.deactivate_after.decided else 0
-    if after > MOST_EVENTS:
-        raise PreconditionFailed(
-            f"an endpoint is disabled only after {after} exhausted deliveries; at most {MOST_EVENTS} are made"
-        )
     chat = await scenario.context.receiver.new_token()
     failing = await scenario.destination(
-        "failing", replies=[Reply(status=500)], slack_webhook_url=chat.url
+        FAILING, replies=[Reply(status=500)], slack_webhook_url=chat.url
     )
-    earlier = [await scenario.broadcast(f"event {number}") for number in range(1, max(after, 1))]
+    earlier = [await scenario.broadcast(f"event {number}") for number in range(1, count)]
     await await_exhaustion(scenario, failing, earlier, schedule_s)
-    await look(scenario, failing, "before")
-    last = await scenario.broadcast("event")
+    await fetch(scenario, failing, BEFORE)
+    last = await scenario.broadcast(LAST_EVENT)
     await await_exhaustion(scenario, failing, [last], schedule_s)
     await asyncio.sleep(wait_before(retry, retry.attempts.value + 1).longest_s)
     await scenario.quiet()
-    await look(scenario, failing, "after")
-    exhausted = len(earlier) + 1
-    # A service may take its time to tell; a message that is not to come is not waited for any
+    await fetch(scenario, failing, AFTER)
+    # A service may take its time to notify; a message that is not to come is not waited for any
     # longer.
-    messages = awaited_messages(scenario.dialect, exhausted)
+    messages = awaited_messages(scenario.dialect, count)
     await scenario.trial.arrivals(
         chat.token, count=messages, timeout_s=scenario.context.budgets.delivery_s * messages
     )
-    return await scenario.case(chat=chat.token, exhausted=exhausted)
+    return await scenario.observe(ExhaustedDeliveries, chat=chat.token, exhausted=count)
+
+
+def events_to_exhaust(dialect: Dialect) -> int:
+    """How many deliveries are exhausted: until the endpoint is disabled, or one if it never is.
+
+    Raises PreconditionFailed where that is undecided or needs too many.
+    """
+    if not dialect.retry.attempts.decided:
+        raise PreconditionFailed("the dialect does not decide how often a delivery is attempted")
+    deactivate_after = dialect.retry.deactivate_after
+    after = deactivate_after.value if deactivate_after.decided else 0
+    if after > MOST_EVENTS:
+        raise PreconditionFailed(
+            f"an endpoint is disabled only after {after} exhausted deliveries; at most"
+            f" {MOST_EVENTS} are made"
+        )
+    return max(after, 1)
 
 
 def awaited_messages(dialect: Dialect, exhausted: int) -> int:
@@ -75,15 +91,15 @@ def awaited_messages(dialect: Dialect, exhausted: int) -> int:
 
 
 async def await_exhaustion(
-    scenario: Scenario, destination: Destination, sent: list[Event], schedule_s: float
+    scenario: Scenario, destination: Destination, events: list[Event], schedule_s: float
 ) -> None:
     """Wait until the last attempt at each event is over."""
     attempts = scenario.dialect.retry.attempts.value
     patience_s = scenario.context.budgets.delivery_s + schedule_s + LATE_S
-    await scenario.await_arrival(destination, *sent, count=attempts, timeout_s=patience_s)
+    await scenario.await_arrival(destination, *events, count=attempts, timeout_s=patience_s)
     await asyncio.sleep(MARGIN_S)
 
 
-async def look(scenario: Scenario, destination: Destination, role: str) -> None:
+async def fetch(scenario: Scenario, destination: Destination, role: str) -> None:
     """Fetch the endpoint, whose state shows in its status (section 3)."""
     await scenario.trial.call("getEndpoint", role=role, path={"endpointID": destination.uid})

@@ -15,15 +15,25 @@ from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.model.profile import Profile
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.delivery.attempts.rate_limit import (
+    ANSWERING,
+    FAILING,
+    UNLIMITED,
+    WITHOUT_DURATION,
+    ZERO_LIMIT,
+    RateLimitBurst,
+)
+from hookproof.conformance.observations.destinations import Destination
 from hookproof.receiver.replies.script import Reply
 from hookproof.spec.dialect.vocabulary import Excess, TimeUnit, ZeroLimit
 
 LIMIT: Final = 5
+
 # More than twice the limit, so that no cut of the windows excuses a burst that comes at once.
 BURST: Final = 11
 
 DURATION_S: Final = 2.0
+
 # When the burst comes, as a share of the window.
 BURST_AT: Final = 0.6
 
@@ -31,47 +41,64 @@ BURST_AT: Final = 0.6
 PATIENCE_S: Final = {Profile.QUICK: 10.0, Profile.STANDARD: 10.0, Profile.DEEP: 60.0}
 
 
-@experiment("rate_limit", alone=True)
+@experiment("rate_limit", observes=(RateLimitBurst,), alone=True)
 async def rate_limit(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """A burst to endpoints with limits of their own, and to one without."""
-    async for case in run_scenarios(context, {"burst": burst}):
-        yield case
+    async for observation in run_scenarios(context, {"burst": burst}):
+        yield observation
 
 
-async def burst(scenario: Scenario) -> Case:
+async def burst(scenario: Scenario) -> RateLimitBurst:
     """One event, then the burst; wait until what was held back has come."""
     scenario.context.refuse_lacking("rate_limit")
     duration = rate_duration(scenario)
-    limit: dict[str, Any] = {"rate_limit": LIMIT, "rate_limit_duration": duration}
-    making = [scenario.destination(name, **limit) for name in ("limited", "limited as well")]
-    making.append(scenario.destination("without limit"))
-    making.append(scenario.destination("limited and failing", replies=[Reply(status=500)], **limit))
-    making.append(scenario.destination("limited without duration", rate_limit=LIMIT))
-    if scenario.dialect.delivery.zero_rate_limit.allowed == (ZeroLimit.UNLIMITED,):
-        making.append(
-            scenario.destination("limit of 0", rate_limit=0, rate_limit_duration=duration)
-        )
-    *limited, free = (await scenario.together(*making))[:3]
+    limited, unlimited = await create_destinations(scenario, duration)
     window_s = duration * scenario.dialect.delivery.rate_limit_unit.in_seconds
     await scenario.broadcast("first")
     await asyncio.sleep(window_s * BURST_AT)
     await asyncio.gather(*(scenario.broadcast(f"burst {number}") for number in range(BURST)))
-    await scenario.await_arrival(free, *scenario.events)
+    await scenario.await_arrival(unlimited, *scenario.events)
+    await await_rest(scenario, limited, window_s)
+    return await scenario.observe(RateLimitBurst, limit=LIMIT, window_s=window_s)
+
+
+async def create_destinations(
+    scenario: Scenario, duration: int
+) -> tuple[list[Destination], Destination]:
+    """Create all destinations; return those that are waited for, and the one without a limit."""
+    limit: dict[str, Any] = {"rate_limit": LIMIT, "rate_limit_duration": duration}
+    creations = [scenario.destination(name, **limit) for name in ANSWERING]
+    creations.append(scenario.destination(UNLIMITED))
+    creations.append(scenario.destination(FAILING, replies=[Reply(status=500)], **limit))
+    creations.append(scenario.destination(WITHOUT_DURATION, rate_limit=LIMIT))
+    if scenario.dialect.delivery.zero_rate_limit.allowed == (ZeroLimit.UNLIMITED,):
+        creations.append(
+            scenario.destination(ZERO_LIMIT, rate_limit=0, rate_limit_duration=duration)
+        )
+    *limited, unlimited = (await scenario.together(*creations))[: len(ANSWERING) + 1]
+    return limited, unlimited
+
+
+async def await_rest(scenario: Scenario, limited: list[Destination], window_s: float) -> None:
+    """Wait until deliveries above the limit have come, or until it is clear that they do not."""
     if scenario.dialect.delivery.excess.allowed == (Excess.DROPPED,):
         await asyncio.sleep(window_s)
         await scenario.quiet()
-    else:
-        windows = math.ceil((BURST + 1) / LIMIT)
-        waited_s = windows * window_s + scenario.context.budgets.delivery_s
-        await asyncio.gather(
-            *(scenario.await_arrival(one, *scenario.events, timeout_s=waited_s) for one in limited)
+        return
+    windows = math.ceil((BURST + 1) / LIMIT)
+    waited_s = windows * window_s + scenario.context.budgets.delivery_s
+    await asyncio.gather(
+        *(
+            scenario.await_arrival(destination, *scenario.events, timeout_s=waited_s)
+            for destination in limited
         )
-    return await scenario.case(limit=LIMIT, window_s=window_s)
+    )
 
 
 def rate_duration(scenario: Scenario) -> int:
-    """A rate_limit_duration that can be waited for; raises Obstacle if the dialect's unit is too
-    long.
+    """A rate_limit_duration that can be waited for.
+
+    Raises PreconditionFailed if the dialect's unit is too long.
     """
     unit: TimeUnit = scenario.dialect.delivery.rate_limit_unit
     duration = min(
@@ -80,7 +107,7 @@ def rate_duration(scenario: Scenario) -> int:
     )
     if duration * unit.in_seconds > PATIENCE_S[scenario.context.profile]:
         raise PreconditionFailed(
-            f"the dialect counts rate_limit_duration in {unit}, and one of them is too long to be waited for;"
-            " try the deep profile"
+            f"the dialect counts rate_limit_duration in {unit}, and one of them is too long to be"
+            " waited for; try the deep profile"
         )
     return duration

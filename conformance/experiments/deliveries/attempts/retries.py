@@ -13,61 +13,79 @@ from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.model.tolerances import LATE_S
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.delivery.attempts.retries import (
+    ACCEPTS_WITHOUT_CONTENT,
+    ANSWERS_AT_ONCE,
+    ASKS_FOR_PATIENCE,
+    EVENT,
+    FAILS_ONCE,
+    FAILS_TWICE,
+    NO_ANSWER_ONCE,
+    REDIRECTS_ONCE,
+    REFUSES_ONCE,
+    RetriedDeliveries,
+)
 from hookproof.conformance.observations.destinations import Destination, Event
 from hookproof.receiver.replies.script import Reply
 
 OK: Final = Reply(status=200)
 FAILING: Final[Mapping[str, Sequence[Reply]]] = {
-    "fails once": [Reply(status=500), OK],
-    "fails twice": [Reply(status=503, times=2), OK],
-    "refuses once": [Reply(status=404), OK],
-    "accepts without content": [Reply(status=204), OK],
-    "answers at once": [OK],
+    FAILS_ONCE: [Reply(status=500), OK],
+    FAILS_TWICE: [Reply(status=503, times=2), OK],
+    REFUSES_ONCE: [Reply(status=404), OK],
+    ACCEPTS_WITHOUT_CONTENT: [Reply(status=204), OK],
+    ANSWERS_AT_ONCE: [OK],
 }
+
 # How many attempts are waited for where the first ones certainly fail.
-ATTEMPTS: Final = {"fails once": 2, "refuses once": 2, "fails twice": 3, "does not answer once": 2}
+ATTEMPTS: Final = {FAILS_ONCE: 2, REFUSES_ONCE: 2, FAILS_TWICE: 3, NO_ANSWER_ONCE: 2}
 
 SHORT_TIMEOUT_S: Final = 1
 
 
-@experiment("retries", alone=True)
+@experiment("retries", observes=(RetriedDeliveries,), alone=True)
 async def retries(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """Broadcast to endpoints that fail once or twice, redirect, ask for patience, or do not answer."""
-    async for case in run_scenarios(context, {"failures": failures}):
-        yield case
+    """Broadcast to endpoints that fail, redirect, ask for patience, or do not answer at first."""
+    async for observation in run_scenarios(context, {"failures": failures}):
+        yield observation
 
 
-async def failures(scenario: Scenario) -> Case:
-    """One event to endpoints that fail at first; wait until one that recovered would have been
-    tried again.
+async def failures(scenario: Scenario) -> RetriedDeliveries:
+    """One event to endpoints that fail at first.
+
+    It waits until one that answered with success would have been tried again.
     """
     second_s, third_s = waits(scenario, 3)
     asked_s = math.ceil(second_s + MARGIN_S)
     aside = await scenario.context.receiver.new_token()
-    scripts = {
-        **FAILING,
-        "redirects once": [Reply(status=302, headers=(("Location", aside.url),)), OK],
-        "asks for patience": [Reply(status=503, headers=(("Retry-After", str(asked_s)),)), OK],
-    }
     timeout = max(SHORT_TIMEOUT_S, scenario.dialect.requests.http_timeout_minimum)
-    silent = [Reply(hang=True), OK]
-    made = await scenario.together(
+    destinations = await scenario.together(
         *(
             scenario.destination(name, replies=replies, advanced_signatures=name in ATTEMPTS)
-            for name, replies in scripts.items()
+            for name, replies in scripts(aside.url, asked_s).items()
         ),
-        scenario.destination("does not answer once", replies=silent, http_timeout=timeout),
+        scenario.destination(NO_ANSWER_ONCE, replies=[Reply(hang=True), OK], http_timeout=timeout),
     )
-    event = await scenario.broadcast("event")
-    await scenario.await_everywhere(made, event)
+    event = await scenario.broadcast(EVENT)
+    await scenario.await_everywhere(destinations, event)
     started = scenario.context.loop.time()
     patience_s = second_s + third_s + timeout + LATE_S
-    await asyncio.gather(*(await_attempts(scenario, one, event, patience_s) for one in made))
+    await asyncio.gather(
+        *(await_attempts(scenario, destination, event, patience_s) for destination in destinations)
+    )
     over = started + max(second_s + third_s, asked_s) + MARGIN_S
     await asyncio.sleep(max(0.0, over - scenario.context.loop.time()))
     await scenario.trial.arrivals(aside.token, count=0, timeout_s=0)
-    return await scenario.case(asked_s=asked_s, aside=aside.token)
+    return await scenario.observe(RetriedDeliveries, asked_s=asked_s, aside=aside.token)
+
+
+def scripts(aside_url: str, asked_s: int) -> dict[str, Sequence[Reply]]:
+    """What each destination that answers replies, by its name."""
+    return {
+        **FAILING,
+        REDIRECTS_ONCE: [Reply(status=302, headers=(("Location", aside_url),)), OK],
+        ASKS_FOR_PATIENCE: [Reply(status=503, headers=(("Retry-After", str(asked_s)),)), OK],
+    }
 
 
 async def await_attempts(

@@ -1,4 +1,4 @@
-"""How long further attempts are waited for (section 1 leaves retries open, a dialect gives the
+"""How long further attempts are waited for (section 1 leaves retries open; a dialect has the
 schedule).
 """
 
@@ -10,7 +10,7 @@ from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.retry_schedule import wait_before
 from hookproof.spec.dialect.model import Undecided
 
-# How long to wait beyond the moment when a further attempt is due before its absence is believed.
+# How long to wait after a further attempt is due before its absence counts.
 MARGIN_S: Final = 1.0
 
 # The longest schedule that is waited out, by profile.
@@ -20,10 +20,10 @@ PATIENCE_S: Final = {Profile.QUICK: 6.0, Profile.STANDARD: 6.0, Profile.DEEP: 60
 def waits(scenario: Scenario, attempts: int) -> tuple[float, ...]:
     """The longest waits before the second attempt up to the last, in seconds.
 
-    Raises Obstacle if the dialect does not decide them, or if they are too long together.
+    Raises PreconditionFailed if the dialect does not decide them, or if they are too long together.
     """
     try:
-        found = tuple(
+        longest = tuple(
             wait_before(scenario.dialect.retry, attempt).longest_s
             for attempt in range(2, attempts + 1)
         )
@@ -31,8 +31,9 @@ def waits(scenario: Scenario, attempts: int) -> tuple[float, ...]:
         raise PreconditionFailed(
             "the dialect does not decide when a failed delivery is attempted again"
         ) from None
-    if sum(found) > PATIENCE_S[scenario.context.profile]:
+    if sum(longest) > PATIENCE_S[scenario.context.profile]:
         raise PreconditionFailed(
-            f"{attempts} attempts take up to {sum(found):.0f} s, too long to wait; try the deep profile"
+            f"{attempts} attempts take up to {sum(longest):.0f} s, too long to wait; try the deep"
+            " profile"
         )
-    return found
+    return longest

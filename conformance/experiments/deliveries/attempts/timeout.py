@@ -1,4 +1,4 @@
-"""Receivers that are silent, slow or endless: when does the service give them up (section 8)?"""
+"""Receivers that are silent, slow or endless: when does the service stop waiting (section 8)?"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -10,11 +10,19 @@ from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.tolerances import LATE_S
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.delivery.attempts.timeouts import (
+    ENDLESS,
+    EVENT,
+    SILENT,
+    SLOW,
+    DefaultTimeout,
+    GivenTimeout,
+)
 from hookproof.conformance.observations.destinations import Destination, Event, ended
 from hookproof.receiver.replies.script import Reply
 
 TIMEOUT_S: Final = 2
+
 # The http_timeout of the endpoint that answers slowly but in time.
 PATIENT_S: Final = 6
 
@@ -22,6 +30,7 @@ PATIENT_S: Final = 6
 SLOW_S: Final = 2.5
 
 DRIP_S: Final = 0.2
+
 # How often the receiver is asked whether the service has gone; it cannot be waited for.
 STEP_S: Final = 0.1
 
@@ -29,36 +38,36 @@ STEP_S: Final = 0.1
 DEFAULT_PATIENCE_S: Final = {Profile.QUICK: 3.0, Profile.STANDARD: 5.0, Profile.DEEP: 40.0}
 
 
-@experiment("timeout", alone=True)
+@experiment("timeout", observes=(GivenTimeout, DefaultTimeout), alone=True)
 async def timeout(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast to endpoints that keep the service waiting."""
-    async for case in run_scenarios(
+    async for observation in run_scenarios(
         context, {"given time": given_time, "default time": default_time}
     ):
-        yield case
+        yield observation
 
 
-async def given_time(scenario: Scenario) -> Case:
+async def given_time(scenario: Scenario) -> GivenTimeout:
     """One event to a silent endpoint, one whose answer never ends, and one that answers late but in
     time.
     """
     bounds = scenario.dialect.requests
     short = min(max(TIMEOUT_S, bounds.http_timeout_minimum), bounds.http_timeout_maximum)
     kept_waiting = [
-        await scenario.destination("silent", replies=[Reply(hang=True)], http_timeout=short),
-        await scenario.destination("endless", replies=[Reply(drip_s=DRIP_S)], http_timeout=short),
+        await scenario.destination(SILENT, replies=[Reply(hang=True)], http_timeout=short),
+        await scenario.destination(ENDLESS, replies=[Reply(drip_s=DRIP_S)], http_timeout=short),
     ]
-    slow = await scenario.destination(
-        "slow", replies=[Reply(delay_s=SLOW_S)], http_timeout=PATIENT_S
-    )
-    event = await scenario.broadcast("event")
+    slow = await scenario.destination(SLOW, replies=[Reply(delay_s=SLOW_S)], http_timeout=PATIENT_S)
+    event = await scenario.broadcast(EVENT)
     await scenario.await_everywhere([*kept_waiting, slow], event)
-    await asyncio.gather(*(await_end(scenario, one, event, short + LATE_S) for one in kept_waiting))
+    await asyncio.gather(
+        *(await_end(scenario, destination, event, short + LATE_S) for destination in kept_waiting)
+    )
     await await_end(scenario, slow, event, SLOW_S + LATE_S)
-    return await scenario.case(timeout_s=short, patient_s=PATIENT_S, slow_s=SLOW_S)
+    return await scenario.observe(GivenTimeout, timeout_s=short, patient_s=PATIENT_S, slow_s=SLOW_S)
 
 
-async def default_time(scenario: Scenario) -> Case:
+async def default_time(scenario: Scenario) -> DefaultTimeout:
     """One event to a silent endpoint that was given no time-out."""
     default = scenario.dialect.delivery.default_timeout_s
     if not default.decided:
@@ -69,11 +78,11 @@ async def default_time(scenario: Scenario) -> Case:
         raise PreconditionFailed(
             f"the default time-out of {default.value} s is too long to wait; try the deep profile"
         )
-    silent = await scenario.destination("silent", replies=[Reply(hang=True)])
-    event = await scenario.broadcast("event")
+    silent = await scenario.destination(SILENT, replies=[Reply(hang=True)])
+    event = await scenario.broadcast(EVENT)
     await scenario.await_arrival(silent, event)
     await await_end(scenario, silent, event, default.value + LATE_S)
-    return await scenario.case(timeout_s=default.value)
+    return await scenario.observe(DefaultTimeout, timeout_s=default.value)
 
 
 async def await_end(

@@ -11,15 +11,30 @@ import math
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import Scenario, ScenarioFunction, run_scenarios
 from hookproof.conformance.experiments.support.json_web_key import elliptic_key
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
-from hookproof.conformance.observations.case import Case
 from hookproof.conformance.observations.client_assertion import ALGORITHM
+from hookproof.conformance.observations.delivery.security.credentials import (
+    AFTER,
+    ASKED,
+    AUTHORIZED,
+    EVENT,
+    PLAIN,
+    ApiKeyDeliveries,
+    AssertionGrant,
+    BasicAuthDeliveries,
+    ClientCertificateDeliveries,
+    FixedCredentials,
+    OAuth2Deliveries,
+    RedirectedTokenUrl,
+    SharedSecretGrant,
+    ShortLivedToken,
+)
 from hookproof.conformance.observations.destinations import Destination
 from hookproof.conformance.target.capabilities import Presence
 from hookproof.receiver.client.control_api import Token
@@ -36,8 +51,23 @@ GRANT: Final = "client_credentials"
 LONG_LIFE_S: Final = 3600
 SHORT_LIFE_S: Final = 1.5
 
+Granted = TypeVar("Granted", bound=OAuth2Deliveries)
+Fixed = TypeVar("Fixed", bound=FixedCredentials)
 
-@experiment("credentials", alone=True)
+
+@experiment(
+    "credentials",
+    observes=(
+        SharedSecretGrant,
+        AssertionGrant,
+        ShortLivedToken,
+        RedirectedTokenUrl,
+        ApiKeyDeliveries,
+        BasicAuthDeliveries,
+        ClientCertificateDeliveries,
+    ),
+    alone=True,
+)
 async def credentials(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast to an endpoint of each kind of authentication."""
     scenarios: dict[str, ScenarioFunction] = {
@@ -52,21 +82,21 @@ async def credentials(context: ExperimentContext) -> AsyncIterator[Evidence]:
         "basic_auth": basic_auth,
         "client certificate": client_certificate,
     }
-    async for case in run_scenarios(context, scenarios):
-        yield case
+    async for observation in run_scenarios(context, scenarios):
+        yield observation
 
 
 async def shared_secret(
     scenario: Scenario, *, fields: Mapping[str, str], mapping: Mapping[str, str] | None
-) -> Case:
+) -> SharedSecretGrant:
     """Client identifier and shared secret; the token answer names its members by `fields`."""
     server, issued = await token_server(scenario, fields)
     further = {} if mapping is None else {"field_mapping": dict(mapping)}
     await deliver_one(scenario, await authorized(scenario, server, **further))
-    return await with_token_requests(scenario, server, issued=issued)
+    return await observe_tokens(scenario, SharedSecretGrant, server, issued=tuple(issued))
 
 
-async def assertion(scenario: Scenario) -> Case:
+async def assertion(scenario: Scenario) -> AssertionGrant:
     """A signed assertion in place of the shared secret."""
     server, issued = await token_server(scenario, STANDARD_FIELDS)
     further = {
@@ -78,28 +108,28 @@ async def assertion(scenario: Scenario) -> Case:
         "signing_key": elliptic_key(scenario.bodies.word("key")),
     }
     await deliver_one(scenario, await authorized(scenario, server, **further))
-    return await with_token_requests(scenario, server, issued=issued)
+    return await observe_tokens(scenario, AssertionGrant, server, issued=tuple(issued))
 
 
-async def short_life(scenario: Scenario) -> Case:
+async def short_life(scenario: Scenario) -> ShortLivedToken:
     """A token that soon ends, in the shortest unit that the dialect has, and an event after its
     end.
     """
     units = scenario.dialect.words.oauth2_expiry_units
-    word = min(units, key=lambda one: units[one].in_seconds)
+    word = min(units, key=lambda unit_name: units[unit_name].in_seconds)
     lifetime = math.ceil(SHORT_LIFE_S / units[word].in_seconds)
     server, issued = await token_server(
         scenario, STANDARD_FIELDS, unit=units[word], lifetime=lifetime
     )
-    made = await authorized(scenario, server, expiry_time_unit=word)
-    await deliver_one(scenario, made)
+    destination = await authorized(scenario, server, expiry_time_unit=word)
+    await deliver_one(scenario, destination)
     await asyncio.sleep(lifetime * units[word].in_seconds + 1)
-    after = await scenario.broadcast("after")
-    await scenario.await_arrival(made, after)
-    return await with_token_requests(scenario, server, issued=issued)
+    after = await scenario.broadcast(AFTER)
+    await scenario.await_arrival(destination, after)
+    return await observe_tokens(scenario, ShortLivedToken, server, issued=tuple(issued))
 
 
-async def redirected(scenario: Scenario) -> Case:
+async def redirected(scenario: Scenario) -> RedirectedTokenUrl:
     """A token URL that redirects elsewhere."""
     scenario.context.refuse_lacking("oauth2")
     aside = await scenario.context.receiver.new_token()
@@ -107,71 +137,76 @@ async def redirected(scenario: Scenario) -> Case:
     await scenario.context.receiver.script(
         server.token, [Reply(status=307, headers=(("Location", aside.url),))]
     )
-    made = await authorized(scenario, server)
-    event = await scenario.broadcast("event")
+    destination = await authorized(scenario, server)
+    event = await scenario.broadcast(EVENT)
     await scenario.trial.arrivals(
         server.token, count=1, timeout_s=scenario.context.budgets.delivery_s
     )
     await scenario.quiet()
-    await scenario.await_arrival(made, event, timeout_s=0)
+    await scenario.await_arrival(destination, event, timeout_s=0)
     await scenario.trial.arrivals(aside.token, count=0, timeout_s=0)
-    return await with_token_requests(scenario, server, aside=aside.token)
+    return await observe_tokens(scenario, RedirectedTokenUrl, server, aside=aside.token)
 
 
-async def api_key(scenario: Scenario) -> Case:
-    """A fixed header; the document shows it in responses only, so it may not be taken."""
+async def api_key(scenario: Scenario) -> ApiKeyDeliveries:
+    """A fixed header; the document shows it in responses only, so it may not be accepted."""
     member = {"header_name": "X-Destination-Key", "header_value": scenario.bodies.word("value")}
-    return await if_taken(
-        scenario, "api_key", {"type": scenario.dialect.words.auth_api_key, "api_key": member}
+    return await if_accepted(
+        scenario,
+        ApiKeyDeliveries,
+        "api_key",
+        {"type": scenario.dialect.words.auth_api_key, "api_key": member},
     )
 
 
-async def basic_auth(scenario: Scenario) -> Case:
+async def basic_auth(scenario: Scenario) -> BasicAuthDeliveries:
     """A user name and a password; the document shows them in responses only, so they may not be
-    taken.
+    accepted.
     """
     member = {
         "username": scenario.bodies.word("user"),
         "password": scenario.bodies.word("password"),
     }
-    return await if_taken(
-        scenario, "basic_auth", {"type": scenario.dialect.words.auth_basic, "basic_auth": member}
+    return await if_accepted(
+        scenario,
+        BasicAuthDeliveries,
+        "basic_auth",
+        {"type": scenario.dialect.words.auth_basic, "basic_auth": member},
     )
 
 
-async def client_certificate(scenario: Scenario) -> Case:
+async def client_certificate(scenario: Scenario) -> ClientCertificateDeliveries:
     """A client certificate of the receiver's own authority."""
     scenario.context.refuse_lacking("mtls")
-    made = await scenario.context.receiver.client_certificate(scenario.bodies.word("client"))
-    pair = {"client_cert": made.client_cert, "client_key": made.client_key}
-    await deliver_one(
-        scenario, await scenario.destination("with certificate", mtls_client_cert=pair)
+    issued = await scenario.context.receiver.client_certificate(scenario.bodies.word("client"))
+    pair = {"client_cert": issued.client_cert, "client_key": issued.client_key}
+    await deliver_one(scenario, await scenario.destination(AUTHORIZED, mtls_client_cert=pair))
+    return await scenario.observe(
+        ClientCertificateDeliveries, fingerprint=fingerprint(issued.client_cert)
     )
-    return await scenario.case(fingerprint=fingerprint(made.client_cert))
 
 
-async def if_taken(scenario: Scenario, kind: str, authentication: Mapping[str, Any]) -> Case:
-    """One event to an endpoint with this kind of authentication, or the refusal to create it.
-
-    The fact `promised` tells whether the target says that it takes this kind.
-    """
+async def if_accepted(
+    scenario: Scenario, observation: type[Fixed], kind: str, authentication: Mapping[str, Any]
+) -> Fixed:
+    """One event to an endpoint with this kind of authentication, or the refusal to create it."""
     scenario.context.refuse_lacking(kind)
     promised = scenario.context.presence(kind) is Presence.YES
     token = await scenario.context.receiver.new_token()
     asked = await scenario.trial.call(
         "createEndpoint",
-        role="asked",
+        role=ASKED,
         body=scenario.bodies.new_endpoint(
             url=token.url, is_disabled=True, authentication=authentication
         ),
     )
     shown = asked.data.get("authentication") if isinstance(asked.data, dict) else None
     if not isinstance(shown, dict) or not all(shown.get(name) for name in authentication):
-        return await scenario.case(taken=False, promised=promised)
+        return await scenario.observe(observation, accepted=False, promised=promised)
     await deliver_one(
-        scenario, await scenario.destination("authorized", authentication=authentication)
+        scenario, await scenario.destination(AUTHORIZED, authentication=authentication)
     )
-    return await scenario.case(taken=True, promised=promised)
+    return await scenario.observe(observation, accepted=True, promised=promised)
 
 
 async def authorized(scenario: Scenario, server: Token, **further: Any) -> Destination:
@@ -179,7 +214,7 @@ async def authorized(scenario: Scenario, server: Token, **further: Any) -> Desti
     None leaves one out.
     """
     return await scenario.destination(
-        "authorized", authentication=oauth2_towards(scenario, server.url, **further)
+        AUTHORIZED, authentication=oauth2_towards(scenario, server.url, **further)
     )
 
 
@@ -209,7 +244,7 @@ async def token_server(
     lifetime: int = LONG_LIFE_S,
 ) -> tuple[Token, list[str]]:
     """A receiver token that issues one access token after the other, and those tokens; the last is
-    issued for ever.
+    issued from then on.
     """
     scenario.context.refuse_lacking("oauth2")
     server = await scenario.context.receiver.new_token()
@@ -222,13 +257,13 @@ async def token_server(
             body=json.dumps(
                 {
                     **decoys,
-                    fields["access_token"]: one,
+                    fields["access_token"]: access_token,
                     fields["expires_in"]: life,
                     fields["token_type"]: "Bearer",
                 }
             ),
         )
-        for one, life in zip(issued, lifetimes, strict=True)
+        for access_token, life in zip(issued, lifetimes, strict=True)
     ]
     await scenario.context.receiver.script(server.token, replies)
     return server, issued
@@ -236,27 +271,33 @@ async def token_server(
 
 async def deliver_one(scenario: Scenario, destination: Destination) -> None:
     """Broadcast an event and wait for it, there and at an endpoint without credentials."""
-    plain = await scenario.destination("plain")
-    event = await scenario.broadcast("event")
+    plain = await scenario.destination(PLAIN)
+    event = await scenario.broadcast(EVENT)
     await scenario.await_everywhere([destination, plain], event)
 
 
-async def with_token_requests(scenario: Scenario, server: Token, **facts: Any) -> Case:
-    """The evidence with what arrived at the token server."""
+async def observe_tokens(
+    scenario: Scenario, observation: type[Granted], server: Token, **fields: Any
+) -> Granted:
+    """An observation with what arrived at the token server."""
     await scenario.trial.arrivals(server.token, count=0, timeout_s=0)
-    return await scenario.case(token_server=server.token, **facts)
+    return await scenario.observe(observation, token_server=server.token, **fields)
 
 
 def unit_word(scenario: Scenario, unit: TimeUnit) -> str | None:
     """The dialect's word for a unit in expiry_time_unit, if it has one."""
     return next(
-        (word for word, one in scenario.dialect.words.oauth2_expiry_units.items() if one is unit),
+        (
+            word
+            for word, named_unit in scenario.dialect.words.oauth2_expiry_units.items()
+            if named_unit is unit
+        ),
         None,
     )
 
 
 def fingerprint(pem: str) -> str:
-    """The SHA-256 of the first certificate's DER form, in hex, as the receiver tells it."""
+    """The SHA-256 of the first certificate's DER form, in hex, as the receiver reports it."""
     end = "-----END CERTIFICATE-----"
     first = pem[: pem.index(end) + len(end)]
     return hashlib.sha256(ssl.PEM_cert_to_DER_cert(first)).hexdigest()

@@ -1,45 +1,57 @@
-"""Custom headers that the service sets itself, and some that no header may be (sections 4.8 and 6)."""
+"""Custom headers that the service sets itself, and some that are not allowed (sections 4.8, 6)."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from typing import Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.delivery.security.custom_headers import (
+    HostileHeaders,
+    SentHeader,
+)
 from hookproof.spec.dialect.model import Dialect
 
 FORGED: Final = "forged"
 INJECTED: Final = "X-Injected"
-BROKEN: Final[Mapping[str, tuple[str, str]]] = {
-    "line break in a value": ("X-Broken", f"a\r\n{INJECTED}: yes\r\n\r\ninjected"),
-    "line feed in a value": ("X-Broken", f"a\n{INJECTED}: yes"),
-    "line break in a name": (f"X-Broken: a\r\n{INJECTED}", "yes"),
-}
+BROKEN: Final = (
+    SentHeader(
+        event="line break in a value",
+        name="X-Broken",
+        content=f"a\r\n{INJECTED}: yes\r\n\r\ninjected",
+    ),
+    SentHeader(event="line feed in a value", name="X-Broken", content=f"a\n{INJECTED}: yes"),
+    SentHeader(event="line break in a name", name=f"X-Broken: a\r\n{INJECTED}", content="yes"),
+)
 
 
-@experiment("custom_headers")
+@experiment("custom_headers", observes=(HostileHeaders,))
 async def custom_headers(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """Broadcast with each reserved header in turn, and with line breaks in a name and in a value."""
-    async for case in run_scenarios(context, {"hostile headers": hostile_headers}):
-        yield case
+    """Broadcast with each reserved header in turn, and with line breaks in names and values."""
+    async for observation in run_scenarios(context, {"hostile headers": hostile_headers}):
+        yield observation
 
 
-async def hostile_headers(scenario: Scenario) -> Case:
+async def hostile_headers(scenario: Scenario) -> HostileHeaders:
     """An event for each header, refused or not, and a sentinel without any, to endpoints of both
     formats.
     """
-    made = [
+    destinations = [
         await scenario.destination("simple", advanced_signatures=False),
         await scenario.destination("advanced", advanced_signatures=True),
     ]
-    reserved = {f"reserved: {name}": (name, FORGED) for name in reserved_headers(scenario.dialect)}
-    for name, (header, value) in {**reserved, **BROKEN}.items():
-        await scenario.try_broadcast(name, custom_headers={header: value})
+    reserved = tuple(
+        SentHeader(event=f"reserved: {name}", name=name, content=FORGED)
+        for name in reserved_headers(scenario.dialect)
+    )
+    for header in (*reserved, *BROKEN):
+        await scenario.try_broadcast(header.event, custom_headers={header.name: header.content})
     await scenario.broadcast("sentinel")
-    await scenario.await_everywhere(made, *scenario.events)
-    return await scenario.case(reserved=reserved, broken=dict(BROKEN), injected=INJECTED)
+    await scenario.await_everywhere(destinations, *scenario.events)
+    return await scenario.observe(
+        HostileHeaders, reserved=reserved, broken=BROKEN, injected=INJECTED
+    )
 
 
 def reserved_headers(dialect: Dialect) -> tuple[str, ...]:

@@ -1,8 +1,7 @@
 """Secrets are rolled while broadcasts go on: which secret signs when (section 4.3)?
 
-Cases: `overlap` (a window that nobody waits out), `expiry` (a short one, watched from the roll
-until it is over), `two rolls` (a long window, then a short one), `at once` (expiration 0) and
-`simple format`.
+A window that is not waited out, a short one that is watched from the roll until it is over, a long
+and a short one together, and none at all.
 """
 
 import asyncio
@@ -16,7 +15,7 @@ from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.tolerances import EXPIRY_S
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.delivery.security.secret_roll import RollsUnderTraffic
 from hookproof.conformance.observations.destinations import Destination
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
@@ -34,7 +33,7 @@ PATIENCE_S: Final = {Profile.QUICK: 20.0, Profile.STANDARD: 20.0, Profile.DEEP: 
 STEP_S: Final = 0.4
 
 
-@experiment("roll")
+@experiment("roll", observes=(RollsUnderTraffic,))
 async def roll(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Roll secrets in both formats, with windows of several lengths."""
     scenarios = {
@@ -44,31 +43,31 @@ async def roll(context: ExperimentContext) -> AsyncIterator[Evidence]:
         "at once": at_once,
         "simple format": simple_format,
     }
-    async for case in run_scenarios(context, scenarios):
-        yield case
+    async for observation in run_scenarios(context, scenarios):
+        yield observation
 
 
-async def overlap(scenario: Scenario) -> Case:
+async def overlap(scenario: Scenario) -> RollsUnderTraffic:
     """An event before the roll, and two after it while both secrets live."""
     rolling = await scenario.destination("rolling", advanced_signatures=True)
-    await announce(scenario, [rolling], "before")
+    await broadcast_everywhere(scenario, [rolling], "before")
     rolling = await scenario.roll("roll", rolling, units(scenario, LONG_S))
-    await announce(scenario, [rolling], "after")
-    await announce(scenario, [rolling], "again")
-    return await scenario.case()
+    await broadcast_everywhere(scenario, [rolling], "after")
+    await broadcast_everywhere(scenario, [rolling], "again")
+    return await scenario.observe(RollsUnderTraffic)
 
 
-async def expiry(scenario: Scenario) -> Case:
+async def expiry(scenario: Scenario) -> RollsUnderTraffic:
     """Events one after the other from the roll until the old secret has expired."""
     return await watched(scenario, advanced=True)
 
 
-async def simple_format(scenario: Scenario) -> Case:
+async def simple_format(scenario: Scenario) -> RollsUnderTraffic:
     """The same with simple signatures."""
     return await watched(scenario, advanced=False)
 
 
-async def watched(scenario: Scenario, *, advanced: bool) -> Case:
+async def watched(scenario: Scenario, *, advanced: bool) -> RollsUnderTraffic:
     """Roll and broadcast until the window is over; again with a longer one if nothing came in its
     time.
     """
@@ -80,58 +79,65 @@ async def watched(scenario: Scenario, *, advanced: bool) -> Case:
         arrived = await broadcast_until_over(scenario, rolling, f"{expiration}", expiration)
         if arrived[0].arrived_at < in_time:
             break
-    return await scenario.case()
+    return await scenario.observe(RollsUnderTraffic)
 
 
-async def two_rolls(scenario: Scenario) -> Case:
+async def two_rolls(scenario: Scenario) -> RollsUnderTraffic:
     """A long window, then a short one: the first secret outlives the second."""
     expiration = waitable(scenario, WINDOWS_S[0])
     rolling = await scenario.destination("rolling", advanced_signatures=True)
     rolling = await scenario.roll("first roll", rolling, units(scenario, LONG_S))
     rolling = await scenario.roll("second roll", rolling, expiration)
     await broadcast_until_over(scenario, rolling, "event", expiration)
-    return await scenario.case()
+    return await scenario.observe(RollsUnderTraffic)
 
 
-async def at_once(scenario: Scenario) -> Case:
+async def at_once(scenario: Scenario) -> RollsUnderTraffic:
     """No window at all, in both formats."""
-    made = [
+    destinations = [
         await scenario.destination("advanced", advanced_signatures=True),
         await scenario.destination("simple", advanced_signatures=False),
     ]
-    rolled = [await scenario.roll(f"roll {one.name}", one, 0) for one in made]
+    rolled = [
+        await scenario.roll(f"roll {destination.name}", destination, 0)
+        for destination in destinations
+    ]
     await asyncio.sleep(EXPIRY_S + STEP_S)
-    await announce(scenario, rolled, "after")
-    return await scenario.case()
+    await broadcast_everywhere(scenario, rolled, "after")
+    return await scenario.observe(RollsUnderTraffic)
 
 
 async def broadcast_until_over(
     scenario: Scenario, rolling: Destination, stem: str, expiration: int
 ) -> tuple[ReceivedDelivery, ...]:
-    """Events in steps until `expiration` is certainly over, and one more; what arrived of them, or
-    Obstacle.
+    """Events in steps until `expiration` is certainly over, and one more; what arrived of them.
+
+    Raises PreconditionFailed if nothing did.
     """
-    over = scenario.context.loop.time() + length_s(scenario, expiration) + EXPIRY_S + STEP_S
+    end = scenario.context.loop.time() + length_s(scenario, expiration) + EXPIRY_S + STEP_S
     number = 0
-    while scenario.context.loop.time() < over:
+    while scenario.context.loop.time() < end:
         number += 1
         await scenario.broadcast(f"{stem} {number}")
         await asyncio.sleep(STEP_S)
     await scenario.broadcast(f"{stem} {number + 1}")
     arrived = await scenario.await_arrival(
-        rolling, *(one for one in scenario.events if one.name.startswith(f"{stem} "))
+        rolling, *(event for event in scenario.events if event.name.startswith(f"{stem} "))
     )
     if not arrived:
         raise PreconditionFailed(
-            "nothing arrived at the endpoint whose secret was rolled; its signatures show when something does"
+            "nothing arrived at the endpoint whose secret was rolled; its signatures show when"
+            " something does"
         )
     return arrived
 
 
-async def announce(scenario: Scenario, made: Sequence[Destination], name: str) -> None:
+async def broadcast_everywhere(
+    scenario: Scenario, destinations: Sequence[Destination], name: str
+) -> None:
     """Broadcast an event and wait for it everywhere."""
     event = await scenario.broadcast(name)
-    await scenario.await_everywhere(made, event)
+    await scenario.await_everywhere(destinations, event)
 
 
 def length_s(scenario: Scenario, expiration: int) -> float:
@@ -146,12 +152,12 @@ def units(scenario: Scenario, seconds: float) -> int:
 
 
 def waitable(scenario: Scenario, seconds: float) -> int:
-    """The same; raises Obstacle if the unit is too long to be waited for."""
+    """The same; raises PreconditionFailed if the unit is too long to be waited for."""
     expiration = units(scenario, seconds)
     if length_s(scenario, expiration) > PATIENCE_S[scenario.context.profile]:
         unit = scenario.dialect.rolling.expiration_unit
         raise PreconditionFailed(
-            f"the dialect counts expiration in {unit}, and {expiration} of them are too long to be waited for;"
-            " try the deep profile or a shorter unit"
+            f"the dialect counts expiration in {unit}, and {expiration} of them are too long to be"
+            " waited for; try the deep profile or a shorter unit"
         )
     return expiration

@@ -1,4 +1,4 @@
-"""Endpoints in both signature formats, with given and with made secrets: who signs what (sections
+"""Endpoints in both signature formats, with given and generated secrets: who signs what (sections
 2.3, 2.4 and 6)?
 """
 
@@ -9,20 +9,23 @@ from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.delivery.arrival.broadcasts import (
+    FORMAT_NOT_GIVEN,
+    SigningFormats,
+)
 
 
-@experiment("signing")
+@experiment("signing", observes=(SigningFormats,))
 async def signing(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Several events to endpoints that differ in format and secret."""
-    async for case in run_scenarios(context, {"formats": formats}):
-        yield case
+    async for observation in run_scenarios(context, {"formats": formats}):
+        yield observation
 
 
-async def formats(scenario: Scenario) -> Case:
+async def formats(scenario: Scenario) -> SigningFormats:
     """Each endpoint gets each of three events, one of them with text outside ASCII."""
     settings: dict[str, dict[str, Any]] = {
-        "format not given": {},
+        FORMAT_NOT_GIVEN: {},
         "simple": {"advanced_signatures": False},
         "advanced": {"advanced_signatures": True},
         "simple, secret made by the service": {"advanced_signatures": False, "secret": None},
@@ -30,11 +33,11 @@ async def formats(scenario: Scenario) -> Case:
         "another simple": {"advanced_signatures": False},
         "another advanced": {"advanced_signatures": True},
     }
-    made = [await scenario.destination(name, **chosen) for name, chosen in settings.items()]
-    sent = [
+    destinations = [await scenario.destination(name, **chosen) for name, chosen in settings.items()]
+    events = [
         await scenario.broadcast("short"),
         await scenario.broadcast("unicode", data={"text": "Grüße 😀"}),
         await scenario.broadcast("long", data={"text": "0123456789" * 1000}),
     ]
-    await scenario.await_everywhere(made, *sent)
-    return await scenario.case()
+    await scenario.await_everywhere(destinations, *events)
+    return await scenario.observe(SigningFormats)

@@ -3,24 +3,27 @@ from hookproof.conformance.checks.deliveries.arrival.broadcast import (
     a_delivery_carries_no_custom_header_of_another_event,
     a_delivery_carries_the_custom_headers_of_its_event,
     a_delivery_names_its_event,
-    a_duplicate_is_not_delivered_again,
     a_new_endpoint_receives_in_the_dialects_time,
     an_accepted_broadcast_arrives,
     deliveries_are_declared_with_the_content_type_of_the_endpoint,
-    events_without_a_key_are_each_delivered,
     no_delivery_carries_the_api_key,
     the_body_is_the_data_that_was_sent,
 )
+from hookproof.conformance.model.evidence import Observation
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.delivery.arrival.broadcasts import PayloadBroadcasts
+from hookproof.conformance.results.redaction import Mask
+from hookproof.conformance.target.definition import Project
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.conformance.canned_deliveries import (
     EVENT_ID,
     broadcast,
     destination,
     event,
-    scenario,
+    observed,
     sent,
 )
-from tests.conformance.canned_evidence import verdicts
+from tests.conformance.canned_evidence import context, verdicts
 
 PASS, FAIL, NOT_APPLICABLE = Verdict.PASS, Verdict.FAIL, Verdict.NOT_APPLICABLE
 PLAIN, FIRST, SECOND = destination(), event("first"), event("second")
@@ -28,53 +31,66 @@ FORM = "application/x-www-form-urlencoded"
 
 
 def test_a_broadcast_that_arrives_passes() -> None:
-    assert verdicts(an_accepted_broadcast_arrives, scenario(PLAIN, sent(event(), PLAIN))) == {
-        "1-1": PASS
-    }
+    assert verdicts(
+        an_accepted_broadcast_arrives, observed(PayloadBroadcasts, PLAIN, sent(event(), PLAIN))
+    ) == {"1-1": PASS}
 
 
 def test_a_broadcast_that_does_not_arrive_fails() -> None:
-    assert verdicts(an_accepted_broadcast_arrives, scenario(PLAIN)) == {"1-1": FAIL}
+    assert verdicts(an_accepted_broadcast_arrives, observed(PayloadBroadcasts, PLAIN)) == {
+        "1-1": FAIL
+    }
 
 
 def test_the_broadcast_of_another_experiment_is_no_arrival() -> None:
     assert verdicts(
-        an_accepted_broadcast_arrives, scenario(PLAIN, sent(event("foreign"), PLAIN))
+        an_accepted_broadcast_arrives,
+        observed(PayloadBroadcasts, PLAIN, sent(event("foreign"), PLAIN)),
     ) == {"1-1": FAIL}
 
 
 def test_a_delivery_is_known_by_its_event_id_alone() -> None:
     empty = sent(event(), PLAIN, body=b"{}")
-    assert verdicts(an_accepted_broadcast_arrives, scenario(PLAIN, empty)) == {"1-1": PASS}
+    assert verdicts(an_accepted_broadcast_arrives, observed(PayloadBroadcasts, PLAIN, empty)) == {
+        "1-1": PASS
+    }
 
 
 def test_an_endpoint_that_gets_the_first_event_receives_in_time() -> None:
-    case = scenario(PLAIN, sent(FIRST, PLAIN), sent(SECOND, PLAIN), events=[FIRST, SECOND])
-    assert verdicts(a_new_endpoint_receives_in_the_dialects_time, case) == {"4.1-17": PASS}
+    broadcasts = observed(
+        PayloadBroadcasts, PLAIN, sent(FIRST, PLAIN), sent(SECOND, PLAIN), events=[FIRST, SECOND]
+    )
+    assert verdicts(a_new_endpoint_receives_in_the_dialects_time, broadcasts) == {"4.1-17": PASS}
 
 
 def test_an_endpoint_that_misses_the_first_event_receives_too_late() -> None:
-    case = scenario(PLAIN, sent(SECOND, PLAIN), events=[FIRST, SECOND])
-    assert verdicts(a_new_endpoint_receives_in_the_dialects_time, case) == {"4.1-17": FAIL}
+    broadcasts = observed(PayloadBroadcasts, PLAIN, sent(SECOND, PLAIN), events=[FIRST, SECOND])
+    assert verdicts(a_new_endpoint_receives_in_the_dialects_time, broadcasts) == {"4.1-17": FAIL}
 
 
 def test_an_endpoint_that_gets_nothing_at_all_says_nothing_about_time() -> None:
-    assert verdicts(a_new_endpoint_receives_in_the_dialects_time, scenario(PLAIN)) == {}
+    assert (
+        verdicts(a_new_endpoint_receives_in_the_dialects_time, observed(PayloadBroadcasts, PLAIN))
+        == {}
+    )
 
 
 def test_one_delivery_passes_and_two_fail() -> None:
     check = a_broadcast_arrives_once_where_it_is_answered_with_success
     once, again = sent(event(), PLAIN), sent(event(), PLAIN, attempt=2)
-    assert verdicts(check, scenario(PLAIN, once)) == {"4.8-15": PASS}
-    assert verdicts(check, scenario(PLAIN, once, again)) == {"4.8-15": FAIL}
+    assert verdicts(check, observed(PayloadBroadcasts, PLAIN, once)) == {"4.8-15": PASS}
+    assert verdicts(check, observed(PayloadBroadcasts, PLAIN, once, again)) == {"4.8-15": FAIL}
 
 
 def body_verdict(data: object, body: str, *, content_type: str | None = None) -> dict[str, Verdict]:
     where = destination() if content_type is None else destination(content_type=content_type)
-    case = scenario(
-        where, sent(event(), where, body=body.encode()), exchanges=[broadcast(event(), data=data)]
+    broadcasts = observed(
+        PayloadBroadcasts,
+        where,
+        sent(event(), where, body=body.encode()),
+        exchanges=[broadcast(event(), data=data)],
     )
-    return verdicts(the_body_is_the_data_that_was_sent, case)
+    return verdicts(the_body_is_the_data_that_was_sent, broadcasts)
 
 
 def test_json_written_anew_is_the_same_data() -> None:
@@ -104,8 +120,10 @@ def test_an_endpoint_that_asks_for_a_form_gets_the_members_as_a_form() -> None:
 
 def declared(header: str, **settings: str) -> dict[str, Verdict]:
     where = destination(**settings)
-    case = scenario(where, sent(event(), where, headers=[("Content-Type", header)]))
-    return verdicts(deliveries_are_declared_with_the_content_type_of_the_endpoint, case)
+    broadcasts = observed(
+        PayloadBroadcasts, where, sent(event(), where, headers=[("Content-Type", header)])
+    )
+    return verdicts(deliveries_are_declared_with_the_content_type_of_the_endpoint, broadcasts)
 
 
 def test_an_endpoint_without_content_type_gets_json() -> None:
@@ -118,20 +136,26 @@ def test_an_endpoint_with_a_content_type_gets_that() -> None:
     assert declared("application/json", content_type=FORM) == {"2.3-7": FAIL}
 
 
-def with_headers(*headers: tuple[str, str]) -> object:
+def with_headers(*headers: tuple[str, str]) -> PayloadBroadcasts:
     exchanges = [
         broadcast(event(), custom_headers={"X-Order": "o-1"}),
         broadcast(SECOND, custom_headers={"X-Order": "o-2"}),
     ]
-    return scenario(
-        PLAIN, sent(event(), PLAIN, headers=headers), events=[event(), SECOND], exchanges=exchanges
+    return observed(
+        PayloadBroadcasts,
+        PLAIN,
+        sent(event(), PLAIN, headers=headers),
+        events=[event(), SECOND],
+        exchanges=exchanges,
     )
 
 
 def test_custom_headers_that_arrive_pass() -> None:
-    case = with_headers(("x-order", "o-1"))
-    assert verdicts(a_delivery_carries_the_custom_headers_of_its_event, case) == {"6-4": PASS}
-    assert verdicts(a_delivery_carries_no_custom_header_of_another_event, case) == {"6-5": PASS}
+    broadcasts = with_headers(("x-order", "o-1"))
+    assert verdicts(a_delivery_carries_the_custom_headers_of_its_event, broadcasts) == {"6-4": PASS}
+    assert verdicts(a_delivery_carries_no_custom_header_of_another_event, broadcasts) == {
+        "6-5": PASS
+    }
 
 
 def test_custom_headers_that_are_missing_altered_or_doubled_fail() -> None:
@@ -142,24 +166,31 @@ def test_custom_headers_that_are_missing_altered_or_doubled_fail() -> None:
 
 
 def test_a_header_of_another_event_fails() -> None:
-    case = with_headers(("X-Order", "o-1"), ("X-Other", "o-2"))
-    assert verdicts(a_delivery_carries_no_custom_header_of_another_event, case) == {"6-5": FAIL}
+    broadcasts = with_headers(("X-Order", "o-1"), ("X-Other", "o-2"))
+    assert verdicts(a_delivery_carries_no_custom_header_of_another_event, broadcasts) == {
+        "6-5": FAIL
+    }
 
 
 def test_a_delivery_that_names_its_event_passes() -> None:
-    found = verdicts(a_delivery_names_its_event, scenario(PLAIN, sent(event(), PLAIN)))
-    assert found == {"4.8-16": PASS, "4.8-17": NOT_APPLICABLE}
+    actual = verdicts(
+        a_delivery_names_its_event, observed(PayloadBroadcasts, PLAIN, sent(event(), PLAIN))
+    )
+    assert actual == {"4.8-16": PASS, "4.8-17": NOT_APPLICABLE}
 
 
 def test_a_delivery_with_another_id_fails() -> None:
-    case = scenario(PLAIN, sent(event(), PLAIN, headers=[(EVENT_ID, "delivery-7")]))
-    assert verdicts(a_delivery_names_its_event, case)["4.8-16"] is FAIL
+    broadcasts = observed(
+        PayloadBroadcasts, PLAIN, sent(event(), PLAIN, headers=[(EVENT_ID, "delivery-7")])
+    )
+    assert verdicts(a_delivery_names_its_event, broadcasts)["4.8-16"] is FAIL
 
 
 def test_the_event_type_is_judged_where_the_dialect_has_a_header_for_it() -> None:
     named = [("Hook-Event", "uid-event"), ("Hook-Event-Type", "order.paid")]
     good, bad = (
-        scenario(PLAIN, sent(event(), PLAIN, headers=headers)) for headers in (named, named[:1])
+        observed(PayloadBroadcasts, PLAIN, sent(event(), PLAIN, headers=headers))
+        for headers in (named, named[:1])
     )
     assert verdicts(a_delivery_names_its_event, good, "contrary") == {
         "4.8-16": PASS,
@@ -168,44 +199,17 @@ def test_the_event_type_is_judged_where_the_dialect_has_a_header_for_it() -> Non
     assert verdicts(a_delivery_names_its_event, bad, "contrary") == {"4.8-16": PASS, "4.8-17": FAIL}
 
 
-def repeated(*arrived: str) -> object:
-    original, duplicate, sentinel = event("original"), event("duplicate"), event("sentinel")
-    deliveries = [
-        sent(event(name), PLAIN, attempt=number) for number, name in enumerate(arrived, start=1)
-    ]
-    return scenario(PLAIN, *deliveries, events=[original, duplicate, sentinel])
-
-
-def test_a_duplicate_that_is_not_delivered_passes() -> None:
-    assert verdicts(a_duplicate_is_not_delivered_again, repeated("original", "sentinel")) == {
-        "4.8-9": PASS
-    }
-
-
-def test_a_duplicate_that_is_delivered_fails() -> None:
-    case = repeated("original", "original", "sentinel")
-    assert verdicts(a_duplicate_is_not_delivered_again, case) == {"4.8-9": FAIL}
-
-
-def test_silence_without_a_sentinel_proves_nothing_of_a_duplicate() -> None:
-    assert verdicts(a_duplicate_is_not_delivered_again, repeated("original")) == {}
-
-
-def test_equal_events_without_a_key_are_each_delivered() -> None:
-    check = events_without_a_key_are_each_delivered
-    one, two = sent(FIRST, PLAIN), sent(FIRST, PLAIN, attempt=2)
-    assert verdicts(check, scenario(PLAIN, one, two, events=[FIRST, SECOND])) == {"4.8-11": PASS}
-    assert verdicts(check, scenario(PLAIN, one, events=[FIRST, SECOND])) == {"4.8-11": FAIL}
-
-
-def test_a_dialect_that_requires_a_key_has_no_events_without() -> None:
-    case = scenario([], events=[], key_required=True)
-    assert verdicts(events_without_a_key_are_each_delivered, case) == {"4.8-11": NOT_APPLICABLE}
+def with_key_masked(delivery: ReceivedDelivery) -> Observation:
+    """An observation as it is judged."""
+    mask = Mask([Project(id="p1", api_key="key-one")], context().dialect)
+    broadcasts = mask.evidence(observed(PayloadBroadcasts, PLAIN, delivery))
+    assert isinstance(broadcasts, Observation)
+    return broadcasts
 
 
 def test_a_delivery_without_the_api_key_passes_and_one_with_it_fails() -> None:
-    leaking = sent(event(), PLAIN, headers=[("Authorization", "Bearer key-one")])
-    assert verdicts(no_delivery_carries_the_api_key, scenario(PLAIN, sent(event(), PLAIN))) == {
-        "5-16": PASS
-    }
-    assert verdicts(no_delivery_carries_the_api_key, scenario(PLAIN, leaking)) == {"5-16": FAIL}
+    check = no_delivery_carries_the_api_key
+    assert verdicts(check, with_key_masked(sent(event(), PLAIN))) == {"5-16": PASS}
+    for name, value in (("Authorization", "Bearer key-one"), ("X-Key", "key-one")):
+        leaking = sent(event(), PLAIN, headers=[(name, value)])
+        assert verdicts(check, with_key_masked(leaking)) == {"5-16": FAIL}

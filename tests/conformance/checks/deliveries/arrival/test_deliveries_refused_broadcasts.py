@@ -4,31 +4,35 @@ from hookproof.conformance.checks.deliveries.arrival.refused_broadcasts import (
     a_refused_broadcast_is_not_delivered,
 )
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.delivery.arrival.refused_broadcasts import (
+    RefusedBroadcasts,
+)
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from tests.conformance.canned_deliveries import destination, event, scenario, sent
+from tests.conformance.canned_deliveries import destination, event, observed, sent
 from tests.conformance.canned_evidence import exchange, verdicts
 
 CHECK = a_refused_broadcast_is_not_delivered
 PLAIN, SENTINEL = destination(), event("sentinel")
-ALIVE = sent(SENTINEL, PLAIN)
+DELIVERED = sent(SENTINEL, PLAIN)
 LEAKED = sent(event("leaked"), PLAIN, body=b'{"marker":"refused-1"}')
 
 
-def refused(*arrived: ReceivedDelivery, status: int = 401) -> Case:
-    made = scenario(PLAIN, *arrived, events=[SENTINEL], refused=["refused-1"])
+def refused(*arrived: ReceivedDelivery, status: int = 401) -> RefusedBroadcasts:
+    accepted = observed(
+        RefusedBroadcasts, PLAIN, *arrived, events=[SENTINEL], markers=("refused-1",)
+    )
     tried = exchange(
         "refused", "createBroadcastEvent", status=status, data={"uid": "e"}, key="wrong"
     )
-    return replace(made, exchanges=(*made.exchanges, tried))
+    return replace(accepted, exchanges=(*accepted.exchanges, tried))
 
 
 def test_a_refused_broadcast_that_goes_nowhere_passes() -> None:
-    assert verdicts(CHECK, refused(ALIVE)) == {"5-15": Verdict.PASS}
+    assert verdicts(CHECK, refused(DELIVERED)) == {"5-15": Verdict.PASS}
 
 
 def test_a_refused_broadcast_that_is_delivered_all_the_same_fails() -> None:
-    assert verdicts(CHECK, refused(ALIVE, LEAKED)) == {"5-15": Verdict.FAIL}
+    assert verdicts(CHECK, refused(DELIVERED, LEAKED)) == {"5-15": Verdict.FAIL}
 
 
 def test_silence_proves_nothing_where_the_sentinel_did_not_arrive_either() -> None:
@@ -36,4 +40,4 @@ def test_silence_proves_nothing_where_the_sentinel_did_not_arrive_either() -> No
 
 
 def test_a_broadcast_that_was_accepted_is_not_judged_here() -> None:
-    assert verdicts(CHECK, refused(ALIVE, LEAKED, status=201)) == {}
+    assert verdicts(CHECK, refused(DELIVERED, LEAKED, status=201)) == {}

@@ -8,32 +8,39 @@ from hookproof.conformance.checks.deliveries.attempts.exhaustion import (
 )
 from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.delivery.attempts.exhaustion import ExhaustedDeliveries
 from hookproof.spec.dialect.model import Answer
 from hookproof.spec.dialect.vocabulary import Notify
-from tests.conformance.canned_deliveries import created, destination, event, sent
-from tests.conformance.canned_evidence import NOW, case, context, delivery, exchange, verdicts
+from tests.conformance.canned_deliveries import destination, event, observed, sent
+from tests.conformance.canned_evidence import NOW, context, delivery, exchange, verdicts
 
 PASS, FAIL = Verdict.PASS, Verdict.FAIL
 FAILING = destination("failing")
 
 
 def exhausted(
-    attempts: int = 5, *, told_at: Sequence[float] = (), after: str = "active", events: int = 1
-) -> Case:
+    attempts: int = 5, *, messages_at: Sequence[float] = (), after: str = "active", events: int = 1
+) -> ExhaustedDeliveries:
     """So many attempts a second apart, messages to the chat channel, and the endpoint's status at
     the end.
     """
     arrived = [
         sent(event(), FAILING, at=NOW + number, attempt=number + 1) for number in range(attempts)
     ]
-    messages = [delivery("chat", arrived_at=NOW + at) for at in told_at]
+    messages = [delivery("chat", arrived_at=NOW + at) for at in messages_at]
     looks = [
         exchange(role, "getEndpoint", path={"endpointID": FAILING.uid}, data={"status": status})
         for role, status in (("before", "active"), ("after", after))
     ]
-    facts = {**facts_of([FAILING], [event()]), "chat": "chat", "exhausted": events}
-    return case(created(FAILING), *looks, deliveries=[*arrived, *messages], facts=facts)
+    return observed(
+        ExhaustedDeliveries,
+        FAILING,
+        *arrived,
+        *messages,
+        exchanges=looks,
+        chat="chat",
+        exhausted=events,
+    )
 
 
 def test_as_many_attempts_as_the_dialect_says_pass() -> None:
@@ -48,7 +55,7 @@ def test_too_few_or_too_many_attempts_fail() -> None:
     assert verdicts(check, exhausted(6)) == {"1-12": PASS, "1-13": FAIL}
 
 
-def yardstick_with(notify_on: Answer[Notify], *, deactivate_after: int = 0) -> CheckContext:
+def context_with(notify_on: Answer[Notify], *, deactivate_after: int = 0) -> CheckContext:
     """The reference dialect with another condition."""
     reference = context().dialect
     dialect = replace(
@@ -59,45 +66,47 @@ def yardstick_with(notify_on: Answer[Notify], *, deactivate_after: int = 0) -> C
     return CheckContext(dialect=dialect, contract=context().contract)
 
 
-def told(evidence: Case, condition: Notify, *, deactivate_after: int = 0) -> Verdict:
+def verdict(
+    evidence: ExhaustedDeliveries, condition: Notify, *, deactivate_after: int = 0
+) -> Verdict:
     """The verdict on the chat channel under a dialect with this condition."""
-    measured = yardstick_with(Answer((condition,)), deactivate_after=deactivate_after)
-    (judgement,) = the_chat_channel_is_told_as_the_dialect_says(evidence, measured)
+    changed = context_with(Answer((condition,)), deactivate_after=deactivate_after)
+    (judgement,) = the_chat_channel_is_told_as_the_dialect_says(evidence, changed)
     return judgement.verdict
 
 
 def test_a_channel_that_is_told_when_all_attempts_have_failed_passes() -> None:
-    assert told(exhausted(told_at=[4.5]), Notify.EXHAUSTED) is PASS
+    assert verdict(exhausted(messages_at=[4.5]), Notify.EXHAUSTED) is PASS
 
 
 def test_a_channel_that_is_told_too_early_or_never_fails() -> None:
-    assert told(exhausted(told_at=[1.0, 4.5]), Notify.EXHAUSTED) is FAIL
-    assert told(exhausted(), Notify.EXHAUSTED) is FAIL
+    assert verdict(exhausted(messages_at=[1.0, 4.5]), Notify.EXHAUSTED) is FAIL
+    assert verdict(exhausted(), Notify.EXHAUSTED) is FAIL
 
 
 def test_a_channel_that_is_told_without_the_condition_fails() -> None:
-    assert told(exhausted(told_at=[4.5]), Notify.NEVER) is FAIL
-    assert told(exhausted(), Notify.NEVER) is PASS
-    assert told(exhausted(told_at=[4.5]), Notify.STATE_CHANGE) is FAIL
+    assert verdict(exhausted(messages_at=[4.5]), Notify.NEVER) is FAIL
+    assert verdict(exhausted(), Notify.NEVER) is PASS
+    assert verdict(exhausted(messages_at=[4.5]), Notify.STATE_CHANGE) is FAIL
 
 
 def test_a_channel_that_hears_of_a_change_of_state_is_told_when_the_endpoint_is_disabled() -> None:
-    assert told(exhausted(told_at=[4.5]), Notify.STATE_CHANGE, deactivate_after=1) is PASS
-    assert told(exhausted(), Notify.STATE_CHANGE, deactivate_after=1) is FAIL
+    assert verdict(exhausted(messages_at=[4.5]), Notify.STATE_CHANGE, deactivate_after=1) is PASS
+    assert verdict(exhausted(), Notify.STATE_CHANGE, deactivate_after=1) is FAIL
 
 
 def test_a_channel_that_hears_of_both_is_told_of_whatever_comes_first() -> None:
     both = Notify.EXHAUSTED_OR_STATE_CHANGE
-    assert told(exhausted(told_at=[4.5]), both) is PASS
-    assert told(exhausted(told_at=[4.5]), both, deactivate_after=1) is PASS
-    assert told(exhausted(told_at=[1.0]), both) is FAIL
-    assert told(exhausted(), both) is FAIL
+    assert verdict(exhausted(messages_at=[4.5]), both) is PASS
+    assert verdict(exhausted(messages_at=[4.5]), both, deactivate_after=1) is PASS
+    assert verdict(exhausted(messages_at=[1.0]), both) is FAIL
+    assert verdict(exhausted(), both) is FAIL
 
 
 def test_a_dialect_that_has_not_decided_judges_no_channel() -> None:
-    undecided = yardstick_with(Answer((), reason="nobody knows"))
+    undecided = context_with(Answer((), reason="nobody knows"))
     assert (
-        list(the_chat_channel_is_told_as_the_dialect_says(exhausted(told_at=[4.5]), undecided))
+        list(the_chat_channel_is_told_as_the_dialect_says(exhausted(messages_at=[4.5]), undecided))
         == []
     )
 

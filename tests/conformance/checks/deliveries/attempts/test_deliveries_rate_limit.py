@@ -1,4 +1,5 @@
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 
@@ -11,9 +12,9 @@ from hookproof.conformance.checks.deliveries.attempts.rate_limit import (
     two_endpoints_have_a_limit_each,
 )
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.case import Case
-from tests.conformance.canned_deliveries import created, destination, event, scenario, sent
-from tests.conformance.canned_evidence import NOW, case, verdicts
+from hookproof.conformance.observations.delivery.attempts.rate_limit import RateLimitBurst
+from tests.conformance.canned_deliveries import created, destination, event, observed, sent
+from tests.conformance.canned_evidence import NOW, verdicts
 
 PASS, FAIL = Verdict.PASS, Verdict.FAIL
 LIMITED, AS_WELL, FREE = (
@@ -29,17 +30,16 @@ AT_ONCE = [0, *[1.2] * 11]
 BUCKET = [0, 1.2, 1.2, 1.2, 1.2, 1.6, 2.0, 2.4, 2.8, 3.2, 3.6, 4.0]
 
 
-def burst(**arrivals: Iterable[float]) -> Case:
+def burst(**arrivals: Iterable[float]) -> RateLimitBurst:
     """What arrived when at each endpoint, by its name with underscores for spaces."""
-    made = {one.name.replace(" ", "_"): one for one in (LIMITED, AS_WELL, FREE, ZERO)}
+    named = {one.name.replace(" ", "_"): one for one in (LIMITED, AS_WELL, FREE, ZERO)}
     arrived = [
-        sent(what, made[name], at=NOW + at)
+        sent(what, named[name], at=NOW + at)
         for name, times in arrivals.items()
         for what, at in zip(EVENTS, times, strict=False)
     ]
-    return scenario(
-        [made[name] for name in arrivals], *arrived, events=EVENTS, limit=5, window_s=2.0
-    )
+    destinations = [named[name] for name in arrivals]
+    return observed(RateLimitBurst, destinations, *arrived, events=EVENTS, limit=5, window_s=2.0)
 
 
 @pytest.mark.parametrize(
@@ -50,8 +50,8 @@ def burst(**arrivals: Iterable[float]) -> Case:
 def test_the_way_of_counting_decides_which_requirement_holds(
     times: list[float], stated: Verdict, hygiene: Verdict
 ) -> None:
-    found = verdicts(an_endpoint_gets_no_more_than_its_limit, burst(limited=times))
-    assert found == {"8-1": stated, "8-2": hygiene}
+    actual = verdicts(an_endpoint_gets_no_more_than_its_limit, burst(limited=times))
+    assert actual == {"8-1": stated, "8-2": hygiene}
 
 
 def test_arrivals_that_bunch_on_a_busy_machine_pass() -> None:
@@ -63,8 +63,8 @@ def test_arrivals_that_bunch_on_a_busy_machine_pass() -> None:
 
 
 def test_a_limit_that_drops_the_excess_is_kept_too() -> None:
-    found = verdicts(an_endpoint_gets_no_more_than_its_limit, burst(limited=SLIDING[:5]))
-    assert found == {"8-1": PASS, "8-2": PASS}
+    actual = verdicts(an_endpoint_gets_no_more_than_its_limit, burst(limited=SLIDING[:5]))
+    assert actual == {"8-1": PASS, "8-2": PASS}
 
 
 def test_an_endpoint_that_gets_nothing_proves_nothing() -> None:
@@ -106,13 +106,13 @@ def test_two_endpoints_that_lose_their_excess_are_compared_by_what_came() -> Non
 
 
 def test_two_endpoints_that_got_no_more_than_one_limit_are_not_compared() -> None:
-    case = burst(limited=SLIDING[:3], limited_as_well=SLIDING[:2])
-    assert verdicts(two_endpoints_have_a_limit_each, case) == {}
+    observation = burst(limited=SLIDING[:3], limited_as_well=SLIDING[:2])
+    assert verdicts(two_endpoints_have_a_limit_each, observation) == {}
 
 
 def test_an_endpoint_that_got_nothing_shares_no_limit() -> None:
-    case = burst(limited=SLIDING, limited_as_well=[])
-    assert verdicts(two_endpoints_have_a_limit_each, case) == {}
+    observation = burst(limited=SLIDING, limited_as_well=[])
+    assert verdicts(two_endpoints_have_a_limit_each, observation) == {}
 
 
 def test_excess_that_waits_is_judged_by_the_dialect() -> None:
@@ -132,9 +132,14 @@ def test_a_limit_of_0_limits_nothing_where_the_dialect_says_so() -> None:
     assert verdicts(a_limit_of_0_limits_nothing, burst(limit_of_0=[]), "contrary") == {}
 
 
-def test_the_default_duration_shows() -> None:
+def shown(**data: object) -> RateLimitBurst:
+    """A burst to an endpoint without duration whose creation shows these fields."""
     where = destination("limited without duration", rate_limit=5)
+    return replace(burst(), destinations=(where,), exchanges=(created(where, **data),))
+
+
+def test_the_default_duration_shows() -> None:
     check = a_limit_without_duration_counts_over_the_default_time
-    assert verdicts(check, case(created(where, rate_limit_duration=1))) == {"8-6": PASS}
-    assert verdicts(check, case(created(where, rate_limit_duration=60))) == {"8-6": FAIL}
-    assert verdicts(check, case(created(where))) == {}
+    assert verdicts(check, shown(rate_limit_duration=1)) == {"8-6": PASS}
+    assert verdicts(check, shown(rate_limit_duration=60)) == {"8-6": FAIL}
+    assert verdicts(check, shown()) == {}

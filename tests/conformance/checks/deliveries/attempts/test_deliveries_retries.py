@@ -15,7 +15,7 @@ from hookproof.conformance.checks.deliveries.attempts.retries import (
     the_waits_between_attempts_lie_within_the_schedule,
 )
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.delivery.attempts.retries import RetriedDeliveries
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.conformance.canned_deliveries import (
     ATTEMPT,
@@ -23,7 +23,7 @@ from tests.conformance.canned_deliveries import (
     destination,
     ending,
     event,
-    scenario,
+    observed,
     sent,
 )
 from tests.conformance.canned_evidence import NOW, context, delivery, verdicts
@@ -40,10 +40,9 @@ def attempts(name: str, *waits: float) -> list[ReceivedDelivery]:
     ]
 
 
-def tried(
-    name: str, *waits: float, arrived: Sequence[ReceivedDelivery] = (), **facts: object
-) -> Case:
-    return scenario(destination(name), *(arrived or attempts(name, *waits)), **facts)
+def tried(name: str, *waits: float, arrived: Sequence[ReceivedDelivery] = ()) -> RetriedDeliveries:
+    arrived = arrived or attempts(name, *waits)
+    return observed(RetriedDeliveries, destination(name), *arrived, asked_s=6, aside="aside")
 
 
 def test_a_failed_attempt_that_is_followed_by_another_passes() -> None:
@@ -96,24 +95,22 @@ def test_a_redirect_is_judged_by_the_dialect() -> None:
 def test_a_redirect_that_is_followed_fails() -> None:
     follower = delivery("aside", method="GET")
     arrived = [*attempts("redirects once"), follower]
-    assert verdicts(a_redirect_is_not_followed, tried("redirects once", aside="aside")) == {
-        "6-17": PASS
+    assert verdicts(a_redirect_is_not_followed, tried("redirects once")) == {"6-17": PASS}
+    assert verdicts(a_redirect_is_not_followed, tried("redirects once", arrived=arrived)) == {
+        "6-17": FAIL
     }
-    assert verdicts(
-        a_redirect_is_not_followed, tried("redirects once", arrived=arrived, aside="aside")
-    ) == {"6-17": FAIL}
 
 
 def test_retry_after_is_judged_by_the_dialect() -> None:
     check = retry_after_is_treated_as_the_dialect_says
-    soon, patient = (tried("asks for patience", wait, asked_s=6) for wait in (1.1, 6.1))
+    soon, patient = (tried("asks for patience", wait) for wait in (1.1, 6.1))
     assert [verdicts(check, one)["1-19"] for one in (soon, patient)] == [FAIL, PASS]
     assert [verdicts(check, one, "contrary")["1-19"] for one in (soon, patient)] == [PASS, FAIL]
 
 
 def test_attempts_of_one_delivery_pass() -> None:
-    found = verdicts(all_attempts_are_the_same_delivery, tried("fails once", 1.1))
-    assert found == {"1-20": PASS, "1-21": PASS}
+    actual = verdicts(all_attempts_are_the_same_delivery, tried("fails once", 1.1))
+    assert actual == {"1-20": PASS, "1-21": PASS}
 
 
 def second(*headers: tuple[str, str], body: bytes | None = None) -> dict[str, Verdict]:
@@ -130,16 +127,16 @@ def test_attempts_that_differ_fail() -> None:
 
 
 def numbered(*arrivals: tuple[float, str]) -> dict[str, Verdict]:
-    """What is said of attempts with these numbers, so many seconds after the broadcast."""
+    """The verdicts on attempts with these numbers, so many seconds after the broadcast."""
     where = destination("fails once")
     arrived = [
         ending(
-            sent(event(), where, at=NOW + at, attempt=place, headers=[(ATTEMPT, told)]),
+            sent(event(), where, at=NOW + at, attempt=place, headers=[(ATTEMPT, number)]),
             completed=0.0,
         )
-        for place, (at, told) in enumerate(arrivals)
+        for place, (at, number) in enumerate(arrivals)
     ]
-    return verdicts(attempts_are_numbered_one_by_one, scenario(where, *arrived))
+    return verdicts(attempts_are_numbered_one_by_one, tried("fails once", arrived=arrived))
 
 
 def test_attempts_that_are_numbered_one_by_one_pass() -> None:
@@ -173,7 +170,7 @@ def test_other_numbers_fail(arrivals: list[tuple[float, str]]) -> None:
 def test_attempts_are_not_judged_by_numbers_that_the_dialect_does_not_give() -> None:
     usual = context().dialect
     unnumbered = replace(usual, delivery=replace(usual.delivery, attempt_header=None))
-    said = attempts_are_numbered_one_by_one(
+    judgements = attempts_are_numbered_one_by_one(
         tried("fails once"), replace(context(), dialect=unnumbered)
     )
-    assert [one.verdict for one in said] == [Verdict.NOT_APPLICABLE]
+    assert [one.verdict for one in judgements] == [Verdict.NOT_APPLICABLE]

@@ -3,8 +3,13 @@ from hookproof.conformance.checks.deliveries.attempts.timeout import (
     an_endpoint_that_does_not_answer_is_given_up_in_time,
 )
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.case import Case
-from tests.conformance.canned_deliveries import destination, ending, event, scenario, sent
+from hookproof.conformance.observations.delivery.attempts.timeouts import (
+    DefaultTimeout,
+    GivenTimeout,
+)
+from hookproof.conformance.observations.destinations import Destination
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from tests.conformance.canned_deliveries import destination, ending, event, observed, sent
 from tests.conformance.canned_evidence import NOW, verdicts
 
 PASS, FAIL = Verdict.PASS, Verdict.FAIL
@@ -13,12 +18,15 @@ SILENT, ENDLESS, SLOW = (
 )
 DEFAULT = destination("silent")
 ATTEMPT = {one.name: sent(event(), one) for one in (SILENT, ENDLESS, SLOW)}
-FACTS = {"timeout_s": 2, "patient_s": 6, "slow_s": 2.5}
 
 
-def waited(name: str, closed: float | None) -> Case:
+def given(where: Destination, *attempts: ReceivedDelivery) -> GivenTimeout:
+    return observed(GivenTimeout, where, *attempts, timeout_s=2, patient_s=6, slow_s=2.5)
+
+
+def waited(name: str, closed: float | None) -> GivenTimeout:
     where = {"silent": SILENT, "endless": ENDLESS}[name]
-    return scenario(where, ending(ATTEMPT[name], closed=closed), **FACTS)
+    return given(where, ending(ATTEMPT[name], closed=closed))
 
 
 def test_an_endpoint_that_is_left_in_time_passes() -> None:
@@ -35,20 +43,26 @@ def test_an_endpoint_that_is_never_left_fails() -> None:
 
 def test_a_second_attempt_shows_that_the_first_was_given_up() -> None:
     again = sent(event(), SILENT, at=NOW + 3, attempt=2)
-    case = scenario(SILENT, ending(ATTEMPT["silent"]), again, **FACTS)
-    assert verdicts(an_endpoint_that_does_not_answer_is_given_up_in_time, case) == {"8-7": PASS}
+    observation = given(SILENT, ending(ATTEMPT["silent"]), again)
+    assert verdicts(an_endpoint_that_does_not_answer_is_given_up_in_time, observation) == {
+        "8-7": PASS
+    }
 
 
 def test_an_endpoint_without_timeout_is_judged_by_the_default() -> None:
-    case = scenario(DEFAULT, ending(sent(event(), DEFAULT), closed=2), **FACTS)
-    assert verdicts(an_endpoint_that_does_not_answer_is_given_up_in_time, case) == {"8-9": PASS}
+    observation = observed(
+        DefaultTimeout, DEFAULT, ending(sent(event(), DEFAULT), closed=2), timeout_s=2
+    )
+    assert verdicts(an_endpoint_that_does_not_answer_is_given_up_in_time, observation) == {
+        "8-9": PASS
+    }
 
 
 def test_a_slow_answer_that_is_waited_for_passes() -> None:
-    case = scenario(SLOW, ending(ATTEMPT["slow"], completed=2.5), **FACTS)
-    assert verdicts(an_endpoint_that_answers_in_time_is_waited_for, case) == {"8-8": PASS}
+    observation = given(SLOW, ending(ATTEMPT["slow"], completed=2.5))
+    assert verdicts(an_endpoint_that_answers_in_time_is_waited_for, observation) == {"8-8": PASS}
 
 
 def test_a_slow_answer_that_is_not_waited_for_fails() -> None:
-    case = scenario(SLOW, ending(ATTEMPT["slow"], closed=0.01), **FACTS)
-    assert verdicts(an_endpoint_that_answers_in_time_is_waited_for, case) == {"8-8": FAIL}
+    observation = given(SLOW, ending(ATTEMPT["slow"], closed=0.01))
+    assert verdicts(an_endpoint_that_answers_in_time_is_waited_for, observation) == {"8-8": FAIL}

@@ -17,12 +17,24 @@ from hookproof.conformance.checks.deliveries.security.credentials import (
     a_token_request_carries_an_assertion,
     a_token_request_carries_what_was_given,
 )
+from hookproof.conformance.model.evidence import Observation
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.delivery.security.credentials import (
+    ApiKeyDeliveries,
+    AssertionGrant,
+    BasicAuthDeliveries,
+    ClientCertificateDeliveries,
+    FixedCredentials,
+    OAuth2Deliveries,
+    RedirectedTokenUrl,
+    SharedSecretGrant,
+    ShortLivedToken,
+)
 from hookproof.conformance.observations.destinations import Destination
+from hookproof.conformance.results.redaction import Mask
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from tests.conformance.canned_deliveries import destination, event, scenario, sent
-from tests.conformance.canned_evidence import delivery, verdicts
+from tests.conformance.canned_deliveries import destination, event, observed, sent
+from tests.conformance.canned_evidence import context, delivery, verdicts
 
 PASS, FAIL, NOT_APPLICABLE = Verdict.PASS, Verdict.FAIL, Verdict.NOT_APPLICABLE
 GIVEN = {
@@ -43,6 +55,13 @@ def numbered(number: int) -> str:
     return text(number.to_bytes(32, "big"))
 
 
+def masked(observation: Observation) -> Observation:
+    """An observation as it is judged."""
+    evidence = Mask([], context().dialect).evidence(observation)
+    assert isinstance(evidence, Observation)
+    return evidence
+
+
 def authorized(**members: Any) -> Destination:
     return destination(
         "authorized", authentication={"type": "oauth2", "oauth2": {**GIVEN, **members}}
@@ -50,17 +69,24 @@ def authorized(**members: Any) -> Destination:
 
 
 def oauth2(
+    kind: type[OAuth2Deliveries] = SharedSecretGrant,
     *,
     authorization: str = "Bearer issued-1",
     request: ReceivedDelivery | None = None,
-    name: str = "oauth2",
     where: Destination | None = None,
-) -> Case:
+) -> Observation:
     where = where or authorized()
     arrived = sent(event(), where, headers=[("Authorization", authorization)])
-    asked = [] if request is None else [request]
-    facts = {"issued": ["issued-1", "issued-2"], "token_server": "token server"}
-    return scenario(where, arrived, *asked, name=name, **facts)
+    requests = [] if request is None else [request]
+    observation = observed(
+        kind,
+        where,
+        arrived,
+        *requests,
+        issued=("issued-1", "issued-2"),
+        token_server="token server",
+    )
+    return masked(observation)
 
 
 def asked(body: str = "", **headers: str) -> ReceivedDelivery:
@@ -71,9 +97,7 @@ def test_a_delivery_with_an_issued_token_passes() -> None:
     check = a_delivery_carries_a_token_that_was_issued
     mapped = authorized(field_mapping={"access_token": "issued"})
     assert verdicts(check, oauth2()) == {"2.5-3": PASS}
-    assert verdicts(check, oauth2(where=mapped, name="oauth2 with field_mapping")) == {
-        "2.5-6": PASS
-    }
+    assert verdicts(check, oauth2(where=mapped)) == {"2.5-6": PASS}
 
 
 def test_a_delivery_with_another_token_fails() -> None:
@@ -112,10 +136,8 @@ def asserted(token: str) -> dict[str, Verdict]:
     point = KEY.public_key().public_numbers()
     jwk = {"kty": "EC", "crv": "P-256", "x": numbered(point.x), "y": numbered(point.y)}
     where = authorized(issuer="them", subject="us", signing_key=jwk)
-    case = oauth2(
-        where=where, request=asked(f"client_assertion={token}"), name="oauth2 with assertion"
-    )
-    return verdicts(a_token_request_carries_an_assertion, case)
+    granted = oauth2(AssertionGrant, where=where, request=asked(f"client_assertion={token}"))
+    return verdicts(a_token_request_carries_an_assertion, granted)
 
 
 def test_an_assertion_by_the_signing_key_passes() -> None:
@@ -131,11 +153,18 @@ def test_an_assertion_by_another_key_or_about_another_subject_fails() -> None:
     assert asserted("a.b.c") == {"2.5-8": FAIL}
 
 
-def after_its_end(token: str) -> Case:
+def after_its_end(token: str) -> Observation:
     where, after = authorized(), event("after")
     arrived = sent(after, where, headers=[("Authorization", f"Bearer {token}")])
-    facts = {"issued": ["first", "second"], "token_server": "token server"}
-    return scenario(where, arrived, events=[after], name="oauth2 with a short life", **facts)
+    observation = observed(
+        ShortLivedToken,
+        where,
+        arrived,
+        events=[after],
+        issued=("first", "second"),
+        token_server="token server",
+    )
+    return masked(observation)
 
 
 def test_a_token_that_is_over_must_not_be_used() -> None:
@@ -147,9 +176,9 @@ def test_a_token_that_is_over_must_not_be_used() -> None:
     }
 
 
-def redirected(*arrived: ReceivedDelivery) -> Case:
-    return scenario(
-        authorized(), *arrived, name="oauth2 redirected", aside="aside", token_server="token server"
+def redirected(*arrived: ReceivedDelivery) -> RedirectedTokenUrl:
+    return observed(
+        RedirectedTokenUrl, authorized(), *arrived, aside="aside", token_server="token server"
     )
 
 
@@ -161,79 +190,83 @@ def test_a_redirect_of_the_token_url_must_not_be_followed() -> None:
 
 
 def with_member(
+    kind: type[FixedCredentials],
     name: str,
     member: dict[str, str],
     *headers: tuple[str, str],
-    taken: bool = True,
+    accepted: bool = True,
     promised: bool = False,
-) -> Case:
+) -> Observation:
     where = destination("authorized", authentication={"type": name, name: member})
-    return scenario(
-        where, sent(event(), where, headers=headers), name=name, taken=taken, promised=promised
-    )
+    arrived = sent(event(), where, headers=headers)
+    observation = observed(kind, where, arrived, accepted=accepted, promised=promised)
+    return masked(observation)
+
+
+def with_api_key(*headers: tuple[str, str], **fields: bool) -> Observation:
+    member = {"header_name": "X-Key", "header_value": "value-0815"}
+    return with_member(ApiKeyDeliveries, "api_key", member, *headers, **fields)
 
 
 def test_an_api_key_is_carried() -> None:
-    check, member = (
-        a_delivery_carries_the_header_of_its_api_key,
-        {"header_name": "X-Key", "header_value": "v"},
-    )
-    assert verdicts(check, with_member("api_key", member, ("x-key", "v"))) == {"2.5-9": PASS}
-    assert verdicts(check, with_member("api_key", member)) == {"2.5-9": FAIL}
-    assert verdicts(check, with_member("api_key", member, taken=False)) == {"2.5-9": NOT_APPLICABLE}
-    assert verdicts(check, with_member("api_key", member, taken=False, promised=True)) == {
-        "2.5-9": FAIL
-    }
+    check = a_delivery_carries_the_header_of_its_api_key
+    assert verdicts(check, with_api_key(("x-key", "value-0815"))) == {"2.5-9": PASS}
+    assert verdicts(check, with_api_key(("x-key", "value-0816"))) == {"2.5-9": FAIL}
+    assert verdicts(check, with_api_key()) == {"2.5-9": FAIL}
+
+
+def test_an_api_key_that_is_not_accepted_fails_where_it_was_promised() -> None:
+    check = a_delivery_carries_the_header_of_its_api_key
+    assert verdicts(check, with_api_key(accepted=False)) == {"2.5-9": NOT_APPLICABLE}
+    assert verdicts(check, with_api_key(accepted=False, promised=True)) == {"2.5-9": FAIL}
+
+
+def with_basic_auth(authorization: str = "", **fields: bool) -> Observation:
+    member = {"username": "Aladdin", "password": "open sesame"}
+    headers = [("Authorization", authorization)] if authorization else []
+    return with_member(BasicAuthDeliveries, "basic_auth", member, *headers, **fields)
 
 
 def test_basic_credentials_are_carried() -> None:
-    check, member = (
-        a_delivery_carries_its_basic_credentials,
-        {"username": "Aladdin", "password": "open sesame"},
-    )
-    good = ("Authorization", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
-    assert verdicts(check, with_member("basic_auth", member, good)) == {"2.5-10": PASS}
-    assert verdicts(check, with_member("basic_auth", member, ("Authorization", "Basic x"))) == {
-        "2.5-10": FAIL
+    check = a_delivery_carries_its_basic_credentials
+    other = base64.b64encode(b"Aladdin:close sesame").decode()
+    assert verdicts(check, with_basic_auth("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")) == {
+        "2.5-10": PASS
     }
-    assert verdicts(check, with_member("basic_auth", member, taken=False)) == {
-        "2.5-10": NOT_APPLICABLE
-    }
-    assert verdicts(check, with_member("basic_auth", member, taken=False, promised=True)) == {
-        "2.5-10": FAIL
-    }
+    for wrong in ("Basic x", f"Basic {other}", "Basic Aladdin:open sesame", ""):
+        assert verdicts(check, with_basic_auth(wrong)) == {"2.5-10": FAIL}
+
+
+def test_basic_credentials_that_are_not_accepted_fail_where_they_were_promised() -> None:
+    check = a_delivery_carries_its_basic_credentials
+    assert verdicts(check, with_basic_auth(accepted=False)) == {"2.5-10": NOT_APPLICABLE}
+    assert verdicts(check, with_basic_auth(accepted=False, promised=True)) == {"2.5-10": FAIL}
+
+
+CERTIFIED, PLAIN = destination("authorized"), destination("plain")
+
+
+def with_certificate(*arrived: ReceivedDelivery) -> ClientCertificateDeliveries:
+    return observed(ClientCertificateDeliveries, [CERTIFIED, PLAIN], *arrived, fingerprint="ab")
 
 
 def presented(fingerprint: str | None) -> ReceivedDelivery:
-    return sent(event(), destination("with certificate"), client_certificate=fingerprint)
+    return sent(event(), CERTIFIED, client_certificate=fingerprint)
 
 
 def test_a_missing_delivery_fails_where_the_plain_endpoint_got_its_own() -> None:
-    where, plain = destination("with certificate"), destination("plain")
-    arrived = scenario(
-        [where, plain], sent(event(), plain), name="client certificate", fingerprint="ab"
-    )
-    silent = scenario([where, plain], name="client certificate", fingerprint="ab")
-    assert verdicts(a_delivery_presents_the_certificate_of_its_endpoint, arrived) == {
-        "2.3-17": FAIL
-    }
-    assert verdicts(a_delivery_presents_the_certificate_of_its_endpoint, silent) == {}
+    check = a_delivery_presents_the_certificate_of_its_endpoint
+    assert verdicts(check, with_certificate(sent(event(), PLAIN))) == {"2.3-17": FAIL}
+    assert verdicts(check, with_certificate()) == {}
 
 
 def test_the_certificate_of_the_endpoint_is_presented() -> None:
-    check, where = (
-        a_delivery_presents_the_certificate_of_its_endpoint,
-        destination("with certificate"),
-    )
+    check = a_delivery_presents_the_certificate_of_its_endpoint
     for fingerprint, expected in (("ab", PASS), ("cd", FAIL), (None, FAIL)):
-        case = scenario(where, presented(fingerprint), name="client certificate", fingerprint="ab")
-        assert verdicts(check, case) == {"2.3-17": expected}
+        assert verdicts(check, with_certificate(presented(fingerprint))) == {"2.3-17": expected}
 
 
 def test_no_certificate_is_presented_where_none_was_given() -> None:
-    check, where = (
-        a_delivery_presents_no_certificate_that_it_was_not_given,
-        destination("with certificate"),
-    )
-    assert verdicts(check, scenario(where, presented(None))) == {"2.3-18": PASS}
-    assert verdicts(check, scenario(where, presented("ab"))) == {"2.3-18": FAIL}
+    check = a_delivery_presents_no_certificate_that_it_was_not_given
+    assert verdicts(check, with_certificate(presented(None))) == {"2.3-18": PASS}
+    assert verdicts(check, with_certificate(presented("ab"))) == {"2.3-18": FAIL}

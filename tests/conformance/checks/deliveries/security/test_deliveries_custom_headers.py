@@ -4,26 +4,29 @@ from hookproof.conformance.checks.deliveries.security.custom_headers import (
     no_custom_header_replaces_or_doubles_the_signature,
 )
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.delivery.security.custom_headers import (
+    HostileHeaders,
+    SentHeader,
+)
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from tests.conformance.canned_deliveries import SIGNATURE, destination, event, sent
-from tests.conformance.canned_evidence import case, exchange, verdicts
+from tests.conformance.canned_deliveries import SIGNATURE, destination, event, observed, sent
+from tests.conformance.canned_evidence import exchange, verdicts
 
 PASS, FAIL = Verdict.PASS, Verdict.FAIL
 PLAIN = destination("simple", advanced_signatures=False)
 NAME, BREAK = f"reserved: {SIGNATURE}", "line break in a value"
 
 
-def answered(*arrived: ReceivedDelivery, status: int = 201, name: str = NAME) -> Case:
-    told = [event(name)] if status < 300 else []
-    facts = {
-        **facts_of([PLAIN], told),
-        "reserved": {NAME: (SIGNATURE, "forged")},
-        "broken": {BREAK: ("X-Broken", "a\r\nX-Injected: yes")},
-        "injected": "X-Injected",
-    }
-    return case(
-        exchange(name, "createBroadcastEvent", status=status), deliveries=arrived, facts=facts
+def answered(*arrived: ReceivedDelivery, status: int = 201, name: str = NAME) -> HostileHeaders:
+    return observed(
+        HostileHeaders,
+        PLAIN,
+        *arrived,
+        events=[event(name)] if status < 300 else [],
+        exchanges=[exchange(name, "createBroadcastEvent", status=status)],
+        reserved=(SentHeader(event=NAME, name=SIGNATURE, content="forged"),),
+        broken=(SentHeader(event=BREAK, name="X-Broken", content="a\r\nX-Injected: yes"),),
+        injected="X-Injected",
     )
 
 

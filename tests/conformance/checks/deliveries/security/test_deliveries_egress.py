@@ -1,31 +1,33 @@
 from dataclasses import replace
 
 from hookproof.conformance.checks.deliveries.security.egress import no_request_reaches_a_canary
-from hookproof.conformance.experiments.deliveries.security.egress import ASTRAY
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.delivery.security.egress import CANARY, CanaryVisits
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from tests.conformance.canned_deliveries import destination, event, scenario, sent
+from tests.conformance.canned_deliveries import destination, event, observed, sent
 from tests.conformance.canned_evidence import exchange, verdicts
 
 CHECK = no_request_reaches_a_canary
 PLAIN, SENTINEL = destination(), event("sentinel")
-ALIVE = sent(SENTINEL, PLAIN)
+DELIVERED = sent(SENTINEL, PLAIN)
 
 
-def led(*arrived: ReceivedDelivery, visits: int = 0, status: int = 201) -> Case:
-    made = scenario(PLAIN, *arrived, events=[SENTINEL], visits=visits, way="endpoint at")
+def led(*arrived: ReceivedDelivery, visits: int = 0, status: int = 201) -> CanaryVisits:
+    observation = observed(
+        CanaryVisits, PLAIN, *arrived, events=[SENTINEL], visits=visits, way="endpoint at"
+    )
     return replace(
-        made, exchanges=(*made.exchanges, exchange(ASTRAY, status=status, data={"uid": "e"}))
+        observation,
+        exchanges=(*observation.exchanges, exchange(CANARY, status=status, data={"uid": "e"})),
     )
 
 
 def test_a_canary_that_nobody_visits_while_the_sentinel_arrives_passes() -> None:
-    assert verdicts(CHECK, led(ALIVE)) == {"6-20": Verdict.PASS}
+    assert verdicts(CHECK, led(DELIVERED)) == {"6-20": Verdict.PASS}
 
 
 def test_a_canary_that_is_visited_fails_whatever_else_arrives() -> None:
-    assert verdicts(CHECK, led(ALIVE, visits=1)) == {"6-20": Verdict.FAIL}
+    assert verdicts(CHECK, led(DELIVERED, visits=1)) == {"6-20": Verdict.FAIL}
     assert verdicts(CHECK, led(visits=3)) == {"6-20": Verdict.FAIL}
 
 

@@ -10,9 +10,9 @@ from hookproof.conformance.checks.deliveries.security.secret_roll import (
 )
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.delivery.security.secret_roll import RollsUnderTraffic
 from hookproof.conformance.observations.destinations import Destination, Roll
-from tests.conformance.canned_deliveries import broadcast, destination, event, scenario, sent
+from tests.conformance.canned_deliveries import broadcast, destination, event, observed, sent
 from tests.conformance.canned_evidence import NOW, exchange, verdicts
 
 PASS, FAIL = Verdict.PASS, Verdict.FAIL
@@ -31,7 +31,7 @@ def answered(roll: Roll, *, at: float = NOW, **data: object) -> Exchange:
 
 def rolled(
     where: Destination, after_s: float, *signers: str, late_s: float = 0.1, **data: object
-) -> Case:
+) -> RollsUnderTraffic:
     """An event that was sent so long after the roll, and arrived a moment later with these
     signatures.
     """
@@ -39,16 +39,19 @@ def rolled(
         *(answered(roll, **data) for roll in where.rolls),
         broadcast(event(), sent_at=NOW + after_s),
     ]
-    return scenario(
-        where, sent(event(), where, at=NOW + after_s + late_s, signers=signers), exchanges=calls
+    return observed(
+        RollsUnderTraffic,
+        where,
+        sent(event(), where, at=NOW + after_s + late_s, signers=signers),
+        exchanges=calls,
     )
 
 
 def test_both_signatures_in_the_window_pass() -> None:
-    found = verdicts(
+    actual = verdicts(
         both_secrets_sign_until_the_old_one_expires, rolled(ADVANCED, DURING, OLD, NEW)
     )
-    assert found == {"4.3-2": PASS, "4.3-3": PASS}
+    assert actual == {"4.3-2": PASS, "4.3-3": PASS}
 
 
 def test_a_missing_signature_in_the_window_fails() -> None:
@@ -59,15 +62,15 @@ def test_a_missing_signature_in_the_window_fails() -> None:
 
 def test_a_delivery_around_the_expiry_is_not_judged() -> None:
     for after_s in (9.5, 10.0, 10.5):
-        case = rolled(ADVANCED, after_s, NEW)
-        assert verdicts(both_secrets_sign_until_the_old_one_expires, case) == {}
-        assert verdicts(only_the_new_secret_signs_when_the_old_one_has_expired, case) == {}
+        observation = rolled(ADVANCED, after_s, NEW)
+        assert verdicts(both_secrets_sign_until_the_old_one_expires, observation) == {}
+        assert verdicts(only_the_new_secret_signs_when_the_old_one_has_expired, observation) == {}
 
 
 def test_a_delivery_that_is_late_is_not_judged() -> None:
-    case = rolled(ADVANCED, DURING, NEW, late_s=30)
-    assert verdicts(both_secrets_sign_until_the_old_one_expires, case) == {}
-    assert verdicts(only_the_new_secret_signs_when_the_old_one_has_expired, case) == {}
+    observation = rolled(ADVANCED, DURING, NEW, late_s=30)
+    assert verdicts(both_secrets_sign_until_the_old_one_expires, observation) == {}
+    assert verdicts(only_the_new_secret_signs_when_the_old_one_has_expired, observation) == {}
 
 
 def test_a_broadcast_before_the_roll_is_not_judged() -> None:
@@ -75,10 +78,10 @@ def test_a_broadcast_before_the_roll_is_not_judged() -> None:
 
 
 def test_the_new_secret_alone_after_the_window_passes() -> None:
-    found = verdicts(
+    actual = verdicts(
         only_the_new_secret_signs_when_the_old_one_has_expired, rolled(ADVANCED, AFTER, NEW)
     )
-    assert found == {"4.3-4": PASS, "4.3-5": PASS}
+    assert actual == {"4.3-4": PASS, "4.3-5": PASS}
 
 
 def test_the_old_secret_after_the_window_fails() -> None:
@@ -96,7 +99,7 @@ def test_the_window_is_counted_in_the_dialects_unit() -> None:
     )
 
 
-def two_rolls(after_s: float, *signers: str) -> Case:
+def two_rolls(after_s: float, *signers: str) -> RollsUnderTraffic:
     first = Roll(role="first roll", old_secret=OLD, new_secret=NEW, expiration=100)
     second = Roll(role="second roll", old_secret=NEW, new_secret=NEWEST, expiration=10)
     return rolled(replace(ADVANCED, rolls=(first, second)), after_s, *signers)

@@ -9,12 +9,13 @@ from hookproof.conformance.checks.deliveries.security.signatures import (
     the_time_that_is_signed_is_that_of_the_attempt,
 )
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.delivery.arrival.broadcasts import SigningFormats
 from tests.conformance.canned_deliveries import (
     SIGNATURE,
     advanced,
     destination,
     event,
-    scenario,
+    observed,
     sent,
 )
 from tests.conformance.canned_evidence import NOW, context, verdicts
@@ -27,17 +28,22 @@ EVENT = event()
 
 
 def test_signed_deliveries_pass_in_both_formats() -> None:
-    case = scenario([SIMPLE, ADVANCED], sent(EVENT, SIMPLE), sent(EVENT, ADVANCED))
-    found = verdicts(every_attempt_is_signed_in_the_format_of_its_endpoint, case)
-    assert found == {"6-6": PASS, "6-7": PASS}
+    observation = observed(
+        SigningFormats, [SIMPLE, ADVANCED], sent(EVENT, SIMPLE), sent(EVENT, ADVANCED)
+    )
+    actual = verdicts(every_attempt_is_signed_in_the_format_of_its_endpoint, observation)
+    assert actual == {"6-6": PASS, "6-7": PASS}
 
 
 def test_a_delivery_signed_with_another_secret_fails() -> None:
-    case = scenario(
-        [SIMPLE, ADVANCED], sent(EVENT, SIMPLE, signers=["x"]), sent(EVENT, ADVANCED, signers=["x"])
+    observation = observed(
+        SigningFormats,
+        [SIMPLE, ADVANCED],
+        sent(EVENT, SIMPLE, signers=["x"]),
+        sent(EVENT, ADVANCED, signers=["x"]),
     )
-    found = verdicts(every_attempt_is_signed_in_the_format_of_its_endpoint, case)
-    assert found == {"6-6": FAIL, "6-7": FAIL}
+    actual = verdicts(every_attempt_is_signed_in_the_format_of_its_endpoint, observation)
+    assert actual == {"6-6": FAIL, "6-7": FAIL}
 
 
 def test_a_body_that_was_written_anew_after_signing_fails() -> None:
@@ -45,7 +51,8 @@ def test_a_body_that_was_written_anew_after_signing_fails() -> None:
         sent(EVENT, SIMPLE, body=b'{"marker":"marker-event-"}'), body=b'{"marker": "marker-event-"}'
     )
     assert verdicts(
-        every_attempt_is_signed_in_the_format_of_its_endpoint, scenario(SIMPLE, spaced)
+        every_attempt_is_signed_in_the_format_of_its_endpoint,
+        observed(SigningFormats, SIMPLE, spaced),
     ) == {"6-6": FAIL}
 
 
@@ -54,23 +61,23 @@ def test_a_finding_says_what_the_sender_did_instead() -> None:
         sent(EVENT, SIMPLE, body=b'{"marker":"marker-event-"}'), body=b'{"marker": "marker-event-"}'
     )
     anothers = sent(EVENT, SIMPLE, signers=[OTHER.secret or ""])
-    for delivery, told in (
+    for delivery, cause in (
         (spaced, "the sender signed the compact form of the body, sent it with spaces"),
         (anothers, "the sender signed with the secret of endpoint 'other'"),
     ):
-        case = scenario([SIMPLE, OTHER], delivery)
+        observation = observed(SigningFormats, [SIMPLE, OTHER], delivery)
         (judgement,) = every_attempt_is_signed_in_the_format_of_its_endpoint(
-            case, context("reference")
+            observation, context("reference")
         )
-        assert told in judgement.actual
+        assert cause in judgement.actual
 
 
 def test_an_unsigned_second_attempt_fails() -> None:
     again = sent(EVENT, SIMPLE, attempt=2, headers=[(SIGNATURE, "")])
     check = every_attempt_is_signed_in_the_format_of_its_endpoint
-    signed = scenario(SIMPLE, sent(EVENT, SIMPLE), sent(EVENT, SIMPLE, attempt=2))
+    signed = observed(SigningFormats, SIMPLE, sent(EVENT, SIMPLE), sent(EVENT, SIMPLE, attempt=2))
     assert verdicts(check, signed) == {"6-6": PASS, "6-9": PASS}
-    assert verdicts(check, scenario(SIMPLE, sent(EVENT, SIMPLE), again)) == {
+    assert verdicts(check, observed(SigningFormats, SIMPLE, sent(EVENT, SIMPLE), again)) == {
         "6-6": PASS,
         "6-9": FAIL,
     }
@@ -83,65 +90,79 @@ def test_the_simple_format_is_the_default() -> None:
     wrong = sent(
         EVENT, plain, body=body, headers=[(SIGNATURE, advanced([plain.secret or ""], body, NOW))]
     )
-    assert verdicts(check, scenario(plain, sent(EVENT, plain))) == {"2.3-9": PASS}
-    assert verdicts(check, scenario(plain, wrong)) == {"2.3-9": FAIL}
+    assert verdicts(check, observed(SigningFormats, plain, sent(EVENT, plain))) == {"2.3-9": PASS}
+    assert verdicts(check, observed(SigningFormats, plain, wrong)) == {"2.3-9": FAIL}
 
 
 def test_a_dialect_that_requires_the_format_has_no_default() -> None:
     asked = destination("format not given", advanced_signatures=False)
     check = an_endpoint_without_advanced_signatures_gets_the_simple_format
-    assert verdicts(check, scenario(asked, sent(EVENT, asked))) == {"2.3-9": NOT_APPLICABLE}
+    assert verdicts(check, observed(SigningFormats, asked, sent(EVENT, asked))) == {
+        "2.3-9": NOT_APPLICABLE
+    }
 
 
 def test_the_secret_that_is_shown_must_sign() -> None:
-    made = replace(destination("made"), settings={})
+    generated = replace(destination("generated"), settings={})
     check = the_secret_that_is_shown_is_the_one_that_signs
-    assert verdicts(check, scenario(made, sent(EVENT, made))) == {"2.4-3": PASS}
-    assert verdicts(check, scenario(made, sent(EVENT, made, signers=["hidden"]))) == {"2.4-3": FAIL}
-    assert verdicts(check, scenario(replace(made, secret=None), sent(EVENT, made))) == {
-        "2.4-3": NOT_APPLICABLE
+    assert verdicts(check, observed(SigningFormats, generated, sent(EVENT, generated))) == {
+        "2.4-3": PASS
     }
+    assert verdicts(
+        check, observed(SigningFormats, generated, sent(EVENT, generated, signers=["hidden"]))
+    ) == {"2.4-3": FAIL}
+    assert verdicts(
+        check, observed(SigningFormats, replace(generated, secret=None), sent(EVENT, generated))
+    ) == {"2.4-3": NOT_APPLICABLE}
 
 
 def test_the_secret_of_another_endpoint_must_not_sign() -> None:
     check = a_delivery_is_signed_by_no_secret_of_another_endpoint
     both = sent(EVENT, ADVANCED, signers=[ADVANCED.secret or "", OTHER.secret or ""])
-    assert verdicts(check, scenario([ADVANCED, OTHER], sent(EVENT, ADVANCED))) == {"6-8": PASS}
+    assert verdicts(check, observed(SigningFormats, [ADVANCED, OTHER], sent(EVENT, ADVANCED))) == {
+        "6-8": PASS
+    }
     assert verdicts(
-        check, scenario([ADVANCED, OTHER], sent(EVENT, ADVANCED, signers=[OTHER.secret or ""]))
+        check,
+        observed(
+            SigningFormats, [ADVANCED, OTHER], sent(EVENT, ADVANCED, signers=[OTHER.secret or ""])
+        ),
     ) == {"6-8": FAIL}
-    assert verdicts(check, scenario([ADVANCED, OTHER], both)) == {"6-8": FAIL}
+    assert verdicts(check, observed(SigningFormats, [ADVANCED, OTHER], both)) == {"6-8": FAIL}
 
 
 def test_one_secret_makes_one_signature() -> None:
     check = one_living_secret_makes_one_advanced_signature
-    assert verdicts(check, scenario(ADVANCED, sent(EVENT, ADVANCED))) == {"6-10": PASS}
+    assert verdicts(check, observed(SigningFormats, ADVANCED, sent(EVENT, ADVANCED))) == {
+        "6-10": PASS
+    }
     twice = sent(EVENT, ADVANCED, signers=[ADVANCED.secret or "", "unknown"])
-    assert verdicts(check, scenario(ADVANCED, twice)) == {"6-10": FAIL}
+    assert verdicts(check, observed(SigningFormats, ADVANCED, twice)) == {"6-10": FAIL}
 
 
 def test_the_time_of_the_attempt_passes() -> None:
     later = sent(EVENT, ADVANCED, at=NOW + 4, attempt=2)
-    found = verdicts(
+    actual = verdicts(
         the_time_that_is_signed_is_that_of_the_attempt,
-        scenario(ADVANCED, sent(EVENT, ADVANCED), later),
+        observed(SigningFormats, ADVANCED, sent(EVENT, ADVANCED), later),
     )
-    assert found == {"6-11": PASS}
+    assert actual == {"6-11": PASS}
 
 
 def test_the_time_of_the_first_attempt_on_the_second_fails() -> None:
     stale = sent(EVENT, ADVANCED, at=NOW + 4, signed_at=NOW, attempt=2)
-    found = verdicts(
+    actual = verdicts(
         the_time_that_is_signed_is_that_of_the_attempt,
-        scenario(ADVANCED, sent(EVENT, ADVANCED), stale),
+        observed(SigningFormats, ADVANCED, sent(EVENT, ADVANCED), stale),
     )
-    assert found == {"6-11": FAIL}
+    assert actual == {"6-11": FAIL}
 
 
 def test_a_clock_that_is_off_within_the_tolerance_passes_and_beyond_fails() -> None:
     check = the_time_that_is_signed_is_that_of_the_attempt
     off, far_off = (
-        scenario(ADVANCED, sent(EVENT, ADVANCED, signed_at=NOW - age)) for age in (250, 350)
+        observed(SigningFormats, ADVANCED, sent(EVENT, ADVANCED, signed_at=NOW - age))
+        for age in (250, 350)
     )
     assert verdicts(check, off) == {"6-11": PASS}
     assert verdicts(check, far_off) == {"6-11": FAIL}

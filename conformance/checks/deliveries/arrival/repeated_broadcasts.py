@@ -1,0 +1,50 @@
+"""What arrives of a broadcast that was sent twice (section 4.8)."""
+
+from collections.abc import Iterator
+
+from hookproof.conformance.model.check_registry import CheckContext, check
+from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
+from hookproof.conformance.observations.delivery.arrival.repeated_broadcasts import (
+    DuplicateBroadcast,
+    RepeatedBroadcast,
+)
+
+
+@check("4.8-9")
+def a_duplicate_is_not_delivered_again(
+    duplicate: DuplicateBroadcast, context: CheckContext
+) -> Iterator[Judgement]:
+    """The event that was sent twice with one key arrived once, while a later one arrived."""
+    for arrived, sentinels in duplicate.deliveries_of_original(context.dialect):
+        if len(arrived) > 1 or (arrived and sentinels):
+            yield judged(
+                len(arrived) == 1,
+                "4.8-9",
+                "A broadcast with a key that was used before was delivered again",
+                expected="one delivery",
+                actual=f"{len(arrived)} deliveries",
+                exchanges=duplicate.broadcasts,
+                deliveries=[*arrived, *sentinels],
+            )
+
+
+@check("4.8-11")
+def events_without_a_key_are_each_delivered(
+    repeated: RepeatedBroadcast, context: CheckContext
+) -> Iterator[Judgement]:
+    """Two equal events without a key arrived twice."""
+    if repeated.key_required:
+        yield not_applicable(
+            "4.8-11", "The dialect requires an idempotency_key, so no event can be without one."
+        )
+    for arrived in repeated.deliveries_of_both(context.dialect):
+        if arrived:
+            yield judged(
+                len(arrived) > 1,
+                "4.8-11",
+                "Of two equal events without a key, not both were delivered",
+                expected="two deliveries",
+                actual=f"{len(arrived)} deliveries",
+                exchanges=repeated.broadcasts,
+                deliveries=arrived,
+            )

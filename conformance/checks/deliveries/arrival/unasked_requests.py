@@ -1,0 +1,77 @@
+"""Requests to endpoints that no broadcast asks for (sections 4.1 and 6)."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from hookproof.conformance.model.check_registry import CheckContext, check
+from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.observations.delivery.arrival.fan_out import FanOut
+from hookproof.conformance.observations.delivery.arrival.resource_changes import ResourceChanges
+from hookproof.spec.dialect.vocabulary import CreationVisit
+
+VISITING_METHODS: Final = {
+    CreationVisit.NONE: (),
+    CreationVisit.HEAD: ("HEAD",),
+    CreationVisit.GET: ("GET",),
+}
+
+DELIVERY_METHODS: Final = ("POST", "PUT", "PATCH")
+
+
+@check("4.1-16")
+def a_new_url_is_tried_as_the_dialect_says(
+    fan_out: FanOut, context: CheckContext
+) -> Iterator[Judgement]:
+    """Requests that deliver nothing have the method that the dialect names for trying a URL."""
+    allowed = [
+        method
+        for kind in context.dialect.delivery.creation_visit.allowed
+        for method in VISITING_METHODS[kind]
+    ]
+    for destination in fan_out.destinations:
+        arrived = fan_out.arrived_at(destination.token)
+        wrong = [
+            request for request in arrived if request.method not in (*DELIVERY_METHODS, *allowed)
+        ]
+        if arrived:
+            yield judged(
+                not wrong,
+                "4.1-16",
+                "The URL of a new endpoint was tried in another way than the dialect says",
+                expected=" or ".join(allowed) or "no such request",
+                actual=wrong[0].method if wrong else "none",
+                exchanges=[fan_out.exchange(destination.name)],
+                deliveries=wrong or arrived,
+            )
+
+
+@check("6-16")
+def the_service_sends_webhooks_of_its_own_as_the_dialect_says(
+    changes: ResourceChanges, context: CheckContext
+) -> Iterator[Judgement]:
+    """What arrived besides the broadcast, in a project where nothing else was sent, are webhooks of
+    the service.
+    """
+    own_events = context.dialect.delivery.own_events
+    own = [
+        delivery
+        for destination in changes.destinations
+        for delivery in changes.arrived_at(destination.token)
+        if delivery.method in DELIVERY_METHODS
+        and not any(
+            delivery in changes.attempts(destination, event, context.dialect)
+            for event in changes.events
+        )
+    ]
+    kept = own_events.allows(bool(own))
+    sentinels = changes.sentinels(context.dialect)
+    if not kept or sentinels:
+        yield judged(
+            kept,
+            "6-16",
+            "The service does not send webhooks about its own resources as the dialect says",
+            expected="some" if True in own_events.allowed else "none",
+            actual=f"{len(own)} requests that belong to no broadcast",
+            exchanges=changes.exchanges,
+            deliveries=own or sentinels,
+        )

@@ -1,0 +1,92 @@
+"""One broadcast to endpoints of every kind (sections 1, 2.8, 3, 4.1 and 4.8)."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from hookproof.conformance.observations.deliveries import Attempts, SignedDeliveries
+from hookproof.conformance.observations.destinations import Destination, Event
+from hookproof.spec.dialect.model import Dialect
+
+EVENT: Final = "event"
+SENTINEL: Final = "sentinel"
+
+# Destinations that answer with success at once, whatever the dialect.
+HEALTHY: Final = "healthy"
+SAME_OWNER: Final = "of the same owner"
+ENABLED: Final = "enabled by hand"
+
+# Destinations that a service may come to late or never: while one does not answer, all else must
+# wait there.
+FAILING: Final = "failing"
+HANGING: Final = "hanging"
+GONE: Final = "gone"
+
+DISABLED: Final = "disabled"
+WITHOUT_OWNER: Final = "without owner"
+
+EVENT_HERE: Final = "event here"
+EVENT_THERE: Final = "event there"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FanOut(SignedDeliveries):
+    """Events to endpoints of which some are not to get them."""
+
+    @property
+    def first_events(self) -> tuple[Event, ...]:
+        """The events that every endpoint can be reached by.
+
+        A later event may have to wait until an endpoint has answered.
+        """
+        return self.events_named(EVENT, EVENT_HERE, EVENT_THERE)
+
+    @property
+    def prompt(self) -> tuple[Destination, ...]:
+        """The endpoints that answer, so that a service comes to them without delay."""
+        return tuple(
+            destination
+            for destination in self.destinations
+            if destination.name not in (FAILING, HANGING, GONE)
+        )
+
+    def sentinels(self, dialect: Dialect) -> Attempts:
+        """What arrived of the later event anywhere, so that silence means something."""
+        return self.attempts_anywhere(dialect, *self.events_named(SENTINEL))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneProjectFanOut(FanOut):
+    """An event and a sentinel to endpoints of one project.
+
+    They answer, fail, hang, are gone, are disabled, or have no owner.
+    """
+
+    @property
+    def event(self) -> tuple[Event, ...]:
+        """The first event, if it was accepted."""
+        return self.events_named(EVENT)
+
+    @property
+    def healthy(self) -> tuple[Destination, ...]:
+        """The endpoints that answer with success at once, whatever the dialect."""
+        return self.destinations_named(HEALTHY, SAME_OWNER, ENABLED)
+
+    @property
+    def failing(self) -> tuple[Destination, ...]:
+        """The endpoints that fail, hang or are gone."""
+        return self.destinations_named(FAILING, HANGING, GONE)
+
+    @property
+    def enabled(self) -> tuple[Destination, ...]:
+        """The endpoint that was created with is_disabled false."""
+        return self.destinations_named(ENABLED)
+
+    @property
+    def disabled(self) -> tuple[Destination, ...]:
+        """The endpoint that was created with is_disabled true."""
+        return self.destinations_named(DISABLED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwoProjectFanOut(FanOut):
+    """An event in each of two projects, each of which has an endpoint."""

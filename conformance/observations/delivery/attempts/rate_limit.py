@@ -1,0 +1,50 @@
+"""More broadcasts than a rate limit allows (sections 2.3 and 8)."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.observations.deliveries import SignedDeliveries
+from hookproof.conformance.observations.destinations import Destination
+
+# Destinations with the same limit. The last one always fails, so that its attempts count too.
+ANSWERING: Final = ("limited", "limited as well")
+FAILING: Final = "limited and failing"
+
+UNLIMITED: Final = "without limit"
+ZERO_LIMIT: Final = "limit of 0"
+WITHOUT_DURATION: Final = "limited without duration"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateLimitBurst(SignedDeliveries):
+    """One event, and later in the same window a burst of more than twice the limit.
+
+    A limited destination may get `limit` requests in each `window_s` seconds.
+    """
+
+    limit: int
+    window_s: float
+
+    @property
+    def limited(self) -> tuple[Destination, ...]:
+        """The destinations with the limit, whatever they answer."""
+        return self.destinations_named(*ANSWERING, FAILING)
+
+    @property
+    def limited_and_answering(self) -> tuple[Destination, ...]:
+        """Those of them that answer with success."""
+        return self.destinations_named(*ANSWERING)
+
+    @property
+    def unlimited(self) -> tuple[Destination, ...]:
+        return self.destinations_named(UNLIMITED)
+
+    @property
+    def zero_limited(self) -> tuple[Destination, ...]:
+        return self.destinations_named(ZERO_LIMIT)
+
+    @property
+    def created_without_duration(self) -> Exchange | None:
+        """The creation of an endpoint with a rate_limit and no rate_limit_duration."""
+        return self.exchange(WITHOUT_DURATION)

@@ -1,0 +1,59 @@
+"""Broadcasts with custom headers that must not reach an endpoint as sent (sections 4.8 and 6)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.observations.deliveries import Attempts, SignedDeliveries
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.spec.dialect.model import Dialect
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentHeader:
+    """A custom header, and the event that was broadcast with it."""
+
+    event: str
+    name: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostileHeaders(SignedDeliveries):
+    """Events with custom headers that the service sets itself (`reserved`), and with line breaks in
+    a custom header (`broken`), to endpoints of both signature formats.
+
+    `injected` is the header that a line break is to add.
+    """
+
+    reserved: tuple[SentHeader, ...]
+    broken: tuple[SentHeader, ...]
+    injected: str
+
+    def answered(self, headers: tuple[SentHeader, ...]) -> Iterator[tuple[SentHeader, Exchange]]:
+        """Each of these headers with its broadcast, where that was answered."""
+        for header in headers:
+            broadcast = self.exchange(header.event)
+            if broadcast is not None and broadcast.status is not None:
+                yield header, broadcast
+
+    def deliveries_with(
+        self, header: SentHeader, dialect: Dialect, *, advanced: bool | None = None
+    ) -> Attempts:
+        """What arrived of its event, at the endpoints of one format if that is given."""
+        return tuple(
+            delivery
+            for destination in self.destinations
+            if advanced is None or destination.advanced is advanced
+            for event in self.events_named(header.event)
+            for delivery in self.attempts(destination, event, dialect)
+        )
+
+    @property
+    def requests(self) -> tuple[ReceivedDelivery, ...]:
+        """Everything that arrived at the endpoints."""
+        return tuple(
+            delivery
+            for destination in self.destinations
+            for delivery in self.arrived_at(destination.token)
+        )

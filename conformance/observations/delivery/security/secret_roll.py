@@ -1,0 +1,79 @@
+"""Secrets that are rolled while broadcasts go on (section 4.3)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hookproof.conformance.model.check_registry import CheckContext
+from hookproof.conformance.observations.deliveries import DeliveryObservation
+from hookproof.conformance.observations.destinations import Destination, Event, Roll
+from hookproof.conformance.observations.secret_windows import (
+    Window,
+    requested_window,
+    shown_window,
+)
+from hookproof.conformance.observations.signature_reading import SignatureReading
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignedDelivery:
+    """A delivery to an endpoint whose secret was rolled, and what its signature showed."""
+
+    destination: Destination
+    event: Event
+    delivery: ReceivedDelivery
+    signature: SignatureReading
+
+    @property
+    def roll(self) -> Roll:
+        return self.destination.rolls[0]
+
+    def is_signed_by(self, secret: str) -> bool:
+        return secret in self.signature.secrets
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RollsUnderTraffic(DeliveryObservation):
+    """Endpoints whose secrets were rolled, once or twice, and events before, between and after."""
+
+    def signed_deliveries(
+        self, context: CheckContext, *, rolls: int, advanced: bool
+    ) -> Iterator[SignedDelivery]:
+        """Each delivery to an endpoint with so many rolls and this signature format."""
+        for destination in self.destinations:
+            if len(destination.rolls) != rolls or destination.advanced is not advanced:
+                continue
+            for event in self.events:
+                for delivery in self.attempts(destination, event, context.dialect):
+                    yield SignedDelivery(
+                        destination=destination,
+                        event=event,
+                        delivery=delivery,
+                        signature=self.signature(delivery, context),
+                    )
+
+    def deliveries_with_both_secrets(
+        self, context: CheckContext, *, advanced: bool
+    ) -> Iterator[SignedDelivery]:
+        """Those that were certainly signed after a single roll while the old secret was valid."""
+        for signed in self.signed_deliveries(context, rolls=1, advanced=advanced):
+            window = requested_window(self, signed.roll, context.dialect)
+            if window is not None and window.is_valid(self, signed.event, signed.delivery):
+                yield signed
+
+    def deliveries_after_expiry(self, context: CheckContext) -> Iterator[SignedDelivery]:
+        """Those in the advanced format of events that were sent after the old secret's expiry."""
+        for signed in self.signed_deliveries(context, rolls=1, advanced=True):
+            window = requested_window(self, signed.roll, context.dialect)
+            if window is not None and window.is_expired(self, signed.event):
+                yield signed
+
+    def windows_of(
+        self, destination: Destination, context: CheckContext
+    ) -> tuple[Window | None, ...]:
+        """The windows that the rolls of an endpoint asked for, in order."""
+        return tuple(requested_window(self, roll, context.dialect) for roll in destination.rolls)
+
+    def shown_window_of(self, signed: SignedDelivery, context: CheckContext) -> Window | None:
+        """The window that the answer to the endpoint's roll shows, if any."""
+        return shown_window(self, signed.roll, context.dialect)

@@ -1,0 +1,50 @@
+from hookproof.conformance.checks.deliveries.arrival.unasked_requests import (
+    a_new_url_is_tried_as_the_dialect_says,
+    the_service_sends_webhooks_of_its_own_as_the_dialect_says,
+)
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.delivery.arrival.fan_out import OneProjectFanOut
+from hookproof.conformance.observations.delivery.arrival.resource_changes import ResourceChanges
+from tests.conformance.canned_deliveries import destination, event, observed, sent
+from tests.conformance.canned_evidence import delivery, verdicts
+
+PASS, FAIL = Verdict.PASS, Verdict.FAIL
+EVENT, SENTINEL = event(), event("sentinel")
+HEALTHY = destination("healthy")
+
+
+def test_a_visit_to_a_new_url_is_judged_by_the_dialect() -> None:
+    quiet = observed(OneProjectFanOut, HEALTHY, sent(EVENT, HEALTHY))
+    visited = observed(
+        OneProjectFanOut,
+        HEALTHY,
+        delivery(HEALTHY.token, method="HEAD", body=b""),
+        sent(EVENT, HEALTHY),
+    )
+    asked = observed(
+        OneProjectFanOut,
+        HEALTHY,
+        delivery(HEALTHY.token, method="GET", body=b""),
+        sent(EVENT, HEALTHY),
+    )
+    check = a_new_url_is_tried_as_the_dialect_says
+    assert [verdicts(check, one)["4.1-16"] for one in (quiet, visited, asked)] == [PASS, FAIL, FAIL]
+    assert [verdicts(check, one, "contrary")["4.1-16"] for one in (quiet, visited, asked)] == [
+        PASS,
+        PASS,
+        FAIL,
+    ]
+
+
+def test_webhooks_about_the_services_own_resources_are_judged_by_the_dialect() -> None:
+    check = the_service_sends_webhooks_of_its_own_as_the_dialect_says
+    quiet = observed(ResourceChanges, HEALTHY, sent(SENTINEL, HEALTHY), events=[SENTINEL])
+    unasked = observed(
+        ResourceChanges,
+        HEALTHY,
+        delivery(HEALTHY.token, body=b'{"created":"x"}'),
+        sent(SENTINEL, HEALTHY),
+        events=[SENTINEL],
+    )
+    assert verdicts(check, quiet) == {"6-16": PASS}
+    assert verdicts(check, unasked) == {"6-16": FAIL}
