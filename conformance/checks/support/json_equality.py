@@ -1,7 +1,7 @@
 """JSON values compared exactly: a number that lost a digit on its way is another value.
 
-Objects are the same whatever the order of their members, and numbers whatever their spelling (RFC
-8259), so that a service may write the JSON anew as long as it alters nothing.
+Objects are the same whatever the order of their members, and numbers whatever their spelling
+(RFC 8259), so that a service may write the JSON anew as long as it alters nothing.
 """
 
 import json
@@ -20,7 +20,7 @@ def exact(raw: bytes) -> Any:
 
 
 def same(left: Any, right: Any) -> bool:
-    """Whether two values that `exact` read are the same; what is not JSON is the same as nothing."""
+    """Whether two values that `exact` read are the same; NOT_JSON is not even equal to itself."""
     if (
         left is NOT_JSON
         or right is NOT_JSON
@@ -37,4 +37,4 @@ def same(left: Any, right: Any) -> bool:
 
 
 def _refused(constant: str) -> Any:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")
