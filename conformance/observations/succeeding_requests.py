@@ -33,7 +33,6 @@ class SucceedingRequests(Observation):
 
     @property
     def requests_to_succeed(self) -> tuple[Exchange, ...]:
-        """The requests that are to succeed."""
         return tuple(
             exchange
             for exchange in self.exchanges

@@ -19,7 +19,7 @@ from hookproof.conformance.observations.resources.round_trip import (
 )
 from hookproof.conformance.target.capabilities import Presence
 
-# The fields of createEndpoint whose value is no object (section 4.1).
+# The fields of createEndpoint whose value is not an object (section 4.1).
 PLAIN_FIELDS: Final = (
     "advanced_signatures",
     "appID",

@@ -27,7 +27,7 @@ from hookproof.conformance.observations.resources.sequence import (
     PortalLinkFieldCombination,
 )
 
-# What the dialect says of appID concerns owner_id as well, and endpoints here are to be quiet.
+# appID can set owner_id as well (section 9), and no broadcast is to reach these endpoints.
 LEFT_OUT: Final = ("appID", "is_disabled")
 
 Row = Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""Sequences: operations in orders that a state machine makes up (sections 2 to 4).
+"""Sequences: operations in orders that a state machine generates (sections 2 to 4).
 
 After each sequence everything in it is looked at once more. Nothing else changes the portal links
 meanwhile, so that a model of the resources can be held beside them. No broadcast reaches the

@@ -9,7 +9,7 @@ from hookproof.conformance.observations.succeeding_requests import SucceedingReq
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnsweredBroadcasts(Observation):
-    """Broadcasts whose idempotency keys, where they have any, are new unless they are repeated."""
+    """Broadcasts; an idempotency_key is new in the first broadcast that carries it."""
 
     @property
     def first_broadcasts(self) -> tuple[Exchange, ...]:
@@ -27,7 +27,6 @@ class BroadcastAnswer(AnsweredBroadcasts, SucceedingRequests):
 
     @property
     def created(self) -> Exchange | None:
-        """The broadcast."""
         return self.exchange("create")
 
 
@@ -49,12 +48,10 @@ class DuplicateBroadcast(AnsweredBroadcasts, SucceedingRequests):
 
     @property
     def first(self) -> Exchange | None:
-        """The broadcast."""
         return self.exchange("first")
 
     @property
     def again(self) -> Exchange | None:
-        """The second one."""
         return self.exchange("again")
 
 

@@ -24,7 +24,6 @@ class PortalLinkObservation(SucceedingRequests):
 
     @property
     def update(self) -> Exchange | None:
-        """The update of a portal link."""
         return self.exchange("update")
 
 
@@ -34,7 +33,6 @@ class ListedPortalLinks(PortalLinkObservation):
 
     @property
     def retrieved(self) -> tuple[Exchange, ...]:
-        """The retrievals."""
         return self.all_exchanges("retrieve")
 
 
@@ -46,12 +44,10 @@ class PortalLinkUpdate(PortalLinkObservation):
 
     @property
     def before(self) -> Exchange | None:
-        """The portal link before the update."""
         return self.exchange("before")
 
     @property
     def after(self) -> Exchange | None:
-        """The portal link after the update."""
         return self.exchange("after")
 
 

@@ -17,7 +17,6 @@ class EndpointCreation(Observation):
 
     @property
     def created(self) -> tuple[Exchange, ...]:
-        """The creations."""
         return tuple(
             exchange
             for exchange in self.all_exchanges("create")
@@ -26,7 +25,6 @@ class EndpointCreation(Observation):
 
     @property
     def fetched(self) -> tuple[Exchange, ...]:
-        """The retrievals."""
         return self.all_exchanges("fetch")
 
     @property

@@ -29,7 +29,6 @@ class RollAnswer(EndpointCreation, SucceedingRequests):
 
     @property
     def rolls(self) -> tuple[Exchange, ...]:
-        """The rolls, in order."""
         return self.all_exchanges("roll")
 
     @property
@@ -39,17 +38,14 @@ class RollAnswer(EndpointCreation, SucceedingRequests):
 
     @property
     def before(self) -> Exchange | None:
-        """The endpoint before the rolls."""
         return self.exchange("fetch before")
 
     @property
     def after(self) -> Exchange | None:
-        """The endpoint after the rolls."""
         return self.exchange("fetch")
 
     @property
     def other_created(self) -> Exchange | None:
-        """The creation of the other endpoint."""
         return self.exchange("create other")
 
     @property

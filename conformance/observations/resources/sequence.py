@@ -19,7 +19,7 @@ class ModeledOperations(EndpointCreation, AnsweredBroadcasts, SucceedingRequests
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationSequence(ModeledOperations):
-    """A sequence that a state machine made up, and a last look at everything in it.
+    """A sequence that a state machine generated, and a last look at everything in it.
 
     Steps about what was never created were left out of the exchanges.
     """

@@ -115,7 +115,7 @@ def a_secret_of_another_form_is_taken_or_refused(
         if accepts_any or not rules.other_forms.decided:
             yield not_applicable(
                 "2.3-15",
-                "in this dialect every text is a secret, or nothing is said of other texts",
+                "in this dialect every text is a secret, or it leaves open what other texts are",
             )
             return
         accepted = rules.other_forms.value is OnInput.IGNORED

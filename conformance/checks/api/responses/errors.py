@@ -69,13 +69,13 @@ def a_refusal_shows_nothing_of_the_services_code(
 ) -> Iterator[Judgement]:
     """Neither a stack trace nor a path of a source file, in a server error either."""
     if refused(exchange) or exchange.status in SERVER_ERRORS:
-        found = TRACES.search(exchange.response_body)
+        trace = TRACES.search(exchange.response_body)
         yield judged(
-            found is None,
+            trace is None,
             "7-9",
             "A refusal shows a stack trace or a path of the service's own code",
             expected="a message for people",
-            actual=found[0].decode("latin-1") if found else "",
+            actual=trace[0].decode("latin-1") if trace else "",
             exchanges=[exchange],
         )
 
