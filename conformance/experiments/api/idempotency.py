@@ -9,9 +9,9 @@ from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.observations.resources.broadcast_answer import (
     DifferentEvents,
-    DuplicateBroadcast,
     DuplicatesAtOnce,
     EventDifference,
+    RepeatedKey,
 )
 
 AT_ONCE = 10
@@ -19,9 +19,7 @@ AT_ONCE = 10
 Body = Mapping[str, object]
 
 
-@experiment(
-    "idempotency", observes=(DuplicateBroadcast, DuplicatesAtOnce, DifferentEvents), busy=True
-)
+@experiment("idempotency", observes=(RepeatedKey, DuplicatesAtOnce, DifferentEvents), busy=True)
 async def idempotency(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Send the same key again, with other data, at once and elsewhere; other keys; no key."""
     bodies = RequestBodies.of(context)
@@ -39,12 +37,10 @@ async def idempotency(context: ExperimentContext) -> AsyncIterator[Evidence]:
     yield await _other_project(context, bodies)
 
 
-async def _duplicate(
-    context: ExperimentContext, name: str, body: Body, again: Body
-) -> DuplicateBroadcast:
+async def _duplicate(context: ExperimentContext, name: str, body: Body, again: Body) -> RepeatedKey:
     trial = context.trial(name)
     await _in_turn(trial, [body, again])
-    return trial.observe(DuplicateBroadcast)
+    return trial.observe(RepeatedKey)
 
 
 async def _different(

@@ -8,7 +8,7 @@ from hookproof.conformance.observations.succeeding_requests import SucceedingReq
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnsweredBroadcasts(Observation):
+class KeyedBroadcasts(Observation):
     """Broadcasts; an idempotency_key is new in the first broadcast that carries it."""
 
     @property
@@ -22,7 +22,7 @@ class AnsweredBroadcasts(Observation):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BroadcastAnswer(AnsweredBroadcasts, SucceedingRequests):
+class BroadcastAnswer(KeyedBroadcasts, SucceedingRequests):
     """One broadcast."""
 
     @property
@@ -43,7 +43,7 @@ class BroadcastWithPayload(BroadcastAnswer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DuplicateBroadcast(AnsweredBroadcasts, SucceedingRequests):
+class RepeatedKey(KeyedBroadcasts, SucceedingRequests):
     """A broadcast, and a second one with its idempotency_key."""
 
     @property
@@ -69,7 +69,7 @@ class EventDifference(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DifferentEvents(AnsweredBroadcasts, SucceedingRequests):
+class DifferentEvents(KeyedBroadcasts, SucceedingRequests):
     """Broadcasts that are not duplicates of each other, for this reason."""
 
     difference: EventDifference

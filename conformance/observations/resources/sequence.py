@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from hookproof.conformance.generation.operation_sequence import Step
 from hookproof.conformance.model.evidence import Observation
-from hookproof.conformance.observations.resources.broadcast_answer import AnsweredBroadcasts
+from hookproof.conformance.observations.resources.broadcast_answer import KeyedBroadcasts
 from hookproof.conformance.observations.resources.round_trip import EndpointCreation
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModeledOperations(EndpointCreation, AnsweredBroadcasts, SucceedingRequests):
+class ModeledOperations(EndpointCreation, KeyedBroadcasts, SucceedingRequests):
     """Operations whose exchanges stand in the order in which they were made."""
 
 

@@ -8,11 +8,11 @@ from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
 from hookproof.conformance.observations.answer import sent, shown
 from hookproof.conformance.observations.resources.broadcast_answer import (
-    AnsweredBroadcasts,
     DifferentEvents,
-    DuplicateBroadcast,
     DuplicatesAtOnce,
     EventDifference,
+    KeyedBroadcasts,
+    RepeatedKey,
 )
 from hookproof.spec.dialect.vocabulary import Duplicate
 
@@ -43,7 +43,7 @@ def an_event_without_a_key_is_no_duplicate(
 
 @check("2.8-9")
 def the_first_event_with_a_key_is_no_duplicate(
-    broadcasts: AnsweredBroadcasts, _context: CheckContext
+    broadcasts: KeyedBroadcasts, _context: CheckContext
 ) -> Iterator[Judgement]:
     for first in broadcasts.first_broadcasts:
         if "idempotency_key" in sent(first) and shown(first):
@@ -90,7 +90,7 @@ def different_events_are_no_duplicates_of_each_other(
 
 @check("4.8-8")
 def a_duplicate_is_answered_as_the_dialect_says(
-    broadcasts: DuplicateBroadcast | DuplicatesAtOnce, context: CheckContext
+    broadcasts: RepeatedKey | DuplicatesAtOnce, context: CheckContext
 ) -> Iterator[Judgement]:
     """In turn, with other data, and ten at once."""
     if not context.dialect.idempotency.duplicate.decided:
@@ -101,7 +101,7 @@ def a_duplicate_is_answered_as_the_dialect_says(
         yield from _in_turn(broadcasts, context)
 
 
-def _in_turn(broadcasts: DuplicateBroadcast, context: CheckContext) -> Iterator[Judgement]:
+def _in_turn(broadcasts: RepeatedKey, context: CheckContext) -> Iterator[Judgement]:
     first, again, rules = broadcasts.first, broadcasts.again, context.dialect.idempotency
     if first is None or again is None or not shown(first):
         return

@@ -21,9 +21,9 @@ from hookproof.conformance.observations.resources.broadcast_answer import (
     BroadcastWithField,
     BroadcastWithPayload,
     DifferentEvents,
-    DuplicateBroadcast,
     DuplicatesAtOnce,
     EventDifference,
+    RepeatedKey,
 )
 from tests.conformance.canned_evidence import observation
 from tests.conformance.checks.api.example import OTHER_UID, UID, Example, endpoint, event, refusal
@@ -43,9 +43,9 @@ def with_payload(answer: Exchange) -> BroadcastAnswer:
     return observation(BroadcastWithPayload, answer)
 
 
-def duplicate(*exchanges: Exchange) -> DuplicateBroadcast:
+def duplicate(*exchanges: Exchange) -> RepeatedKey:
     """A broadcast and a second one with its key."""
-    return observation(DuplicateBroadcast, *exchanges)
+    return observation(RepeatedKey, *exchanges)
 
 
 def different(difference: EventDifference, *exchanges: Exchange) -> DifferentEvents:
