@@ -6,9 +6,7 @@ from hookproof.spec.dialect.vocabulary import Reach
 
 
 def reaches(event: Event, destination: Destination, dialect: Dialect) -> bool:
-    """Whether the event must arrive at the destination; raises Undecided where the dialect does not
-    say.
-    """
+    """Whether the event must arrive at the destination; raises Undecided."""
     if event.project != destination.project:
         return False
     if (

@@ -7,9 +7,7 @@ from hookproof.spec.dialect.model import Answer
 
 
 def refusal_with(tried: Exchange, requirement: str, message: str, status: Answer[int]) -> Judgement:
-    """Whether a request was refused with a status of the dialect; where that is undecided any
-    refusal will do.
-    """
+    """Whether a request was refused with a status of the dialect, or at all if undecided."""
     return judged(
         status.allows(tried.status) and (status.decided or refused(tried)),
         requirement,

@@ -1,7 +1,4 @@
-"""Broadcast answers: what the event that a broadcast is answered with shows (sections 2.8 and 4.8).
-
-Facts of a case: `about`, "payload" or the field that was sent besides the required ones.
-"""
+"""Broadcast answers: what the event shows that answers a broadcast (sections 2.8 and 4.8)."""
 
 import json
 from collections.abc import AsyncIterator
@@ -11,6 +8,10 @@ from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.resources.broadcast_answer import (
+    BroadcastWithField,
+    BroadcastWithPayload,
+)
 
 PAYLOADS: Final[dict[str, Any]] = {
     "empty object": {},
@@ -32,18 +33,18 @@ PAYLOADS: Final[dict[str, Any]] = {
 }
 
 
-@experiment("broadcast_answers", busy=True)
+@experiment("broadcast_answers", observes=(BroadcastWithField, BroadcastWithPayload), busy=True)
 async def broadcast_answers(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """One case per field and per payload."""
+    """Broadcast once for each field and each payload."""
     bodies = RequestBodies.of(context)
     for field in ("event_type", "idempotency_key", "custom_headers", "acknowledged_at"):
         trial = context.trial(f"broadcast with {field}")
         body = bodies.broadcast(**{field: bodies.event_value(field)})
         await trial.call("createBroadcastEvent", role="create", body=body)
-        yield trial.case(facts={"about": field})
+        yield trial.observe(BroadcastWithField, field=field)
     for name, data in PAYLOADS.items():
         trial = context.trial(f"broadcast with data: {name}")
         # Not escaped, so that there are bytes beyond ASCII.
         raw_body = json.dumps(bodies.broadcast(data=data), ensure_ascii=False).encode()
         await trial.call("createBroadcastEvent", role="create", raw_body=raw_body)
-        yield trial.case(facts={"about": "payload"})
+        yield trial.observe(BroadcastWithPayload)

@@ -1,64 +1,77 @@
-"""Idempotency: what the answers to broadcasts say of duplicates (sections 2.8, 4.8 and 6).
-
-Facts of a case: `about`, one of the names below.
-"""
+"""Idempotency: what the answers to broadcasts report of duplicates (sections 2.8, 4.8 and 6)."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 
-from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.resources.broadcast_answer import (
+    DifferentEvents,
+    DuplicatesAtOnce,
+    EventDifference,
+    RepeatedKey,
+)
 
 AT_ONCE = 10
 
+Body = Mapping[str, object]
 
-@experiment("idempotency", busy=True)
+
+@experiment("idempotency", observes=(RepeatedKey, DuplicatesAtOnce, DifferentEvents), busy=True)
 async def idempotency(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """The same key again, with another body, at once, in another project; another key; no key."""
+    """Send the same key again, with other data, at once and elsewhere; other keys; no key."""
     bodies = RequestBodies.of(context)
     body = bodies.broadcast(idempotency_key=context.word("key"))
-    yield await _in_turn(context, "same key again", [body, body])
+    yield await _duplicate(context, "same key again", body, body)
     body = bodies.broadcast(idempotency_key=context.word("key"))
-    yield await _in_turn(
-        context, "same key, other data", [body, {**body, "data": {"other": context.word("data")}}]
-    )
+    other = {**body, "data": {"other": context.word("data")}}
+    yield await _duplicate(context, "same key, other data", body, other)
     body = bodies.broadcast()
-    yield await _in_turn(
-        context, "other key", [{**body, "idempotency_key": context.word("key")} for _ in range(3)]
-    )
+    keyed = [{**body, "idempotency_key": context.word("key")} for _ in range(3)]
+    yield await _different(context, EventDifference.KEY, keyed)
     if "idempotency_key" not in context.dialect.requests.create_broadcast_event_requires:
-        yield await _in_turn(context, "no key", [body, body])
+        yield await _different(context, EventDifference.NO_KEY, [body, body])
     yield await _at_once(context, bodies)
     yield await _other_project(context, bodies)
 
 
-async def _in_turn(
-    context: ExperimentContext, about: str, sent: list[dict[str, object]]
-) -> Evidence:
-    trial = context.trial(about)
-    for position, body in enumerate(sent):
+async def _duplicate(context: ExperimentContext, name: str, body: Body, again: Body) -> RepeatedKey:
+    trial = context.trial(name)
+    await _in_turn(trial, [body, again])
+    return trial.observe(RepeatedKey)
+
+
+async def _different(
+    context: ExperimentContext, difference: EventDifference, bodies: Sequence[Body]
+) -> DifferentEvents:
+    trial = context.trial(difference)
+    await _in_turn(trial, bodies)
+    return trial.observe(DifferentEvents, difference=difference)
+
+
+async def _in_turn(trial: Trial, bodies: Sequence[Body]) -> None:
+    for position, body in enumerate(bodies):
         await trial.call("createBroadcastEvent", role="again" if position else "first", body=body)
-    return trial.case(facts={"about": about})
 
 
-async def _at_once(context: ExperimentContext, bodies: RequestBodies) -> Evidence:
+async def _at_once(context: ExperimentContext, bodies: RequestBodies) -> DuplicatesAtOnce:
     trial = context.trial("same key at once")
     body = bodies.broadcast(idempotency_key=context.word("key"))
     await asyncio.gather(
         *(trial.call("createBroadcastEvent", role="at once", body=body) for _ in range(AT_ONCE))
     )
-    return trial.case(facts={"about": "same key at once"})
+    return trial.observe(DuplicatesAtOnce)
 
 
 async def _other_project(context: ExperimentContext, bodies: RequestBodies) -> Evidence:
-    trial = context.trial("same key in another project")
+    trial = context.trial(EventDifference.PROJECT)
     if len(context.projects) < 2:  # noqa: PLR2004
-        return trial.obstacle(
-            "it takes two projects: name a second one with its key in target.yaml"
+        return trial.not_observed(
+            DifferentEvents, "it takes two projects: name a second one with its key in target.yaml"
         )
     body = bodies.broadcast(idempotency_key=context.word("key"))
     await trial.call("createBroadcastEvent", role="first", body=body)
     await trial.call("createBroadcastEvent", role="again", body=body, project=context.projects[1])
-    return trial.case(facts={"about": "same key in another project"})
+    return trial.observe(DifferentEvents, difference=EventDifference.PROJECT)

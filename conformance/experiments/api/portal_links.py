@@ -1,8 +1,6 @@
-"""Portal links: listed as retrieved, updated field by field, and with the endpoints of their owner
-(2.6, 4.5, 4.6).
+"""Portal links: listed, retrieved, updated field by field, and with the endpoints of their owner.
 
-Facts of a case: `about`, one of "listed", "updated", "endpoints" and "bystanders"; for "updated"
-also the `field`.
+Sections 2.6, 4.5 and 4.6.
 """
 
 import asyncio
@@ -20,37 +18,54 @@ from hookproof.conformance.experiments.support.existing_resources import (
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.preparation import Preparation
+from hookproof.conformance.observations.resources.portal_link import (
+    ListedPortalLinks,
+    PortalLinkOfOwner,
+    PortalLinkUpdate,
+    UpdateAmongPortalLinks,
+)
 
 RETRIEVED = 5
 Link = Mapping[str, Any]
 
 
-@experiment("portal_links", busy=True)
+@experiment(
+    "portal_links",
+    observes=(
+        ListedPortalLinks,
+        PortalLinkUpdate,
+        PortalLinkOfOwner,
+        UpdateAmongPortalLinks,
+        Preparation,
+    ),
+    busy=True,
+)
 async def portal_links(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """All of it with the portal links that are there, which are put back at the end."""
+    """Work with the portal links that are there, and put them back at the end."""
     async with context.portal_links:
         trial = context.trial("listed and retrieved")
         links = await changeable_links(context, trial)
         if not links:
-            yield trial.obstacle(NO_PORTAL_LINKS)
+            yield trial.not_observed(None, NO_PORTAL_LINKS)
             return
         if context.fixtures:
             await listed(trial, "listPortalLinks")
         await asyncio.gather(*(_retrieve(trial, link, "retrieve") for link in links[:RETRIEVED]))
-        yield trial.case(facts={"about": "listed"})
+        yield trial.observe(ListedPortalLinks)
         bodies, link = RequestBodies.of(context), links[0]
         for field, value in await _changes(bodies, trial, link):
             yield await _updated(context, bodies, link, field, value)
         yield await _endpoints(context, bodies, link)
         if len(links) > 1:
-            yield await _bystanders(context, bodies, link)
+            yield await _among_others(context, bodies, link)
         restored = context.trial("portal link as it was")
         await put_back(context, restored, link)
-        yield restored.case()
+        yield restored.observe(Preparation)
 
 
 async def _changes(bodies: RequestBodies, trial: Trial, link: Link) -> list[tuple[str, Any]]:
-    """Fields of updatePortalLink with values unlike those that the portal link has (section 4.6)."""
+    """Fields of updatePortalLink with values that the portal link does not have (section 4.6)."""
     created = await trial.call("createEndpoint", role="prepare", body=bodies.quiet_endpoint())
     words = bodies.dialect.words.portal_auth_types
     return [
@@ -65,9 +80,7 @@ async def _changes(bodies: RequestBodies, trial: Trial, link: Link) -> list[tupl
 
 
 def _body(bodies: RequestBodies, link: Link, **fields: Any) -> dict[str, Any]:
-    """The fields given, and what the dialect requires besides with the value that the portal link
-    has.
-    """
+    """The fields given, and those that the dialect requires as the portal link has them."""
     return {
         name: link.get(name) or value for name, value in bodies.required("updatePortalLink").items()
     } | fields
@@ -80,11 +93,11 @@ async def _updated(
     await _retrieve(trial, link, "before")
     await _update(trial, link, "update", _body(bodies, link, **{field: value}))
     await _retrieve(trial, link, "after")
-    return trial.case(facts={"about": "updated", "field": field})
+    return trial.observe(PortalLinkUpdate, field=field)
 
 
 async def _endpoints(context: ExperimentContext, bodies: RequestBodies, link: Link) -> Evidence:
-    """The endpoints of one owner, a further one of that owner, and then those of another owner."""
+    """Create endpoints of one owner, one of another, and pass the portal link to the other."""
     trial = context.trial("endpoints of the owner")
     owner, other = context.word("owner"), context.word("owner")
 
@@ -103,16 +116,15 @@ async def _endpoints(context: ExperimentContext, bodies: RequestBodies, link: Li
     await _retrieve(trial, link, "retrieve later")
     await _update(trial, link, "change owner", _body(bodies, link, owner_id=other))
     await _retrieve(trial, link, "retrieve changed")
-    return trial.case(facts={"about": "endpoints"})
+    return trial.observe(PortalLinkOfOwner)
 
 
-async def _bystanders(context: ExperimentContext, bodies: RequestBodies, link: Link) -> Evidence:
+async def _among_others(context: ExperimentContext, bodies: RequestBodies, link: Link) -> Evidence:
     trial = context.trial("other portal links during an update")
-    before = await listed(trial, "listPortalLinks")
+    await listed(trial, "listPortalLinks")
     await _update(trial, link, "update", _body(bodies, link, name=context.word("portal")))
-    after = await listed(trial, "listPortalLinks")
-    others = [[one for one in seen if one["uid"] != link["uid"]] for seen in (before, after)]
-    return trial.case(facts={"about": "bystanders", "before": others[0], "after": others[1]})
+    await listed(trial, "listPortalLinks")
+    return trial.observe(UpdateAmongPortalLinks, uid=link["uid"])
 
 
 async def _retrieve(trial: Trial, link: Link, role: str) -> None:

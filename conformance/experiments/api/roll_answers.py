@@ -1,9 +1,4 @@
-"""Roll answers: what rolling a secret shows, at once and when the endpoint is fetched again
-(section 4.3).
-
-Facts of a case: `about`; `given`, the rolled endpoint's secrets that came from here, oldest first;
-`other`, the secret of another endpoint; `rolls`, the bodies that were sent.
-"""
+"""Roll answers: what a roll shows, at once and when the endpoint is fetched again (section 4.3)."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -13,14 +8,15 @@ from hookproof.conformance.experiments.support.existing_resources import uid_of
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.resources.secret_roll import RollAnswer
 
-# How long the old secret is asked to live on; nobody waits for it.
+# The overlap that the rolls ask for; nothing waits for its end.
 OVERLAP_S = 7200.0
 
 
-@experiment("roll_answers", busy=True)
+@experiment("roll_answers", observes=(RollAnswer,), busy=True)
 async def roll_answers(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """Rolls with everything given, a second time, without expiration and without a secret."""
+    """Roll with everything given, a second time, without expiration, and without a secret."""
     bodies, rolling = RequestBodies.of(context), context.dialect.rolling
     required = context.dialect.requests.expire_endpoint_secret_requires
     longest = context.dialect.requests.expiration_maximum
@@ -40,21 +36,21 @@ async def roll_answers(context: ExperimentContext) -> AsyncIterator[Evidence]:
 
 
 async def _rolled(
-    context: ExperimentContext, bodies: RequestBodies, about: str, rolls: list[dict[str, Any]]
+    context: ExperimentContext, bodies: RequestBodies, name: str, rolls: list[dict[str, Any]]
 ) -> Evidence:
-    """One endpoint is rolled while another stays as it is."""
-    trial = context.trial(about)
+    """Roll one endpoint while another stays as it is."""
+    trial = context.trial(name)
     first, other = bodies.secret(), bodies.secret()
     created = await trial.call(
         "createEndpoint", role="create", body=bodies.quiet_endpoint(secret=first)
     )
-    bystander = await trial.call(
+    other_created = await trial.call(
         "createEndpoint", role="create other", body=bodies.quiet_endpoint(secret=other)
     )
-    rolled, bystanding = uid_of(created), uid_of(bystander)
-    if rolled is None or bystanding is None:
-        return trial.obstacle(
-            "no endpoint could be created to roll; see the requirements of section 4.1"
+    rolled, other_uid = uid_of(created), uid_of(other_created)
+    if rolled is None or other_uid is None:
+        return trial.not_observed(
+            RollAnswer, "no endpoint could be created to roll; see the requirements of section 4.1"
         )
     await _fetch(trial, rolled, "fetch before")
     for fields in rolls:
@@ -62,9 +58,9 @@ async def _rolled(
             "expireEndpointSecret", role="roll", path={"endpointID": rolled}, body=fields
         )
     await _fetch(trial, rolled, "fetch")
-    await _fetch(trial, bystanding, "fetch other")
-    given = [first, *(fields["secret"] for fields in rolls if "secret" in fields)]
-    return trial.case(facts={"about": about, "given": given, "other": other, "rolls": rolls})
+    await _fetch(trial, other_uid, "fetch other")
+    given = (first, *(fields["secret"] for fields in rolls if "secret" in fields))
+    return trial.observe(RollAnswer, given=given)
 
 
 async def _fetch(trial: Trial, uid: str, role: str) -> None:

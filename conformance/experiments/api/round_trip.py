@@ -1,9 +1,4 @@
-"""Round trips: an endpoint is created with one field at a time, then with all of them, and fetched.
-
-Facts of a case: `about` names what is tried; `fields` are those that the request of the exchange
-"create" was made for. `about` is "fields" for what section 4.1 lists, and "fields of responses" for
-what the document shows in answers alone.
-"""
+"""Round trips: an endpoint is created with one field at a time, then with all, and fetched."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -15,9 +10,16 @@ from hookproof.conformance.experiments.support.json_web_key import elliptic_key,
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.resources.round_trip import (
+    AuthenticationRoundTrip,
+    EndpointRoundTrip,
+    EndpointsOfOneOwner,
+    MinimalEndpoints,
+    SecretOfAnotherForm,
+)
 from hookproof.conformance.target.capabilities import Presence
 
-# The fields of createEndpoint whose value is no object (section 4.1).
+# The fields of createEndpoint whose value is not an object (section 4.1).
 PLAIN_FIELDS: Final = (
     "advanced_signatures",
     "appID",
@@ -35,17 +37,26 @@ PLAIN_FIELDS: Final = (
     "url",
 )
 
-# Section 2.5: the body of createEndpoint shows only type and oauth2; each with the capability that
-# it is.
+# Section 2.5: the body of createEndpoint shows only type and oauth2. Each with its capability.
 SHOWN_IN_RESPONSES: Final = {
     "authentication by api_key": "api_key",
     "authentication by basic_auth": "basic_auth",
 }
 
 
-@experiment("round_trip", busy=True)
+@experiment(
+    "round_trip",
+    observes=(
+        EndpointRoundTrip,
+        AuthenticationRoundTrip,
+        MinimalEndpoints,
+        EndpointsOfOneOwner,
+        SecretOfAnotherForm,
+    ),
+    busy=True,
+)
 async def round_trip(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """Endpoints field by field, with everything, with nothing, in each kind of authentication."""
+    """Create endpoints field by field, with everything, with nothing, and with each mechanism."""
     bodies = RequestBodies.of(context)
     given = await _given(context, bodies)
     lacked = [
@@ -54,10 +65,10 @@ async def round_trip(context: ExperimentContext) -> AsyncIterator[Evidence]:
         if context.presence(capability) is Presence.NO
     ]
     tried = {name: fields for name, fields in given.items() if name not in lacked}
-    for case in await asyncio.gather(
+    for observation in await asyncio.gather(
         *(_there_and_back(context, bodies, name, fields) for name, fields in tried.items())
     ):
-        yield case
+        yield observation
     yield await _nothing_given(context, bodies)
     yield await _one_owner(context, bodies)
     yield await _secret_of_another_form(context, bodies)
@@ -95,9 +106,7 @@ def _authentications(bodies: RequestBodies) -> dict[str, dict[str, Any]]:
 
 
 def with_assertion(bodies: RequestBodies) -> dict[str, Any]:
-    """An authentication object with every member of oauth2 that goes with a signed assertion
-    (section 2.5).
-    """
+    """An authentication object with all of oauth2 that a signed assertion needs (section 2.5)."""
     return _assertion(bodies, elliptic_key(bodies.word("kid")), "ES256")
 
 
@@ -125,26 +134,21 @@ async def _there_and_back(
         "createEndpoint", role="create", body=bodies.quiet_endpoint(**fields)
     )
     await _fetched(trial, created)
-    facts: dict[str, Any] = {"about": "fields", "fields": list(fields)}
     if capability := SHOWN_IN_RESPONSES.get(name):
-        facts |= {
-            "about": "fields of responses",
-            "promised": context.presence(capability) is Presence.YES,
-        }
-    return trial.case(facts=facts)
+        promised = context.presence(capability) is Presence.YES
+        return trial.observe(AuthenticationRoundTrip, fields=tuple(fields), promised=promised)
+    return trial.observe(EndpointRoundTrip, fields=tuple(fields))
 
 
 async def _nothing_given(context: ExperimentContext, bodies: RequestBodies) -> Evidence:
-    """Two endpoints with the required fields alone; is_disabled stays away unless it is required
-    (section 4.9).
-    """
+    """Create two endpoints with the required fields alone (section 4.9)."""
     trial = context.trial("only required fields")
     for _ in range(2):
         created = await trial.call(
             "createEndpoint", role="create", body=bodies.required("createEndpoint")
         )
         await _fetched(trial, created)
-    return trial.case(facts={"about": "required fields", "fields": []})
+    return trial.observe(MinimalEndpoints)
 
 
 async def _one_owner(context: ExperimentContext, bodies: RequestBodies) -> Evidence:
@@ -155,7 +159,7 @@ async def _one_owner(context: ExperimentContext, bodies: RequestBodies) -> Evide
             "createEndpoint", role="create", body=bodies.quiet_endpoint(owner_id=owner)
         )
         await _fetched(trial, created)
-    return trial.case(facts={"about": "one owner", "fields": ["owner_id"]})
+    return trial.observe(EndpointsOfOneOwner, fields=("owner_id",))
 
 
 async def _secret_of_another_form(context: ExperimentContext, bodies: RequestBodies) -> Evidence:
@@ -163,7 +167,7 @@ async def _secret_of_another_form(context: ExperimentContext, bodies: RequestBod
     trial = context.trial("a secret of another form")
     unlike = "no*such*form"
     await trial.call("createEndpoint", role="create", body=bodies.quiet_endpoint(secret=unlike))
-    return trial.case(facts={"about": "another secret form", "fields": ["secret"]})
+    return trial.observe(SecretOfAnotherForm, fields=("secret",))
 
 
 async def _fetched(trial: Trial, created: Exchange) -> None:

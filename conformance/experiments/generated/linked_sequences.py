@@ -1,10 +1,8 @@
-"""Linked: sequences that schemathesis makes along the links of the contract, for the oracles
-(sections 4.1 to 4.6).
+"""Linked: sequences that schemathesis generates along the links of the contract, for the oracles.
 
-What a request is answered with is about the resource that an earlier one created, rolled, listed or
-updated; nobody expects more of it than of any other exchange. The sequences are made up beforehand,
-so that the same seed gives the same ones whatever the target answers. Facts: `valid`, for each
-request whether it was meant to fit the contract.
+Sections 4.1 to 4.6. A request is about the resource that an earlier one created, rolled, listed or
+updated. The sequences are generated beforehand, so that the same seed gives the same ones whatever
+the target answers.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -27,42 +25,43 @@ from hookproof.conformance.generation.uid_placeholder import place_of
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.observations.preparation import Preparation
+from hookproof.conformance.observations.resources.sequence import LinkedRequests
 
 SEQUENCES: Final = {Profile.QUICK: 4, Profile.STANDARD: 16, Profile.DEEP: 120}
 STEPS: Final = {Profile.QUICK: 6, Profile.STANDARD: 8, Profile.DEEP: 20}
 CHANGED_BY: Final = "updatePortalLink"
 
 
-@experiment("linked")
+@experiment("linked", observes=(LinkedRequests, Preparation))
 async def linked(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """One case per sequence."""
+    """Send one generated sequence after the other."""
     trial = context.trial("portal links as they are")
     async with context.portal_links:
         links = {link["uid"]: link for link in await changeable_links(context, trial)}
-        yield trial.case()
-        preparation = HarmlessRequests(
+        yield trial.observe(Preparation)
+        harmless = HarmlessRequests(
             bodies=RequestBodies.of(context), known={}, random=context.random
         )
-        made = linked_requests(
+        sequences = linked_requests(
             context.contract.document,
             seed=context.random.getrandbits(32),
             sequences=SEQUENCES[context.profile],
             steps=STEPS[context.profile],
         )
         number = 0
-        async with aclosing(made):
-            async for requests in made:
+        async with aclosing(sequences):
+            async for requests in sequences:
                 number += 1
-                yield await _run_scenario(
-                    context, [preparation.prepared(one) for one in requests], links, number
-                )
+                prepared = [harmless.prepared(request) for request in requests]
+                yield await _sent_in_turn(context, prepared, links, number)
         restored = context.trial("portal links as they were")
         for link in links.values():
             await put_back(context, restored, link)
-        yield restored.case()
+        yield restored.observe(Preparation)
 
 
-async def _run_scenario(
+async def _sent_in_turn(
     context: ExperimentContext,
     requests: Sequence[GeneratedRequest],
     links: Mapping[str, object],
@@ -75,11 +74,10 @@ async def _run_scenario(
             filled.operation_id == CHANGED_BY
             and unquote(filled.path_parameters["portalLinkID"]) not in links
         ):
-            # Something is sent in its place, so that the others are still counted right; fetching
-            # changes nothing.
+            # A fetch is sent in its place: it changes nothing, and keeps the places of the others.
             filled = replace(filled, operation_id="getPortalLink", content=None)
         trial.exchanges.append(await sent(context, trial.project, filled, role="linked"))
-    return trial.case(facts={"valid": [one.valid for one in requests]})
+    return trial.observe(LinkedRequests, valid=tuple(request.valid for request in requests))
 
 
 def _filled(request: GeneratedRequest, answers: Sequence[Exchange]) -> GeneratedRequest:
@@ -88,11 +86,9 @@ def _filled(request: GeneratedRequest, answers: Sequence[Exchange]) -> Generated
 
 
 def uid_in(value: str, answers: Sequence[Exchange]) -> str:
-    """The uid that a path parameter stands for; where the answer showed none it stays one that
-    nobody has.
-    """
+    """The uid that a path parameter stands for, or the parameter itself if no answer showed one."""
     place = place_of(value)
     if place is None or place >= len(answers):
         return value
-    shown = [uid_of(answers[place]), *(item["uid"] for item in content(answers[place]))]
-    return next((quote(uid, safe="") for uid in shown if uid is not None), value)
+    uids = [uid_of(answers[place]), *(item["uid"] for item in content(answers[place]))]
+    return next((quote(uid, safe="") for uid in uids if uid is not None), value)

@@ -1,8 +1,6 @@
-"""Pairs: every two fields of a body together, each with each value of the other (sections 4.1, 4.6
-and 4.8).
+"""Pairs: every two fields of a body together, each with each value of the other.
 
-What was made is looked at once, then again after other operations. Facts: `about` is "endpoint",
-"portal link" or, for broadcasts, "payload"; `fields` are those that a request was made for.
+Sections 4.1, 4.6 and 4.8. What was created is looked at once, then again after other operations.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -22,16 +20,32 @@ from hookproof.conformance.generation.pairwise import ABSENT, all_pairs
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.observations.preparation import Preparation
+from hookproof.conformance.observations.resources.broadcast_answer import BroadcastWithPayload
+from hookproof.conformance.observations.resources.sequence import (
+    EndpointFieldCombination,
+    PortalLinkFieldCombination,
+)
 
-# What the dialect says of appID concerns owner_id as well, and endpoints here are to be quiet.
+# appID can set owner_id as well (section 9), and no broadcast is to reach these endpoints.
 LEFT_OUT: Final = ("appID", "is_disabled")
 
 Row = Mapping[str, Any]
 
 
-@experiment("pairs", profile=Profile.STANDARD, busy=True)
+@experiment(
+    "pairs",
+    observes=(
+        EndpointFieldCombination,
+        BroadcastWithPayload,
+        PortalLinkFieldCombination,
+        Preparation,
+    ),
+    profile=Profile.STANDARD,
+    busy=True,
+)
 async def pairs(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """One case per row of fields."""
+    """Send one request for each combination of fields."""
     bodies = RequestBodies.of(context)
     for row in _rows(await _endpoint_values(context, bodies)):
         yield await _endpoint(context, bodies, row)
@@ -40,9 +54,9 @@ async def pairs(context: ExperimentContext) -> AsyncIterator[Evidence]:
         await trial.call(
             "createBroadcastEvent", role="create", body=bodies.broadcast(**_fresh(bodies, row))
         )
-        yield trial.case(facts={"about": "payload", "fields": list(row)})
-    async for case in _portal_links(context, bodies):
-        yield case
+        yield trial.observe(BroadcastWithPayload)
+    async for observation in _portal_links(context, bodies):
+        yield observation
 
 
 def _rows(values: Mapping[str, Sequence[Any]]) -> list[Row]:
@@ -95,22 +109,20 @@ def _event_values(bodies: RequestBodies) -> dict[str, list[Any]]:
 
 
 async def _endpoint(context: ExperimentContext, bodies: RequestBodies, row: Row) -> Evidence:
-    """Create and fetch; then another endpoint is rolled, an event broadcast, the endpoint rolled
-    itself.
-    """
+    """Create an endpoint; roll another, broadcast, and roll it itself, with a fetch after each."""
     trial = context.trial(f"endpoint with {_named(row)}")
     created = await trial.call("createEndpoint", role="create", body=bodies.quiet_endpoint(**row))
     other = await trial.call("createEndpoint", role="create", body=bodies.quiet_endpoint())
-    uid, bystander = uid_of(created), uid_of(other)
-    if uid is not None and bystander is not None:
+    uid, other_uid = uid_of(created), uid_of(other)
+    if uid is not None and other_uid is not None:
         path = {"endpointID": uid}
         await trial.call("getEndpoint", role="fetch", path=path)
-        await _roll(trial, bodies, bystander)
+        await _roll(trial, bodies, other_uid)
         await trial.call("createBroadcastEvent", role="first", body=bodies.broadcast())
         await trial.call("getEndpoint", role="fetch", path=path)
         await _roll(trial, bodies, uid)
         await trial.call("getEndpoint", role="fetch", path=path)
-    return trial.case(facts={"about": "endpoint", "fields": list(row)})
+    return trial.observe(EndpointFieldCombination, fields=tuple(row))
 
 
 async def _roll(trial: Trial, bodies: RequestBodies, uid: str) -> None:
@@ -125,7 +137,7 @@ async def _portal_links(
     async with context.portal_links:
         links = (await changeable_links(context, trial, pages=1))[:2]
         if not links:
-            yield trial.obstacle(NO_PORTAL_LINKS)
+            yield trial.not_observed(PortalLinkFieldCombination, NO_PORTAL_LINKS)
             return
         values = {
             "name": [bodies.portal_link_value("name"), ABSENT],
@@ -138,13 +150,13 @@ async def _portal_links(
         restored = context.trial("portal links as they were")
         for link in links:
             await put_back(context, restored, link)
-        yield restored.case()
+        yield restored.observe(Preparation)
 
 
 async def _portal_link(
     context: ExperimentContext, bodies: RequestBodies, links: Sequence[Mapping[str, Any]], row: Row
 ) -> Evidence:
-    """Update and retrieve; then another portal link is updated and an endpoint created."""
+    """Update a portal link; update another and create an endpoint; retrieve it twice."""
     trial = context.trial(f"portal link with {_named(row)}")
     path, *others = ({"portalLinkID": link["uid"]} for link in links)
     await trial.call("updatePortalLink", role="update", path=path, body=bodies.portal_link(**row))
@@ -154,4 +166,4 @@ async def _portal_link(
     owner = {"owner_id": row["owner_id"]} if "owner_id" in row else {}
     await trial.call("createEndpoint", role="create", body=bodies.quiet_endpoint(**owner))
     await trial.call("getPortalLink", role="retrieve", path=path)
-    return trial.case(facts={"about": "portal link", "fields": list(row)})
+    return trial.observe(PortalLinkFieldCombination, fields=tuple(row))

@@ -1,10 +1,8 @@
-"""Sequences: operations one after the other in orders that a state machine makes up (sections 2 to
-4).
+"""Sequences: operations in orders that a state machine generates (sections 2 to 4).
 
-Each case is one sequence and a last look at everything in it. Its exchanges come in the order in
-which they were made, and nobody else changes the portal links meanwhile, so that a model of the
-resources can be held beside them. Endpoints are quiet: no broadcast reaches them. Facts: `steps`,
-the sequence as `hookproof.conformance.generation.operation_sequence` writes it.
+After each sequence everything in it is looked at once more. Nothing else changes the portal links
+meanwhile, so that a model of the resources can be held beside them. No broadcast reaches the
+endpoints.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -24,6 +22,8 @@ from hookproof.conformance.generation.operation_sequence import Step
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.observations.preparation import Preparation
+from hookproof.conformance.observations.resources.sequence import OperationSequence
 
 SEQUENCES: Final = {Profile.QUICK: 10, Profile.STANDARD: 25, Profile.DEEP: 150}
 STEPS: Final = {Profile.QUICK: 12, Profile.STANDARD: 20, Profile.DEEP: 50}
@@ -39,50 +39,49 @@ ROLES: Final = {
 }
 
 
-@experiment("sequences")
+@experiment("sequences", observes=(OperationSequence, Preparation))
 async def sequences(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """One case per sequence that the state machine makes up."""
+    """Run one sequence after the other."""
     trial = context.trial("portal links to work with")
     async with context.portal_links:
         links = (await changeable_links(context, trial, pages=1))[:PORTAL_LINKS]
-        yield trial.case()
+        yield trial.observe(Preparation)
         order = {
             "sequences": SEQUENCES[context.profile],
             "steps": STEPS[context.profile],
             "portal_links": len(links),
         }
-        made = generated_sequences(seed=context.random.getrandbits(32), **order)
+        generated = generated_sequences(seed=context.random.getrandbits(32), **order)
         number = 0
-        async with aclosing(made):
-            async for steps in made:
+        async with aclosing(generated):
+            async for steps in generated:
                 number += 1
-                yield await play(context, links, steps, name=f"sequence {number}")
+                yield await run_sequence(context, links, steps, name=f"sequence {number}")
         restored = context.trial("portal links as they were")
         for link in links:
             await put_back(context, restored, link)
-        yield restored.case()
+        yield restored.observe(Preparation)
 
 
-async def play(
+async def run_sequence(
     context: ExperimentContext,
     links: Sequence[Mapping[str, Any]],
     steps: Sequence[Step],
     *,
     name: str,
-) -> Evidence:
-    """The evidence of one sequence; steps about something that is not there are left out."""
+) -> OperationSequence:
+    """Run one sequence, without the steps about something that is not there."""
     trial = context.trial(name)
-    player = _Player(
-        context, trial, {f"l{number}": link["uid"] for number, link in enumerate(links)}
-    )
+    names = {f"l{number}": link["uid"] for number, link in enumerate(links)}
+    running = _RunningSequence(context, trial, names)
     for step in steps:
-        await player.take(step)
-    await player.look_at_everything()
-    return trial.case(facts={"steps": [step.to_json() for step in steps]})
+        await running.take(step)
+    await running.look_at_everything()
+    return trial.observe(OperationSequence, steps=tuple(steps))
 
 
-class _Player:
-    """Plays the steps of one sequence."""
+class _RunningSequence:
+    """The resources that the steps of one sequence are about, and the values that they share."""
 
     def __init__(self, context: ExperimentContext, trial: Trial, links: Mapping[str, str]) -> None:
         self._context = context
@@ -94,7 +93,6 @@ class _Player:
         self._keys: set[Any] = set()
 
     async def take(self, step: Step) -> None:
-        """Take one step."""
         match step.operation_id:
             case "listPortalLinks" | "listSources":
                 await listed(self._trial, step.operation_id)
@@ -150,8 +148,9 @@ class _Player:
         return await self._trial.call(step.operation_id, role=role, **arguments)
 
     def _fields(self, step: Step, value: Callable[[str], Any]) -> dict[str, Any]:
-        """The fields of a step with their values: a number stands for the same owner or key in the
-        whole sequence.
+        """The fields of a step with their values.
+
+        A number stands for the same owner or key in the whole sequence.
         """
         return {
             name: self._value(step, name, number, value) for name, number in step.fields.items()
@@ -160,5 +159,5 @@ class _Player:
     def _value(self, step: Step, name: str, number: int, value: Callable[[str], Any]) -> Any:
         if name in {"owner_id", "idempotency_key"}:
             return self._values.setdefault((name, number), value(name))
-        made = value(name)
-        return bool(number) if isinstance(made, bool) else made
+        chosen = value(name)
+        return bool(number) if isinstance(chosen, bool) else chosen

@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hookproof.conformance.model.evidence import Exchange, Observation
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import Match
 
@@ -56,7 +57,7 @@ class WalkedPages:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListWalk(Observation):
+class ListWalk(SucceedingRequests):
     """A walk forward until no page follows, in the order `sort`, in pages of `per_page`.
 
     `listed` is the whole list in descending order, as a walk of its own showed it, with the fields

@@ -1,6 +1,4 @@
-"""Sequences along the contract's links: made up beforehand, filled with what the target shows,
-undone afterwards.
-"""
+"""Sequences along the contract's links: generated, filled with what the target shows, undone."""
 
 import asyncio
 import json
@@ -9,7 +7,11 @@ from collections import Counter
 from hookproof.conformance.experiments.generated.linked_sequences import linked, uid_in
 from hookproof.conformance.generation.generated_requests import GeneratedRequest, linked_requests
 from hookproof.conformance.generation.uid_placeholder import place_of, uid_from
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.observations.preparation import Preparation
+from hookproof.conformance.observations.resources.sequence import LinkedRequests
+from hookproof.conformance.results.redaction import Mask
+from hookproof.conformance.run.intake import Intake
 from tests.conformance.canned_evidence import context, exchange
 from tests.conformance.run.test_runner import runner
 from tests.conformance.scripted_target import response, stand_in
@@ -77,15 +79,20 @@ def answer(head: bytes) -> bytes:
 def test_requests_are_sent_with_the_uids_that_the_target_showed_and_portal_links_are_put_back() -> (
     None
 ):
-    cases: list[Case] = []
+    taken: list[Evidence] = []
+    dialect = context().dialect
     with stand_in(answer) as url, runner(url, linked) as run:
         run.open()
-        run.begin(cases.append)
+        run.begin(Intake(Mask((), dialect), dialect, taken.append))
         assert run.gathered("linked").reason == ""
-    sent = [one for case in cases for one in case.exchanges if one.role == "linked"]
+    assert {type(evidence) for evidence in taken} == {LinkedRequests, Preparation}
+    for evidence in taken:
+        if isinstance(evidence, LinkedRequests):
+            assert len(evidence.valid) == len(evidence.exchanges)
+    sent = [one for evidence in taken for one in evidence.exchanges if one.role == "linked"]
     assert any(one.operation_id == "getEndpoint" and one.url.endswith("/e77") for one in sent)
     assert not any("uid-from" in one.url for one in sent)
     changed = [one for one in sent if one.operation_id == "updatePortalLink"]
     assert all(one.url.endswith("/l1") for one in changed), "no other portal link may be changed"
-    (back,) = cases[-1].exchanges
+    (back,) = taken[-1].exchanges
     assert (back.role, back.request_json["name"]) == ("put back", "as it was")

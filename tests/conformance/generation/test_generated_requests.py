@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from hookproof.conformance.experiments.generated.sweep import Preparation
+from hookproof.conformance.experiments.generated.sweep import HarmlessRequests
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.generation.generated_requests import (
     GeneratedRequest,
@@ -56,14 +56,14 @@ def requests() -> list[GeneratedRequest]:
     return generate(context().contract.document)
 
 
-def preparation(known: dict[str, Sequence[str]], dialect: str = "reference") -> Preparation:
+def preparation(known: dict[str, Sequence[str]], dialect: str = "reference") -> HarmlessRequests:
     counter = iter(range(1_000_000))
     bodies = RequestBodies(
         dialect=context(dialect).dialect,
         random=random.Random(0),
         word=lambda stem: f"{stem}-{next(counter)}",
     )
-    return Preparation(bodies=bodies, known=known, random=random.Random(0))
+    return HarmlessRequests(bodies=bodies, known=known, random=random.Random(0))
 
 
 def create(body: Any) -> GeneratedRequest:

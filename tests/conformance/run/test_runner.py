@@ -8,7 +8,12 @@ from typing import Any
 import pytest
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.model.evidence import Evidence, NotObserved, PreconditionFailed
+from hookproof.conformance.model.evidence import (
+    Evidence,
+    NotObserved,
+    Observation,
+    PreconditionFailed,
+)
 from hookproof.conformance.model.exit_codes import ExitCode, Refusal
 from hookproof.conformance.model.experiment_registry import Experiment, Gather
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
@@ -51,7 +56,7 @@ def runner(
             Experiment(
                 name=name,
                 gather=gather,
-                observes=(CannedObservation,),
+                observes=(Observation,),
                 profile=Profile.QUICK,
                 alone=name in alone,
                 busy=name in busy,

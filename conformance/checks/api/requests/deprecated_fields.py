@@ -4,20 +4,25 @@ from collections.abc import Iterator
 
 from hookproof.conformance.checks.api.resources.portal_link import members
 from hookproof.conformance.model.check_registry import CheckContext, check
+from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.answer import sent, shown
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.resources.portal_link import PortalLinkUpdate
+from hookproof.conformance.observations.resources.round_trip import RoundTrip
 from hookproof.spec.dialect.vocabulary import AppIdMeaning, PortalEndpointsMeaning
 
 
-@check("9-1", "9-3", experiments=("round_trip",))
+@check("9-1", "9-3")
 def app_id_is_taken_and_means_what_the_dialect_says(
-    case: Case, context: CheckContext
+    trip: RoundTrip, context: CheckContext
 ) -> Iterator[Judgement]:
     """Another name of owner_id, or nothing."""
-    created = case.exchange("create")
-    if created is None or "appID" not in sent(created):
-        return
+    for created in trip.created[:1]:
+        if "appID" in sent(created):
+            yield from _app_id(created, context)
+
+
+def _app_id(created: Exchange, context: CheckContext) -> Iterator[Judgement]:
     message = "An endpoint cannot be created with the deprecated appID"
     yield judged(
         created.succeeded,
@@ -36,7 +41,7 @@ def app_id_is_taken_and_means_what_the_dialect_says(
         return
     is_owner = shown(created).get("owner_id") == sent(created)["appID"]
     yield judged(
-        any(_alias(one) is is_owner for one in meaning.allowed),
+        any(_alias(allowed) is is_owner for allowed in meaning.allowed),
         "9-3",
         "The deprecated appID does not do what the dialect says",
         expected=meaning.value.value,
@@ -49,13 +54,13 @@ def _alias(meaning: AppIdMeaning) -> bool:
     return meaning is AppIdMeaning.OWNER_ALIAS
 
 
-@check("9-2", "9-4", experiments=("portal_links",))
+@check("9-2", "9-4")
 def portal_endpoints_are_taken_and_mean_what_the_dialect_says(
-    case: Case, context: CheckContext
+    updated: PortalLinkUpdate, context: CheckContext
 ) -> Iterator[Judgement]:
     """They are in the portal link besides those of its owner, or the field does nothing."""
-    update, after = case.exchange("update"), case.exchange("after")
-    if case.facts.get("field") != "endpoints" or update is None:
+    update, after = updated.update, updated.after
+    if updated.field != "endpoints" or update is None:
         return
     message = "A portal link cannot be updated with the deprecated endpoints"
     yield judged(
@@ -65,7 +70,7 @@ def portal_endpoints_are_taken_and_mean_what_the_dialect_says(
     if named and update.succeeded and after is not None and shown(after) and meaning.decided:
         added = set(named) <= set(members(after))
         yield judged(
-            any((one is PortalEndpointsMeaning.ADDED) is added for one in meaning.allowed),
+            any((allowed is PortalEndpointsMeaning.ADDED) is added for allowed in meaning.allowed),
             "9-4",
             "The deprecated endpoints of a portal link do not do what the dialect says",
             expected=meaning.value.value,

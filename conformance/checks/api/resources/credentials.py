@@ -7,11 +7,11 @@ from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
 from hookproof.conformance.observations.answer import sent, shown
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.resources.round_trip import EndpointCreation, RoundTrip
+from hookproof.conformance.observations.resources.sequence import EndpointFieldCombination
+from hookproof.conformance.observations.resources.shown_secret import shows_credential
 
 MECHANISMS: Final = {"oauth2": "2.5-2", "api_key": "2.5-11"}
-# Credentials of fewer characters may stand in an answer by chance.
-SHORTEST_TOLD_APART = 6
 
 
 def at(value: Any, path: str) -> Any:
@@ -30,40 +30,39 @@ def leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
         yield path, value
 
 
-@check("2.5-1", experiments=("round_trip", "pairs"))
+@check("2.5-1")
 def the_authentication_type_is_the_one_given(
-    case: Case, _context: CheckContext
+    creation: RoundTrip | EndpointFieldCombination, _context: CheckContext
 ) -> Iterator[Judgement]:
     """For every mechanism that the dialect has a word for."""
-    for created in case.all_exchanges("create"):
+    for created in creation.created:
         given = at(sent(created), "authentication.type")
         if given is not None and shown(created):
             actual = at(shown(created), "authentication.type")
-            message = "The authentication type of an endpoint is not the one given"
             yield judged(
                 actual == given,
                 "2.5-1",
-                message,
+                "The authentication type of an endpoint is not the one given",
                 expected=given,
                 actual=actual,
                 exchanges=[created],
             )
 
 
-@check(*MECHANISMS.values(), experiments=("round_trip", "pairs"))
+@check(*MECHANISMS.values())
 def the_members_of_a_mechanism_are_shown_as_given(
-    case: Case, context: CheckContext
+    creation: RoundTrip | EndpointFieldCombination, context: CheckContext
 ) -> Iterator[Judgement]:
     """All but the masked ones."""
     masked = context.dialect.representation.masked
-    for created in case.all_exchanges("create"):
+    for created in creation.created:
         for mechanism, requirement in MECHANISMS.items():
             root = f"authentication.{mechanism}"
             given = dict(leaves(at(sent(created), root), root)) if at(sent(created), root) else {}
-            if given and _may_be_left_out(case, created, mechanism):
+            if given and _lacks_what_it_may(creation, created, mechanism):
                 yield not_applicable(
                     requirement,
-                    f"The target does not take {mechanism} when an endpoint is created.",
+                    f"The target does not accept {mechanism} when an endpoint is created.",
                 )
                 continue
             different = {
@@ -82,59 +81,67 @@ def the_members_of_a_mechanism_are_shown_as_given(
                 )
 
 
-@check("2.5-12", experiments=("round_trip", "pairs"))
-def the_user_name_is_shown_as_given(case: Case, _context: CheckContext) -> Iterator[Judgement]:
+@check("2.5-12")
+def the_user_name_is_shown_as_given(
+    creation: RoundTrip | EndpointFieldCombination, _context: CheckContext
+) -> Iterator[Judgement]:
     """The password may be masked."""
     path = "authentication.basic_auth.username"
-    for created in case.all_exchanges("create"):
+    for created in creation.created:
         given = at(sent(created), path)
-        if given is not None and _may_be_left_out(case, created, "basic_auth"):
+        if given is not None and _lacks_what_it_may(creation, created, "basic_auth"):
             yield not_applicable(
-                "2.5-12", "The target does not take basic_auth when an endpoint is created."
+                "2.5-12", "The target does not accept basic_auth when an endpoint is created."
             )
         elif given is not None and shown(created):
             actual = at(shown(created), path)
-            message = "The user name of basic_auth is not shown as it was given"
             yield judged(
                 actual == given,
                 "2.5-12",
-                message,
+                "The user name of basic_auth is not shown as it was given",
                 expected=given,
                 actual=actual,
                 exchanges=[created],
             )
 
 
-@check("4.1-15", experiments=("round_trip", "pairs"))
+@check("4.1-15")
 def the_client_certificate_is_the_one_sent(
-    case: Case, context: CheckContext
+    creation: RoundTrip | EndpointFieldCombination, context: CheckContext
 ) -> Iterator[Judgement]:
     """Line breaks at its ends aside, which PEM does not count."""
     path = "mtls_client_cert.client_cert"
     if path in context.dialect.representation.masked:
         return
-    for created in case.all_exchanges("create"):
+    for created in creation.created:
         given, actual = at(sent(created), path), at(shown(created), path)
         if isinstance(given, str) and shown(created):
-            same = isinstance(actual, str) and actual.strip() == given.strip()
-            message = "The client certificate of an endpoint is not the one sent"
             yield judged(
-                same, "4.1-15", message, expected=given, actual=actual, exchanges=[created]
+                isinstance(actual, str) and actual.strip() == given.strip(),
+                "4.1-15",
+                "The client certificate of an endpoint is not the one sent",
+                expected=given,
+                actual=actual,
+                exchanges=[created],
             )
 
 
-@check("2.5-13", experiments=("round_trip", "pairs"))
+@check("2.5-13")
 def masked_credentials_are_not_shown_in_clear(
-    case: Case, context: CheckContext
+    creation: RoundTrip | EndpointFieldCombination, context: CheckContext
 ) -> Iterator[Judgement]:
     """Nowhere in an answer."""
     if not context.dialect.representation.masked:
         yield not_applicable("2.5-13", "the dialect masks nothing")
-    for created in case.all_exchanges("create"):
+    for created in creation.created:
         for path in context.dialect.representation.masked:
             given = at(sent(created), path)
-            if isinstance(given, str) and len(given) >= SHORTEST_TOLD_APART:
-                leaking = [one for one in case.exchanges if one.succeeded and _holds(one, given)]
+            if isinstance(given, str) and given:
+                leaking = [
+                    exchange
+                    for exchange in creation.exchanges
+                    if exchange.succeeded and shows_credential(exchange, given)
+                ]
                 yield judged(
                     not leaking,
                     "2.5-13",
@@ -145,26 +152,6 @@ def masked_credentials_are_not_shown_in_clear(
                 )
 
 
-def _may_be_left_out(case: Case, created: Exchange, mechanism: str) -> bool:
-    """Whether the target shows nothing of a mechanism that the document has in responses alone, and
-    promised none.
-    """
-    return case.facts.get("promised") is False and not at(
-        shown(created), f"authentication.{mechanism}"
-    )
-
-
-def _holds(exchange: Exchange, text: str) -> bool:
-    """Whether any text in the answer is or contains this one."""
-    return any(isinstance(value, str) and text in value for value in _texts(exchange.json))
-
-
-def _texts(value: Any) -> Iterator[Any]:
-    if isinstance(value, dict):
-        for member in value.values():
-            yield from _texts(member)
-    elif isinstance(value, list):
-        for member in value:
-            yield from _texts(member)
-    else:
-        yield value
+def _lacks_what_it_may(creation: EndpointCreation, created: Exchange, mechanism: str) -> bool:
+    """Whether the target shows nothing of a mechanism that it did not promise."""
+    return creation.may_lack_mechanism and not at(shown(created), f"authentication.{mechanism}")

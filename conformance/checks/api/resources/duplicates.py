@@ -1,16 +1,26 @@
 """Sections 2.8 and 4.8: which events are duplicates, and how they are answered."""
 
 from collections.abc import Iterator
+from typing import Final
 
-from hookproof.conformance.model.check_registry import CheckContext, check, oracle
+from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
 from hookproof.conformance.observations.answer import sent, shown
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.resources.broadcast_answer import (
+    DifferentEvents,
+    DuplicatesAtOnce,
+    EventDifference,
+    KeyedBroadcasts,
+    RepeatedKey,
+)
 from hookproof.spec.dialect.vocabulary import Duplicate
 
+# Broadcasts without a key are judged by 2.8-8 besides.
+OF_DIFFERENCE: Final = {EventDifference.KEY: "4.8-10", EventDifference.PROJECT: "4.8-12"}
 
-@oracle("2.8-8")
+
+@check("2.8-8")
 def an_event_without_a_key_is_no_duplicate(
     exchange: Exchange, context: CheckContext
 ) -> Iterator[Judgement]:
@@ -21,107 +31,108 @@ def an_event_without_a_key_is_no_duplicate(
         yield not_applicable("2.8-8", "the dialect requires an idempotency_key of every broadcast")
     elif shown(exchange) and "idempotency_key" not in sent(exchange):
         actual = shown(exchange).get("is_duplicate_event")
-        message = "An event without an idempotency_key is flagged as a duplicate"
         yield judged(
             actual is not True,
             "2.8-8",
-            message,
+            "An event without an idempotency_key is flagged as a duplicate",
             expected=False,
             actual=actual,
             exchanges=[exchange],
         )
 
 
-@check("2.8-9", experiments=("idempotency", "broadcast_answers", "pairs", "sequences"))
+@check("2.8-9")
 def the_first_event_with_a_key_is_no_duplicate(
-    case: Case, _context: CheckContext
+    broadcasts: KeyedBroadcasts, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """Every key here was never used before."""
-    for first in (*case.all_exchanges("first"), *case.all_exchanges("create")):
+    for first in broadcasts.first_broadcasts:
         if "idempotency_key" in sent(first) and shown(first):
             actual = shown(first).get("is_duplicate_event")
-            message = "The first event with an idempotency_key is flagged as a duplicate"
             yield judged(
-                actual is False, "2.8-9", message, expected=False, actual=actual, exchanges=[first]
+                actual is False,
+                "2.8-9",
+                "The first event with an idempotency_key is flagged as a duplicate",
+                expected=False,
+                actual=actual,
+                exchanges=[first],
             )
 
 
-@check("2.8-2", "4.8-10", "4.8-12", experiments=("idempotency",))
+@check("2.8-2", "4.8-10", "4.8-12")
 def different_events_are_no_duplicates_of_each_other(
-    case: Case, _context: CheckContext
+    events: DifferentEvents, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """With other keys, without a key, and with the same key in another project."""
-    requirements = {"other key": "4.8-10", "same key in another project": "4.8-12", "no key": None}
-    about = case.facts["about"]
-    told = [one for one in case.exchanges if shown(one)]
-    if about not in requirements or len(told) < len(case.exchanges):
+    answers = [exchange for exchange in events.exchanges if shown(exchange)]
+    if not answers or len(answers) < len(events.exchanges):
         return
-    uids = [str(shown(one).get("uid")) for one in told]
-    message = "Two events that are no duplicates have the same uid"
+    uids = [str(shown(answer).get("uid")) for answer in answers]
     distinct = len(set(uids)) == len(uids)
-    yield judged(distinct, "2.8-2", message, expected="different", actual=uids, exchanges=told)
-    requirement = requirements[about]
+    yield judged(
+        distinct,
+        "2.8-2",
+        "Two events that are not duplicates have the same uid",
+        expected="different",
+        actual=uids,
+        exchanges=answers,
+    )
+    requirement = OF_DIFFERENCE.get(events.difference)
     if requirement is not None:
-        flagged = [shown(one).get("is_duplicate_event") for one in told]
-        message = f"An event is taken for a duplicate of one with {about}"
+        flags = [shown(answer).get("is_duplicate_event") for answer in answers]
         yield judged(
-            distinct and True not in flagged,
+            distinct and True not in flags,
             requirement,
-            message,
+            f"An event counts as a duplicate of one with {events.difference}",
             expected="no duplicate",
-            actual=flagged,
-            exchanges=told,
+            actual=flags,
+            exchanges=answers,
         )
 
 
-@check("4.8-8", experiments=("idempotency",))
+@check("4.8-8")
 def a_duplicate_is_answered_as_the_dialect_says(
-    case: Case, context: CheckContext
+    broadcasts: RepeatedKey | DuplicatesAtOnce, context: CheckContext
 ) -> Iterator[Judgement]:
     """In turn, with other data, and ten at once."""
-    first, again = case.exchange("first"), case.exchange("again")
-    if case.facts["about"] == "same key at once":
-        yield from _at_once(case, context)
-    elif (
-        case.facts["about"] in {"same key again", "same key, other data"}
-        and first is not None
-        and again is not None
-    ):
-        rules = context.dialect.idempotency
-        if not shown(first) or not rules.duplicate.decided:
-            return
-        flagged, same_event = _answers(first, again)
-        allowed = {Duplicate.FLAGGED_EVENT: flagged, Duplicate.FIRST_EVENT: same_event}
-        yield judged(
-            any(allowed[one] for one in rules.duplicate.allowed)
-            and rules.duplicate_status.allows(again.status),
-            "4.8-8",
-            "A duplicate is not answered as the dialect says",
-            expected=f"{rules.duplicate.value}, status {' or '.join(map(str, rules.duplicate_status.allowed))}",
-            actual=f"flagged: {flagged}, the first event: {same_event}, status {again.status}",
-            exchanges=[first, again],
-        )
-
-
-def _answers(first: Exchange, again: Exchange) -> tuple[bool, bool]:
-    """Whether the second answer is flagged as a duplicate, and whether it shows the first event."""
-    flagged = shown(again).get("is_duplicate_event") is True
-    return flagged, shown(again).get("uid") == shown(first).get("uid")
-
-
-def _at_once(case: Case, context: CheckContext) -> Iterator[Judgement]:
-    told = [shown(one) for one in case.exchanges if shown(one)]
-    duplicate = context.dialect.idempotency.duplicate
-    if len(told) < len(case.exchanges) or not duplicate.decided:
+    if not context.dialect.idempotency.duplicate.decided:
         return
-    originals = sum(one.get("is_duplicate_event") is False for one in told)
-    uids = {str(one.get("uid")) for one in told}
+    if isinstance(broadcasts, DuplicatesAtOnce):
+        yield from _at_once(broadcasts, context)
+    else:
+        yield from _in_turn(broadcasts, context)
+
+
+def _in_turn(broadcasts: RepeatedKey, context: CheckContext) -> Iterator[Judgement]:
+    first, again, rules = broadcasts.first, broadcasts.again, context.dialect.idempotency
+    if first is None or again is None or not shown(first):
+        return
+    flagged = shown(again).get("is_duplicate_event") is True
+    same_event = shown(again).get("uid") == shown(first).get("uid")
+    allowed = {Duplicate.FLAGGED_EVENT: flagged, Duplicate.FIRST_EVENT: same_event}
+    statuses = " or ".join(map(str, rules.duplicate_status.allowed))
+    yield judged(
+        any(allowed[form] for form in rules.duplicate.allowed)
+        and rules.duplicate_status.allows(again.status),
+        "4.8-8",
+        "A duplicate is not answered as the dialect says",
+        expected=f"{rules.duplicate.value}, status {statuses}",
+        actual=f"flagged: {flagged}, the first event: {same_event}, status {again.status}",
+        exchanges=[first, again],
+    )
+
+
+def _at_once(broadcasts: DuplicatesAtOnce, context: CheckContext) -> Iterator[Judgement]:
+    events = [shown(exchange) for exchange in broadcasts.exchanges if shown(exchange)]
+    duplicate = context.dialect.idempotency.duplicate
+    if not events or len(events) < len(broadcasts.exchanges):
+        return
+    originals = sum(event.get("is_duplicate_event") is False for event in events)
+    uids = {str(event.get("uid")) for event in events}
     allowed = {Duplicate.FLAGGED_EVENT: originals == 1, Duplicate.FIRST_EVENT: len(uids) == 1}
     yield judged(
-        any(allowed[one] for one in duplicate.allowed),
+        any(allowed[form] for form in duplicate.allowed),
         "4.8-8",
         "Of broadcasts with one idempotency_key at once, not exactly one is the original",
         expected=duplicate.value.value,
         actual=f"{originals} originals, {len(uids)} events",
-        exchanges=case.exchanges,
+        exchanges=broadcasts.exchanges,
     )

@@ -4,17 +4,21 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from hookproof.conformance.checks.support.json_equality import exact, same
-from hookproof.conformance.model.check_registry import CheckContext, check, oracle
+from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.answer import has_value, sent, shown
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.resources.broadcast_answer import (
+    BroadcastAnswer,
+    BroadcastWithField,
+    BroadcastWithPayload,
+)
 
 BYTES: Final = range(256)
 ECHOED: Final = {"event_type": "4.8-4", "idempotency_key": "4.8-5"}
 
 
-@oracle("2.8-1", "6-1", "6-2")
+@check("2.8-1", "6-1", "6-2")
 def an_event_has_uid_status_and_duplicate_flag(
     exchange: Exchange, _context: CheckContext
 ) -> Iterator[Judgement]:
@@ -38,7 +42,7 @@ def an_event_has_uid_status_and_duplicate_flag(
             )
 
 
-@oracle("3-3")
+@check("3-3")
 def a_created_event_has_the_dialects_status(
     exchange: Exchange, context: CheckContext
 ) -> Iterator[Judgement]:
@@ -48,50 +52,46 @@ def a_created_event_has_the_dialects_status(
         if has_value(sent(exchange).get("idempotency_key")):
             return
         actual = shown(exchange).get("status", "absent")
-        message = "The status of a created event is another word than the dialect's"
         yield judged(
             word.allows(actual),
             "3-3",
-            message,
+            "The status of a created event is another word than the dialect's",
             expected=" or ".join(word.allowed),
             actual=actual,
             exchanges=[exchange],
         )
 
 
-@oracle("2.8-3")
+@check("2.8-3")
 def the_data_of_an_event_are_bytes(
     exchange: Exchange, _context: CheckContext
 ) -> Iterator[Judgement]:
     """One integer for each."""
     data = shown(exchange).get("data")
     if exchange.operation_id == "createBroadcastEvent" and shown(exchange):
-        message = "The data of an event is no array of bytes"
         yield judged(
             _bytes(data) is not None,
             "2.8-3",
-            message,
+            "The data of an event is not an array of bytes",
             expected="integers from 0 to 255",
             actual=data,
             exchanges=[exchange],
         )
 
 
-@check("2.8-4", experiments=("broadcast_answers", "pairs"))
+@check("2.8-4")
 def the_bytes_of_an_event_are_the_data_sent(
-    case: Case, _context: CheckContext
+    broadcast: BroadcastAnswer, _context: CheckContext
 ) -> Iterator[Judgement]:
     """As JSON: white space and the order of members are free."""
-    for created in case.all_exchanges("create"):
-        stored = _bytes(shown(created).get("data"))
-        if stored is None or created.request_body is None:
-            continue
+    created = broadcast.created
+    stored = None if created is None else _bytes(shown(created).get("data"))
+    if created is not None and created.request_body is not None and stored is not None:
         wanted = exact(created.request_body).get("data")
-        message = "The bytes in an event's data are not JSON equal to the data sent"
         yield judged(
             same(exact(stored), wanted),
             "2.8-4",
-            message,
+            "The bytes in an event's data are not JSON equal to the data sent",
             expected=wanted,
             actual=stored,
             exchanges=[created],
@@ -100,33 +100,37 @@ def the_bytes_of_an_event_are_the_data_sent(
 
 def _bytes(data: Any) -> bytes | None:
     if isinstance(data, list) and all(
-        isinstance(one, int) and not isinstance(one, bool) and one in BYTES for one in data
+        isinstance(item, int) and not isinstance(item, bool) and item in BYTES for item in data
     ):
         return bytes(data)
     return None
 
 
-@check("2.8-5", experiments=("broadcast_answers", "pairs"))
+@check("2.8-5")
 def the_headers_of_an_event_hold_the_custom_ones(
-    case: Case, _context: CheckContext
+    broadcast: BroadcastAnswer, _context: CheckContext
 ) -> Iterator[Judgement]:
     """Names in any case, each value alone or in a list; their form is a gap."""
-    for created in case.all_exchanges("create"):
-        given, headers = sent(created).get("custom_headers"), shown(created).get("headers")
-        if isinstance(given, dict) and isinstance(headers, Mapping) and headers:
-            held = {name.lower(): value for name, value in headers.items()}
-            lacking = [
-                name
-                for name, value in given.items()
-                if held.get(name.lower()) not in (value, [value])
-            ]
-            message = "The headers of an event lack a custom header that was sent"
-            yield judged(
-                not lacking, "2.8-5", message, expected=given, actual=headers, exchanges=[created]
-            )
+    created = broadcast.created
+    if created is None:
+        return
+    given, headers = sent(created).get("custom_headers"), shown(created).get("headers")
+    if isinstance(given, dict) and isinstance(headers, Mapping) and headers:
+        held = {name.lower(): value for name, value in headers.items()}
+        lacking = [
+            name for name, value in given.items() if held.get(name.lower()) not in (value, [value])
+        ]
+        yield judged(
+            not lacking,
+            "2.8-5",
+            "The headers of an event lack a custom header that was sent",
+            expected=given,
+            actual=headers,
+            exchanges=[created],
+        )
 
 
-@oracle("2.8-7")
+@check("2.8-7")
 def an_event_has_the_records_of_its_endpoints(
     exchange: Exchange, _context: CheckContext
 ) -> Iterator[Judgement]:
@@ -134,51 +138,58 @@ def an_event_has_the_records_of_its_endpoints(
     named, records = (shown(exchange).get(name) for name in ("endpoints", "endpoint_metadata"))
     if exchange.operation_id == "createBroadcastEvent" and has_value(named) and has_value(records):
         uids = (
-            [one.get("uid") for one in records if isinstance(one, dict)]
+            [record.get("uid") for record in records if isinstance(record, dict)]
             if isinstance(records, list)
             else []
         )
-        message = "The records in endpoint_metadata are not those of the identifiers in endpoints"
         yield judged(
             isinstance(named, list) and sorted(map(str, uids)) == sorted(map(str, named)),
             "2.8-7",
-            message,
+            "The records in endpoint_metadata are not those of the identifiers in endpoints",
             expected=named,
             actual=uids,
             exchanges=[exchange],
         )
 
 
-@check(*ECHOED.values(), "4.8-6", "4.8-7", experiments=("broadcast_answers", "pairs"))
+@check(*ECHOED.values(), "4.8-6", "4.8-7")
 def a_broadcast_is_taken_with_every_field(
-    case: Case, _context: CheckContext
+    broadcast: BroadcastAnswer, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """event_type and idempotency_key are shown again; acknowledged_at and any object as data are
-    accepted.
-    """
-    created, about = case.exchange("create"), case.facts.get("about")
+    """event_type and idempotency_key are shown again; acknowledged_at and any data are accepted."""
+    created = broadcast.created
     if created is None:
         return
     for field, requirement in ECHOED.items():
         if field in sent(created) and shown(created):
             wanted, actual = sent(created)[field], shown(created).get(field, "absent")
-            message = f"The {field} of a created event is not the one sent"
             yield judged(
                 wanted == actual,
                 requirement,
-                message,
+                f"The {field} of a created event is not the one sent",
                 expected=wanted,
                 actual=actual,
                 exchanges=[created],
             )
-    accepted = {"acknowledged_at": "4.8-6", "payload": "4.8-7"}
-    if about in accepted:
-        message = f"A broadcast event cannot be created with {about if about != 'payload' else 'any JSON object as data'}"
+    accepted = _accepted(broadcast)
+    if accepted is not None:
+        requirement, what = accepted
         yield judged(
             created.succeeded,
-            accepted[about],
-            message,
+            requirement,
+            f"A broadcast event cannot be created with {what}",
             expected="a 2xx",
             actual=created.status,
             exchanges=[created],
         )
+
+
+def _accepted(broadcast: BroadcastAnswer) -> tuple[str, str] | None:
+    """What the broadcast is to be accepted with, and the requirement of that."""
+    match broadcast:
+        case BroadcastWithPayload():
+            return "4.8-7", "any JSON object as data"
+        case BroadcastWithField(field="acknowledged_at"):
+            return "4.8-6", "acknowledged_at"
+        case _:
+            return None

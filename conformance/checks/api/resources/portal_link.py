@@ -1,13 +1,18 @@
-"""Sections 2.6, 4.4, 4.5 and 4.6: a portal link, the endpoints in it, and what an update changes."""
+"""Sections 2.6 and 4.4 to 4.6: portal links, the endpoints in them, and what updates change."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from hookproof.conformance.model.check_registry import CheckContext, check, oracle
+from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.answer import Kind, has_value, items, resources, sent, shown
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.resources.portal_link import (
+    ListedPortalLinks,
+    PortalLinkOfOwner,
+    PortalLinkUpdate,
+    UpdateAmongPortalLinks,
+)
 from hookproof.conformance.observations.timestamp import unix_seconds
 
 UPDATED: Final = {
@@ -32,24 +37,24 @@ def settings(link: Mapping[str, Any]) -> dict[str, Any]:
 
 def _identifiers(records: object) -> list[str]:
     return (
-        [str(one.get("uid")) for one in records if isinstance(one, dict)]
+        [str(record.get("uid")) for record in records if isinstance(record, dict)]
         if isinstance(records, list)
         else []
     )
 
 
-@oracle("2.6-1", "2.7-1")
+@check("2.6-1", "2.7-1")
 def listed_resources_have_a_uid_of_their_own(
     exchange: Exchange, _context: CheckContext
 ) -> Iterator[Judgement]:
     """On every page, and in every answer about one."""
     outer = [
-        one
-        for one in resources(exchange)
-        if not one.nested and one.kind in {Kind.PORTAL_LINK, Kind.SOURCE}
+        resource
+        for resource in resources(exchange)
+        if not resource.nested and resource.kind in {Kind.PORTAL_LINK, Kind.SOURCE}
     ]
     if outer:
-        uids = [one.text("uid") for one in outer]
+        uids = [resource.text("uid") for resource in outer]
         yield judged(
             None not in uids and len(set(uids)) == len(uids),
             "2.6-1" if outer[0].kind is Kind.PORTAL_LINK else "2.7-1",
@@ -60,12 +65,12 @@ def listed_resources_have_a_uid_of_their_own(
         )
 
 
-@oracle("2.6-5", "2.6-8")
+@check("2.6-5", "2.6-8")
 def a_portal_link_agrees_with_itself(
     exchange: Exchange, _context: CheckContext
 ) -> Iterator[Judgement]:
     """Its count and its identifiers are those of the endpoints that it shows."""
-    for link in (one.fields for one in resources(exchange) if one.kind is Kind.PORTAL_LINK):
+    for link in (part.fields for part in resources(exchange) if part.kind is Kind.PORTAL_LINK):
         records, count, named = (
             link.get("endpoints_metadata"),
             link.get("endpoint_count"),
@@ -73,90 +78,69 @@ def a_portal_link_agrees_with_itself(
         )
         if isinstance(count, int):
             actual = len(records) if isinstance(records, list) else 0
-            message = "endpoint_count is not the number of endpoints in endpoints_metadata"
             yield judged(
                 count == actual,
                 "2.6-5",
-                message,
+                "endpoint_count is not the number of endpoints in endpoints_metadata",
                 expected=actual,
                 actual=count,
                 exchanges=[exchange],
             )
         if isinstance(named, list) and has_value(named):
-            same = sorted(map(str, named)) == sorted(_identifiers(records))
-            message = "The identifiers in endpoints are not those of endpoints_metadata"
             yield judged(
-                same,
+                sorted(map(str, named)) == sorted(_identifiers(records)),
                 "2.6-8",
-                message,
+                "The identifiers in endpoints are not those of endpoints_metadata",
                 expected=_identifiers(records),
                 actual=named,
                 exchanges=[exchange],
             )
 
 
-@check("2.6-2", "2.6-3", "2.6-4", "4.6-10", "4.6-11", experiments=("portal_links",))
+@check("2.6-2", "2.6-3", "2.6-4", "4.6-10", "4.6-11")
 def a_portal_link_has_the_endpoints_of_its_owner(
-    case: Case, _context: CheckContext
+    links: PortalLinkOfOwner, _context: CheckContext
 ) -> Iterator[Judgement]:
     """At once, those created later, and those of a new owner after an update."""
-    if case.facts.get("about") != "endpoints":
-        return
-    of = {role: [shown(one).get("uid") for one in case.all_exchanges(role)] for role in _ROLES}
-    for requirement, role, holds_them, created, message in (
-        ("2.6-2", "retrieve", True, "same owner", "A portal link lacks an endpoint of its owner"),
-        (
-            "2.6-3",
-            "retrieve",
-            False,
-            "other owner",
-            "A portal link has an endpoint of another owner",
-        ),
-        (
-            "2.6-4",
-            "retrieve later",
-            True,
-            "same owner later",
-            "A portal link lacks an endpoint created later",
-        ),
+    of_owner, of_other_owner, later = links.of_owner, links.of_other_owner, links.of_owner_later
+    for requirement, link, holds_them, created, message in (
+        ("2.6-2", links.retrieved, True, of_owner, "lacks an endpoint of its owner"),
+        ("2.6-3", links.retrieved, False, of_other_owner, "has an endpoint of another owner"),
+        ("2.6-4", links.retrieved_later, True, later, "lacks an endpoint created later"),
         (
             "4.6-10",
-            "retrieve changed",
+            links.with_other_owner,
             True,
-            "other owner",
-            "A portal link lacks the endpoints of its new owner",
+            of_other_owner,
+            "lacks the endpoints of its new owner",
         ),
         (
             "4.6-11",
-            "retrieve changed",
+            links.with_other_owner,
             False,
-            "same owner",
-            "A portal link keeps the endpoints of its old owner",
+            of_owner,
+            "keeps the endpoints of its old owner",
         ),
     ):
-        link = case.exchange(role)
-        if link is None or not shown(link) or None in of[created]:
+        uids = [shown(exchange).get("uid") for exchange in created]
+        if link is None or not shown(link) or None in uids:
             continue
-        fits = all((uid in members(link)) is holds_them for uid in of[created])
         yield judged(
-            fits,
+            all((uid in members(link)) is holds_them for uid in uids),
             requirement,
-            message,
-            expected=f"{'with' if holds_them else 'without'} {of[created]}",
+            f"A portal link {message}",
+            expected=f"{'with' if holds_them else 'without'} {uids}",
             actual=members(link),
-            exchanges=[*case.all_exchanges(created), link],
+            exchanges=[*created, link],
         )
 
 
-_ROLES: Final = ("same owner", "other owner", "same owner later")
-
-
-@check("2.6-6", experiments=("portal_links",))
+@check("2.6-6")
 def an_endpoint_in_a_portal_link_is_shown_as_fetched(
-    case: Case, _context: CheckContext
+    links: PortalLinkOfOwner, _context: CheckContext
 ) -> Iterator[Judgement]:
     """Its name, url and owner_id."""
-    link, fetched = case.exchange("retrieve"), case.exchange("fetch")
+    link, fetched = links.retrieved, links.fetched
     if link is None or fetched is None or not shown(fetched):
         return
     records = shown(link).get("endpoints_metadata")
@@ -172,43 +156,49 @@ def an_endpoint_in_a_portal_link_is_shown_as_fetched(
             )
 
 
-@check("2.6-7", "4.4-14", experiments=("portal_links",))
+@check("2.6-7", "4.4-14")
 def a_portal_link_is_listed_as_it_is_retrieved(
-    case: Case, _context: CheckContext
+    links: ListedPortalLinks | UpdateAmongPortalLinks, _context: CheckContext
 ) -> Iterator[Judgement]:
     """Every one that can be retrieved is in the list, and looks the same there."""
-    pages = case.all_exchanges("inventory")
-    listed = {str(item.get("uid")): (item, page) for page in pages for item in items(page)}
-    asked = [*case.all_exchanges("retrieve"), *case.all_exchanges("update")] if pages else []
-    for retrieved in (one for one in asked if shown(one)):
-        uid = str(shown(retrieved).get("uid"))
-        message = "A portal link that can be retrieved is not in the list"
+    listed = {str(item.get("uid")): (item, page) for page in links.pages for item in items(page)}
+    one_by_one = isinstance(links, ListedPortalLinks)
+    answers = links.retrieved if isinstance(links, ListedPortalLinks) else (links.update,)
+    for answer in answers if links.pages else ():
+        if answer is None or not shown(answer):
+            continue
+        uid = str(shown(answer).get("uid"))
         yield judged(
             uid in listed,
             "4.4-14",
-            message,
+            "A portal link that can be retrieved is not in the list",
             expected=uid,
             actual=sorted(listed),
-            exchanges=[retrieved, *pages],
+            exchanges=[answer, *links.pages],
         )
-        if uid in listed and case.facts.get("about") == "listed":
+        if uid in listed and one_by_one:
             item, page = listed[uid]
-            message = "A portal link is listed otherwise than it is retrieved"
             yield _agreement(
-                "2.6-7", message, LISTED_AS_RETRIEVED, shown(retrieved), item, [retrieved, page]
+                "2.6-7",
+                "A portal link is listed otherwise than it is retrieved",
+                LISTED_AS_RETRIEVED,
+                shown(answer),
+                item,
+                [answer, page],
             )
 
 
-@check(*UPDATED.values(), "4.6-9", experiments=("portal_links",))
-def an_update_changes_what_it_was_sent(case: Case, _context: CheckContext) -> Iterator[Judgement]:
+@check(*UPDATED.values(), "4.6-9")
+def an_update_changes_what_it_was_sent(
+    updated: PortalLinkUpdate, _context: CheckContext
+) -> Iterator[Judgement]:
     """In the answer and when the portal link is retrieved afterwards."""
-    update, after = case.exchange("update"), case.exchange("after")
-    if case.facts.get("about") != "updated" or update is None or after is None or not shown(update):
+    update, after, field = updated.update, updated.after, updated.field
+    if update is None or after is None or not shown(update) or not shown(after):
         return
-    field = case.facts["field"]
-    if field in UPDATED and shown(after):
+    if field in UPDATED:
         wanted = sent(update)[field]
-        actual = [shown(one).get(field, "absent") for one in (update, after)]
+        actual = [shown(exchange).get(field, "absent") for exchange in (update, after)]
         yield judged(
             actual == [wanted, wanted],
             UPDATED[field],
@@ -217,63 +207,64 @@ def an_update_changes_what_it_was_sent(case: Case, _context: CheckContext) -> It
             actual=f"{actual[0]!r} in the answer, {actual[1]!r} afterwards",
             exchanges=[update, after],
         )
-    if not shown(after):
-        return
-    message = "A portal link is retrieved otherwise than the answer to its update showed it"
     yield _agreement(
-        "4.6-9", message, LISTED_AS_RETRIEVED, shown(update), shown(after), [update, after]
+        "4.6-9",
+        "A portal link is retrieved otherwise than the answer to its update showed it",
+        LISTED_AS_RETRIEVED,
+        shown(update),
+        shown(after),
+        [update, after],
     )
 
 
-@check("4.6-12", experiments=("portal_links",))
+@check("4.6-12")
 def an_update_leaves_other_portal_links_alone(
-    case: Case, _context: CheckContext
+    updated: UpdateAmongPortalLinks, _context: CheckContext
 ) -> Iterator[Judgement]:
     """Compared in two walks through the list, one before and one after."""
-    if case.facts.get("about") != "bystanders" or not all(
-        page.succeeded for page in case.all_exchanges("inventory")
-    ):
+    if not updated.pages or not all(page.succeeded for page in updated.pages):
         return
-    before, after = ({one["uid"]: one for one in case.facts[when]} for when in ("before", "after"))
+    before, after = updated.others_before, updated.others_after
     changed = {
         uid: (before[uid].get(name), after.get(uid, {}).get(name, "absent"))
         for uid in before
         for name in LISTED_AS_RETRIEVED
         if before[uid].get(name) != after.get(uid, {}).get(name)
     }
-    message = "An update of one portal link changes another"
     yield judged(
         not changed,
         "4.6-12",
-        message,
+        "An update of one portal link changes another",
         expected="as before",
         actual=changed,
-        exchanges=case.exchanges,
+        exchanges=updated.exchanges,
     )
 
 
-@check("4.6-14", experiments=("portal_links",))
-def an_update_never_moves_updated_at_back(case: Case, context: CheckContext) -> Iterator[Judgement]:
+@check("4.6-14")
+def an_update_never_moves_updated_at_back(
+    updated: PortalLinkUpdate, context: CheckContext
+) -> Iterator[Judgement]:
     """From before the update to its answer to the retrieval afterwards."""
-    forms = context.dialect.representation.timestamp
-    told = [
-        one for role in ("before", "update", "after") if (one := case.exchange(role)) is not None
+    form = context.dialect.representation.timestamp
+    if not form.decided:
+        return
+    answers = [updated.before, updated.update, updated.after]
+    answers_with_time = [
+        (answer, at)
+        for answer in answers
+        if answer is not None
+        and (at := unix_seconds(shown(answer).get("updated_at"), form.value)) is not None
     ]
-    moments = (
-        [unix_seconds(shown(one).get("updated_at"), forms.value) for one in told]
-        if forms.decided
-        else []
-    )
-    known = [at for at in moments if at is not None]
-    if case.facts.get("about") == "updated" and len(known) > 1:
-        message = "An update moves updated_at of a portal link back"
+    times = [at for _, at in answers_with_time]
+    if len(times) > 1:
         yield judged(
-            known == sorted(known),
+            times == sorted(times),
             "4.6-14",
-            message,
+            "An update moves updated_at of a portal link back",
             expected="never back",
-            actual=known,
-            exchanges=told,
+            actual=times,
+            exchanges=[answer for answer, _ in answers_with_time],
         )
 
 

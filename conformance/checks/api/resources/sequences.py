@@ -1,8 +1,7 @@
-"""Sections 1 to 4 over sequences of operations: what a target shows agrees with a model of what was
-done to it.
+"""Sections 1 to 4 over sequences of operations: answers agree with a model of what was done.
 
-The model is built from the exchanges of a case, in their order: what the answers to creations and
-updates showed is what must be shown from then on, until something is done to that resource again.
+The model is built from the exchanges in their order: what the answers to creations and updates
+showed is what must be shown from then on, until something is done to that resource again.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,19 +15,17 @@ from hookproof.conformance.checks.api.resources.portal_link import (
     members,
     settings,
 )
-from hookproof.conformance.checks.api.resources.secret import uids
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.answer import items, pagination, sent, shown
-from hookproof.conformance.observations.case import Case
+from hookproof.conformance.observations.resources.sequence import ModeledOperations
+from hookproof.conformance.observations.resources.shown_secret import secret_uids
 
 
 @dataclass(slots=True)
 class _Endpoint:
-    """What is known of an endpoint: its creation, its last roll, and how many rolls of others came
-    since.
-    """
+    """What is known of an endpoint: its creation, its last roll, and rolls of others since."""
 
     created: Exchange
     last: Exchange
@@ -37,10 +34,10 @@ class _Endpoint:
 
 @dataclass(slots=True)
 class _Link:
-    """What is known of a portal link: the last answer about it, whether that was to an update, and
-    updates of others.
+    """What is known of a portal link: the last answer about it, and updates of others since.
 
-    `owners` are the owners that it had, the present one last.
+    `updated` tells whether that answer was to an update. `owners` are the owners that the portal
+    link had, the present one last.
     """
 
     last: Exchange
@@ -72,12 +69,13 @@ ENDPOINTS: Final = ("2.6-2", "2.6-3", "2.6-4", "4.6-10", "4.6-11")
     *ENDPOINTS,
     "2.6-7",
     "4.4-14",
-    experiments=("sequences", "pairs"),
 )
-def a_sequence_agrees_with_its_model(case: Case, _context: CheckContext) -> Iterator[Judgement]:
+def a_sequence_agrees_with_its_model(
+    operations: ModeledOperations, _context: CheckContext
+) -> Iterator[Judgement]:
     """Whatever was done in between."""
     model = _Model()
-    for exchange in case.exchanges:
+    for exchange in operations.exchanges:
         if shown(exchange) and exchange.operation_id in _READINGS:
             yield from _READINGS[exchange.operation_id](model, exchange)
 
@@ -109,17 +107,14 @@ def _fetched(model: _Model, exchange: Exchange) -> Iterator[Judgement]:
     rolled = known.last is not known.created
     message = "An endpoint is fetched with another configuration than its creation showed"
     yield _same_configuration("4.3-11" if rolled else "4.2-5", message, known, exchange)
-    if rolled or not uids(known.created):
+    if rolled or not secret_uids(known.created):
         return  # an old secret may leave the list when it has expired
-    message = (
-        "An endpoint that was not rolled is fetched with other secrets than its creation showed"
-    )
     yield judged(
-        uids(known.created) == uids(exchange),
+        secret_uids(known.created) == secret_uids(exchange),
         "4.3-14" if known.others_rolled else "4.2-6",
-        message,
-        expected=uids(known.created),
-        actual=uids(exchange),
+        "An endpoint that was not rolled is fetched with other secrets than its creation showed",
+        expected=secret_uids(known.created),
+        actual=secret_uids(exchange),
         exchanges=[known.created, *known.others_rolled[-1:], exchange],
     )
 
@@ -191,9 +186,7 @@ def _same_settings(
 
 
 def _endpoints_of_owner(model: _Model, link: _Link, exchange: Exchange) -> Iterator[Judgement]:
-    """Every endpoint of the sequence with an owner is in the portal links of that owner, and in no
-    others.
-    """
+    """Each endpoint with an owner is in the portal links of that owner, and in no others."""
     owner = shown(exchange).get("owner_id")
     if not owner:
         return
@@ -207,15 +200,11 @@ def _endpoints_of_owner(model: _Model, link: _Link, exchange: Exchange) -> Itera
             requirement = "2.6-4" if endpoint.created.sent_at > link.last.sent_at else requirement
         else:
             requirement = "4.6-11" if of_endpoint in link.owners[:-1] else "2.6-3"
-        message = (
-            "A portal link lacks an endpoint of its owner"
-            if belongs
-            else "A portal link has a foreign endpoint"
-        )
+        problem = "lacks an endpoint of its owner" if belongs else "has a foreign endpoint"
         yield judged(
             (uid in members(exchange)) is belongs,
             requirement,
-            message,
+            f"A portal link {problem}",
             expected=f"{'with' if belongs else 'without'} {uid}",
             actual=members(exchange),
             exchanges=[endpoint.created, link.last, exchange],
@@ -230,11 +219,10 @@ def _listed(model: _Model, exchange: Exchange) -> Iterator[Judgement]:
     pages, model.pages = model.pages, []
     listed = {str(item.get("uid")): item for page in pages for item in items(page)}
     for uid, link in model.links.items():
-        message = "A portal link that can be retrieved is not in the list"
         yield judged(
             uid in listed,
             "4.4-14",
-            message,
+            "A portal link that can be retrieved is not in the list",
             expected=uid,
             actual=sorted(listed),
             exchanges=[link.last, *pages],

@@ -1,11 +1,9 @@
-"""Sections 2 and 4: documented fields have their documented types, and what fields of one kind have
-in common (2.9).
-"""
+"""Sections 2 and 4: documented fields have their documented types and forms (2.9)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from hookproof.conformance.model.check_registry import CheckContext, oracle
+from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, holds, judged, violated
 from hookproof.conformance.observations.answer import Kind, Resource, resources, shown
@@ -28,7 +26,7 @@ OF_OPERATION: Final = {
 SECRETS, IDENTIFIERS, TIMESTAMPS, NO_VALUE = "2.4-1", "2.9-1", "2.9-2", "2.9-3"
 
 
-@oracle(*OF_OPERATION.values(), SECRETS, IDENTIFIERS, TIMESTAMPS)
+@check(*OF_OPERATION.values(), SECRETS, IDENTIFIERS, TIMESTAMPS)
 def documented_fields_have_their_documented_types(
     exchange: Exchange, context: CheckContext
 ) -> Iterator[Judgement]:
@@ -42,13 +40,15 @@ def documented_fields_have_their_documented_types(
             exercised.discard(requirement)
             yield violated(
                 requirement,
-                f"A field of {exchange.operation_id} is not as documented: {_without_positions(problem.pointer)}",
+                f"A field of {exchange.operation_id} is not as documented:"
+                f" {_without_positions(problem.pointer)}",
                 expected="what the contract says of the field",
-                actual=f"{problem.pointer} = {_at(exchange.json, problem.pointer)!r}: {problem.message}",
+                actual=f"{problem.pointer} = {_at(exchange.json, problem.pointer)!r}:"
+                f" {problem.message}",
                 exchanges=[exchange],
             )
     for requirement in sorted(exercised):
-        yield holds(requirement)
+        yield holds(requirement, exchanges=[exchange])
 
 
 def _exercised(exchange: Exchange, context: CheckContext) -> Iterator[str]:
@@ -65,9 +65,7 @@ def _exercised(exchange: Exchange, context: CheckContext) -> Iterator[str]:
 
 
 def _requirement(exchange: Exchange, problem: SchemaProblem) -> str | None:
-    """The most particular requirement that a problem breaks; None where a check of another section
-    looks closer.
-    """
+    """The most particular requirement that a problem breaks; None if another check looks closer."""
     steps = problem.pointer.split("/")[1:]
     value = _at(exchange.json, problem.pointer)
     if (
@@ -101,13 +99,11 @@ def _without_positions(pointer: str) -> str:
     return "/".join("*" if step.isdigit() else step for step in pointer.split("/"))
 
 
-@oracle(NO_VALUE)
+@check(NO_VALUE)
 def a_field_without_value_is_shown_as_the_dialect_says(
     exchange: Exchange, context: CheckContext
 ) -> Iterator[Judgement]:
-    """Every documented field of each resource that is absent or null; an empty one may have been
-    given as such.
-    """
+    """Every documented field that is absent or null; an empty one may have been given as such."""
     allowed = context.dialect.representation.no_value
     if not allowed.decided:
         return
@@ -118,7 +114,8 @@ def a_field_without_value_is_shown_as_the_dialect_says(
                 yield judged(
                     allowed.allows(form),
                     NO_VALUE,
-                    f"A field without value is not shown as the dialect says: {resource.kind}.{name}",
+                    "A field without value is not shown as the dialect says:"
+                    f" {resource.kind}.{name}",
                     expected=" or ".join(allowed.allowed),
                     actual=form.value,
                     exchanges=[exchange],
@@ -131,7 +128,7 @@ def _form_of_no_value(fields: Mapping[str, Any], name: str) -> NoValue | None:
     return NoValue.NULL if fields[name] is None else None
 
 
-@oracle("2.9-12")
+@check("2.9-12")
 def nothing_is_updated_before_it_was_created(
     exchange: Exchange, context: CheckContext
 ) -> Iterator[Judgement]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from hookproof.conformance.model.check_registry import CheckContext, oracle
+from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.answer import Kind, Resource, has_value, resources
@@ -13,12 +13,13 @@ from hookproof.spec.dialect.vocabulary import OnInput
 GIVEN_BY_CLIENTS = "2.9-4"
 
 
-@oracle("2.9-4", "2.9-5", "2.9-6", "2.9-7", "2.9-8")
+@check("2.9-4", "2.9-5", "2.9-6", "2.9-7", "2.9-8")
 def an_enumerated_field_shows_a_word_of_the_dialect(
     exchange: Exchange, context: CheckContext
 ) -> Iterator[Judgement]:
-    """Wherever the field has a value; an auth_type may be what a client gave, unless the dialect
-    refuses such words.
+    """Wherever the field has a value.
+
+    An auth_type may be what a client gave, unless the dialect refuses such words.
     """
     refusing = context.dialect.words.other_words.allowed == (OnInput.REFUSED,)
     for resource in resources(exchange):
@@ -30,7 +31,7 @@ def an_enumerated_field_shows_a_word_of_the_dialect(
                 yield judged(
                     word in listed,
                     requirement,
-                    f"The {field} of a {resource.kind} is no word of the dialect",
+                    f"The {field} of a {resource.kind} is not a word of the dialect",
                     expected=" or ".join(listed),
                     actual=word,
                     exchanges=[exchange],

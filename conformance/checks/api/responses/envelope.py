@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from hookproof.conformance.model.check_registry import CheckContext, oracle
+from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import NOT_JSON, Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
 
@@ -11,25 +11,23 @@ MEMBERS = {"2.1-2": ("message", str), "2.1-3": ("status", bool), "2.1-5": ("data
 JSON_NAMES = {str: "a string", bool: "a boolean", dict: "an object"}
 
 
-@oracle("2.1-1")
+@check("2.1-1")
 def a_success_is_one_json_object(exchange: Exchange, _context: CheckContext) -> Iterator[Judgement]:
-    """The body parses, and it is an object."""
     if exchange.operation_id is not None and exchange.succeeded:
         yield judged(
             isinstance(exchange.json, dict),
             "2.1-1",
-            "The body of a successful response is no JSON object",
+            "The body of a successful response is not a JSON object",
             expected="one JSON object",
-            actual="no JSON" if exchange.json is NOT_JSON else exchange.json,
+            actual="not JSON" if exchange.json is NOT_JSON else exchange.json,
             exchanges=[exchange],
         )
 
 
-@oracle(*MEMBERS)
+@check(*MEMBERS)
 def a_success_has_message_status_and_data(
     exchange: Exchange, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """Each member is there with its type."""
     for requirement, (member, kind) in MEMBERS.items():
         for envelope in _envelopes(exchange):
             yield judged(
@@ -42,7 +40,7 @@ def a_success_has_message_status_and_data(
             )
 
 
-@oracle("2.1-4")
+@check("2.1-4")
 def the_success_flag_of_a_success_is_true(
     exchange: Exchange, _context: CheckContext
 ) -> Iterator[Judgement]:
@@ -50,11 +48,17 @@ def the_success_flag_of_a_success_is_true(
     for envelope in _envelopes(exchange):
         flag = envelope.get("status")
         if isinstance(flag, bool):
-            message = "A successful response is flagged as unsuccessful"
-            yield judged(flag, "2.1-4", message, expected=True, actual=flag, exchanges=[exchange])
+            yield judged(
+                flag,
+                "2.1-4",
+                "A successful response is flagged as unsuccessful",
+                expected=True,
+                actual=flag,
+                exchanges=[exchange],
+            )
 
 
-@oracle("2.1-6")
+@check("2.1-6")
 def a_json_body_is_declared_as_json(
     exchange: Exchange, _context: CheckContext
 ) -> Iterator[Judgement]:

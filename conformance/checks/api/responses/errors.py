@@ -1,6 +1,4 @@
-"""Section 7, and the mistakes of sections 4 and 8 that have a status: what is refused, and what
-refusals look like.
-"""
+"""Sections 4, 7 and 8: which mistakes are refused, and what refusals look like."""
 
 import re
 from collections.abc import Iterator
@@ -69,15 +67,15 @@ def no_request_is_answered_with_a_server_error(
 def a_refusal_shows_nothing_of_the_services_code(
     exchange: Exchange, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """No stack trace and no path of a source file, in a server error neither."""
+    """Neither a stack trace nor a path of a source file, in a server error either."""
     if refused(exchange) or exchange.status in SERVER_ERRORS:
-        found = TRACES.search(exchange.response_body)
+        trace = TRACES.search(exchange.response_body)
         yield judged(
-            found is None,
+            trace is None,
             "7-9",
             "A refusal shows a stack trace or a path of the service's own code",
             expected="a message for people",
-            actual=found[0].decode("latin-1") if found else "",
+            actual=trace[0].decode("latin-1") if trace else "",
             exchanges=[exchange],
         )
 

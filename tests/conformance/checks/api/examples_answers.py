@@ -21,7 +21,8 @@ from hookproof.conformance.checks.api.responses.success import (
     the_answer_is_about_the_resource_in_the_path,
 )
 from hookproof.conformance.model.evidence import Exchange
-from tests.conformance.canned_evidence import case, exchange
+from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
+from tests.conformance.canned_evidence import exchange, observation
 from tests.conformance.checks.api.example import (
     AT,
     LATER,
@@ -97,8 +98,14 @@ OF_OPERATIONS = (
         Example(
             check=a_valid_request_succeeds,
             requirement=requirement,
-            kept=case(exchange(ROLES.get(operation_id, "first"), operation_id, data={})),
-            broken=case(refusal(400, operation_id, role=ROLES.get(operation_id, "first"))),
+            kept=observation(
+                SucceedingRequests,
+                exchange(ROLES.get(operation_id, "first"), operation_id, data={}),
+            ),
+            broken=observation(
+                SucceedingRequests,
+                refusal(400, operation_id, role=ROLES.get(operation_id, "first")),
+            ),
         )
         for operation_id, requirement in SUCCESS.items()
     ),

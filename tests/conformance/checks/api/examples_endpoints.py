@@ -45,8 +45,14 @@ from hookproof.conformance.checks.api.resources.secret_roll import (
     the_secret_sent_is_among_those_in_the_answer,
 )
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.case import Case
-from tests.conformance.canned_evidence import NOW, case, exchange
+from hookproof.conformance.observations.resources.round_trip import (
+    EndpointRoundTrip,
+    EndpointsOfOneOwner,
+    MinimalEndpoints,
+    SecretOfAnotherForm,
+)
+from hookproof.conformance.observations.resources.secret_roll import RollAnswer
+from tests.conformance.canned_evidence import NOW, context, exchange, observation
 from tests.conformance.checks.api.example import (
     AT,
     LATER,
@@ -65,33 +71,46 @@ ONE_HOUR_ON = "2027-01-15T09:00:00.000000Z"  # NOW and an hour
 GIVEN = "a-secret-that-was-given"
 
 
-def shown_with(*exchanges: Exchange, about: str = "fields", fields: tuple[str, ...] = ()) -> Case:
-    """A case of the experiment round_trip."""
-    return case(*exchanges, facts={"about": about, "fields": list(fields)})
+def shown_with(*exchanges: Exchange, fields: tuple[str, ...] = ()) -> EndpointRoundTrip:
+    """An endpoint that was created for these fields, and perhaps fetched."""
+    return observation(EndpointRoundTrip, *exchanges, fields=fields)
 
 
-def with_secrets(role: str, operation_id: str, *secrets: dict[str, Any], **fields: Any) -> Exchange:
+def minimal(*exchanges: Exchange) -> MinimalEndpoints:
+    """Endpoints with the required fields alone, examined as at intake."""
+    return observation(MinimalEndpoints, *exchanges).examined(context().dialect)
+
+
+def with_secrets(
+    role: str, operation_id: str, *secrets: dict[str, Any], request: Any = None, **fields: Any
+) -> Exchange:
     """An endpoint with these secrets in the answer to an operation."""
     return exchange(
-        role, operation_id, data=endpoint(secrets=list(secrets), **fields), path={"endpointID": UID}
+        role,
+        operation_id,
+        data=endpoint(secrets=list(secrets), **fields),
+        request=request,
+        path={"endpointID": UID},
     )
 
 
 def roll(
     *secrets: dict[str, Any], body: dict[str, Any], fetched_secrets: Any = None, **changed: Any
-) -> Case:
-    """A roll that was answered with these secrets, between two fetches; another endpoint stays as
-    it is.
+) -> RollAnswer:
+    """A roll that was answered with these secrets, between two fetches, examined as at intake.
+
+    Another endpoint stays as it is.
     """
     after = list(secrets) if fetched_secrets is None else fetched_secrets
-    return case(
+    return observation(
+        RollAnswer,
         with_secrets("create other", "createEndpoint", secret(OTHER_UID)),
         with_secrets("fetch before", "getEndpoint", secret(OLD, GIVEN)),
-        with_secrets("roll", "expireEndpointSecret", *secrets),
+        with_secrets("roll", "expireEndpointSecret", *secrets, request=body),
         with_secrets("fetch", "getEndpoint", *after, **changed),
         with_secrets("fetch other", "getEndpoint", secret(OTHER_UID)),
-        facts={"about": "rolled", "given": [GIVEN], "other": "o", "rolls": [body]},
-    )
+        given=(GIVEN,),
+    ).examined(context().dialect)
 
 
 EXPIRING = secret(OLD, GIVEN, expires_at=ONE_HOUR_ON)
@@ -132,11 +151,11 @@ OF_ENDPOINT = (
     Example(
         check=several_endpoints_share_one_owner,
         requirement="2.3-4",
-        kept=shown_with(*[created({"owner_id": "o"}, {"owner_id": "o"})] * 2, about="one owner"),
-        broken=shown_with(
+        kept=observation(EndpointsOfOneOwner, *[created({"owner_id": "o"}, {"owner_id": "o"})] * 2),
+        broken=observation(
+            EndpointsOfOneOwner,
             created({"owner_id": "o"}, {"owner_id": "o"}),
             created({"owner_id": None}, {"owner_id": "o"}),
-            about="one owner",
         ),
     ),
     Example(
@@ -237,15 +256,11 @@ OF_SECRET = (
         Example(
             check=a_secret_is_made_when_none_is_given,
             requirement=requirement,
-            kept=shown_with(
+            kept=minimal(
                 created({"secrets": [secret(value="s" * 43)]}),
                 created({"secrets": [secret(value="t" * 43)]}),
-                about="required fields",
             ),
-            broken=shown_with(
-                *[created({"secrets": [secret(value=value)]}) for value in values],
-                about="required fields",
-            ),
+            broken=minimal(*[created({"secrets": [secret(value=value)]}) for value in values]),
         )
         for requirement, values in (
             ("2.3-12", ("", "s" * 43)),
@@ -256,8 +271,8 @@ OF_SECRET = (
     Example(
         check=a_secret_of_another_form_is_taken_or_refused,
         requirement="2.3-15",
-        kept=shown_with(created(), about="another secret form"),
-        broken=shown_with(refusal(role="create"), about="another secret form"),
+        kept=observation(SecretOfAnotherForm, created()),
+        broken=observation(SecretOfAnotherForm, refusal(role="create")),
         dialect="contrary",
     ),
     Example(
@@ -326,12 +341,13 @@ ROLLS = (
         check=a_roll_leaves_the_secrets_of_others_alone,
         requirement="4.3-14",
         kept=ROLLED,
-        broken=case(
+        broken=observation(
+            RollAnswer,
             *ROLLED.exchanges[:-1],
             with_secrets(
                 "fetch other", "getEndpoint", secret(OTHER_UID, expires_at=AT), secret(NEW)
             ),
-            facts=ROLLED.facts,
+            given=ROLLED.given,
         ),
     ),
     Example(
@@ -376,10 +392,10 @@ API_KEY = {"type": "api_key", "api_key": {"header_name": "X-Key", "header_value"
 BASIC = {"type": "basic_auth", "basic_auth": {"username": "user", "password": "password"}}
 
 
-def authenticated(given: dict[str, Any], told: dict[str, Any]) -> Case:
+def authenticated(given: dict[str, Any], shown: dict[str, Any]) -> EndpointRoundTrip:
     """An endpoint created with one authentication and shown with another."""
     return shown_with(
-        created({"authentication": told}, {"authentication": given}), fields=("authentication",)
+        created({"authentication": shown}, {"authentication": given}), fields=("authentication",)
     )
 
 

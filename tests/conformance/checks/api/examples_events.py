@@ -16,8 +16,16 @@ from hookproof.conformance.checks.api.resources.event import (
     the_headers_of_an_event_hold_the_custom_ones,
 )
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.case import Case
-from tests.conformance.canned_evidence import case
+from hookproof.conformance.observations.resources.broadcast_answer import (
+    BroadcastAnswer,
+    BroadcastWithField,
+    BroadcastWithPayload,
+    DifferentEvents,
+    DuplicatesAtOnce,
+    EventDifference,
+    RepeatedKey,
+)
+from tests.conformance.canned_evidence import observation
 from tests.conformance.checks.api.example import OTHER_UID, UID, Example, endpoint, event, refusal
 
 KEYED = {"event_type": "order.paid", "data": {"n": 1}, "idempotency_key": "key"}
@@ -25,9 +33,24 @@ HEADED = {"data": {"n": 1}, "custom_headers": {"X-Shop": "example"}}
 FIRST = event(KEYED, "first", idempotency_key="key")
 
 
-def about(what: str, *exchanges: Exchange) -> Case:
-    """A case of the experiments on broadcasts."""
-    return case(*exchanges, facts={"about": what})
+def with_field(field: str, answer: Exchange) -> BroadcastWithField:
+    """A broadcast with a field besides the required ones."""
+    return observation(BroadcastWithField, answer, field=field)
+
+
+def with_payload(answer: Exchange) -> BroadcastAnswer:
+    """A broadcast with data of some kind."""
+    return observation(BroadcastWithPayload, answer)
+
+
+def duplicate(*exchanges: Exchange) -> RepeatedKey:
+    """A broadcast and a second one with its key."""
+    return observation(RepeatedKey, *exchanges)
+
+
+def different(difference: EventDifference, *exchanges: Exchange) -> DifferentEvents:
+    """Broadcasts that are not duplicates of each other."""
+    return observation(DifferentEvents, *exchanges, difference=difference)
 
 
 def again(status: int = 201, **fields: object) -> Exchange:
@@ -40,13 +63,13 @@ def _with_status(answer: Exchange, status: int) -> Exchange:
     return Exchange.from_json({**answer.to_json(), "status": status})
 
 
-def at_once(*flags: bool) -> Case:
+def at_once(*flags: bool) -> DuplicatesAtOnce:
     """Broadcasts with one key at once, flagged like this."""
-    told = [
+    answers = [
         event(KEYED, "at once", uid=f"{UID}{n}", is_duplicate_event=flag)
         for n, flag in enumerate(flags)
     ]
-    return about("same key at once", *told)
+    return observation(DuplicatesAtOnce, *answers)
 
 
 EXAMPLES = (
@@ -84,14 +107,14 @@ EXAMPLES = (
     Example(
         check=the_bytes_of_an_event_are_the_data_sent,
         requirement="2.8-4",
-        kept=about("payload", event(data=list(b'{ "n": 1 }'))),
-        broken=about("payload", event(data=list(b'{"n":2}'))),
+        kept=with_payload(event(data=list(b'{ "n": 1 }'))),
+        broken=with_payload(event(data=list(b'{"n":2}'))),
     ),
     Example(
         check=the_headers_of_an_event_hold_the_custom_ones,
         requirement="2.8-5",
-        kept=about("custom_headers", event(HEADED, headers={"x-shop": ["example"]})),
-        broken=about("custom_headers", event(HEADED, headers={"X-Shop": "other"})),
+        kept=with_field("custom_headers", event(HEADED, headers={"x-shop": ["example"]})),
+        broken=with_field("custom_headers", event(HEADED, headers={"X-Shop": "other"})),
     ),
     Example(
         check=an_event_has_the_records_of_its_endpoints,
@@ -102,26 +125,26 @@ EXAMPLES = (
     Example(
         check=a_broadcast_is_taken_with_every_field,
         requirement="4.8-4",
-        kept=about("event_type", event()),
-        broken=about("event_type", event(event_type="order")),
+        kept=with_field("event_type", event()),
+        broken=with_field("event_type", event(event_type="order")),
     ),
     Example(
         check=a_broadcast_is_taken_with_every_field,
         requirement="4.8-5",
-        kept=about("idempotency_key", event(KEYED, idempotency_key="key")),
-        broken=about("idempotency_key", event(KEYED)),
+        kept=with_field("idempotency_key", event(KEYED, idempotency_key="key")),
+        broken=with_field("idempotency_key", event(KEYED)),
     ),
     Example(
         check=a_broadcast_is_taken_with_every_field,
         requirement="4.8-6",
-        kept=about("acknowledged_at", event()),
-        broken=about("acknowledged_at", refusal(400, "createBroadcastEvent", role="create")),
+        kept=with_field("acknowledged_at", event()),
+        broken=with_field("acknowledged_at", refusal(400, "createBroadcastEvent", role="create")),
     ),
     Example(
         check=a_broadcast_is_taken_with_every_field,
         requirement="4.8-7",
-        kept=about("payload", event()),
-        broken=about("payload", refusal(400, "createBroadcastEvent", role="create")),
+        kept=with_payload(event()),
+        broken=with_payload(refusal(400, "createBroadcastEvent", role="create")),
     ),
     Example(
         check=an_event_without_a_key_is_no_duplicate,
@@ -132,40 +155,38 @@ EXAMPLES = (
     Example(
         check=the_first_event_with_a_key_is_no_duplicate,
         requirement="2.8-9",
-        kept=about("same key again", FIRST),
-        broken=about("same key again", event(KEYED, "first", is_duplicate_event=True)),
+        kept=duplicate(FIRST),
+        broken=duplicate(event(KEYED, "first", is_duplicate_event=True)),
     ),
     Example(
         check=different_events_are_no_duplicates_of_each_other,
         requirement="2.8-2",
-        kept=about("no key", event(), event(uid=OTHER_UID)),
-        broken=about("no key", event(), event()),
+        kept=different(EventDifference.NO_KEY, event(), event(uid=OTHER_UID)),
+        broken=different(EventDifference.NO_KEY, event(), event()),
     ),
     *(
         Example(
             check=different_events_are_no_duplicates_of_each_other,
             requirement=requirement,
-            kept=about(what, FIRST, again(uid=OTHER_UID)),
-            broken=about(what, FIRST, again(uid=OTHER_UID, is_duplicate_event=True)),
+            kept=different(difference, FIRST, again(uid=OTHER_UID)),
+            broken=different(difference, FIRST, again(uid=OTHER_UID, is_duplicate_event=True)),
         )
-        for requirement, what in (
-            ("4.8-10", "other key"),
-            ("4.8-12", "same key in another project"),
+        for requirement, difference in (
+            ("4.8-10", EventDifference.KEY),
+            ("4.8-12", EventDifference.PROJECT),
         )
     ),
     Example(
         check=a_duplicate_is_answered_as_the_dialect_says,
         requirement="4.8-8",
-        kept=about("same key again", FIRST, again(uid=OTHER_UID, is_duplicate_event=True)),
-        broken=about("same key again", FIRST, again(uid=OTHER_UID)),
+        kept=duplicate(FIRST, again(uid=OTHER_UID, is_duplicate_event=True)),
+        broken=duplicate(FIRST, again(uid=OTHER_UID)),
     ),
     Example(
         check=a_duplicate_is_answered_as_the_dialect_says,
         requirement="4.8-8",
-        kept=about("same key, other data", FIRST, again(200)),
-        broken=about(
-            "same key, other data", FIRST, again(200, uid=OTHER_UID, is_duplicate_event=True)
-        ),
+        kept=duplicate(FIRST, again(200)),
+        broken=duplicate(FIRST, again(200, uid=OTHER_UID, is_duplicate_event=True)),
         dialect="contrary",
     ),
     Example(

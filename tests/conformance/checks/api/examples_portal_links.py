@@ -17,8 +17,13 @@ from hookproof.conformance.checks.api.resources.portal_link import (
     listed_resources_have_a_uid_of_their_own,
 )
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.case import Case
-from tests.conformance.canned_evidence import case, exchange
+from hookproof.conformance.observations.resources.portal_link import (
+    ListedPortalLinks,
+    PortalLinkOfOwner,
+    PortalLinkUpdate,
+    UpdateAmongPortalLinks,
+)
+from tests.conformance.canned_evidence import exchange, observation
 from tests.conformance.checks.api.example import (
     AT,
     LATER,
@@ -40,9 +45,26 @@ VALUES = {
 }
 
 
-def updated(field: str, update: Exchange, after: Exchange) -> Case:
+def updated(field: str, update: Exchange, after: Exchange) -> PortalLinkUpdate:
     """The update of a field and the retrieval after it."""
-    return case(update, after, facts={"about": "updated", "field": field})
+    return observation(PortalLinkUpdate, update, after, field=field)
+
+
+def listed(*links: dict[str, Any]) -> ListedPortalLinks:
+    """A list of these portal links, and the retrieval of one."""
+    inventory = page("listPortalLinks", list(links), "inventory")
+    return observation(ListedPortalLinks, inventory, retrieved())
+
+
+def among_others(before: dict[str, Any], after: dict[str, Any]) -> UpdateAmongPortalLinks:
+    """A portal link in the list before and after the update of another one."""
+    return observation(
+        UpdateAmongPortalLinks,
+        page("listPortalLinks", [link(uid=OTHER_UID), before], "inventory"),
+        update({"name": "New"}, uid=OTHER_UID, name="New"),
+        page("listPortalLinks", [link(uid=OTHER_UID, name="New"), after], "inventory"),
+        uid=OTHER_UID,
+    )
 
 
 def update(request: dict[str, Any], **fields: Any) -> Exchange:
@@ -57,18 +79,15 @@ def with_endpoints(role: str, *uids: str) -> Exchange:
     )
 
 
-def of_owner(retrieve: Exchange, later: Exchange, changed: Exchange) -> Case:
-    """The endpoints s1 and later s2 of one owner, o1 of another, and what the portal link showed
-    three times.
-    """
+def of_owner(retrieve: Exchange, later: Exchange, changed: Exchange) -> PortalLinkOfOwner:
+    """Endpoints s1 and later s2 of one owner, o1 of another, and three looks at the portal link."""
 
     def creation(role: str, uid: str) -> Exchange:
         return exchange(role, "createEndpoint", data=endpoint(uid=uid))
 
-    told = (creation("same owner", "s1"), creation("other owner", "o1"), retrieve)
-    return case(
-        *told, creation("same owner later", "s2"), later, changed, facts={"about": "endpoints"}
-    )
+    first = (creation("same owner", "s1"), creation("other owner", "o1"), retrieve)
+    added = (creation("same owner later", "s2"), later)
+    return observation(PortalLinkOfOwner, *first, *added, changed)
 
 
 GOOD = {
@@ -120,10 +139,13 @@ EXAMPLES = (
     Example(
         check=an_endpoint_in_a_portal_link_is_shown_as_fetched,
         requirement="2.6-6",
-        kept=case(
-            with_endpoints("retrieve", UID), exchange("fetch", "getEndpoint", data=endpoint())
+        kept=observation(
+            PortalLinkOfOwner,
+            with_endpoints("retrieve", UID),
+            exchange("fetch", "getEndpoint", data=endpoint()),
         ),
-        broken=case(
+        broken=observation(
+            PortalLinkOfOwner,
             with_endpoints("retrieve", UID),
             exchange("fetch", "getEndpoint", data=endpoint(name="Other")),
         ),
@@ -131,24 +153,14 @@ EXAMPLES = (
     Example(
         check=a_portal_link_is_listed_as_it_is_retrieved,
         requirement="2.6-7",
-        kept=case(
-            page("listPortalLinks", [link()], "inventory"), retrieved(), facts={"about": "listed"}
-        ),
-        broken=case(
-            page("listPortalLinks", [link(name="Old")], "inventory"),
-            retrieved(),
-            facts={"about": "listed"},
-        ),
+        kept=listed(link()),
+        broken=listed(link(name="Old")),
     ),
     Example(
         check=a_portal_link_is_listed_as_it_is_retrieved,
         requirement="4.4-14",
-        kept=case(
-            page("listPortalLinks", [link()], "inventory"), retrieved(), facts={"about": "listed"}
-        ),
-        broken=case(
-            page("listPortalLinks", [], "inventory"), retrieved(), facts={"about": "listed"}
-        ),
+        kept=listed(link()),
+        broken=listed(),
     ),
     *(
         Example(
@@ -177,10 +189,8 @@ EXAMPLES = (
     Example(
         check=an_update_leaves_other_portal_links_alone,
         requirement="4.6-12",
-        kept=case(facts={"about": "bystanders", "before": [link()], "after": [link()]}),
-        broken=case(
-            facts={"about": "bystanders", "before": [link()], "after": [link(name="Changed")]}
-        ),
+        kept=among_others(link(), link()),
+        broken=among_others(link(), link(name="Changed")),
     ),
     Example(
         check=an_update_never_moves_updated_at_back,

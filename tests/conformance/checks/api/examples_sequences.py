@@ -6,8 +6,8 @@ from typing import Any
 
 from hookproof.conformance.checks.api.resources.sequences import a_sequence_agrees_with_its_model
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.case import Case
-from tests.conformance.canned_evidence import NOW, case, exchange
+from hookproof.conformance.observations.resources.sequence import OperationSequence
+from tests.conformance.canned_evidence import NOW, exchange, observation
 from tests.conformance.checks.api.example import (
     OTHER_UID,
     UID,
@@ -52,7 +52,11 @@ def retrieved(uid: str = UID, *members: str, **fields: Any) -> Exchange:
     return exchange("retrieve", "getPortalLink", data=link(uid=uid, **inside, **fields))
 
 
-def both(requirement: str, kept: Case, broken: Case) -> Example:
+def sequence(*exchanges: Exchange) -> OperationSequence:
+    return observation(OperationSequence, *exchanges, steps=())
+
+
+def both(requirement: str, kept: OperationSequence, broken: OperationSequence) -> Example:
     return Example(
         check=a_sequence_agrees_with_its_model, requirement=requirement, kept=kept, broken=broken
     )
@@ -66,7 +70,7 @@ def updates() -> tuple[Example, ...]:
     }
     values["4.6-8"] = ("auth_type", "static_token")
     return tuple(
-        both(requirement, case(updated(**{name: value})), case(ignored(**{name: value})))
+        both(requirement, sequence(updated(**{name: value})), sequence(ignored(**{name: value})))
         for requirement, (name, value) in values.items()
     )
 
@@ -74,47 +78,49 @@ def updates() -> tuple[Example, ...]:
 MINE, THEIRS = created(owner_id="owner-1"), created(OTHER_UID, owner_id="owner-2")
 
 EXAMPLES = (
-    both("4.2-5", case(created(), fetched()), case(created(), fetched(name="Another"))),
-    both("4.2-6", case(created(), fetched()), case(created(), fetched(secrets=SECRETS))),
+    both("4.2-5", sequence(created(), fetched()), sequence(created(), fetched(name="Another"))),
+    both("4.2-6", sequence(created(), fetched()), sequence(created(), fetched(secrets=SECRETS))),
     both(
         "4.3-11",
-        case(created(), rolled(secrets=SECRETS), fetched(secrets=SECRETS)),
-        case(created(), rolled(), fetched(http_timeout=1)),
+        sequence(created(), rolled(secrets=SECRETS), fetched(secrets=SECRETS)),
+        sequence(created(), rolled(), fetched(http_timeout=1)),
     ),
     both(
         "4.3-14",
-        case(created(), created(OTHER_UID), rolled(OTHER_UID), fetched()),
-        case(created(), created(OTHER_UID), rolled(OTHER_UID), fetched(secrets=SECRETS)),
+        sequence(created(), created(OTHER_UID), rolled(OTHER_UID), fetched()),
+        sequence(created(), created(OTHER_UID), rolled(OTHER_UID), fetched(secrets=SECRETS)),
     ),
     *updates(),
     both(
         "4.6-9",
-        case(updated(name="New"), retrieved(name="New")),
-        case(updated(name="New"), retrieved(name="Old")),
+        sequence(updated(name="New"), retrieved(name="New")),
+        sequence(updated(name="New"), retrieved(name="Old")),
     ),
     both(
         "4.6-12",
-        case(retrieved(), updated(OTHER_LINK, name="New"), retrieved()),
-        case(retrieved(), updated(OTHER_LINK, name="New"), retrieved(name="New")),
+        sequence(retrieved(), updated(OTHER_LINK, name="New"), retrieved()),
+        sequence(retrieved(), updated(OTHER_LINK, name="New"), retrieved(name="New")),
     ),
-    both("2.6-2", case(MINE, retrieved(UID, UID)), case(MINE, retrieved())),
-    both("2.6-3", case(THEIRS, retrieved()), case(THEIRS, retrieved(UID, OTHER_UID))),
+    both("2.6-2", sequence(MINE, retrieved(UID, UID)), sequence(MINE, retrieved())),
+    both("2.6-3", sequence(THEIRS, retrieved()), sequence(THEIRS, retrieved(UID, OTHER_UID))),
     both(
         "2.6-4",
-        case(retrieved(), created(owner_id="owner-1", at=9), retrieved(UID, UID)),
-        case(retrieved(), created(owner_id="owner-1", at=9), retrieved()),
+        sequence(retrieved(), created(owner_id="owner-1", at=9), retrieved(UID, UID)),
+        sequence(retrieved(), created(owner_id="owner-1", at=9), retrieved()),
     ),
     both(
         "4.6-10",
-        case(
+        sequence(
             THEIRS, updated(owner_id="owner-2", at=1), retrieved(UID, OTHER_UID, owner_id="owner-2")
         ),
-        case(THEIRS, updated(owner_id="owner-2", at=1), retrieved(UID, owner_id="owner-2")),
+        sequence(THEIRS, updated(owner_id="owner-2", at=1), retrieved(UID, owner_id="owner-2")),
     ),
     both(
         "4.6-11",
-        case(MINE, retrieved(UID, UID), updated(owner_id="o", at=1), retrieved(UID, owner_id="o")),
-        case(
+        sequence(
+            MINE, retrieved(UID, UID), updated(owner_id="o", at=1), retrieved(UID, owner_id="o")
+        ),
+        sequence(
             MINE,
             retrieved(UID, UID),
             updated(owner_id="o", at=1),
@@ -123,23 +129,23 @@ EXAMPLES = (
     ),
     both(
         "2.6-7",
-        case(updated(name="New"), page("listPortalLinks", [link(name="New")])),
-        case(updated(name="New"), page("listPortalLinks", [link(name="Old")])),
+        sequence(updated(name="New"), page("listPortalLinks", [link(name="New")])),
+        sequence(updated(name="New"), page("listPortalLinks", [link(name="Old")])),
     ),
     both(
         "4.4-14",
-        case(retrieved(), page("listPortalLinks", [link()])),
-        case(retrieved(), page("listPortalLinks", [link(uid=OTHER_LINK)])),
+        sequence(retrieved(), page("listPortalLinks", [link()])),
+        sequence(retrieved(), page("listPortalLinks", [link(uid=OTHER_LINK)])),
     ),
     # A list is judged when its last page was seen, and what lies on the first one is not missing.
     both(
         "4.4-14",
-        case(
+        sequence(
             retrieved(),
             page("listPortalLinks", [link()], has_next_page=True),
             page("listPortalLinks", [link(uid=OTHER_LINK)]),
         ),
-        case(
+        sequence(
             retrieved(),
             page("listPortalLinks", [], has_next_page=True),
             page("listPortalLinks", []),

@@ -12,13 +12,14 @@ from hookproof.conformance.checks.api.resources.secret_roll import (
     a_roll_leaves_the_secrets_of_others_alone,
     the_new_secret_does_not_expire,
 )
+from hookproof.conformance.model.evidence import Observation
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.case import Case
 from hookproof.conformance.observations.lists.parameters import (
     DefaultPageSize,
     PageSizeAboveMaximum,
 )
-from tests.conformance.canned_evidence import case, exchange, verdicts
+from hookproof.conformance.observations.resources.secret_roll import RollAnswer
+from tests.conformance.canned_evidence import exchange, observation, verdicts
 from tests.conformance.checks.api.example import Judge
 from tests.conformance.checks.api.examples_endpoints import (
     BODY,
@@ -30,23 +31,23 @@ from tests.conformance.checks.api.examples_endpoints import (
 from tests.conformance.checks.api.examples_envelope_and_lists import LINKS, list_request
 
 
-def roll_after(*read: str) -> Case:
+def roll_after(*read: str) -> RollAnswer:
     """A roll that keeps its word, after the secrets were fetched or, with nothing read, could not
     be.
     """
     before = [with_secrets("fetch before", "getEndpoint", secret(uid, "given")) for uid in read]
-    after = with_secrets("roll", "expireEndpointSecret", EXPIRING, secret(NEW, "new-secret"))
-    return case(
-        *before, after, facts={"about": "rolled", "given": ["given"], "other": "o", "rolls": [BODY]}
-    )
+    shown = (EXPIRING, secret(NEW, "new-secret"))
+    after = with_secrets("roll", "expireEndpointSecret", *shown, request=BODY)
+    return observation(RollAnswer, *before, after, given=("given",))
 
 
-def another_endpoint() -> Case:
+def another_endpoint() -> RollAnswer:
     """One that was created in an answer without secrets, and fetched with one."""
-    return case(
+    return observation(
+        RollAnswer,
         with_secrets("create other", "createEndpoint"),
         with_secrets("fetch other", "getEndpoint", secret(NEW)),
-        facts={"about": "rolled", "given": [], "other": "o", "rolls": []},
+        given=(),
     )
 
 
@@ -69,7 +70,7 @@ def another_endpoint() -> Case:
         ),
     ],
 )
-def test_nobody_is_convicted(check: Judge, evidence: Case, dialect: str) -> None:
+def test_nobody_is_convicted(check: Judge, evidence: Observation, dialect: str) -> None:
     assert Verdict.FAIL not in verdicts(check, evidence, dialect).values()
 
 

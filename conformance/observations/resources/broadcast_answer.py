@@ -1,0 +1,75 @@
+"""The events that broadcasts are answered with, duplicates among them (sections 2.8, 4.8 and 6)."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from hookproof.conformance.model.evidence import Exchange, Observation
+from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyedBroadcasts(Observation):
+    """Broadcasts; an idempotency_key is new in the first broadcast that carries it."""
+
+    @property
+    def first_broadcasts(self) -> tuple[Exchange, ...]:
+        """The broadcasts that do not repeat a key."""
+        return tuple(
+            exchange
+            for exchange in (*self.all_exchanges("first"), *self.all_exchanges("create"))
+            if exchange.operation_id == "createBroadcastEvent"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BroadcastAnswer(KeyedBroadcasts, SucceedingRequests):
+    """One broadcast."""
+
+    @property
+    def created(self) -> Exchange | None:
+        return self.exchange("create")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BroadcastWithField(BroadcastAnswer):
+    """One broadcast with a field besides the required ones."""
+
+    field: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BroadcastWithPayload(BroadcastAnswer):
+    """One broadcast with an object of any kind as its data."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepeatedKey(KeyedBroadcasts, SucceedingRequests):
+    """A broadcast, and a second one with its idempotency_key."""
+
+    @property
+    def first(self) -> Exchange | None:
+        return self.exchange("first")
+
+    @property
+    def again(self) -> Exchange | None:
+        return self.exchange("again")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DuplicatesAtOnce(Observation):
+    """Broadcasts with one idempotency_key that were sent at the same time."""
+
+
+class EventDifference(StrEnum):
+    """What makes broadcasts different events."""
+
+    KEY = "other key"
+    PROJECT = "same key in another project"
+    NO_KEY = "no key"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DifferentEvents(KeyedBroadcasts, SucceedingRequests):
+    """Broadcasts that are not duplicates of each other, for this reason."""
+
+    difference: EventDifference

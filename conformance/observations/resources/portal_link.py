@@ -1,0 +1,122 @@
+"""Portal links: listed, retrieved and updated, and the endpoints in them (2.6, 4.4 to 4.6)."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.observations.answer import items
+from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortalLinkObservation(SucceedingRequests):
+    """Requests about portal links that nobody else changes meanwhile."""
+
+    @property
+    def pages(self) -> tuple[Exchange, ...]:
+        """The pages of walks through the list."""
+        return tuple(
+            exchange
+            for exchange in self.all_exchanges("inventory")
+            if exchange.operation_id == "listPortalLinks"
+        )
+
+    @property
+    def update(self) -> Exchange | None:
+        return self.exchange("update")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedPortalLinks(PortalLinkObservation):
+    """The list of portal links, and some of them retrieved one by one."""
+
+    @property
+    def retrieved(self) -> tuple[Exchange, ...]:
+        return self.all_exchanges("retrieve")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortalLinkUpdate(PortalLinkObservation):
+    """The update of one field of a portal link, which is retrieved before and after it."""
+
+    field: str
+
+    @property
+    def before(self) -> Exchange | None:
+        return self.exchange("before")
+
+    @property
+    def after(self) -> Exchange | None:
+        return self.exchange("after")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateAmongPortalLinks(PortalLinkObservation):
+    """The update of the portal link `uid`, between two walks through the whole list."""
+
+    uid: str
+
+    @property
+    def others_before(self) -> Mapping[str, Mapping[str, Any]]:
+        """The other portal links in the walk before the update, by their uid."""
+        return self._others(self.exchanges[: self._place_of_update])
+
+    @property
+    def others_after(self) -> Mapping[str, Mapping[str, Any]]:
+        """The other portal links in the walk after the update, by their uid."""
+        return self._others(self.exchanges[self._place_of_update :])
+
+    @property
+    def _place_of_update(self) -> int:
+        update = self.update
+        return len(self.exchanges) if update is None else self.exchanges.index(update)
+
+    def _others(self, exchanges: Iterable[Exchange]) -> Mapping[str, Mapping[str, Any]]:
+        links = [link for page in exchanges if page in self.pages for link in items(page)]
+        by_uid = {str(link["uid"]): link for link in links if "uid" in link}
+        return {uid: link for uid, link in by_uid.items() if uid != self.uid}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortalLinkOfOwner(PortalLinkObservation):
+    """A portal link that is given an owner, the endpoints of that owner, and those of another.
+
+    Endpoints of both owners are created before the portal link is retrieved; a further one of its
+    owner comes later; at last the portal link passes to the other owner.
+    """
+
+    @property
+    def of_owner(self) -> tuple[Exchange, ...]:
+        """The creations of the owner's first endpoints."""
+        return self.all_exchanges("same owner")
+
+    @property
+    def of_owner_later(self) -> tuple[Exchange, ...]:
+        """The creation of the owner's endpoint that came later."""
+        return self.all_exchanges("same owner later")
+
+    @property
+    def of_other_owner(self) -> tuple[Exchange, ...]:
+        """The creation of the other owner's endpoint."""
+        return self.all_exchanges("other owner")
+
+    @property
+    def fetched(self) -> Exchange | None:
+        """One of the owner's first endpoints, fetched."""
+        return self.exchange("fetch")
+
+    @property
+    def retrieved(self) -> Exchange | None:
+        """The portal link after the first endpoints."""
+        return self.exchange("retrieve")
+
+    @property
+    def retrieved_later(self) -> Exchange | None:
+        """The portal link after the owner's later endpoint."""
+        return self.exchange("retrieve later")
+
+    @property
+    def with_other_owner(self) -> Exchange | None:
+        """The portal link when it belongs to the other owner."""
+        return self.exchange("retrieve changed")

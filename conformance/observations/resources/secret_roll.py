@@ -1,0 +1,54 @@
+"""What the roll of a secret shows in its answer, and later when the endpoint is fetched (4.3)."""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.observations.answer import shown
+from hookproof.conformance.observations.resources.round_trip import EndpointCreation
+from hookproof.conformance.observations.resources.shown_secret import ShownSecret, shown_secrets
+from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
+from hookproof.spec.dialect.model import Dialect
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RollAnswer(EndpointCreation, SucceedingRequests):
+    """Rolls of one endpoint, fetched before and after them, while another endpoint stays as it is.
+
+    `given` holds the secrets that the requests brought, oldest first, and `shown_secrets` those in
+    the answers to the rolls.
+    """
+
+    given: tuple[str, ...]
+    shown_secrets: tuple[ShownSecret, ...] = ()
+
+    def examined(self, dialect: Dialect) -> Self:
+        """The observation with the form of each secret."""
+        rules = dialect.signatures.secret
+        return replace(self, shown_secrets=shown_secrets(self.rolls, rules))
+
+    @property
+    def rolls(self) -> tuple[Exchange, ...]:
+        return self.all_exchanges("roll")
+
+    @property
+    def successful_rolls(self) -> tuple[Exchange, ...]:
+        """The rolls that were answered with an endpoint."""
+        return tuple(roll for roll in self.rolls if shown(roll))
+
+    @property
+    def before(self) -> Exchange | None:
+        return self.exchange("fetch before")
+
+    @property
+    def after(self) -> Exchange | None:
+        return self.exchange("fetch")
+
+    @property
+    def other_created(self) -> Exchange | None:
+        return self.exchange("create other")
+
+    @property
+    def other_after(self) -> Exchange | None:
+        """The other endpoint after the rolls."""
+        return self.exchange("fetch other")

@@ -1,0 +1,101 @@
+"""The signing secrets that answers show, and whether a service of the dialect can have made them.
+
+Sections 2.3 and 2.4. The form of a secret is looked at while it is in clear; masked evidence tells
+only which secrets are equal.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.observations.answer import shown
+from hookproof.spec.dialect.model import Secrets
+from hookproof.spec.dialect.vocabulary import SecretForm
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownSecret:
+    """A secret in clear, in an answer.
+
+    `is_generated` tells whether it has the prefix, the form and the length of the secrets that a
+    service of the dialect makes; `length` counts its characters.
+    """
+
+    secret: str
+    has_prefix: bool
+    is_generated: bool
+    length: int
+
+
+def shown_secrets(exchanges: Iterable[Exchange], rules: Secrets) -> tuple[ShownSecret, ...]:
+    """The different secrets that these answers show, in order."""
+    values = dict.fromkeys(value for exchange in exchanges for value in secret_values(exchange))
+    return tuple(
+        ShownSecret(
+            secret=value,
+            has_prefix=value.startswith(rules.prefix),
+            is_generated=is_generated(value, rules),
+            length=len(value),
+        )
+        for value in values
+    )
+
+
+def is_generated(value: str, rules: Secrets) -> bool:
+    """Whether a service of this dialect can have made the secret.
+
+    As text it needs a character for each byte.
+    """
+    if not value.startswith(rules.prefix):
+        return False
+    rest = value.removeprefix(rules.prefix)
+    if rules.form is SecretForm.TEXT:
+        return len(rest) >= rules.generated_bytes
+    try:
+        return len(base64.b64decode(rest, validate=True)) == rules.generated_bytes
+    except binascii.Error:
+        return False
+
+
+def secret_values(exchange: Exchange) -> list[str]:
+    """The values of an endpoint's secrets, in order, as far as they are shown as texts."""
+    return _texts(exchange, "value")
+
+
+def secret_uids(exchange: Exchange) -> list[str]:
+    """The identifiers of an endpoint's secrets, in order."""
+    return _texts(exchange, "uid")
+
+
+def shows_credential(exchange: Exchange, credential: str) -> bool:
+    """Whether a text in the answer is the credential or contains it.
+
+    The names of masked credentials end with a number: `secret#12` does not contain `secret#1`.
+    """
+    mention = re.compile(re.escape(credential) + r"(?![0-9])")
+    return any(mention.search(text) for text in _texts_within(exchange.json))
+
+
+def _texts_within(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for member in value.values():
+            yield from _texts_within(member)
+    elif isinstance(value, list):
+        for member in value:
+            yield from _texts_within(member)
+    elif isinstance(value, str):
+        yield value
+
+
+def _texts(exchange: Exchange, member: str) -> list[str]:
+    secrets: Any = shown(exchange).get("secrets")
+    values = (
+        [secret.get(member) for secret in secrets if isinstance(secret, dict)]
+        if isinstance(secrets, list)
+        else []
+    )
+    return [value for value in values if isinstance(value, str) and value]

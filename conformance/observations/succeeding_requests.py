@@ -1,0 +1,40 @@
+"""Requests that a target has to accept: valid under the dialect, for resources that exist."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from hookproof.conformance.model.evidence import Exchange, Observation
+
+# The roles of such requests; they carry the key of their own project.
+ROLES_TO_SUCCEED: Final = frozenset(
+    {
+        "create",
+        "fetch",
+        "roll",
+        "page",
+        "inventory",
+        "retrieve",
+        "retrieve later",
+        "retrieve changed",
+        "before",
+        "after",
+        "update",
+        "change owner",
+        "first",
+        "again",
+        "same owner",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SucceedingRequests(Observation):
+    """An observation whose requests are to succeed."""
+
+    @property
+    def requests_to_succeed(self) -> tuple[Exchange, ...]:
+        return tuple(
+            exchange
+            for exchange in self.exchanges
+            if exchange.operation_id is not None and exchange.role in ROLES_TO_SUCCEED
+        )

@@ -1,0 +1,107 @@
+"""The form of a shown secret is looked at in clear, and judged when the secret is masked."""
+
+from dataclasses import replace
+
+import pytest
+
+from hookproof.conformance.checks.api.resources.secret import a_secret_is_made_when_none_is_given
+from hookproof.conformance.checks.api.resources.secret_roll import (
+    a_roll_without_a_secret_brings_in_one,
+)
+from hookproof.conformance.model.evidence import NotExaminedError, Observation
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.resources.round_trip import MinimalEndpoints
+from hookproof.conformance.observations.resources.secret_roll import RollAnswer
+from hookproof.conformance.observations.resources.shown_secret import (
+    is_generated,
+    secret_values,
+    shows_credential,
+)
+from hookproof.conformance.results.evidence_records import evidence_json, evidence_of
+from hookproof.conformance.results.redaction import Mask
+from hookproof.conformance.run.intake import Intake
+from tests.conformance.canned_evidence import context, exchange, observation, verdicts
+from tests.conformance.checks.api.example import Judge, created, endpoint, secret
+
+GENERATED, SHORT = "generated-secret-0123456789-0123456789-0123456789", "short-1"
+
+
+def masked(evidence: Observation) -> Observation:
+    dialect = context().dialect
+    taken = Intake(Mask((), dialect), dialect).take(evidence)
+    assert isinstance(taken, Observation)
+    return taken
+
+
+def minimal(value: str) -> MinimalEndpoints:
+    return observation(MinimalEndpoints, created({"secrets": [secret(value=value)]}))
+
+
+def rolled(value: str) -> RollAnswer:
+    shown = endpoint(secrets=[secret(value=value)])
+    return observation(
+        RollAnswer,
+        exchange("roll", "expireEndpointSecret", data=shown, request={"expiration": 1}),
+        given=(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("check", "evidence", "requirement", "verdict"),
+    [
+        (a_secret_is_made_when_none_is_given, minimal(GENERATED), "2.3-13", Verdict.PASS),
+        (a_secret_is_made_when_none_is_given, minimal(SHORT), "2.3-13", Verdict.FAIL),
+        (a_roll_without_a_secret_brings_in_one, rolled(GENERATED), "4.3-19", Verdict.PASS),
+        (a_roll_without_a_secret_brings_in_one, rolled(SHORT), "4.3-19", Verdict.FAIL),
+    ],
+)
+def test_the_form_of_a_secret_is_judged_after_it_was_masked(
+    check: Judge, evidence: Observation, requirement: str, verdict: Verdict
+) -> None:
+    taken = masked(evidence)
+    written = str(evidence_json(taken))
+    assert GENERATED not in written
+    assert SHORT not in written
+    assert "secret#1" in written
+    assert verdicts(check, taken)[requirement] is verdict
+    assert evidence_of(evidence_json(taken)) == taken
+
+
+@pytest.mark.parametrize(
+    ("check", "evidence"),
+    [
+        (a_secret_is_made_when_none_is_given, minimal(GENERATED)),
+        (a_roll_without_a_secret_brings_in_one, rolled(GENERATED)),
+    ],
+)
+def test_the_form_of_a_secret_is_not_judged_by_other_rules_than_it_was_examined_by(
+    check: Judge, evidence: Observation
+) -> None:
+    other = replace(context("standard-webhooks"), examined_by=context().dialect)
+    with pytest.raises(NotExaminedError):
+        list(check(masked(evidence), other))
+
+
+def test_a_secret_has_the_prefix_the_form_and_the_length_of_its_dialect() -> None:
+    as_text = context("reference").dialect.signatures.secret
+    assert is_generated("s" * as_text.generated_bytes, as_text)
+    assert not is_generated("s" * (as_text.generated_bytes - 1), as_text)
+    as_base64 = replace(context("standard-webhooks").dialect.signatures.secret, generated_bytes=24)
+    assert is_generated(f"{as_base64.prefix}{'A' * 32}", as_base64)
+    assert not is_generated("A" * 32, as_base64)
+    assert not is_generated(f"{as_base64.prefix}{'A' * 28}", as_base64)
+    assert not is_generated(f"{as_base64.prefix}not*base64", as_base64)
+
+
+def test_a_credential_is_shown_where_a_text_is_or_contains_it_and_no_other_of_its_name() -> None:
+    shown = exchange(data={"secrets": [{"value": "secret#12"}], "note": "it was secret#3, once"})
+    assert shows_credential(shown, "secret#12")
+    assert shows_credential(shown, "secret#3")
+    assert not shows_credential(shown, "secret#1")
+    assert not shows_credential(exchange(body=b"secret#1"), "secret#1"), "it is not JSON"
+
+
+def test_values_are_read_as_far_as_they_are_texts() -> None:
+    shown = exchange(data={"secrets": [{"value": "one"}, {"value": 2}, {"value": ""}, "odd"]})
+    assert secret_values(shown) == ["one"]
+    assert secret_values(exchange(data={"secrets": {"value": "one"}})) == []
