@@ -21,7 +21,6 @@ from hookproof.conformance.model.evidence import (
     PreconditionFailed,
 )
 from hookproof.conformance.model.profile import Profile
-from hookproof.conformance.observations.case import Case
 from hookproof.conformance.target.capabilities import Presence
 from hookproof.conformance.target.client import ApiClient, Key
 from hookproof.conformance.target.definition import Budgets, Fixtures, Project
@@ -111,14 +110,6 @@ class Trial:
             exchanges=tuple(self.exchanges),
             deliveries=tuple(self.received),
         )
-
-    def case(self, *, facts: Mapping[str, Any] | None = None) -> Case:
-        """Transitional."""
-        return self.observe(Case, facts=dict(facts or {}))
-
-    def obstacle(self, reason: str) -> NotObserved:
-        """Transitional."""
-        return self.not_observed(None, reason)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,7 +62,6 @@ class Check:
     requirements: tuple[str, ...]
     evidence: tuple[type, ...]
     judge: Judge
-    only: tuple[str, ...] = ()  # transitional: experiments of untyped cases
 
     @property
     def is_oracle(self) -> bool:
@@ -78,16 +77,14 @@ class Check:
         if self.is_oracle:
             for exchange in observation.exchanges:
                 yield from self.judge(exchange, context)
-        elif isinstance(observation, self.evidence) and (
-            not self.only or observation.experiment in self.only
-        ):
+        elif isinstance(observation, self.evidence):
             yield from self.judge(observation, context)
 
 
 _checks: dict[str, Check] = {}
 
 
-def check(*requirements: str, experiments: tuple[str, ...] = ()) -> Callable[[_Judge], _Judge]:
+def check(*requirements: str) -> Callable[[_Judge], _Judge]:
     """Register a function as the check of its name; raises ValueError or TypeError."""
 
     def register(judge: _Judge) -> _Judge:
@@ -101,14 +98,10 @@ def check(*requirements: str, experiments: tuple[str, ...] = ()) -> Callable[[_J
             requirements=requirements,
             evidence=_evidence(judge),
             judge=judge,
-            only=experiments,
         )
         return judge
 
     return register
-
-
-oracle = check  # transitional
 
 
 def all_checks() -> tuple[Check, ...]:

@@ -79,7 +79,5 @@ def experiments_of(check: Check, experiments: Sequence[Experiment]) -> tuple[str
     return tuple(
         experiment.name
         for experiment in experiments
-        if check.is_oracle
-        or (experiment.name in check.only)
-        or (not check.only and any(map(check.judges, experiment.observes)))
+        if check.is_oracle or any(map(check.judges, experiment.observes))
     )

@@ -24,7 +24,6 @@ from hookproof.conformance.model.exit_codes import ExitCode, Refusal
 from hookproof.conformance.model.experiment_registry import Experiment
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.profile import Profile
-from hookproof.conformance.observations.case import Case
 from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.target.circuit_breaker import Breaker, RunOver
 from hookproof.conformance.target.client import ApiClient
@@ -296,7 +295,7 @@ class Runner:
         ending, reason = Ending.COMPLETE, ""
 
         def take(evidence: Evidence) -> None:
-            if not isinstance(evidence, (NotObserved, *experiment.observes, Case)):
+            if not isinstance(evidence, (NotObserved, *experiment.observes)):
                 raise TypeError(f"it does not say that it observes a {type(evidence).__name__}")
             self._observations[experiment.name].append(intake.take(evidence))
 

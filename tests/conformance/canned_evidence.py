@@ -15,7 +15,6 @@ from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.evidence import Evidence, Exchange, NotObserved, Observation
 from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.case import Case
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.target.definition import Project
@@ -175,23 +174,6 @@ def intake(keep: Callable[[Evidence], None] = lambda _: None, *keys: str) -> Int
     projects = [Project(id=f"p{number}", api_key=key) for number, key in enumerate(keys, 1)]
     dialect = context().dialect
     return Intake(Mask(projects, dialect), dialect, keep)
-
-
-def case(
-    *exchanges: Exchange,
-    deliveries: Iterable[ReceivedDelivery] = (),
-    facts: Mapping[str, Any] | None = None,
-    experiment: str = "canned",
-    name: str = "canned",
-) -> Case:
-    """A case with these exchanges, in order."""
-    return Case(
-        experiment=experiment,
-        name=name,
-        exchanges=exchanges,
-        deliveries=tuple(deliveries),
-        facts=dict(facts or {}),
-    )
 
 
 def verdicts(
