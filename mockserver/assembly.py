@@ -113,9 +113,9 @@ class Assembly:
             ca_file=self._ca_file,
             egress=made_of.delivery.egress(self._egress),
             log=logging.getLogger("hookproof.mockserver.delivery"),
-            made_of=made_of.delivery,
+            collaborators=made_of.delivery,
             observer=self._observer,
-            answered=self.journal.counts.total,
+            answered_requests=self.journal.counts.total,
         )
 
     def service(self, made_of: Collaborators, dispatch: Dispatch) -> Service:

@@ -27,7 +27,7 @@ import uvloop
 
 from hookproof.mockserver.delivery.engine import DeliveryEngine
 from hookproof.mockserver.delivery.http_client.egress import EgressGuard
-from hookproof.mockserver.delivery.scheduling.concurrency_limit import Bounds
+from hookproof.mockserver.delivery.scheduling.concurrency_limit import ConcurrencyBounds
 from hookproof.mockserver.store.database import IN_MEMORY, Database
 from hookproof.mockserver.store.deliveries import Deliveries
 from hookproof.mockserver.store.endpoints import (
@@ -66,7 +66,7 @@ class ExperimentContext:
             ca_file=options.ca,
             egress=EgressGuard(),
             log=logging.getLogger(__name__),
-            bounds=Bounds(young=IN_FLIGHT),
+            bounds=ConcurrencyBounds(young=IN_FLIGHT),
         )
 
     def add_endpoint(self, number: int, **limits: int) -> None:

@@ -11,8 +11,8 @@ from typing import Any, Final
 from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
 from hookproof.mockserver.api.handlers.events import EventHandlers
 from hookproof.mockserver.api.service import Call, Reply, Service
-from hookproof.mockserver.delivery.attempt.sender import Answer, Courier
-from hookproof.mockserver.delivery.http_client.egress import Address, EgressGuard
+from hookproof.mockserver.delivery.attempt.sender import AttemptResult, AttemptSender
+from hookproof.mockserver.delivery.http_client.egress import EgressGuard, IPAddress
 from hookproof.mockserver.delivery.store_port import EndpointSettings, Failure, PendingDelivery
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.misread_dialect import mistaken
@@ -131,7 +131,7 @@ class EnabledByHandDisabled(EndpointHandlers):
     seen="one failing endpoint stops the rest",
     shows_in=FAN_OUT,
 )
-class FailureStopsTheRest(Courier):
+class FailureStopsTheRest(AttemptSender):
     """Deliveries go out one at a time, and once an endpoint has failed no other one of the service
     gets anything.
     """
@@ -141,14 +141,14 @@ class FailureStopsTheRest(Courier):
         self._turn = asyncio.Lock()
         self._failed = ""
 
-    async def carry(
+    async def send(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, *further: Any
-    ) -> Answer:
+    ) -> AttemptResult:
         """When what began before is over, and then maybe not even tried."""
         async with self._turn:
             if self._failed not in ("", endpoint.uid):
-                return Answer(failure=Failure.INTERNAL, detail="another endpoint has failed")
-            answer = await super().carry(delivery, endpoint, *further)
+                return AttemptResult(failure=Failure.INTERNAL, detail="another endpoint has failed")
+            answer = await super().send(delivery, endpoint, *further)
             if answer.status is None or answer.status >= 500:
                 self._failed = endpoint.uid
             return answer
@@ -232,5 +232,5 @@ class ChatToldAtCreation(EndpointHandlers):
 class EveryAddressOpen(EgressGuard):
     """A request goes wherever its URL leads, closed addresses included."""
 
-    def _checked(self, host: str, text: str) -> Address:
+    def _checked(self, host: str, text: str) -> IPAddress:
         return ip_address(text)
