@@ -65,7 +65,10 @@ def parse_url(url: str, certificate: ClientCertificate | None = None) -> ParsedU
     bracketed = f"[{host}]" if ":" in host else host
     default = PORTS[parts.scheme]
     key = ConnectionKey(
-        secure=parts.scheme == "https", host=host, port=port or default, certificate=certificate
+        secure=parts.scheme == "https",
+        host=host,
+        port=default if port is None else port,
+        certificate=certificate,
     )
     return ParsedUrl(
         key=key,
