@@ -39,6 +39,10 @@ def test_the_layers_hold(tree: Path) -> None:
             "mockserver/delivery/attempt/signing.py",
             "import hookproof.receiver.signatures.verification",
         ),
+        (
+            "mockserver/delivery/http_client/tls.py",
+            "import hookproof.mockserver.delivery.attempt.body",
+        ),
         ("conformance/model/evidence.py", "import hookproof.mockserver.app"),
         ("load/ledger/balance.py", "import hookproof.conformance.model.evidence"),
         ("conformance/model/evidence.py", "import locust"),

@@ -14,6 +14,7 @@ from math import inf
 from typing import Final
 from urllib.parse import urlencode
 
+from hookproof.mockserver.delivery.attempt.body import FORM
 from hookproof.mockserver.delivery.attempt.client_assertion import (
     ClientAssertionError,
     sign_client_assertion,
@@ -40,7 +41,6 @@ KEPT_TOKENS: Final = 16384
 # A token is renewed this long before it expires, or this share of its lifetime if that is shorter.
 EARLY_S: Final = 30.0
 EARLY_SHARE: Final = 0.1
-FORM: Final = "application/x-www-form-urlencoded"
 # RFC 6749, section 4.4.
 CLIENT_CREDENTIALS: Final = "client_credentials"
 # RFC 7523, section 2.2.

@@ -13,8 +13,6 @@ import msgspec
 HEAD_LIMIT: Final = 64 * 1024
 BODY_LIMIT: Final = 64 * 1024
 
-Headers = tuple[tuple[str, str], ...]
-
 
 class ProtocolError(Exception):
     """The peer sent something that is not HTTP/1.1, or a head that is too long."""
