@@ -18,11 +18,11 @@ from hookproof.mockserver.delivery.scheduling.retry import RetryRules
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryCollaborators:
-    courier: type[AttemptSender] = AttemptSender
-    credentials: type[Authenticator] = Authenticator
+    attempt_sender: type[AttemptSender] = AttemptSender
+    authenticator: type[Authenticator] = Authenticator
     dispatcher: type[Dispatcher] = Dispatcher
     egress: type[EgressGuard] = EgressGuard
-    lane: type[EndpointQueue] = EndpointQueue
+    endpoint_queue: type[EndpointQueue] = EndpointQueue
     tokens: type[OAuth2Tokens] = OAuth2Tokens
     outcomes: type[Outcomes] = Outcomes
     retry_rules: type[RetryRules] = RetryRules

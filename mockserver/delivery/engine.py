@@ -52,8 +52,8 @@ class DeliveryEngine:
         self._transport = collaborators.transport(egress, collaborators.tls(ca_file))
         self._tokens = collaborators.tokens(self._transport, dialect.words, clock, rng)
         forbidden = FRAMING_HEADERS | service_header_names(dialect) | {CONTENT_TYPE.lower()}
-        authenticator = collaborators.credentials(dialect.words, self._tokens, forbidden)
-        sender = collaborators.courier(
+        authenticator = collaborators.authenticator(dialect.words, self._tokens, forbidden)
+        sender = collaborators.attempt_sender(
             dialect, self._transport, authenticator, collaborators.signer(dialect), clock
         )
         rules = collaborators.retry_rules(dialect.retry, clock, rng)
@@ -67,7 +67,7 @@ class DeliveryEngine:
             log=log,
             bounds=bounds or ConcurrencyBounds(),
             api_priority=ApiPriority(answered_requests),
-            queue_class=collaborators.lane,
+            queue_class=collaborators.endpoint_queue,
         )
 
     async def start(self) -> None:

@@ -102,7 +102,7 @@ def test_two_faults_of_one_collaborator_are_both_there() -> None:
 def test_a_fault_leaves_the_other_collaborators_as_they_are() -> None:
     clean, faulty = Collaborators(), with_faults(Collaborators(), [FAULTS["no_overlap"]])
     assert faulty.api is clean.api
-    assert faulty.delivery.courier is clean.delivery.courier
+    assert faulty.delivery.attempt_sender is clean.delivery.attempt_sender
     assert clean.delivery.signer is Signer
     assert faulty.delivery.signer is FAULTS["no_overlap"].part
 
