@@ -54,7 +54,7 @@ RECORDED_PROFILE: Final = "standard"
 class Bound:
     """The bounds of a row: the most seconds and the fewest requests.
 
-    `waits` tells that the waits and the sweep bound the seconds too.
+    `waits`: whether the waits and the sweep bound the seconds too.
     """
 
     most_s: float

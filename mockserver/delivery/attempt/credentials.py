@@ -18,7 +18,7 @@ class CredentialsError(Exception):
 class CredentialHeaders(msgspec.Struct, frozen=True, kw_only=True):
     """The headers that authenticate one attempt.
 
-    `reused` tells that they contain a token that an earlier attempt fetched.
+    `reused`: whether they contain a token that was fetched for an earlier attempt.
     """
 
     headers: Headers

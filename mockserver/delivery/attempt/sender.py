@@ -64,8 +64,8 @@ ATTEMPT_ERRORS: Final = tuple(FAILURE_OF_ERROR)
 class AttemptResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result of an attempt: a status, or a failure with its explanation.
 
-    `retry_after` is the value of that header. `credentials_renewed` tells that the endpoint refused
-    the credentials and that the next attempt has new ones.
+    `retry_after` is the value of that header. `credentials_renewed`: the endpoint refused
+    the credentials, and the next attempt has new ones.
     """
 
     status: int | None = None

@@ -25,7 +25,7 @@ class ConnectionFailed(Exception):
 class Response(msgspec.Struct, frozen=True, kw_only=True):
     """A final response.
 
-    `body` is cut off at BODY_LIMIT bytes. `reusable` tells whether the connection may carry another
+    `body` is cut off at BODY_LIMIT bytes. `reusable`: whether the connection may carry another
     request.
     """
 

@@ -19,7 +19,7 @@ class EndpointQueue:
     response and is halved by every attempt without one, so that an endpoint that hangs soon
     occupies a single connection. `under_way` are the deliveries that are still pending in the store
     because their result is not written yet. `buffer` was read ahead; its last item is the next
-    delivery. `may_have_more` tells that the store may hold further pending deliveries.
+    delivery. `may_have_more`: whether the store may hold further pending deliveries.
     """
 
     __slots__ = (

@@ -4,13 +4,14 @@ import asyncio
 import hashlib
 import hmac
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from hookproof.mockserver.delivery.store_port import DeliveryState, Failure, SigningSecret
 from hookproof.spec.dialect.model import Dialect
+from tests.mockserver.delivery import scenario as scenarios
 from tests.mockserver.delivery.endpoints import (
     Authority,
     Endpoint,
@@ -18,32 +19,26 @@ from tests.mockserver.delivery.endpoints import (
     always_ok,
     answering,
     reply,
-    serving,
 )
-from tests.mockserver.delivery.engines import PROMPT, dialect, engine
+from tests.mockserver.delivery.engines import PROMPT, dialect
 from tests.mockserver.delivery.memory_store import SECRET, MemoryStore, settings
-
-Scenario = Callable[[MemoryStore, Endpoint], Awaitable[None]]
+from tests.mockserver.delivery.scenario import Scenario
 
 
 def run_scenario(
     authority: Authority,
     scenario: Scenario,
-    answer: Responder = always_ok,
+    responder: Responder = always_ok,
     answers: Dialect | None = None,
-    **kwargs: Any,
+    **options: Any,
 ) -> None:
-    """Run a scenario with a store, an endpoint `e` at /e in that store, and a running engine."""
+    """Run a scenario whose store knows the endpoint as `e`, at /e."""
 
-    async def run() -> None:
-        store = MemoryStore()
-        async with serving(answer, authority.context()) as endpoint:
-            store.endpoints["e"] = settings("e", f"{endpoint.url}/e")
-            async with engine(store, authority.file, answers, **kwargs) as running:
-                store.on_accept = running.wake
-                await scenario(store, endpoint)
+    async def with_endpoint(store: MemoryStore, endpoint: Endpoint) -> None:
+        store.endpoints["e"] = settings("e", f"{endpoint.url}/e")
+        await scenario(store, endpoint)
 
-    asyncio.run(run())
+    scenarios.run_scenario(authority, with_endpoint, responder, answers, **options)
 
 
 def test_the_body_arrives_byte_for_byte_and_is_what_was_signed(authority: Authority) -> None:
