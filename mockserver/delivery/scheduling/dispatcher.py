@@ -8,7 +8,7 @@ then, before anything is sent, the starts that rate limits count.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from math import inf
@@ -25,6 +25,7 @@ from hookproof.mockserver.delivery.scheduling.idle_queues import IdleQueues
 from hookproof.mockserver.delivery.scheduling.outcomes import Outcomes
 from hookproof.mockserver.delivery.scheduling.rate_limit import SlidingWindow
 from hookproof.mockserver.delivery.scheduling.ready_queue import ReadyQueue
+from hookproof.mockserver.delivery.scheduling.record_writer import RecordWriter
 from hookproof.mockserver.delivery.store_port import (
     Clock,
     DeliveryState,
@@ -85,6 +86,7 @@ class Dispatcher:
         self._store = store
         self._send = send
         self._outcomes = outcomes
+        self._records = RecordWriter(outcomes, log)
         self._over_limit = over_limit
         self._clock = clock
         self._monotonic = monotonic
@@ -97,7 +99,6 @@ class Dispatcher:
         self._ready = ReadyQueue()
         self._idle = IdleQueues(self._remove_if_idle)
         self._starting: list[StartedAttempt] = []
-        self._ended: list[tuple[EndpointQueue, Record]] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._next_round: asyncio.Handle | None = None
         self._concurrency_timer: asyncio.TimerHandle | None = None
@@ -132,7 +133,7 @@ class Dispatcher:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._store_ended()
+        self._store_records()
         for queue in self._queues.values():
             queue.cancel_call()
         self._queues.clear()
@@ -161,7 +162,7 @@ class Dispatcher:
     def _run_round(self) -> None:
         """Store the results since the last round and start attempts."""
         self._next_round = None
-        self._store_ended()
+        self._store_records()
         if self._give_turns(self._api_priority.allowed_attempts(self._monotonic())):
             self._schedule_round()
         self._launch()
@@ -253,7 +254,7 @@ class Dispatcher:
 
     def _end_unsent(self, queue: EndpointQueue, record: Record) -> None:
         self._take_from_buffer(queue)
-        self._ended.append((queue, record))
+        self._records.add(queue, record)
         self._schedule_round()
 
     def _launch(self) -> None:
@@ -294,8 +295,8 @@ class Dispatcher:
         attempt.queue.adapt_width(
             answered=result.status is not None, bound=self._bounds.per_endpoint
         )
-        self._ended.append(
-            (attempt.queue, self._outcomes.record_attempt(delivery, result, attempt.started_at))
+        self._records.add(
+            attempt.queue, self._outcomes.record_attempt(delivery, result, attempt.started_at)
         )
         self._schedule_round()
 
@@ -311,23 +312,17 @@ class Dispatcher:
         if attempt.limiter is not None:
             attempt.limiter.end(attempt.key, self._monotonic(), answered=answered)
 
-    def _store_ended(self) -> None:
-        """Store what became of deliveries, all at once.
+    def _store_records(self) -> None:
+        """Store what became of deliveries.
 
         A delivery whose record cannot be stored stays pending and is sent again.
         """
-        ended, self._ended = self._ended, []
-        if not ended:
-            return
-        all_stored = self._store_records([record for _, record in ended])
-        for queue, record in ended:
+        for queue, record, is_stored in self._records.write():
             queue.under_way.discard(record.delivery.id)
-            # One at a time if storing all failed: a bad record must not affect the others.
-            if all_stored or (len(ended) > 1 and self._store_records([record])):
+            if is_stored:
                 self._continue_after(queue, record)
             else:
-                queue.discard_buffer()
-                queue.call_later(STORE_PAUSE_S, self._enqueue_to_read)
+                self._pause(queue)
 
     def _continue_after(self, queue: EndpointQueue, record: Record) -> None:
         queue.may_have_more = queue.may_have_more or record.state is DeliveryState.PENDING
@@ -336,22 +331,12 @@ class Dispatcher:
         else:
             self._remove_or_keep_idle(queue)
 
-    def _store_records(self, records: Sequence[Record]) -> bool:
-        """Store the records and return whether that succeeded."""
-        try:
-            self._outcomes.write(records)
-        except Exception:  # noqa: BLE001  an error of the store must not stop the engine
-            self._log.exception("the store failed to keep the results of %s", _describe(records))
-            return False
-        try:
-            self._outcomes.report_exhausted(records)
-        except Exception:  # noqa: BLE001  the next exhausted delivery tries again
-            self._log.exception("the store failed to deactivate an endpoint")
-        return True
-
     def _pause_after_error(self, queue: EndpointQueue) -> None:
         """Try a queue again later; called while handling an error of the store."""
         self._log.exception("the store failed; the queue of %s pauses", queue.endpoint_uid)
+        self._pause(queue)
+
+    def _pause(self, queue: EndpointQueue) -> None:
         queue.discard_buffer()
         queue.call_later(STORE_PAUSE_S, self._enqueue_to_read)
 
@@ -377,9 +362,3 @@ class Dispatcher:
         At least two, so that one read shows whether a single delivery is the last one.
         """
         return max(2, min(self._bounds.per_endpoint, self._bounds.buffered // len(self._queues)))
-
-
-def _describe(records: Sequence[Record]) -> str:
-    return (
-        f"{len(records)} deliveries" if len(records) > 1 else f"delivery {records[0].delivery.id}"
-    )
