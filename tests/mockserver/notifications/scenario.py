@@ -12,9 +12,9 @@ from typing import Any
 from hookproof.mockserver.notifications.bounds import Bounds
 from hookproof.mockserver.notifications.mail import MailServer
 from tests.mockserver.delivery.endpoints import (
-    Answer,
     Authority,
     Endpoint,
+    Responder,
     always_ok,
     answering,
     reply,
@@ -104,8 +104,8 @@ def next_number() -> int:
 async def scene(
     authority: Authority,
     *,
-    answer: Answer | None = None,
-    chat: Answer = always_ok,
+    answer: Responder | None = None,
+    chat: Responder = always_ok,
     groups: Mapping[str, Mapping[str, Any]] | None = None,
     extends: str = "reference",
     bounds: Bounds = SOON,
