@@ -37,8 +37,7 @@ from hookproof.mockserver.delivery.store_port import (
 from hookproof.spec.dialect.model import Dialect
 
 METHOD: Final = "POST"
-USER_AGENT: Final = "User-Agent"
-USER_AGENT_VALUE: Final = "hookproof"
+USER_AGENT: Final = ("User-Agent", "hookproof")
 RETRY_AFTER: Final = "Retry-After"
 
 
@@ -147,8 +146,8 @@ class AttemptSender:
             *header_problems(dict(custom)),
         ):
             raise HeaderError(problem)
-        has_user_agent = any(name.lower() == USER_AGENT.lower() for name, _ in custom)
-        user_agent = () if has_user_agent else ((USER_AGENT, USER_AGENT_VALUE),)
+        has_user_agent = any(name.lower() == USER_AGENT[0].lower() for name, _ in custom)
+        user_agent = () if has_user_agent else (USER_AGENT,)
         return (*self._own_headers(delivery, endpoint, body), *credentials, *user_agent, *custom)
 
     def _own_headers(
