@@ -149,7 +149,7 @@ class Assembly:
             log=logging.getLogger("hookproof.mockserver.delivery"),
             made_of=collaborators.delivery,
             observer=self._observer,
-            answered=self.journal.counts.total,
+            answered_requests=self.journal.counts.total,
         )
 
     def service(self, collaborators: Collaborators, dispatch: Dispatch) -> Service:

@@ -1,3 +1,4 @@
-"""Takes stored deliveries to their endpoints: signed, in time and never too fast (sections 4.8, 6,
-8).
+"""Sends stored deliveries to their endpoints: signed, within their limits, with retries.
+
+Sections 4.8, 6 and 8. Start with `engine.py`.
 """

@@ -1,4 +1,4 @@
-"""The delivery engine: what the composition root starts, wakes and stops."""
+"""The delivery engine: builds its parts from a dialect, and starts, wakes and stops them."""
 
 import logging
 import os
@@ -11,24 +11,24 @@ from hookproof.mockserver.delivery.attempt.headers import (
     FRAMING_HEADERS,
     service_header_names,
 )
-from hookproof.mockserver.delivery.attempt.sender import FAULTS
+from hookproof.mockserver.delivery.attempt.sender import ATTEMPT_ERRORS
 from hookproof.mockserver.delivery.collaborators import CLEAN, DeliveryCollaborators
 from hookproof.mockserver.delivery.http_client.egress import EgressGuard
 from hookproof.mockserver.delivery.http_client.transport import parse_url
-from hookproof.mockserver.delivery.scheduling.api_priority import Courtesy
-from hookproof.mockserver.delivery.scheduling.concurrency_limit import Bounds
+from hookproof.mockserver.delivery.scheduling.api_priority import ApiPriority
+from hookproof.mockserver.delivery.scheduling.concurrency_limit import ConcurrencyBounds
 from hookproof.mockserver.delivery.store_port import Clock, DeliveryStore, OutcomeObserver
 from hookproof.spec.dialect.model import Dialect
 
 
 class DeliveryEngine:
-    """Delivers what the store holds, as a dialect says.
+    """Delivers what the store holds, under one dialect.
 
-    `clock` gives unix seconds, `monotonic` seconds that never step back, `rng` draws the jitter.
-    `ca_file` (PEM) stands in for the system's authorities; one that cannot be read raises OSError
-    or ssl.SSLError here. `egress` says where connections may go, `made_of` which classes do the
-    work. `observer` hears of deliveries that are given up. `answered` counts the requests that were
-    answered on the same event loop, to which the engine gives way.
+    `clock` returns unix seconds, `monotonic` seconds that never decrease; `rng` draws the jitter of
+    retries. `ca_file` (PEM) replaces the authorities of the system; a file that cannot be read
+    raises OSError or ssl.SSLError here. `observer` is notified of exhausted deliveries.
+    `answered_requests` returns how many API requests were answered on the same event loop; the
+    engine leaves time to them.
     """
 
     def __init__(
@@ -41,65 +41,62 @@ class DeliveryEngine:
         ca_file: str | os.PathLike[str] | None,
         egress: EgressGuard,
         log: logging.Logger,
-        bounds: Bounds | None = None,
+        bounds: ConcurrencyBounds | None = None,
         monotonic: Clock = time.monotonic,
-        made_of: DeliveryCollaborators = CLEAN,
+        collaborators: DeliveryCollaborators = CLEAN,
         observer: OutcomeObserver | None = None,
-        answered: Callable[[], int] = lambda: 0,
+        answered_requests: Callable[[], int] = lambda: 0,
     ) -> None:
         self._log = log
         self._visit_timeout_s = dialect.delivery.default_timeout_s.value
-        self._transport = made_of.transport(egress, made_of.tls(ca_file))
-        self._tokens = made_of.tokens(self._transport, dialect.words, clock, rng)
+        self._transport = collaborators.transport(egress, collaborators.tls(ca_file))
+        self._tokens = collaborators.tokens(self._transport, dialect.words, clock, rng)
         forbidden = FRAMING_HEADERS | service_header_names(dialect) | {CONTENT_TYPE.lower()}
-        credentials = made_of.credentials(dialect.words, self._tokens, forbidden)
-        courier = made_of.courier(
-            dialect, self._transport, credentials, made_of.signer(dialect), clock
+        authenticator = collaborators.authenticator(dialect.words, self._tokens, forbidden)
+        sender = collaborators.attempt_sender(
+            dialect, self._transport, authenticator, collaborators.signer(dialect), clock
         )
-        self._dispatcher = made_of.dispatcher(
+        rules = collaborators.retry_rules(dialect.retry, clock, rng)
+        self._dispatcher = collaborators.dispatcher(
             store,
-            courier.carry,
-            made_of.outcomes(
-                store, made_of.retry_rules(dialect.retry, clock, rng), dialect, clock, observer
-            ),
-            excess=dialect.delivery.excess.value,
+            sender.send,
+            collaborators.outcomes(store, rules, dialect, clock, observer),
+            over_limit=dialect.delivery.excess.value,
             clock=clock,
             monotonic=monotonic,
             log=log,
-            bounds=bounds or Bounds(),
-            courtesy=Courtesy(answered),
-            lane=made_of.lane,
+            bounds=bounds or ConcurrencyBounds(),
+            api_priority=ApiPriority(answered_requests),
+            queue_class=collaborators.endpoint_queue,
         )
 
     async def start(self) -> None:
-        """Take up what is pending in the store."""
+        """Begin with what is pending in the store."""
         self._dispatcher.start()
 
     def wake(self, endpoint_uids: Iterable[str]) -> None:
-        """Say that these endpoints have new deliveries in the store; call it after they were
-        written.
-        """
+        """Note that these endpoints have new deliveries; call it after they were stored."""
         self._dispatcher.wake(endpoint_uids)
 
     async def visit(self, url: str, method: str) -> int | None:
-        """Try the URL of a new endpoint with a request without body, unsigned: it is no delivery.
+        """Send the URL of a new endpoint an unsigned request without a body (section 4.1).
 
-        The answered status, or None if there was no answer within the dialect's default time-out;
-        never raises.
+        Returns the status, or None if there is no response within the dialect's default timeout.
+        Never raises.
         """
         try:
-            address = parse_url(url)
             response = await self._transport.exchange(
-                method, address, (), b"", timeout_s=self._visit_timeout_s
+                method, parse_url(url), (), b"", timeout_s=self._visit_timeout_s
             )
-        except (*FAULTS, TimeoutError) as fault:
-            self._log.info("no answer to the visit of a new endpoint: %s", fault)
+        except (*ATTEMPT_ERRORS, TimeoutError) as error:
+            self._log.info("the visit of a new endpoint got no response: %s", error)
             return None
         return response.status
 
     async def stop(self, grace_s: float) -> None:
-        """End everything: attempts under way get `grace_s` seconds, what is not over by then stays
-        pending.
+        """Stop everything; attempts under way get `grace_s` seconds.
+
+        The deliveries of attempts that do not end by then stay pending.
         """
         await self._dispatcher.stop(grace_s)
         await self._tokens.close()

@@ -1,12 +1,12 @@
-"""What the delivery engine needs of a store, and the values that pass between the two.
+"""The store that the delivery engine needs, as a protocol, and the values that pass between them.
 
-The engine keeps no delivery of its own: whatever is pending stands in the store, so a delivery
-survives the process and a million of them need no memory. The engine remembers only which endpoints
-have work, and reads a few deliveries of each as they come up.
+The engine keeps no deliveries of its own: what is pending is in the store, so a delivery survives
+the process and a million of them need no memory. The engine remembers only which endpoints have
+work, and reads a few deliveries of each at a time.
 
-Every method is synchronous and is called from the event loop's thread. What a method wrote is seen
-by the next read. All times are unix seconds. What is made for every attempt is a msgspec structure:
-it costs a tenth of a data class.
+Every method is synchronous and is called from the thread of the event loop. The next read sees what
+a method wrote. All times are unix seconds. The values made for every attempt are msgspec structs,
+because one costs a tenth of a data class.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,12 +16,12 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-# Now, in unix seconds.
+# Returns the current time in unix seconds.
 Clock = Callable[[], float]
 
 
 class DeliveryState(StrEnum):
-    """Where a delivery stands; only a pending one is ever attempted."""
+    """The state of a delivery; only a pending delivery is attempted."""
 
     PENDING = "pending"
     DELIVERED = "delivered"
@@ -31,7 +31,7 @@ class DeliveryState(StrEnum):
 
 
 class Failure(StrEnum):
-    """Why an attempt has no answer."""
+    """Why an attempt got no response."""
 
     TIMEOUT = "timeout"
     CONNECTION = "connection"
@@ -55,21 +55,20 @@ class SigningSecret:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientCertificate:
-    """The mtls_client_cert of an endpoint (section 2.3), both in PEM."""
+    """The mtls_client_cert of an endpoint (section 2.3): certificate and key in PEM."""
 
     certificate: str
     key: str
 
 
 class EndpointSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What the engine needs to know of an endpoint (section 2.3), with the dialect's defaults
-    filled in.
+    """What the engine needs to know about an endpoint (section 2.3).
 
-    `http_timeout_s` is above 0. `rate_limit` is None where nothing limits the endpoint, else at
-    least 1, with `rate_window_s` above 0. `secrets` go from the oldest to the newest, deleted ones
-    left out, expired ones allowed. `authentication` is the object of section 2.5 as it was given,
-    unmasked. `receives` says whether deliveries go out at all: true for an active endpoint, and for
-    a disabled one where the dialect lets it receive.
+    The store has filled in the dialect's defaults. `http_timeout_s` is above 0. `rate_limit` is
+    None without a limit, otherwise at least 1, with `rate_window_s` above 0. `secrets` are ordered
+    from the oldest to the newest, without deleted ones; they may include expired ones.
+    `authentication` is the object of section 2.5 as it was sent, unmasked. `receives` is true for
+    an active endpoint, and for a disabled one if the dialect lets it receive.
     """
 
     uid: str
@@ -86,10 +85,10 @@ class EndpointSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PendingDelivery(msgspec.Struct, frozen=True, kw_only=True):
-    """One event on its way to one endpoint. `body` is the JSON text of the event's `data`, byte for
-    byte as it came.
+    """One event to be delivered to one endpoint.
 
-    `attempts` counts the attempts that are over; `due_at` is when the next one may start.
+    `body` is the JSON text of the event's `data`, byte for byte as it was received. `attempts`
+    counts the attempts that are over; `due_at` is when the next one may start.
     """
 
     id: int
@@ -103,11 +102,10 @@ class PendingDelivery(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AttemptOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """How an attempt ended: a status, or else a failure with one line of explanation that holds no
-    credential.
+    """How an attempt ended: with a status, or with a failure and one line of explanation.
 
-    `number` counts from 1. It is None when nothing was attempted: the delivery was dropped or
-    discarded.
+    `detail` contains no credential. `number` counts from 1; it is None if nothing was attempted,
+    because the delivery was dropped or discarded.
     """
 
     number: int | None
@@ -119,9 +117,7 @@ class AttemptOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Record(NamedTuple):
-    """What became of a delivery: where it stands, and when its next attempt is due, if it is
-    pending and only then.
-    """
+    """What became of a delivery; `due_at` is the next attempt of a pending one, otherwise None."""
 
     delivery: PendingDelivery
     outcome: AttemptOutcome
@@ -130,8 +126,9 @@ class Record(NamedTuple):
 
 
 class Start(NamedTuple):
-    """An attempt at a rate-limited endpoint, its time, and until when it counts at the latest
-    (section 8).
+    """The start of an attempt at a rate-limited endpoint (section 8).
+
+    `counts_until` is the latest time until which it counts against the limit.
     """
 
     delivery: PendingDelivery
@@ -140,71 +137,62 @@ class Start(NamedTuple):
 
 
 class DeliveryStore(Protocol):
-    """The deliveries and endpoints, as the engine sees them."""
+    """The deliveries and endpoints that the engine reads and writes."""
 
     def waiting_endpoints(self) -> Iterable[str]:
-        """The uids of all endpoints with a pending delivery; read once, when the engine starts."""
+        """Return the uids of all endpoints with a pending delivery; called at the start."""
 
     def pending(self, endpoint_uid: str, limit: int) -> Sequence[PendingDelivery]:
-        """Up to `limit` pending deliveries of an endpoint, earliest `due_at` first, future ones
-        included.
+        """Return up to `limit` pending deliveries of an endpoint, ordered by `due_at`.
 
-        Ties come in order of acceptance. Deliveries under way are pending too: the engine knows its
-        own.
+        Deliveries with the same `due_at` are in order of acceptance. Those that are due later are
+        included, and those under way as well: the engine knows which ones these are.
         """
 
     def endpoint(self, uid: str) -> EndpointSettings | None:
-        """The settings of an endpoint as they are now, None for an unknown one.
+        """Return the current settings of an endpoint, or None if it is unknown.
 
-        It is asked before each attempt, so that a rolled secret counts at once (section 4.3): keep
-        parsed settings at hand rather than parse them here.
+        Called before each attempt, so that a rolled secret signs at once (section 4.3): an
+        implementation should cache parsed settings.
         """
 
     def holds_starts(self) -> bool:
-        """Whether any start of an attempt is remembered; asked once, when the engine starts."""
+        """Return whether any start of an attempt is stored; called at the start."""
 
     def recent_starts(self, endpoint_uid: str, since: float) -> Sequence[float]:
-        """When the attempts of a rate-limited endpoint started, oldest first, from `since` on
-        (section 8).
-        """
+        """Return when attempts of a rate-limited endpoint started, since `since`, oldest first."""
 
     def record_starts(self, starts: Sequence[Start]) -> None:
-        """Remember that attempts to rate-limited endpoints start now.
+        """Store the starts of attempts at rate-limited endpoints, all or none.
 
-        All of it outlives a killed process when this returns, since the limit holds across
-        restarts, and nothing of it is stored when this raises. It is not called for endpoints
-        without a limit.
+        They survive a killed process once this returns, because the limit holds across restarts.
         """
 
     def record(self, records: Sequence[Record]) -> None:
-        """Write down what became of deliveries: all of it outlives a killed process, or this raises
-        and none is stored.
+        """Store what became of deliveries, all or none; it survives a killed process.
 
-        `attempts` of a delivery grows by one when `outcome.number` is given. A delivery that is
-        gone from the store is passed over.
+        `attempts` of a delivery grows by one if `outcome.number` is given. A delivery that is no
+        longer in the store is skipped.
         """
 
     def exhausted_in_a_row(self, endpoint_uid: str) -> int:
-        """How many deliveries of an endpoint were exhausted since the last one that was delivered."""
+        """Return how many deliveries were exhausted since the last one that was delivered."""
 
     def deactivate(self, endpoint_uid: str) -> bool:
-        """Disable an endpoint that keeps failing, and say whether it was active until now (section
-        3).
+        """Disable an endpoint that keeps failing; return whether it was active (section 3).
 
-        Its settings then no longer say that it receives, unless the dialect lets disabled endpoints
+        Afterwards `receives` of its settings is false, unless the dialect lets disabled endpoints
         receive.
         """
 
 
 class OutcomeObserver(Protocol):
-    """Who wants to hear of deliveries that failed for good; called when that was written into the
-    store.
-    """
+    """Is notified of deliveries that failed permanently, after that was stored."""
 
     def given_up(
         self, delivery: PendingDelivery, outcome: AttemptOutcome, *, deactivated: bool
     ) -> None:
-        """A delivery was exhausted with this attempt, and maybe its endpoint disabled with it.
+        """Handle a delivery whose last attempt failed; `deactivated` if that disabled its endpoint.
 
-        It neither raises nor waits: deliveries go on when it returns.
+        Must neither raise nor block, because deliveries wait for it to return.
         """

@@ -10,10 +10,10 @@ from http import HTTPStatus
 from typing import Final
 
 from hookproof.mockserver.delivery.attempt.headers import CONTENT_TYPE
-from hookproof.mockserver.delivery.http_client.connection import TlsFault
+from hookproof.mockserver.delivery.http_client.connection import TlsError
 from hookproof.mockserver.delivery.http_client.egress import EgressRefused
-from hookproof.mockserver.delivery.http_client.http1 import ConnectionFault, ProtocolFault
-from hookproof.mockserver.delivery.http_client.transport import AddressFault, Transport, parse_url
+from hookproof.mockserver.delivery.http_client.http1 import ConnectionFailed, ProtocolError
+from hookproof.mockserver.delivery.http_client.transport import Transport, UrlError, parse_url
 from hookproof.mockserver.notifications.channel import Undelivered
 from hookproof.mockserver.notifications.notice import Contact, Notice
 from hookproof.mockserver.notifications.wording import Wording
@@ -42,14 +42,14 @@ class ChatChannel:
             response = await self._transport.exchange(
                 "POST", address, HEADERS, self._body(notice), timeout_s=self._timeout_s
             )
-        except AddressFault:
+        except UrlError:
             # The error's message quotes the URL, which lets anyone post.
             raise Undelivered(
                 "the slack_webhook_url is not an http or https URL with a host", final=True
             ) from None
         except EgressRefused as refused:
             raise Undelivered(str(refused), final=True) from None
-        except (TlsFault, ConnectionFault, ProtocolFault) as error:
+        except (TlsError, ConnectionFailed, ProtocolError) as error:
             raise Undelivered(str(error)) from None
         if response.status // 100 != SUCCESSFUL:
             is_final = (

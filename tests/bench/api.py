@@ -1,10 +1,9 @@
-"""`make bench`: the reference server's API against a bare aiohttp application and against Prism,
-side by side.
+"""Compares the API of the reference server with a bare aiohttp application and with Prism.
 
-All servers run at once, pinned to one core, and one of them is driven at a time by wrk on the other
-core. The rows take turns over several rounds, and each ratio is the median of the ratios of its
-rounds, so that a change of the machine's speed during the run meets both sides. The table is
-printed and written as JSON.
+`python -m tests.bench.api` (needs wrk), part of `make bench`. All servers run at once, pinned to
+one core; wrk on the other core sends requests to one of them at a time. The rows take turns over
+several rounds, and each ratio is the median of the ratios of its rounds, so that a change in the
+machine's speed affects both sides. The table is printed and written as JSON.
 """
 
 import argparse
@@ -21,13 +20,13 @@ from pathlib import Path
 from typing import Final
 
 from tests.bench.machine import (
-    Request,
-    announced,
+    WrkRequest,
     call,
     mock_server,
-    rate,
+    polled_server,
+    requests_per_second,
     resident_mb,
-    silent_until_ready,
+    running_server,
 )
 
 KEY: Final = "bench-key"
@@ -56,155 +55,174 @@ BROADCAST: Final = json.dumps(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """One line of the table: `subject` over `yardstick`, each in requests a second, and the least
-    ratio wanted.
+class Comparison:
+    """One row of the table: the rate of `subject` over that of `baseline`.
+
+    Both are names of requests, and rates are requests per second. `least` is the ratio required.
     """
 
     work: str
     subject: str
-    context: str
+    baseline: str
     least: float
 
 
 ROWS: Final = (
-    Row(work="GET endpoint (about 1.4 kB)", subject="get", context="bare", least=0.60),
-    Row(work="POST create endpoint", subject="create", context="bare", least=0.30),
-    Row(work="POST broadcast, no endpoints", subject="broadcast", context="bare", least=0.30),
-    Row(work="GET list of 20 portal links", subject="list", context="bare", least=0.35),
-    Row(work="POST create endpoint, --db", subject="create, file", context="create", least=0.6),
-    Row(work="POST broadcast, --db", subject="broadcast, file", context="broadcast", least=0.6),
-    Row(work=f"GET endpoint, {STORED} stored", subject="get, full", context="get", least=0.9),
-    Row(work=f"GET list, {STORED} stored", subject="list, full", context="list", least=0.9),
+    Comparison(work="GET endpoint (about 1.4 kB)", subject="get", baseline="bare", least=0.60),
+    Comparison(work="POST create endpoint", subject="create", baseline="bare", least=0.30),
+    Comparison(
+        work="POST broadcast, no endpoints", subject="broadcast", baseline="bare", least=0.30
+    ),
+    Comparison(work="GET list of 20 portal links", subject="list", baseline="bare", least=0.35),
+    Comparison(
+        work="POST create endpoint, --db", subject="create, file", baseline="create", least=0.6
+    ),
+    Comparison(
+        work="POST broadcast, --db", subject="broadcast, file", baseline="broadcast", least=0.6
+    ),
+    Comparison(
+        work=f"GET endpoint, {STORED} stored", subject="get, full", baseline="get", least=0.9
+    ),
+    Comparison(work=f"GET list, {STORED} stored", subject="list, full", baseline="list", least=0.9),
 )
 PRISM_ROWS: Final = (
-    Row(work="create, of Prism silent", subject="create", context="prism silent, create", least=2),
-    Row(work="list, of Prism silent", subject="list", context="prism silent, list", least=2),
-    Row(work="create, of Prism as it comes", subject="create", context="prism, create", least=4),
-    Row(work="list, of Prism as it comes", subject="list", context="prism, list", least=4),
+    Comparison(
+        work="create, of Prism silent", subject="create", baseline="prism silent, create", least=2
+    ),
+    Comparison(
+        work="list, of Prism silent", subject="list", baseline="prism silent, list", least=2
+    ),
+    Comparison(
+        work="create, of Prism by default", subject="create", baseline="prism, create", least=4
+    ),
+    Comparison(work="list, of Prism by default", subject="list", baseline="prism, list", least=4),
 )
 RSS_LIMIT_MB: Final = 350.0
 
 
-def works_of(api: str, suffix: str = "") -> dict[str, Request]:
-    """The four requests on one server; the endpoint that is fetched is created first."""
+def requests_of(api: str, suffix: str = "") -> dict[str, WrkRequest]:
+    """Return the four requests to one server; creates the endpoint that is fetched."""
     created = json.loads(
-        call(Request(url=f"{api}{path('p', 'endpoints')}", headers=HEADERS, body=ENDPOINT))
+        call(WrkRequest(url=f"{api}{path('p', 'endpoints')}", headers=HEADERS, body=ENDPOINT))
     )
     return {
-        f"get{suffix}": Request(
+        f"get{suffix}": WrkRequest(
             url=f"{api}{path('p', 'endpoints')}/{created['data']['uid']}", headers=HEADERS
         ),
-        f"create{suffix}": Request(
+        f"create{suffix}": WrkRequest(
             url=f"{api}{path('writes', 'endpoints')}", headers=HEADERS, body=ENDPOINT
         ),
-        f"broadcast{suffix}": Request(
+        f"broadcast{suffix}": WrkRequest(
             url=f"{api}{path('events', 'events/broadcast')}", headers=HEADERS, body=BROADCAST
         ),
-        f"list{suffix}": Request(
+        f"list{suffix}": WrkRequest(
             url=f"{api}{path('p', 'portal-links')}?perPage=20", headers=HEADERS
         ),
     }
 
 
 def path(project: str, rest: str) -> str:
-    """A path of the API."""
     return f"/api/v1/projects/{project}/{rest}"
 
 
 def projects() -> list[str]:
-    """The options that give the benchmark its projects: read from, written to, and without
-    endpoints.
-    """
+    """Return options for three projects: for reading, for writing, and without endpoints."""
     return [
         option for name in ("p", "writes", "events") for option in ("--project", f"{name}={KEY}")
     ]
 
 
-def started(stack: ExitStack, *, prism: bool) -> tuple[dict[str, Request], float]:
-    """Start every server; the requests by name, and the resident memory of the full server in MB."""
+def start_servers(stack: ExitStack, *, prism: bool) -> tuple[dict[str, WrkRequest], float]:
+    """Start the servers; return the requests by name and the full server's memory in MB."""
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-    bare, _ = stack.enter_context(announced([sys.executable, "tests/bench/bare.py"]))
+    bare, _ = stack.enter_context(running_server([sys.executable, "tests/bench/bare.py"]))
     memory, _ = stack.enter_context(mock_server(*projects()))
     file, _ = stack.enter_context(mock_server(*projects(), "--db", str(folder / "bench.db")))
     full, pid = stack.enter_context(mock_server(*projects()))
-    requests = {"bare": Request(url=bare["api"], headers={})}
+    requests = {"bare": WrkRequest(url=bare["api"], headers={})}
     requests |= (
-        works_of(memory["api"]) | works_of(file["api"], ", file") | works_of(full["api"], ", full")
+        requests_of(memory["api"])
+        | requests_of(file["api"], ", file")
+        | requests_of(full["api"], ", full")
     )
-    fill(requests["create, full"])
+    fill_server(requests["create, full"])
     if prism:
-        requests |= dict(prisms(stack, folder, memory["api"]))
+        requests |= dict(start_prisms(stack, folder, memory["api"]))
     return requests, resident_mb(pid)
 
 
-def fill(create: Request) -> None:
-    """Store endpoints until the full server holds its number."""
+def fill_server(create: WrkRequest) -> None:
+    """Create endpoints until the server holds STORED of them."""
     done = 0.0
     while done < STORED:
-        done += rate(create, seconds=2) * 2
+        done += requests_per_second(create, seconds=2) * 2
 
 
-def prisms(stack: ExitStack, folder: Path, api: str) -> Iterator[tuple[str, Request]]:
-    """Prism on the specialised contract, silent and as it comes."""
+def start_prisms(stack: ExitStack, folder: Path, api: str) -> Iterator[tuple[str, WrkRequest]]:
+    """Start Prism on the contract of the dialect, silent and with its default log level."""
     contract = folder / "openapi.yaml"
-    contract.write_bytes(call(Request(url=f"{api}/openapi.yaml", headers={})))
+    contract.write_bytes(call(WrkRequest(url=f"{api}/openapi.yaml", headers={})))
     for name, options in (("prism silent", ["-v", "silent"]), ("prism", [])):
         port = free_port()
         base = f"http://127.0.0.1:{port}"
-        listing = Request(url=f"{base}{path('p', 'portal-links')}", headers=HEADERS)
+        listing = WrkRequest(url=f"{base}{path('p', 'portal-links')}", headers=HEADERS)
         stack.enter_context(
-            silent_until_ready([*PRISM, str(contract), "-p", str(port), *options], listing)
+            polled_server([*PRISM, str(contract), "-p", str(port), *options], listing)
         )
         yield f"{name}, list", listing
         yield (
             f"{name}, create",
-            Request(url=f"{base}{path('p', 'endpoints')}", headers=HEADERS, body=ENDPOINT),
+            WrkRequest(url=f"{base}{path('p', 'endpoints')}", headers=HEADERS, body=ENDPOINT),
         )
 
 
 def free_port() -> int:
-    """A port that was free a moment ago."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
+    """Return a port that was free just now."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
 
 
-def measured(
-    requests: Mapping[str, Request], names: Sequence[str], rounds: int, seconds: int
+def measure(
+    requests: Mapping[str, WrkRequest], names: Sequence[str], rounds: int, seconds: int
 ) -> list[dict[str, float]]:
-    """Requests a second by name, one mapping a round."""
+    """Return the requests per second by name, one mapping per round."""
     for name in names:
-        rate(requests[name], seconds=1)
-    return [{name: rate(requests[name], seconds=seconds) for name in names} for _ in range(rounds)]
+        requests_per_second(requests[name], seconds=1)
+    return [
+        {name: requests_per_second(requests[name], seconds=seconds) for name in names}
+        for _ in range(rounds)
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
-    """A row's result: the medians of both rates and of their ratio."""
+class ComparisonResult:
+    """The medians of both rates of a row and of their ratio."""
 
-    row: Row
+    row: Comparison
     rate: float
     of_rate: float
     ratio: float
 
     def line(self) -> str:
-        """One line of the printed table."""
         verdict = "ok" if self.ratio >= self.row.least else "BELOW"
         left = (
-            f"{self.row.work:30} {self.rate:>8.0f}/s {self.ratio:>6.2f} of {self.row.yardstick:20}"
+            f"{self.row.work:30} {self.rate:>8.0f}/s {self.ratio:>6.2f} of {self.row.baseline:20}"
         )
         return f"{left} {self.of_rate:>8.0f}/s  wanted {self.row.least:<4g} {verdict}"
 
 
-def figures_of(rows: Sequence[Row], rounds: Sequence[Mapping[str, float]]) -> list[Figure]:
-    """The result of each row over all rounds."""
+def results_of(
+    rows: Sequence[Comparison], rounds: Sequence[Mapping[str, float]]
+) -> list[ComparisonResult]:
     return [
-        Figure(
+        ComparisonResult(
             row=row,
-            rate=statistics.median(one[row.subject] for one in rounds),
-            of_rate=statistics.median(one[row.context] for one in rounds),
-            ratio=statistics.median(one[row.subject] / one[row.context] for one in rounds),
+            rate=statistics.median(round_[row.subject] for round_ in rounds),
+            of_rate=statistics.median(round_[row.baseline] for round_ in rounds),
+            ratio=statistics.median(
+                round_[row.subject] / round_[row.baseline] for round_ in rounds
+            ),
         )
         for row in rows
     ]
@@ -224,16 +242,17 @@ def main() -> None:
     prism = not options.without_prism and shutil.which("npx") is not None
     rows = ROWS + (PRISM_ROWS if prism else ())
     with ExitStack() as stack:
-        requests, resident = started(stack, prism=prism)
-        names = sorted({name for row in rows for name in (row.subject, row.context)})
-        figures = figures_of(
-            rows, measured(requests, names, rounds=options.rounds, seconds=options.seconds)
+        requests, resident = start_servers(stack, prism=prism)
+        names = sorted({name for row in rows for name in (row.subject, row.baseline)})
+        results = results_of(
+            rows, measure(requests, names, rounds=options.rounds, seconds=options.seconds)
         )
-    print(*(figure.line() for figure in figures), sep="\n")
+    print(*(result.line() for result in results), sep="\n")
     print(
-        f"resident memory with {STORED} endpoints: {resident:.0f} MB, wanted under {RSS_LIMIT_MB:.0f} MB"
+        f"resident memory with {STORED} endpoints: {resident:.0f} MB,"
+        f" wanted under {RSS_LIMIT_MB:.0f} MB"
     )
-    written = {"rows": [asdict(figure) for figure in figures], "resident_mb": resident}
+    written = {"rows": [asdict(result) for result in results], "resident_mb": resident}
     options.out.write_text(json.dumps(written, indent=2) + "\n")
 
 

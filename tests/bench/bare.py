@@ -1,9 +1,8 @@
-"""The yardsticks of the benchmarks: an aiohttp application on uvloop that answers a constant 200.
+"""The baseline of the benchmarks: an aiohttp application on uvloop that answers a constant 200.
 
-A GET of `/` is answered with a small JSON body; a POST is read to its end and answered with
-nothing. `python tests/bench/bare.py` prints its address as one JSON line and serves until its
-standard input closes; with `--ca-dir DIR` it serves TLS with a certificate of that folder's
-authority.
+A GET of `/` is answered with a small JSON body; a POST is read to its end and answered without a
+body. `python tests/bench/bare.py` prints its address as one JSON line and serves until its standard
+input closes. With `--ca-dir DIR` it serves TLS with a certificate of the authority in that folder.
 """
 
 import argparse
@@ -19,19 +18,19 @@ from aiohttp import web
 BODY = json.dumps({"message": "hello", "status": True, "data": {}}).encode()
 
 
-async def answer(_: web.Request) -> web.Response:
+async def answer_get(_: web.Request) -> web.Response:
     return web.Response(body=BODY, content_type="application/json")
 
 
-async def read(request: web.Request) -> web.Response:
+async def answer_post(request: web.Request) -> web.Response:
     await request.read()
     return web.Response()
 
 
 async def main(context: SSLContext | None) -> None:
     app = web.Application()
-    app.router.add_get("/", answer)
-    app.router.add_post("/", read)
+    app.router.add_get("/", answer_get)
+    app.router.add_post("/", answer_post)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context)
@@ -43,7 +42,7 @@ async def main(context: SSLContext | None) -> None:
     await runner.cleanup()
 
 
-def secured(folder: Path | None) -> SSLContext | None:
+def tls_context(folder: Path | None) -> SSLContext | None:
     if folder is None:
         return None
     from hookproof.receiver.http.authority import Authority
@@ -55,4 +54,4 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[2]))
     parser = argparse.ArgumentParser()
     parser.add_argument("--ca-dir", type=Path)
-    uvloop.run(main(secured(parser.parse_args().ca_dir)))
+    uvloop.run(main(tls_context(parser.parse_args().ca_dir)))

@@ -1,10 +1,10 @@
-"""The yardstick of the load generator: a bare FastHttpUser that posts the same bytes over and over.
+"""The baseline of the load generator: a bare FastHttpUser that posts the same bytes repeatedly.
 
-`python -m tests.bench.bare_locust URL USERS REQUESTS BODY_FILE BEGIN_AT` begins at that moment, in
-Unix seconds, or at once if it has passed, and prints how many seconds it took.
+`python -m tests.bench.bare_locust URL USERS REQUESTS BODY_FILE BEGIN_AT` begins at BEGIN_AT in unix
+seconds, or at once if that has passed, and prints how many seconds it took.
 """
 
-import locust  # first: it patches what the other imports bring in
+import locust  # first, because it patches modules that the other imports load
 
 # isort: split
 import sys
@@ -18,8 +18,6 @@ from locust.exception import StopUser
 
 
 class Poster(FastHttpUser):
-    """Posts until all requests are begun."""
-
     left = 0
     done = 0
     body = b""

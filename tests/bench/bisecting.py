@@ -1,8 +1,8 @@
-"""`make bench-bisect`, part of `make bench`: how long the bisection of a signature takes that
-nothing explains.
+"""Measures how long the diagnosis of a wrong signature takes if it finds no cause.
 
-That is its worst case, the whole search spent: bodies of 4 kB in JSON, under each format of each
-shipped dialect. Times are those of the processor, in milliseconds; the median of the rounds counts.
+`make bench-bisect`, part of `make bench`. That is the worst case, in which the search runs to its
+end: JSON bodies of 4 kB, under each format of each shipped dialect. Times are processor
+milliseconds, the median of the rounds.
 """
 
 import json
@@ -23,7 +23,7 @@ SIZE: Final = 4096
 
 
 def body() -> bytes:
-    """A document of 4 kB with everything that can be written in another way."""
+    """Return a document of 4 kB with everything that has more than one spelling."""
     items: list[dict[str, object]] = []
     while len(json.dumps({"items": items}, ensure_ascii=False).encode()) < SIZE:
         items.append(
@@ -33,12 +33,12 @@ def body() -> bytes:
 
 
 def milliseconds(vector: Vector) -> float:
-    """The time of one bisection that finds nothing."""
+    """Return the median processor time of a diagnosis that finds nothing."""
     dialect = load_dialect(vector.dialect)
     times = []
     for _ in range(ROUNDS):
         begun = time.process_time()
-        found = bisect(
+        diagnosis = bisect(
             vector.scheme,
             dialect.signatures.secret,
             vector.secrets,
@@ -48,21 +48,22 @@ def milliseconds(vector: Vector) -> float:
             vector.now,
         )
         times.append((time.process_time() - begun) * 1000)
-        assert found is not None
-        assert not found.explained
+        assert diagnosis is not None
+        assert not diagnosis.explained
     return statistics.median(times)
 
 
 def main() -> None:
-    """Print the table."""
     random.seed(0)
     altered = [
-        replace(one, body=body()) for one in good_vectors() if one.name.endswith("a small object")
+        replace(vector, body=body())
+        for vector in good_vectors()
+        if vector.name.endswith("a small object")
     ]
     rows = {vector.name.partition(":")[0]: milliseconds(vector) for vector in altered}
-    for name, taken in rows.items():
-        verdict = "ok" if taken < MOST_MS else "OVER"
-        print(f"no cause found, {name:28} {taken:6.1f} ms  wanted under {MOST_MS:g} {verdict}")
+    for name, median_ms in rows.items():
+        verdict = "ok" if median_ms < MOST_MS else "OVER"
+        print(f"no cause found, {name:28} {median_ms:6.1f} ms  wanted under {MOST_MS:g} {verdict}")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,12 @@
-"""Measures the suites: `python -m tests.bench.checking [quick] [standard] [late] [stock]`, or `make
-bench`.
+"""Measures the suites: `python -m tests.bench.checking [quick] [standard] [late] [stock]`.
 
-How long `hookproof check` takes against the embedded server in the quick and the standard profile,
-and in the standard one against a server that is 20 ms late with every answer; beside it plain
-`schemathesis run` on the same server's own document. For each: seconds (the median of ROUNDS runs),
-requests, the share of them that were answered with success, and how many faults of the catalogue it
-catches, where that is recorded (`make mutants`, `make mutants-stock`). Where the server is in no
-way late, a run may also take no more than its sweep and one and a half times what it has to wait
-for. Printed and written as JSON.
+Part of `make bench`. It measures how long `hookproof check` takes against the embedded server in
+the quick and the standard profile, and in the standard profile against a server that delays every
+response by 20 ms; beside it plain `schemathesis run` on the OpenAPI document of the same server.
+For each: seconds (the median of ROUNDS runs), requests, the share of successful responses, and how
+many faults of the catalogue it catches, if that is recorded (`make mutants`, `make mutants-stock`).
+Without the delay, a run may also take no longer than its sweep and one and a half times its waits.
+The table is printed and written as JSON.
 """
 
 import argparse
@@ -38,24 +37,24 @@ SUCCESS: Final = range(200, 300)
 LATE: Final = "late:delay_s=0.02"
 HOOKPROOF: Final = (sys.executable, "-P", "-m", "hookproof")
 SOURCES: Final = Path(__file__).parents[2]
-STOCK: Final = "schemathesis run"
+SCHEMATHESIS: Final = "schemathesis run"
 ROUNDS: Final = 3
 SWEEP: Final = "sweep"
-# The longest wait of a run: a burst comes late in a window, and what it has above the limit goes
-# out windows later.
+# The longest wait of a run: a burst begins late in a window, and what is above the limit is sent
+# windows later.
 WAIT_S: Final = rate_limit.DURATION_S * (
     rate_limit.BURST_AT + (rate_limit.BURST + 1) // rate_limit.LIMIT
 )
 
 # The row whose profile the faults were tried with.
-TRIED: Final = "standard"
+RECORDED_PROFILE: Final = "standard"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bound:
-    """What a row has to keep: seconds at most, requests at least.
+    """The bounds of a row: the most seconds and the fewest requests.
 
-    `waits` says that the waits and the sweep bound it too.
+    `waits`: whether the waits and the sweep bound the seconds too.
     """
 
     most_s: float
@@ -71,9 +70,10 @@ BOUNDS: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """One tool in one setting. `kills` is None where no matrix is recorded, `sweep_s` where nothing
-    sweeps.
+class SuiteTiming:
+    """One tool in one setting.
+
+    `kills` is None if no kill matrix is recorded, `sweep_s` if the tool has no sweep.
     """
 
     name: str
@@ -85,7 +85,6 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """Whether it keeps its bounds."""
         bound = BOUNDS.get(self.name)
         if bound is None:
             return ""
@@ -99,38 +98,40 @@ class Row:
 
     def __str__(self) -> str:
         kills = "-" if self.kills is None else self.kills
-        return f"{self.name:<22}{self.seconds:8.1f} s{self.requests:10,}{self.successful:8.0%}{kills:>8}  {self.verdict}"
+        figures = f"{self.seconds:8.1f} s{self.requests:10,}{self.successful:8.0%}{kills:>8}"
+        return f"{self.name:<22}{figures}  {self.verdict}"
 
 
-def judged(name: str, folder: Path, *words: str) -> Row:
-    """A run of the suites; it must end with 0, or it says nothing of speed."""
+def run_suites(name: str, folder: Path, *words: str) -> SuiteTiming:
+    """Run the suites; the exit code must be 0, otherwise the time means nothing."""
     out = folder / name.replace(" ", "-")
     started = time.monotonic()
     command = [*HOOKPROOF, "check", "--out", str(out), *words]
-    done = subprocess.run(
+    process = subprocess.run(
         command, cwd=folder, env=environment(), capture_output=True, text=True, check=False
     )
     seconds = time.monotonic() - started
-    if done.returncode:
+    if process.returncode:
         raise SystemExit(
-            f"{name}: hookproof check ended with {done.returncode}\n{done.stdout[-2000:]}{done.stderr}"
+            f"{name}: hookproof check exited with {process.returncode}\n"
+            f"{process.stdout[-2000:]}{process.stderr}"
         )
     (evidence,) = read_evidence(out / NAME)
     cases = [case for gathered in evidence.gathered.values() for case in gathered.cases]
     statuses = [exchange.status for case in cases for exchange in case.exchanges]
     assert len(statuses) == read_run(out / NAME).footer.exchanges
-    return Row(
+    return SuiteTiming(
         name=name,
         seconds=seconds,
         requests=len(statuses),
-        successful=share(statuses),
-        kills=our_kills() if name == TRIED else None,
+        successful=success_share(statuses),
+        kills=recorded_kills() if name == RECORDED_PROFILE else None,
         sweep_s=evidence.gathered[SWEEP].duration_s,
     )
 
 
-def stock(folder: Path) -> Row:
-    """A run of plain schemathesis, told the key and the project."""
+def run_schemathesis(folder: Path) -> SuiteTiming:
+    """Run plain schemathesis, with the key and the project given."""
     (folder / "schemathesis.toml").write_text('[parameters]\n"path.projectID" = "p1"\n')
     with reference_server(folder, SOURCES, "p1", stderr=subprocess.DEVNULL) as ready:
         key = load_dialect("reference").authentication.key_format.replace("{key}", "key-p1")
@@ -157,25 +158,25 @@ def stock(folder: Path) -> Row:
         seconds = time.monotonic() - started
     entries = json.loads((folder / "report.har").read_text())["log"]["entries"]
     statuses = [entry["response"]["status"] for entry in entries]
-    return Row(
-        name=STOCK,
+    return SuiteTiming(
+        name=SCHEMATHESIS,
         seconds=seconds,
         requests=len(statuses),
-        successful=share(statuses),
-        kills=stock_kills(),
+        successful=success_share(statuses),
+        kills=recorded_schemathesis_kills(),
     )
 
 
-def late(folder: Path) -> Row:
-    """A run of the suites against a server that takes 20 ms longer over every answer."""
+def run_delayed(folder: Path) -> SuiteTiming:
+    """Run the suites against a server that delays every response by 20 ms."""
     count = projects_needed(len(all_experiments()))
     projects = [f"p{number}" for number in range(1, count + 1)]
-    late = ("--fault", LATE)
+    delay = ("--fault", LATE)
     with reference_server(
-        folder, SOURCES, *projects, options=late, stderr=subprocess.DEVNULL
+        folder, SOURCES, *projects, options=delay, stderr=subprocess.DEVNULL
     ) as ready:
         control = ready["control"]
-        making = {
+        provisioned = {
             "create_portal_link": ("portal-links", "portal_link"),
             "create_source": ("sources", "source"),
         }
@@ -185,25 +186,25 @@ def late(folder: Path) -> Row:
             "receiver": {"ca": "ca/ca.pem", "ca_key": "ca/ca.key"},
             "provision": {
                 hook: [{"url": f"{control}/projects/{{project.id}}/{path}", "body": f"{{{kind}}}"}]
-                for hook, (path, kind) in making.items()
+                for hook, (path, kind) in provisioned.items()
             },
         }
         (folder / "target.yaml").write_text(yaml.safe_dump(target))
-        return judged("standard, 20 ms late", folder, "--target", "target.yaml")
+        return run_suites("standard, 20 ms late", folder, "--target", "target.yaml")
 
 
 def environment() -> dict[str, str]:
-    """The environment of a process that finds these sources from any folder."""
+    """Return an environment in which the sources can be imported from any folder."""
     return {**os.environ, "PYTHONPATH": str(SOURCES)}
 
 
-def share(statuses: Sequence[int | None]) -> float:
-    """How many of these are successes, of 1."""
+def success_share(statuses: Sequence[int | None]) -> float:
+    """Return the share of successful statuses."""
     return sum(status in SUCCESS for status in statuses) / max(1, len(statuses))
 
 
-def our_kills() -> int | None:
-    """How many faults the suites are recorded to convict."""
+def recorded_kills() -> int | None:
+    """Return how many faults the suites detect, as recorded; None without a record."""
     return (
         sum(any(dialects.values()) for dialects in recorded().values())
         if RECORDED.is_file()
@@ -211,29 +212,29 @@ def our_kills() -> int | None:
     )
 
 
-def stock_kills() -> int | None:
-    """In how many of these faults plain schemathesis is recorded to find what it does not find in
-    the clean server.
+def recorded_schemathesis_kills() -> int | None:
+    """Return how many faults plain schemathesis detects, as recorded.
 
-    None until it was tried with every one of them.
+    That is, it reports something that it does not report for the clean server. None unless it was
+    tried with every recorded fault.
     """
-    found = recorded_stock()
-    if found is None or not RECORDED.is_file():
+    detected = recorded_stock()
+    if detected is None or not RECORDED.is_file():
         return None
     faults = set(recorded())
-    return sum(bool(found[name]) for name in faults) if faults <= set(found) else None
+    return sum(bool(detected[name]) for name in faults) if faults <= set(detected) else None
 
 
-MEASURES: Final[Mapping[str, Callable[[Path], Row]]] = {
-    "quick": lambda folder: judged("quick", folder, "--profile", "quick"),
-    "standard": lambda folder: judged("standard", folder),
-    "late": late,
-    "stock": stock,
+MEASURES: Final[Mapping[str, Callable[[Path], SuiteTiming]]] = {
+    "quick": lambda folder: run_suites("quick", folder, "--profile", "quick"),
+    "standard": lambda folder: run_suites("standard", folder),
+    "late": run_delayed,
+    "stock": run_schemathesis,
 }
 
 
-def median_of(measure: Callable[[Path], Row]) -> Row:
-    """The round that took neither longest nor shortest."""
+def median_of(measure: Callable[[Path], SuiteTiming]) -> SuiteTiming:
+    """Return the round with the median time."""
     rounds = []
     for _ in range(ROUNDS):
         with tempfile.TemporaryDirectory(prefix="hookproof-bench-") as folder:
@@ -247,7 +248,7 @@ def main() -> None:
         "rows",
         nargs="*",
         metavar="ROW",
-        help=f"which of {', '.join(MEASURES)}; all of them if none is named",
+        help=f"which of {', '.join(MEASURES)}; default: all of them",
     )
     parser.add_argument("--out", type=Path, default=Path("hookproof-bench-checking.json"))
     options = parser.parse_args()

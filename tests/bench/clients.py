@@ -1,9 +1,8 @@
-"""HTTP clients side by side: deliveries a second of each, 64 at once over HTTPS on kept
-connections, to the same sink.
+"""Compares HTTP clients: deliveries per second to the same sink, 64 at once over kept connections.
 
-`python -m tests.bench.clients` runs each client in a process of its own, pinned to one core, the
+`python -m tests.bench.clients` runs each client in a separate process pinned to one core, with the
 sink on the other; the clients take turns over several rounds. A client that is not installed is
-shown as such: the Rust ones come with `pip install pyreqwest primp`.
+listed as such: `pip install pyreqwest primp` adds the two that are written in Rust.
 """
 
 import argparse
@@ -26,12 +25,12 @@ import uvloop
 from hookproof.mockserver.delivery.http_client.egress import EgressGuard
 from hookproof.mockserver.delivery.http_client.tls import TlsContexts
 from hookproof.mockserver.delivery.http_client.transport import Transport, parse_url
-from tests.bench.deliveries import sinking
+from tests.bench.deliveries import running_sink
 from tests.bench.machine import SERVER_CORE
 from tests.bench.sender import IN_FLIGHT
-from tests.bench.sink import numbered
+from tests.bench.sink import numbered_body
 
-BODY: Final = numbered(1)
+BODY: Final = numbered_body(1)
 HEADERS: Final = {
     "Content-Type": "application/json",
     "X-Webhook-Event-Id": "event-000000001",
@@ -53,13 +52,10 @@ async def aiohttp_client(stack: AsyncExitStack, url: str, ca: str) -> Post:
 
 
 async def engine_protocol(stack: AsyncExitStack, url: str, ca: str) -> Post:
-    transport, address, headers = (
-        Transport(EgressGuard(), TlsContexts(ca)),
-        parse_url(url),
-        tuple(HEADERS.items()),
-    )
+    transport = Transport(EgressGuard(), TlsContexts(ca))
+    parsed, headers = parse_url(url), tuple(HEADERS.items())
     stack.push_async_callback(transport.close)
-    return lambda: transport.exchange("POST", address, headers, BODY, timeout_s=10.0)
+    return lambda: transport.exchange("POST", parsed, headers, BODY, timeout_s=10.0)
 
 
 async def httpx_client(stack: AsyncExitStack, url: str, ca: str) -> Post:
@@ -99,15 +95,14 @@ async def primp_client(stack: AsyncExitStack, url: str, ca: str) -> Post:
 
 CLIENTS: Final[dict[str, tuple[str, Callable[[AsyncExitStack, str, str], Awaitable[Post]]]]] = {
     "aiohttp": ("aiohttp", aiohttp_client),
-    "the engine's protocol": ("mockserver", engine_protocol),
+    "the engine's protocol": ("hookproof.mockserver", engine_protocol),
     "httpx": ("httpx", httpx_client),
     "pyreqwest (Rust)": ("pyreqwest", pyreqwest_client),
     "primp (Rust)": ("primp", primp_client),
 }
 
 
-async def drive(name: str, url: str, ca: str, count: int) -> None:
-    """Post the same bytes again and again."""
+async def post_repeatedly(name: str, url: str, ca: str, count: int) -> None:
     async with AsyncExitStack() as stack:
         post = await CLIENTS[name][1](stack, f"{url}/0", ca)
         jobs = iter(repeat(None, count))
@@ -119,15 +114,15 @@ async def drive(name: str, url: str, ca: str, count: int) -> None:
         await asyncio.gather(*(work() for _ in range(IN_FLIGHT)))
 
 
-def compared(rounds: int, count: int) -> dict[str, float]:
-    """Deliveries a second of each client that is installed, the median of the rounds."""
+def compare(rounds: int, count: int) -> dict[str, float]:
+    """Return the deliveries per second of each installed client, the median of the rounds."""
     installed = [
         name
         for name, (module, _) in CLIENTS.items()
         if importlib.util.find_spec(module) is not None
     ]
     rates: dict[str, list[float]] = {name: [] for name in installed}
-    with tempfile.TemporaryDirectory() as folder, sinking(folder) as sink:
+    with tempfile.TemporaryDirectory() as folder, running_sink(folder) as sink:
         for _ in range(rounds):
             for name in installed:
                 command = [
@@ -148,7 +143,6 @@ def compared(rounds: int, count: int) -> dict[str, float]:
 
 
 def main() -> None:
-    """Run as a script; with `--client`, drive that one."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--count", type=int, default=20_000)
@@ -157,16 +151,16 @@ def main() -> None:
     parser.add_argument("--ca")
     options = parser.parse_args()
     if options.client:
-        uvloop.run(drive(options.client, options.url, options.ca, options.count))
+        uvloop.run(post_repeatedly(options.client, options.url, options.ca, options.count))
         return
-    rates = compared(options.rounds, options.count)
+    rates = compare(options.rounds, options.count)
     for name in CLIENTS:
-        shown = (
+        result = (
             f"{rates[name]:>8,.0f}/s {rates[name] / rates['aiohttp']:>6.2f}"
             if name in rates
             else "not installed"
         )
-        print(f"{name:24} {shown}")
+        print(f"{name:24} {result}")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""Measures the load generator: `python -m tests.bench.loading`, or `make bench`.
+"""Measures the load generator: `python -m tests.bench.loading`, part of `make bench`.
 
-Broadcasts sent a second by one generator process, pinned to a core, against a sink on the other,
-beside a bare FastHttpUser that posts the same bytes there. The generator has its marks, its
-schedule, its histograms and its sidecar to look after meanwhile; every slot is due at once, so that
-it sends as fast as it can. Then two of each, on both cores beside the sink: ours are a master's
-workers, the bare ones begin at one moment. Both take turns; a ratio is the median of the ratios of
-the rounds. They are printed and written as JSON.
+It compares the broadcasts per second of one generator process, pinned to a core, with a bare
+FastHttpUser that posts the same bytes, both to a sink on the other core. The generator also does
+its other work: marks, schedule, histograms and sidecar. Every slot is due at once, so that it sends
+as fast as it can. Then two of each run on both cores beside the sink: the generators are workers of
+a master, the bare processes begin at the same time. Both take turns; a ratio is the median of the
+ratios of the rounds. The results are printed and written as JSON.
 """
 
 import argparse
@@ -31,22 +31,22 @@ from hookproof.load.plan import Call, Plan
 from hookproof.load.profile.load_profile import BROADCAST
 from hookproof.load.single_process import MODULE, Interrupts
 from hookproof.load.target.settings import Flags, Site, site_from
-from tests.bench.machine import CLIENT_CORE, announced
+from tests.bench.machine import CLIENT_CORE, running_server
 
 USERS: Final = 64
 PAD: Final = "x" * 290
 DUE_WITHIN_S: Final = 0.05
-# By how many processes send.
+# By the number of sending processes.
 LEAST_RATIOS: Final = {1: 0.85, 2: 0.95}
 
 PINNED: Final = ("taskset", "-c", CLIENT_CORE)
 EVENT: Final[Mapping[str, Any]] = {"event_type": "hookproof.load"}
-# Time for two bare processes to start; they begin together after it.
+# The time in which two bare processes start; then they begin together.
 TOGETHER_AFTER_S: Final = 5.0
 
 
 def plans(sink: str, requests: int, workers: int) -> list[Plan]:
-    """A run of so many broadcasts that are all due at once."""
+    """Return the plans of a run of broadcasts that are all due at once, one per worker."""
     return [
         Plan(
             run=f"{random.randrange(16**8):08x}",
@@ -72,8 +72,8 @@ def plans(sink: str, requests: int, workers: int) -> list[Plan]:
     ]
 
 
-def alone(folder: Path, sink: str, control: str, requests: int) -> float:
-    """Broadcasts a second of one generator on its core."""
+def run_generator(folder: Path, sink: str, control: str, requests: int) -> float:
+    """Run one generator on its core; return the broadcasts per second."""
     plan, result = folder / "plan.json", folder / "result"
     plan.write_bytes(msgspec.json.encode(plans(sink, requests, 1)[0]))
     command = [
@@ -89,33 +89,34 @@ def alone(folder: Path, sink: str, control: str, requests: int) -> float:
     return rate_of(msgspec.msgpack.decode(result.read_bytes(), type=Gathered), requests)
 
 
-async def together(
-    site: Site, folder: Path, requests: int, rounds: int, beside: Any
+async def run_two(
+    site: Site, folder: Path, requests: int, rounds: int, run_bare_processes: Any
 ) -> list[tuple[float, float]]:
-    """Broadcasts a second of two workers, after those of two bare processes; a pair for each round."""
-    spread, found = Spread(workers=2, local=True, bind="127.0.0.1:0", within_s=60.0), []
+    """Run two bare processes, then two workers; return a pair of rates per round."""
+    spread, rates = Spread(workers=2, local=True, bind="127.0.0.1:0", within_s=60.0), []
     async with crew(
         site, spread, ca_dir=folder / "ca", web=None, interrupts=Interrupts()
     ) as workers:
         for _ in range(rounds):
-            theirs = await asyncio.to_thread(beside)
+            theirs = await asyncio.to_thread(run_bare_processes)
             gathered = await workers.run(plans(site.base_url or "", requests, 2))
-            found.append((theirs, rate_of(gathered, requests)))
-    return found
+            rates.append((theirs, rate_of(gathered, requests)))
+    return rates
 
 
 def rate_of(gathered: Gathered, requests: int) -> float:
-    """Broadcasts a second, of which the sink must have taken each."""
+    """Return the broadcasts per second; the sink must have accepted each."""
     accepted = sum(share.sent.counts.get("accepted", 0) for share in gathered.shares)
     if accepted != requests:
-        raise SystemExit(
-            f"the sink took {accepted} of {requests}: {[share.sent.samples for share in gathered.shares]}"
-        )
+        samples = [share.sent.samples for share in gathered.shares]
+        raise SystemExit(f"the sink accepted {accepted} of {requests}: {samples}")
     return requests / max(share.sent.sending_s for share in gathered.shares)
 
 
-def bare(folder: Path, sink: str, requests: int, *, processes: int, pinned: Sequence[str]) -> float:
-    """Requests a second of so many bare processes, with the bytes of a broadcast."""
+def run_bare(
+    folder: Path, sink: str, requests: int, *, processes: int, pinned: Sequence[str]
+) -> float:
+    """Run bare processes with the bytes of a broadcast; return the requests per second."""
     data = json.loads(marked_data("0123abcd", 12345, 1700000000.0, PAD))
     body = {**EVENT, "idempotency_key": "0123abcd.12345", "data": data}
     (folder / "body.json").write_bytes(msgspec.json.encode(body))
@@ -125,7 +126,7 @@ def bare(folder: Path, sink: str, requests: int, *, processes: int, pinned: Sequ
     running = [
         subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(processes)
     ]
-    took = [float(one.communicate()[0]) for one in running]
+    took = [float(process.communicate()[0]) for process in running]
     return requests / max(took)
 
 
@@ -144,33 +145,33 @@ def main() -> None:
             "--dialect",
             "reference",
         ]
-        witness, _ = stack.enter_context(announced([sys.executable, "-m", *sidecar]))
-        sink, _ = stack.enter_context(announced([sys.executable, "tests/bench/bare.py"]))
+        witness, _ = stack.enter_context(running_server([sys.executable, "-m", *sidecar]))
+        sink, _ = stack.enter_context(running_server([sys.executable, "tests/bench/bare.py"]))
         url, requests = sink["api"], options.requests
-        one = [
+        single = [
             (
-                bare(folder, url, requests, processes=1, pinned=PINNED),
-                alone(folder, url, witness["control"], requests),
+                run_bare(folder, url, requests, processes=1, pinned=PINNED),
+                run_generator(folder, url, witness["control"], requests),
             )
             for _ in range(options.rounds)
         ]
         flags = dict.fromkeys(("file", "dialect", "receiver_bind", "receiver_url"))
         site = site_from(Flags(url=url, api_key="k", project="p", ca_dir=folder / "ca", **flags))
-        both = asyncio.run(
-            together(
+        double = asyncio.run(
+            run_two(
                 site,
                 folder,
                 requests,
                 options.rounds,
-                lambda: bare(folder, url, requests, processes=2, pinned=()),
+                lambda: run_bare(folder, url, requests, processes=2, pinned=()),
             )
         )
-    written = [told(processes, rounds) for processes, rounds in ((1, one), (2, both))]
+    written = [print_ratio(processes, rounds) for processes, rounds in ((1, single), (2, double))]
     options.out.write_text(json.dumps(written, indent=2) + "\n")
 
 
-def told(processes: int, rounds: Sequence[tuple[float, float]]) -> dict[str, float]:
-    """A row, printed and for the file."""
+def print_ratio(processes: int, rounds: Sequence[tuple[float, float]]) -> dict[str, float]:
+    """Print one row and return it for the file."""
     ratio, least = (
         statistics.median(ours / theirs for theirs, ours in rounds),
         LEAST_RATIOS[processes],

@@ -1,4 +1,4 @@
-"""The two cores of a benchmark: servers are pinned to one, wrk to the other."""
+"""Runs servers pinned to one core and wrk pinned to the other, and measures memory."""
 
 import json
 import os
@@ -21,7 +21,7 @@ START_S = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class WrkRequest:
     """One request that wrk repeats; `body` is None for a GET."""
 
     url: str
@@ -30,9 +30,10 @@ class Request:
 
 
 @contextmanager
-def announced(command: Sequence[str]) -> Iterator[tuple[dict[str, Any], int]]:
-    """A pinned server that prints a JSON line when it is ready; yields that line and the process
-    id.
+def running_server(command: Sequence[str]) -> Iterator[tuple[dict[str, Any], int]]:
+    """Run a pinned server that prints a JSON line when it is ready.
+
+    Yields that line and the process id.
     """
     process = subprocess.Popen(
         ["taskset", "-c", SERVER_CORE, *command],
@@ -46,13 +47,13 @@ def announced(command: Sequence[str]) -> Iterator[tuple[dict[str, Any], int]]:
         yield json.loads(process.stdout.readline()), process.pid
     finally:
         process.stdin.close()
-        ended(process)
+        wait_for_exit(process)
         process.stdout.close()
 
 
 @contextmanager
 def mock_server(*options: str) -> Iterator[tuple[dict[str, Any], int]]:
-    """The project's reference server, pinned."""
+    """Run the reference server, pinned; yields its JSON line and the process id."""
     serve = [
         sys.executable,
         "-m",
@@ -63,13 +64,13 @@ def mock_server(*options: str) -> Iterator[tuple[dict[str, Any], int]]:
         "--json",
         "--until-stdin-closes",
     ]
-    with announced([*serve, *options]) as server:
+    with running_server([*serve, *options]) as server:
         yield server
 
 
 @contextmanager
-def silent_until_ready(command: Sequence[str], request: Request) -> Iterator[int]:
-    """A pinned server that is ready when it answers the request; yields the process id."""
+def polled_server(command: Sequence[str], request: WrkRequest) -> Iterator[int]:
+    """Run a pinned server that is ready once it answers a request; yields the process id."""
     process = subprocess.Popen(
         ["taskset", "-c", SERVER_CORE, *command],
         stdout=subprocess.DEVNULL,
@@ -78,18 +79,19 @@ def silent_until_ready(command: Sequence[str], request: Request) -> Iterator[int
     )
     try:
         deadline = time.monotonic() + START_S
-        while not answers(request):
+        while not is_answered(request):
             if process.poll() is not None or time.monotonic() > deadline:
                 raise SystemExit(f"{command[0]} did not start")
             time.sleep(0.2)
         yield process.pid
     finally:
-        os.killpg(process.pid, signal.SIGTERM)  # npx starts a process of its own for what it runs
-        ended(process)
+        # The whole process group, because npx runs the server in a child process.
+        os.killpg(process.pid, signal.SIGTERM)
+        wait_for_exit(process)
 
 
-def ended(process: subprocess.Popen[Any]) -> None:
-    """Wait for the end of a process that was told to end; kill it if it does not."""
+def wait_for_exit(process: subprocess.Popen[Any]) -> None:
+    """Wait for a process that was asked to exit, and kill it if it does not."""
     try:
         process.wait(timeout=10)
     except subprocess.TimeoutExpired:
@@ -97,8 +99,7 @@ def ended(process: subprocess.Popen[Any]) -> None:
         process.wait()
 
 
-def answers(request: Request) -> bool:
-    """Whether the request gets a 2xx."""
+def is_answered(request: WrkRequest) -> bool:
     try:
         call(request)
     except (urllib.error.URLError, OSError):
@@ -106,32 +107,33 @@ def answers(request: Request) -> bool:
     return True
 
 
-def call(request: Request) -> bytes:
-    """The body of the answer to one request; raises URLError for anything but a 2xx."""
-    asked = urllib.request.Request(request.url, data=request.body, headers=dict(request.headers))
-    with urllib.request.urlopen(asked, timeout=10) as answer:
-        return bytes(answer.read())
+def call(request: WrkRequest) -> bytes:
+    """Send one request and return the response body; raises URLError unless it is a 2xx."""
+    http_request = urllib.request.Request(
+        request.url, data=request.body, headers=dict(request.headers)
+    )
+    with urllib.request.urlopen(http_request, timeout=10) as response:
+        return bytes(response.read())
 
 
-def rate(request: Request, *, seconds: int = 4, connections: int = 64) -> float:
-    """Requests a second that wrk gets answered with a 2xx; any other answer ends the benchmark."""
+def requests_per_second(request: WrkRequest, *, seconds: int = 4, connections: int = 64) -> float:
+    """Measure with wrk; any response that is not a 2xx ends the benchmark."""
     with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
-        script.write(lua(request))
+        script.write(lua_script(request))
         script.flush()
         shape = ["-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "10s"]
         command = ["wrk", *shape, "-s", script.name, request.url]
-        shown = subprocess.run(
+        output = subprocess.run(
             ["taskset", "-c", CLIENT_CORE, *command], capture_output=True, text=True, check=True
         ).stdout
-    if "Non-2xx" in shown or "Socket errors" in shown:
-        raise SystemExit(f"{request.url} did not answer every request:\n{shown}")
-    found = re.search(r"Requests/sec:\s+([\d.]+)", shown)
-    assert found is not None, shown
-    return float(found[1])
+    if "Non-2xx" in output or "Socket errors" in output:
+        raise SystemExit(f"{request.url} did not answer every request:\n{output}")
+    match = re.search(r"Requests/sec:\s+([\d.]+)", output)
+    assert match is not None, output
+    return float(match[1])
 
 
-def lua(request: Request) -> str:
-    """The wrk script of a request."""
+def lua_script(request: WrkRequest) -> str:
     lines = [
         f"wrk.headers[{json.dumps(name)}] = {json.dumps(value)}"
         for name, value in request.headers.items()
@@ -142,17 +144,16 @@ def lua(request: Request) -> str:
 
 
 def resident_mb(pid: int) -> float:
-    """The resident memory of a process, in MB."""
     return _memory_mb(pid, "VmRSS")
 
 
 def peak_mb(pid: int) -> float:
-    """The most resident memory that a process ever had, in MB."""
+    """Return the peak of the resident memory of a process."""
     return _memory_mb(pid, "VmHWM")
 
 
 def _memory_mb(pid: int, name: str) -> float:
     status = Path(f"/proc/{pid}/status").read_text()
-    found = re.search(rf"{name}:\s+(\d+) kB", status)
-    assert found is not None
-    return int(found[1]) / 1000
+    match = re.search(rf"{name}:\s+(\d+) kB", status)
+    assert match is not None
+    return int(match[1]) / 1000

@@ -1,11 +1,11 @@
-"""Measures the receiver: `python -m tests.bench.receiving` (needs wrk), or `make bench`.
+"""Measures the receiver: `python -m tests.bench.receiving` (needs wrk), part of `make bench`.
 
-The yardstick is an aiohttp application on uvloop that reads the body of a POST and answers an empty
-200. Both are pinned to one core, and wrk, on the other, sends each the same signed 400 bytes; the
-receiver verifies them with the token's secret, and keeps them. Over HTTPS both have a certificate
-of one authority. The rows take turns over several rounds, and each ratio is the median of the
-ratios of its rounds. Afterwards the receiver holds a million deliveries, and a token's are asked
-for. The tables are printed and written as JSON.
+The baseline is an aiohttp application on uvloop that reads the body of a POST and answers an empty
+200. Both are pinned to one core, and wrk on the other core sends each the same signed 400 bytes;
+the receiver verifies them with the secret of the token and keeps them. Over HTTPS both have a
+certificate of the same authority. They take turns over several rounds, and each ratio is the median
+of the ratios of its rounds. Afterwards the receiver holds a million deliveries, and those of single
+tokens are requested. The tables are printed and written as JSON.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hookproof.spec.dialect.reader import load_dialect
-from tests.bench.machine import Request, announced, call, rate, resident_mb
+from tests.bench.machine import WrkRequest, call, requests_per_second, resident_mb, running_server
 
 SECRET: Final = "a-secret-of-the-benchmark"
 BODY: Final = json.dumps({"event_type": "order.paid", "data": "x" * 400}).encode()[:399] + b"}"
@@ -32,14 +32,12 @@ LEAST_RATIO: Final = 0.75
 TOKENS, PER_TOKEN = 1000, 1000
 LONGEST_QUERY_MS: Final = 50.0
 MOST_RESIDENT_MB: Final = 350.0
-ASKED: Final = 25
+QUERIES: Final = 25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """One line of the table: requests a second of the receiver and of the yardstick, medians, and
-    their ratio.
-    """
+class ReceivingResult:
+    """One row of the table: requests per second of the receiver and of the baseline, as medians."""
 
     work: str
     rate: float
@@ -48,7 +46,6 @@ class Row:
     least: float
 
     def line(self) -> str:
-        """The line as it is printed."""
         verdict = "ok" if self.ratio >= self.least else "BELOW"
         left = (
             f"{self.work:34} {self.rate:>8.0f}/s {self.ratio:>6.2f} of bare {self.of_rate:>8.0f}/s"
@@ -58,9 +55,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
-    """What it takes to hold a million deliveries, and to find those of a token among them, in
-    milliseconds.
-    """
+    """The memory and time of a receiver that holds a million deliveries and returns some."""
 
     deliveries: int
     filled_at_rate: float
@@ -69,112 +64,111 @@ class Recall:
     resident_mb: float
 
     def line(self) -> str:
-        """The line as it is printed."""
-        fast = self.query_ms < LONGEST_QUERY_MS and self.resident_mb < MOST_RESIDENT_MB
+        holds = self.query_ms < LONGEST_QUERY_MS and self.resident_mb < MOST_RESIDENT_MB
         return (
-            f"{self.deliveries} deliveries kept, {PER_TOKEN} of a token found in {self.query_ms:.1f} ms (slowest"
-            f" {self.slowest_query_ms:.1f}), wanted under {LONGEST_QUERY_MS:g}; {self.resident_mb:.0f} MB resident,"
-            f" wanted under {MOST_RESIDENT_MB:g} {'ok' if fast else 'BELOW'}"
+            f"{self.deliveries} deliveries kept, {PER_TOKEN} of a token found in"
+            f" {self.query_ms:.1f} ms (slowest {self.slowest_query_ms:.1f}),"
+            f" wanted under {LONGEST_QUERY_MS:g}; {self.resident_mb:.0f} MB resident,"
+            f" wanted under {MOST_RESIDENT_MB:g} {'ok' if holds else 'BELOW'}"
         )
 
 
-def signed() -> dict[str, str]:
-    """The headers of a delivery of the reference dialect, signed now by its advanced format."""
+def signed_headers() -> dict[str, str]:
+    """Return the headers of a delivery of the reference dialect, signed in its advanced format."""
     dialect = load_dialect("reference")
     scheme = dialect.signatures.advanced
     now = str(int(time.time() / scheme.timestamp_unit.in_seconds))
-    known = {"timestamp": now, "id": "event", "version": scheme.versions[0]}
+    common = {"timestamp": now, "id": "event", "version": scheme.versions[0]}
     mac = hmac.digest(
         SECRET.encode(),
-        filled(scheme.signed, known).encode().replace(b"{body}", BODY),
+        fill_template(scheme.signed, common).encode().replace(b"{body}", BODY),
         scheme.hash.value,
     )
-    item = filled(scheme.item, {**known, "signature": mac.hex()})
+    item = fill_template(scheme.item, {**common, "signature": mac.hex()})
     headers = {
         "Content-Type": "application/json",
         dialect.delivery.event_id_header: "event",
-        scheme.header: filled(scheme.value, {**known, "signatures": item}),
+        scheme.header: fill_template(scheme.value, {**common, "signatures": item}),
     }
     return headers | ({scheme.timestamp_header: now} if scheme.timestamp_header else {})
 
 
-def filled(template: str, values: Mapping[str, str]) -> str:
-    """A template of a signature scheme with these places filled."""
+def fill_template(template: str, values: Mapping[str, str]) -> str:
     for name, value in values.items():
         template = template.replace(f"{{{name}}}", value)
     return template
 
 
-def put(url: str, value: object, method: str = "PUT") -> Any:
-    """Tell the control API something."""
+def send_json(url: str, value: object, method: str = "PUT") -> Any:
+    """Send JSON to the control API and return the JSON of the response, if there is any."""
     import urllib.request
 
-    asked = urllib.request.Request(url, data=json.dumps(value).encode(), method=method)
-    with urllib.request.urlopen(asked, timeout=10) as answer:
-        told = answer.read()
-    return json.loads(told) if told else None
+    request = urllib.request.Request(url, data=json.dumps(value).encode(), method=method)
+    with urllib.request.urlopen(request, timeout=10) as response:
+        body = response.read()
+    return json.loads(body) if body else None
 
 
-def receiver(stack: ExitStack, *options: str) -> tuple[dict[str, Any], int]:
-    """A pinned receiver."""
+def start_receiver(stack: ExitStack, *options: str) -> tuple[dict[str, Any], int]:
+    """Start a receiver, pinned; return its JSON line and the process id."""
     command = [sys.executable, "-m", "hookproof", "receive", "--json", "--until-stdin-closes"]
-    return stack.enter_context(announced([*command, *options]))
+    return stack.enter_context(running_server([*command, *options]))
 
 
-def keyed_token(ready: Mapping[str, Any]) -> str:
-    """The URL of a token whose deliveries are verified."""
-    token = put(f"{ready['control']}/tokens", {}, "POST")
-    put(
+def new_token_url(ready: Mapping[str, Any]) -> str:
+    """Create a token whose deliveries are verified, and return its URL."""
+    token = send_json(f"{ready['control']}/tokens", {}, "POST")
+    send_json(
         f"{ready['control']}/tokens/{token['token']}/secrets",
         {"secrets": [SECRET], "scheme": "advanced"},
     )
     return str(token["url"])
 
 
-def measured_pair(
+def compare_with_bare(
     name: str, rounds: int, seconds: int, options: list[str], bare_options: list[str]
-) -> Row:
-    """The receiver and the yardstick in turns."""
+) -> ReceivingResult:
+    """Measure the receiver and the baseline in turns."""
     with ExitStack() as stack:
-        ready, _ = receiver(stack, *options)
+        ready, _ = start_receiver(stack, *options)
         bare, _ = stack.enter_context(
-            announced([sys.executable, "tests/bench/bare.py", *bare_options])
+            running_server([sys.executable, "tests/bench/bare.py", *bare_options])
         )
-        url, headers = keyed_token(ready), signed()
+        url, headers = new_token_url(ready), signed_headers()
         works = {
-            "bare": Request(url=bare["api"], headers=headers, body=BODY),
-            "receiver": Request(url=url, headers=headers, body=BODY),
+            "bare": WrkRequest(url=bare["api"], headers=headers, body=BODY),
+            "receiver": WrkRequest(url=url, headers=headers, body=BODY),
         }
         for work in works.values():
-            rate(work, seconds=1)
+            requests_per_second(work, seconds=1)
         figures = [
-            {which: rate(work, seconds=seconds) for which, work in works.items()}
+            {which: requests_per_second(work, seconds=seconds) for which, work in works.items()}
             for _ in range(rounds)
         ]
         token = url.rsplit("/", 1)[1]
-        tally = json.loads(call(Request(url=f"{ready['control']}/tokens/{token}", headers={})))
+        tally = json.loads(call(WrkRequest(url=f"{ready['control']}/tokens/{token}", headers={})))
     if tally["unverified"] or tally["verified"] != tally["arrived"]:
         raise SystemExit(f"the receiver did not verify everything: {tally}")
-    return Row(
+    return ReceivingResult(
         work=name,
-        rate=statistics.median(one["receiver"] for one in figures),
-        of_rate=statistics.median(one["bare"] for one in figures),
-        ratio=statistics.median(one["receiver"] / one["bare"] for one in figures),
+        rate=statistics.median(rates["receiver"] for rates in figures),
+        of_rate=statistics.median(rates["bare"] for rates in figures),
+        ratio=statistics.median(rates["receiver"] / rates["bare"] for rates in figures),
         least=LEAST_RATIO,
     )
 
 
-def recalled() -> Recall:
-    """Fill a receiver with a million deliveries to a thousand tokens, in turns, and ask for those
-    of some.
-    """
+def measure_recall() -> Recall:
+    """Send a receiver a million deliveries to a thousand tokens, and request those of some."""
     with ExitStack() as stack:
-        ready, pid = receiver(stack, "--http")
+        ready, pid = start_receiver(stack, "--http")
         began = time.monotonic()
         for _ in range(PER_TOKEN):
             fill(ready["url"])
         took = time.monotonic() - began
-        times = [asked_for(ready["control"], f"t{number * 37 % TOKENS}") for number in range(ASKED)]
+        times = [
+            query_ms(ready["control"], f"t{number * 37 % TOKENS}") for number in range(QUERIES)
+        ]
         return Recall(
             deliveries=TOKENS * PER_TOKEN,
             filled_at_rate=TOKENS * PER_TOKEN / took,
@@ -185,9 +179,12 @@ def recalled() -> Recall:
 
 
 def fill(url: str) -> None:
-    """One delivery to each token, pipelined on one connection."""
+    """Send one delivery to each token, pipelined on one connection."""
     host, _, port = url.removeprefix("http://").partition(":")
-    head = "POST /t%d HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d%s\r\n\r\n"
+    head = (
+        "POST /t%d HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        "Content-Length: %d%s\r\n\r\n"
+    )
     close = "\r\nConnection: close"
     with socket.create_connection((host, int(port)), timeout=60) as connection:
         for number in range(TOKENS):
@@ -197,14 +194,16 @@ def fill(url: str) -> None:
             pass
 
 
-def asked_for(control: str, token: str) -> float:
-    """How long it takes to be answered with all deliveries of a token, in milliseconds."""
+def query_ms(control: str, token: str) -> float:
+    """Request all deliveries of a token; return the milliseconds until the response."""
     began = time.monotonic()
-    answer = call(Request(url=f"{control}/tokens/{token}/deliveries?count={PER_TOKEN}", headers={}))
+    body = call(
+        WrkRequest(url=f"{control}/tokens/{token}/deliveries?count={PER_TOKEN}", headers={})
+    )
     took = time.monotonic() - began
-    found = json.loads(answer)
-    assert len(found["deliveries"]) == PER_TOKEN, len(found["deliveries"])
-    assert found["dropped"] == 0
+    answer = json.loads(body)
+    assert len(answer["deliveries"]) == PER_TOKEN, len(answer["deliveries"])
+    assert answer["dropped"] == 0
     return took * 1000
 
 
@@ -221,10 +220,10 @@ def main() -> None:
         raise SystemExit("the benchmark drives the servers with wrk, which is not installed")
     with tempfile.TemporaryDirectory() as ca:
         rows = [
-            measured_pair(
+            compare_with_bare(
                 "HTTP, verify and record 400 B", options.rounds, options.seconds, ["--http"], []
             ),
-            measured_pair(
+            compare_with_bare(
                 "HTTPS, verify and record 400 B",
                 options.rounds,
                 options.seconds,
@@ -233,7 +232,7 @@ def main() -> None:
             ),
         ]
     print(*(row.line() for row in rows), sep="\n")
-    recall = None if options.without_recall else recalled()
+    recall = None if options.without_recall else measure_recall()
     if recall:
         print(recall.line())
     written = {"rows": [asdict(row) for row in rows], "recall": asdict(recall) if recall else None}

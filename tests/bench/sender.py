@@ -1,10 +1,9 @@
-"""The senders of the delivery benchmark, one run each: `python -m tests.bench.sender WORK --url URL
---ca FILE`.
+"""The senders of the delivery benchmark: `python -m tests.bench.sender WORK --url URL --ca FILE`.
 
-`bare` is the yardstick: aiohttp's client in a loop, 64 at a time, with ready bytes and ready
-headers. The others drive the whole engine on the store of the reference server. Each prints a JSON
-line at its end: `began`, the monotonic second of its first acceptance, `cpu_s`, the processor
-seconds that it used since, and for `steady` the seconds at which each numbered event was accepted.
+`bare` is the baseline: the client of aiohttp in a loop, 64 requests at a time, with prepared bytes
+and headers. The others run the whole engine on the store of the reference server. Each prints a
+JSON line at its end: `began`, the monotonic second of the first acceptance; `cpu_s`, the processor
+seconds used since; and for `steady` the seconds at which each numbered event was accepted.
 """
 
 import argparse
@@ -27,7 +26,7 @@ import uvloop
 
 from hookproof.mockserver.delivery.engine import DeliveryEngine
 from hookproof.mockserver.delivery.http_client.egress import EgressGuard
-from hookproof.mockserver.delivery.scheduling.concurrency_limit import Bounds
+from hookproof.mockserver.delivery.scheduling.concurrency_limit import ConcurrencyBounds
 from hookproof.mockserver.store.database import IN_MEMORY, Database
 from hookproof.mockserver.store.deliveries import Deliveries
 from hookproof.mockserver.store.endpoints import (
@@ -38,19 +37,19 @@ from hookproof.mockserver.store.endpoints import (
 )
 from hookproof.mockserver.store.events import EventTable, NewEvent
 from hookproof.spec.dialect.reader import load_dialect
-from tests.bench.sink import numbered
+from tests.bench.sink import numbered_body
 
 IN_FLIGHT: Final = 64
 PROJECT: Final = "p"
 CREATED: Final = "2027-01-15T08:00:00Z"
 POLL_S: Final = 0.02
 PENDING: Final = "SELECT EXISTS (SELECT 1 FROM deliveries WHERE due_at IS NOT NULL)"
-# A rate limit that is kept in mind and never reached.
-FREE: Final = 1_000_000
+# A rate limit that is checked and never reached.
+UNREACHED_LIMIT: Final = 1_000_000
 
 
-class ExperimentContext:
-    """An engine and its store, with endpoints and events as the API would have put them there."""
+class StoredWorkload:
+    """An engine and its store, with endpoints and events as the API stores them."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         dialect = load_dialect("reference")
@@ -66,11 +65,11 @@ class ExperimentContext:
             ca_file=options.ca,
             egress=EgressGuard(),
             log=logging.getLogger(__name__),
-            bounds=Bounds(young=IN_FLIGHT),
+            bounds=ConcurrencyBounds(young=IN_FLIGHT),
         )
 
     def add_endpoint(self, number: int, **limits: int) -> None:
-        """An endpoint of about 1.4 kB."""
+        """Store an endpoint of about 1.4 kB."""
         uid = f"endpoint-{number:09}"
         document = {
             "uid": uid,
@@ -103,9 +102,7 @@ class ExperimentContext:
         )
 
     def accept(self, number: int) -> list[str]:
-        """Store an event; the uids of the endpoints that it reaches, which the caller lets the
-        engine know.
-        """
+        """Store an event and return the uids of the endpoints that it reaches."""
         now = time.time()
         reached = self._endpoints.reached(PROJECT, now=now, without_owner=True)
         event = NewEvent(
@@ -113,51 +110,46 @@ class ExperimentContext:
             project=PROJECT,
             original_key=None,
             event_type="order.paid",
-            payload=numbered(number),
+            payload=numbered_body(number),
             headers=b"{}",
             document=b"{}",
         )
         self._events.add(event, reached=reached, now=now)
         return [endpoint.uid for endpoint in reached]
 
-    async def drained(self) -> None:
-        """Wait until nothing is pending."""
-        while self._database.read(PENDING).fetchone()[0]:  # noqa: ASYNC110  the store tells nobody
+    async def wait_until_delivered(self) -> None:
+        """Wait until no delivery is pending."""
+        while self._database.read(PENDING).fetchone()[0]:  # noqa: ASYNC110  the store has no event for it
             await asyncio.sleep(POLL_S)
 
-    def commit(self) -> None:
-        """Write what was accepted."""
-        self._database.commit()
-
     def close(self) -> None:
-        """Let go of the store."""
         self._database.close()
 
 
 @asynccontextmanager
-async def bench_of(
+async def open_workload(
     options: argparse.Namespace, endpoints: int, **limits: int
-) -> AsyncIterator[ExperimentContext]:
-    """A bench with its endpoints, for as long as it is needed."""
-    bench = ExperimentContext(options)
+) -> AsyncIterator[StoredWorkload]:
+    """Open a workload with its endpoints; it is stopped and closed at the end."""
+    workload = StoredWorkload(options)
     for number in range(endpoints):
-        bench.add_endpoint(number, **limits)
+        workload.add_endpoint(number, **limits)
     try:
-        yield bench
+        yield workload
     finally:
-        await bench.engine.stop(1.0)
-        bench.close()
+        await workload.engine.stop(1.0)
+        workload.close()
 
 
-def settle() -> None:
-    """What the server does at its start: leave what lives for ever out of garbage collection."""
+def freeze_garbage_collection() -> None:
+    """Exclude long-lived objects from garbage collection, as the server does at its start."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 10, 10)
 
 
 async def bare(options: argparse.Namespace) -> dict[str, Any]:
-    """Ready bytes with ready headers, and nothing else."""
+    """Post prepared bytes with prepared headers, and nothing else."""
     context = ssl.create_default_context(cafile=options.ca)
     headers = {
         "Content-Type": "application/json",
@@ -166,8 +158,8 @@ async def bare(options: argparse.Namespace) -> dict[str, Any]:
         "X-Webhook-Signature": f"t=1800000000,v1={'0' * 64}",
         "User-Agent": "hookproof",
     }
-    body, jobs = numbered(1), iter(repeat(None, options.count))
-    settle()
+    body, jobs = numbered_body(1), iter(repeat(None, options.count))
+    freeze_garbage_collection()
     async with aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=IN_FLIGHT, ssl=context)
     ) as session:
@@ -182,61 +174,67 @@ async def bare(options: argparse.Namespace) -> dict[str, Any]:
     return {"began": began, "cpu_s": time.process_time() - used}
 
 
-async def one(options: argparse.Namespace) -> dict[str, Any]:
-    """A backlog of events for one endpoint, whose rate limit is reckoned with and never reached."""
-    async with bench_of(options, 1, rate_limit=FREE, rate_limit_duration=1) as bench:
+async def backlog(options: argparse.Namespace) -> dict[str, Any]:
+    """Deliver a backlog to one endpoint, whose rate limit is checked and never reached."""
+    async with open_workload(
+        options, 1, rate_limit=UNREACHED_LIMIT, rate_limit_duration=1
+    ) as workload:
         for number in range(options.count):
-            bench.accept(number)
-        settle()
-        await bench.engine.start()
+            workload.accept(number)
+        freeze_garbage_collection()
+        await workload.engine.start()
         began, used = time.monotonic(), time.process_time()
-        await bench.drained()
+        await workload.wait_until_delivered()
     return {"began": began, "cpu_s": time.process_time() - used}
 
 
 async def fan_out(options: argparse.Namespace) -> dict[str, Any]:
-    """One event to many endpoints, after another one that has opened the connections."""
-    async with bench_of(options, options.count, rate_limit=FREE, rate_limit_duration=1) as bench:
-        await bench.engine.start()
-        settle()
+    """Deliver one event to many endpoints, after another one that opened the connections."""
+    async with open_workload(
+        options, options.count, rate_limit=UNREACHED_LIMIT, rate_limit_duration=1
+    ) as workload:
+        await workload.engine.start()
+        freeze_garbage_collection()
         for number in range(2):
             began, used = time.monotonic(), time.process_time()
-            bench.engine.wake(bench.accept(number))
-            await bench.drained()
+            workload.engine.wake(workload.accept(number))
+            await workload.wait_until_delivered()
     return {"began": began, "cpu_s": time.process_time() - used}
 
 
 async def steady(options: argparse.Namespace) -> dict[str, Any]:
-    """Events to one endpoint at `--rate` a second."""
+    """Accept events for one endpoint at `--rate` per second."""
     accepted = []
-    async with bench_of(options, 1, rate_limit=FREE, rate_limit_duration=1) as bench:
-        await bench.engine.start()
-        settle()
+    async with open_workload(
+        options, 1, rate_limit=UNREACHED_LIMIT, rate_limit_duration=1
+    ) as workload:
+        await workload.engine.start()
+        freeze_garbage_collection()
         began, used = time.monotonic(), time.process_time()
         for number in range(options.count):
-            # Also when it is late: each request to an API has a turn of the event loop of its own.
+            # Also when it is late: each API request has a separate turn of the event loop.
             await asyncio.sleep(max(0.0, began + number / options.rate - time.monotonic()))
             accepted.append(time.monotonic())
-            bench.engine.wake(bench.accept(number))
-        await bench.drained()
+            workload.engine.wake(workload.accept(number))
+        await workload.wait_until_delivered()
     return {"began": began, "cpu_s": time.process_time() - used, "accepted": accepted}
 
 
 async def paced(options: argparse.Namespace) -> dict[str, Any]:
-    """An endpoint of 50 requests a second with more than it can take."""
-    async with bench_of(options, 1, rate_limit=50, rate_limit_duration=1) as bench:
+    """Deliver a backlog to an endpoint that is limited to 50 requests per second."""
+    async with open_workload(options, 1, rate_limit=50, rate_limit_duration=1) as workload:
         for number in range(options.count):
-            bench.accept(number)
-        settle()
+            workload.accept(number)
+        freeze_garbage_collection()
         began, used = time.monotonic(), time.process_time()
-        await bench.engine.start()
+        await workload.engine.start()
         await asyncio.sleep(options.seconds)
     return {"began": began, "cpu_s": time.process_time() - used}
 
 
-WORKS: Final[dict[str, Callable[[argparse.Namespace], Awaitable[dict[str, Any]]]]] = {
+WORKLOADS: Final[dict[str, Callable[[argparse.Namespace], Awaitable[dict[str, Any]]]]] = {
     "bare": bare,
-    "one": one,
+    "one": backlog,
     "fan-out": fan_out,
     "steady": steady,
     "paced": paced,
@@ -244,9 +242,8 @@ WORKS: Final[dict[str, Callable[[argparse.Namespace], Awaitable[dict[str, Any]]]
 
 
 def main() -> None:
-    """Run as a script."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("work", choices=WORKS)
+    parser.add_argument("work", choices=WORKLOADS)
     parser.add_argument("--url", required=True)
     parser.add_argument("--ca", required=True)
     parser.add_argument("--db", help="keep the store in this file")
@@ -256,7 +253,7 @@ def main() -> None:
     options = parser.parse_args()
 
     async def run() -> dict[str, Any]:
-        return await WORKS[options.work](options)
+        return await WORKLOADS[options.work](options)
 
     sys.stdout.write(json.dumps(uvloop.run(run())) + "\n")
 

@@ -1,11 +1,10 @@
-"""The sink of the delivery benchmark: an HTTPS server that answers 200 without looking, so that it
-is not the limit.
+"""The sink of the delivery benchmark: an HTTPS server that answers 200 without parsing the request.
 
-`python tests/bench/sink.py FOLDER` writes its CA to FOLDER/ca.pem, prints its address as one JSON
-line and serves until its standard input closes. An empty line on standard input is answered with a
-JSON line: all requests since the last one, each as the monotonic second of its arrival and the
-number that its body ends with. The line `hold` makes it hang over every request, the line `go`
-answers those and all that follow.
+It does as little as possible, so that it is not the limit. `python tests/bench/sink.py FOLDER`
+writes its CA to FOLDER/ca.pem, prints its address as one JSON line and serves until its standard
+input closes. It answers an empty line on standard input with a JSON line: all requests since the
+last one, each as the monotonic second of its arrival and the number at the end of its body. After
+the line `hold` it leaves every request unanswered, after `go` it answers those and all that follow.
 """
 
 import asyncio
@@ -31,8 +30,8 @@ HOLD, GO = "hold", "go"
 Arrivals = list[tuple[float, bytes]]
 
 
-def numbered(number: int, size: int = 400) -> bytes:
-    """A body of about `size` bytes that ends with its number."""
+def numbered_body(number: int, size: int = 400) -> bytes:
+    """Return a body of about `size` bytes that ends with its number."""
     return b'{"order":"paid","lines":"%b",%b%0*d}' % (
         b"x" * (size - 50),
         NUMBER,
@@ -41,34 +40,32 @@ def numbered(number: int, size: int = 400) -> bytes:
     )
 
 
-class Tap:
-    """Whether requests are answered. `held` are those who wait for an answer, None while nobody has
-    to.
-    """
+class HeldResponses:
+    """The connections without a response while responses are held, otherwise None."""
 
     def __init__(self) -> None:
-        self.held: list[asyncio.Transport] | None = None
+        self.waiting: list[asyncio.Transport] | None = None
 
-    def turn(self, line: str) -> None:
-        """Hold answers back, or let them go."""
-        if line == HOLD:
-            self.held = []
+    def handle_command(self, command: str) -> None:
+        if command == HOLD:
+            self.waiting = []
             return
-        waiting, self.held = self.held or [], None
+        waiting, self.waiting = self.waiting or [], None
         for transport in waiting:
             if not transport.is_closing():
                 transport.write(OK)
 
 
-class Sink(asyncio.Protocol):
-    """One connection. Clients wait for each answer, so what ends like a numbered body is the end of
-    a request.
+class SinkConnection(asyncio.Protocol):
+    """One connection.
+
+    Clients send one request at a time, so data that ends like a numbered body ends a request.
     """
 
-    def __init__(self, arrivals: Arrivals, tap: Tap) -> None:
-        self._arrived = arrivals.append
+    def __init__(self, arrivals: Arrivals, held: HeldResponses) -> None:
+        self._add_arrival = arrivals.append
         self._clock = time.monotonic
-        self._tap = tap
+        self._held = held
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
@@ -77,10 +74,10 @@ class Sink(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if not data.endswith(b"}"):
             return
-        if self._tap.held is not None:
-            self._tap.held.append(self._transport)
+        if self._held.waiting is not None:
+            self._held.waiting.append(self._transport)
         else:
-            self._arrived((self._clock(), data[-TAIL:-1]))
+            self._add_arrival((self._clock(), data[-TAIL:-1]))
             self._write(OK)
 
 
@@ -90,26 +87,26 @@ async def main(folder: Path) -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert(HOST).configure_cert(context)
     arrivals: Arrivals = []
-    tap = Tap()
+    held = HeldResponses()
     loop = asyncio.get_running_loop()
     server = await loop.create_server(
-        lambda: Sink(arrivals, tap), HOST, 0, ssl=context, backlog=4096
+        lambda: SinkConnection(arrivals, held), HOST, 0, ssl=context, backlog=4096
     )
     ended = asyncio.Event()
 
-    def told() -> None:
-        order = os.read(sys.stdin.fileno(), 4096).decode()
-        if not order:
+    def read_command() -> None:
+        line = os.read(sys.stdin.fileno(), 4096).decode()
+        if not line:
             loop.remove_reader(sys.stdin.fileno())
             ended.set()
-        elif order.strip():
-            tap.turn(order.strip())
+        elif line.strip():
+            held.handle_command(line.strip())
         else:
-            say([(at, int(number) - 10**8) for at, number in arrivals])
+            print_json([(at, int(number) - 10**8) for at, number in arrivals])
             arrivals.clear()
 
-    loop.add_reader(sys.stdin.fileno(), told)
-    say(
+    loop.add_reader(sys.stdin.fileno(), read_command)
+    print_json(
         {
             "url": f"https://{HOST}:{server.sockets[0].getsockname()[1]}",
             "ca": str(folder / "ca.pem"),
@@ -119,8 +116,7 @@ async def main(folder: Path) -> None:
     server.close()
 
 
-def say(value: object) -> None:
-    """One JSON line."""
+def print_json(value: object) -> None:
     sys.stdout.write(json.dumps(value) + "\n")
     sys.stdout.flush()
 

@@ -1,14 +1,13 @@
-"""Measures the witness of a load run: `python -m tests.bench.witnessing`, or `make bench`.
+"""Measures what observing a load run costs and how exact its latencies are.
 
-- What looking at the sidecar costs the generator: its CPU time a broadcast, with the usual two
-  looks a second and with
-  none, while the reference server delivers every broadcast to the sidecar. The two take turns; the
-  median is told.
-- The error of delivery latencies themselves: a bare sender over TLS marks each delivery with the
-  time just before it
-  writes to its socket. On one machine the receiver's socket has it when that write returns, so
-  whatever latency the
-  sidecar tells is its own lateness.
+`python -m tests.bench.witnessing`, part of `make bench`:
+
+- The cost of polling the sidecar: the generator's CPU time per broadcast with the usual two polls
+  per second, and with none, while the reference server delivers every broadcast to the sidecar. The
+  two take turns; the median is printed.
+- The error of delivery latencies: a bare sender over TLS marks each delivery with the time just
+  before it writes to its socket. On one machine the receiving socket has the bytes when that write
+  returns, so any latency that the sidecar reports is its own delay.
 """
 
 import argparse
@@ -43,11 +42,12 @@ from hookproof.load.sidecar.arrivals import NewRun
 from hookproof.load.target.preparation import set_up
 from hookproof.load.target.settings import KEY_VARIABLE, Flags, site_from
 from hookproof.spec.dialect.reader import load_dialect
-from tests.bench.machine import CLIENT_CORE, announced, mock_server
+from tests.bench.machine import CLIENT_CORE, mock_server, running_server
 
 PINNED: Final = ("taskset", "-c", CLIENT_CORE, sys.executable, "-c")
-LOOKING: Final = (
-    "import load.runner, load.sidecar_link; load.sidecar_link.POLL_S = {every}; load.runner.main()"
+GENERATOR: Final = (
+    "from hookproof.load.locust_worker import runner, sidecar_link;"
+    " sidecar_link.POLL_S = {every}; runner.main()"
 )
 NEVER_S: Final = 3600.0
 USUAL_S: Final = 0.5
@@ -57,12 +57,10 @@ SECRET: Final = "s3cret"
 
 
 def cpu_of_a_broadcast(folder: Path, plan: Any, control: str, key: str, every_s: float) -> float:
-    """Seconds of the generator's CPU time for a broadcast, with a look at the sidecar every so many
-    seconds.
-    """
+    """Return the generator's CPU seconds per broadcast, if it polls every `every_s` seconds."""
     written, result = folder / "plan.json", folder / "result"
     written.write_bytes(msgspec.json.encode(plan))
-    words = [LOOKING.format(every=every_s), str(written), str(result), "--control", control]
+    words = [GENERATOR.format(every=every_s), str(written), str(result), "--control", control]
     subprocess.run(
         [*PINNED, *words],
         check=True,
@@ -74,14 +72,14 @@ def cpu_of_a_broadcast(folder: Path, plan: Any, control: str, key: str, every_s:
 
 
 def environment() -> dict[str, str]:
-    """This process's, with the sources importable."""
+    """Return the environment of this process, with the sources on the import path."""
     return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
 
 
-def witness_share(folder: Path, rounds: int, rate: float, duration_s: float) -> float:
-    """What the usual looks add to the generator's CPU time, as a share of that without any."""
+def polling_share(folder: Path, rounds: int, rate: float, duration_s: float) -> float:
+    """Return what polling adds to the generator's CPU time, as a share of that without."""
     with ExitStack() as stack:
-        sidecar, _ = stack.enter_context(announced(sidecar_command(folder)))
+        sidecar, _ = stack.enter_context(running_server(sidecar_command(folder)))
         server, _ = stack.enter_context(mock_server("--project", "p=k", "--ca", sidecar["ca"]))
         flags = dict.fromkeys(("file", "dialect", "receiver_bind", "receiver_url", "ca_dir"))
         site = site_from(Flags(url=server["api"], api_key="k", project="p", **flags))
@@ -90,24 +88,24 @@ def witness_share(folder: Path, rounds: int, rate: float, duration_s: float) -> 
         )
         stage = asyncio.run(set_up(site, profile, [sidecar["url"]]))
 
-        def measured(every_s: float) -> float:
+        def measure(every_s: float) -> float:
             [plan] = stage.plans(profile, f"{random.randrange(16**8):08x}")
             return cpu_of_a_broadcast(folder, plan, sidecar["control"], "k", every_s)
 
-        pairs = [(measured(NEVER_S), measured(USUAL_S)) for _ in range(rounds)]
+        pairs = [(measure(NEVER_S), measure(USUAL_S)) for _ in range(rounds)]
     return statistics.median(usual / never - 1 for never, usual in pairs)
 
 
 def latency_error_s(folder: Path, deliveries: int, rate: float) -> float:
-    """The 99th percentile of what the sidecar tells of deliveries that take no time."""
+    """Return the 99th percentile of the latencies reported for deliveries that take no time."""
     dialect, run = load_dialect("reference"), f"{random.randrange(16**8):08x}"
-    with announced(sidecar_command(folder)) as (sidecar, _):
+    with running_server(sidecar_command(folder)) as (sidecar, _):
         receiving = Receiving(token="t", secrets=(SECRET,), advanced=False, limited=False)
-        tell(f"{sidecar['control']}/endpoints", {"endpoints": [receiving]})
+        post_json(f"{sidecar['control']}/endpoints", {"endpoints": [receiving]})
         new = NewRun(
             run=run, broadcasts=deliveries, started_at=time.time(), stretch_s=60.0, late_after_s=1.0
         )
-        tell(f"{sidecar['control']}/runs", new)
+        post_json(f"{sidecar['control']}/runs", new)
         host, port = sidecar["url"].removeprefix("https://").rsplit(":", 1)
         context = ssl.create_default_context(cafile=sidecar["ca"])
         connection = http.client.HTTPSConnection(host, int(port), context=context)
@@ -123,15 +121,15 @@ def latency_error_s(folder: Path, deliveries: int, rate: float) -> float:
             connection.request("POST", "/t", body=body, headers=headers)
             connection.getresponse().read()
         connection.close()
-        with urllib.request.urlopen(f"{sidecar['control']}/arrivals", timeout=10) as answer:
-            told = msgspec.json.decode(answer.read(), type=Arrived)
-    if told.counts != {"arrived": deliveries}:
-        raise SystemExit(f"the sidecar counted {told.counts} of {deliveries}")
-    return quantiles(unpacked(told.latencies))["p99"] or 0.0
+        with urllib.request.urlopen(f"{sidecar['control']}/arrivals", timeout=10) as response:
+            arrived = msgspec.json.decode(response.read(), type=Arrived)
+    if arrived.counts != {"arrived": deliveries}:
+        raise SystemExit(f"the sidecar counted {arrived.counts} of {deliveries}")
+    return quantiles(unpacked(arrived.latencies))["p99"] or 0.0
 
 
 def sidecar_command(folder: Path) -> list[str]:
-    """The receiver of a load run."""
+    """Return the command that starts the receiver of a load run."""
     return [
         sys.executable,
         "-m",
@@ -143,8 +141,7 @@ def sidecar_command(folder: Path) -> list[str]:
     ]
 
 
-def tell(url: str, content: object) -> None:
-    """Post it as JSON."""
+def post_json(url: str, content: object) -> None:
     with urllib.request.urlopen(
         urllib.request.Request(url, data=msgspec.json.encode(content)), timeout=10
     ):
@@ -160,18 +157,23 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         error_s = latency_error_s(Path(folder), int(options.rate * options.seconds), options.rate)
-        told = f"{error_s * 1000:.2f} ms  at most {MOST_ERROR_S * 1000:g} ms {ok(error_s, MOST_ERROR_S)}"
-        print(f"delivery latency's own error, p99  {told}", flush=True)
-        share = witness_share(Path(folder), options.rounds, options.rate, options.seconds)
-        told = f"{share:.1%}  at most {MOST_SHARE:.0%} {ok(share, MOST_SHARE)}"
-        print(f"the witness adds to the generator's CPU time  {told}", flush=True)
+        print(
+            f"error of delivery latencies, p99  {error_s * 1000:.2f} ms "
+            f" at most {MOST_ERROR_S * 1000:g} ms {verdict(error_s, MOST_ERROR_S)}",
+            flush=True,
+        )
+        share = polling_share(Path(folder), options.rounds, options.rate, options.seconds)
+        print(
+            f"polling adds to the generator's CPU time  {share:.1%} "
+            f" at most {MOST_SHARE:.0%} {verdict(share, MOST_SHARE)}",
+            flush=True,
+        )
     options.out.write_text(
         json.dumps({"latency_error_s": error_s, "witness_share": share}, indent=2) + "\n"
     )
 
 
-def ok(value: float, most: float) -> str:
-    """The verdict."""
+def verdict(value: float, most: float) -> str:
     return "ok" if value <= most else "ABOVE"
 
 

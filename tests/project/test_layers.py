@@ -39,6 +39,10 @@ def test_the_layers_hold(tree: Path) -> None:
             "mockserver/delivery/attempt/signing.py",
             "import hookproof.receiver.signatures.verification",
         ),
+        (
+            "mockserver/delivery/http_client/tls.py",
+            "import hookproof.mockserver.delivery.attempt.body",
+        ),
         ("conformance/model/evidence.py", "import hookproof.mockserver.app"),
         ("mockserver/api/listener.py", "import hookproof.mockserver.faults.live"),
         ("mockserver/delivery/store_port.py", "import hookproof.mockserver.store.database"),

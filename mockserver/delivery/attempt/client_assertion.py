@@ -1,4 +1,4 @@
-"""A client assertion: the signed statement by which an OAuth 2 client proves itself (RFC 7523)."""
+"""Client assertions: the signed JWT by which an OAuth 2 client authenticates (RFC 7523)."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -7,12 +7,11 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, RSAKey
 
-from hookproof.mockserver.delivery.attempt.credentials import section, text
+from hookproof.mockserver.delivery.attempt.credentials import object_member, text_member
 
-LIFE_S: Final = 60
+LIFETIME_S: Final = 60
 KEY_TYPES: Final[Mapping[str, type[RSAKey] | type[ECKey]]] = {"RSA": RSAKey, "EC": ECKey}
-# RFC 7518, section 3.1: the signatures made with a private key, and what a key is for when no
-# algorithm is named.
+# RFC 7518, section 3.1: the algorithms that sign with a private key.
 ALGORITHMS: Final = (
     "RS256",
     "RS384",
@@ -24,7 +23,8 @@ ALGORITHMS: Final = (
     "ES384",
     "ES512",
 )
-USUAL: Final[Mapping[str, str]] = {
+# The algorithm for each curve of a key if none is given; an RSA key has no curve.
+DEFAULT_ALGORITHMS: Final[Mapping[str, str]] = {
     "": "RS256",
     "P-256": "ES256",
     "P-384": "ES384",
@@ -32,41 +32,47 @@ USUAL: Final[Mapping[str, str]] = {
 }
 
 
-class AssertionFault(Exception):
-    """The signing_key or the signing_algorithm makes no signature; the message holds nothing of the
-    key.
+class ClientAssertionError(Exception):
+    """No signature can be made with the signing_key and the signing_algorithm.
+
+    The message contains nothing of the key.
     """
 
 
-def client_assertion(oauth2: Mapping[str, object], now: float, serial: str) -> str:
-    """A JWT signed with the `signing_key` (a private JWK) of section 2.5, valid for a minute from
-    `now` (unix seconds).
+def sign_client_assertion(oauth2: Mapping[str, object], now: float, serial: str) -> str:
+    """Return a JWT signed with the `signing_key` (a private JWK) of section 2.5.
 
-    Issuer and subject are the client unless they are given, the audience is the token URL unless it
-    is given. Raises AssertionFault.
+    It is valid for LIFETIME_S seconds from `now` (unix seconds). Issuer and subject default to the
+    client_id, the audience to the token URL. Raises ClientAssertionError.
     """
-    given = section(oauth2, "signing_key")
+    jwk = object_member(oauth2, "signing_key")
     members: dict[str, str | list[str]] = {
-        name: text(given, name) for name in given if text(given, name)
+        name: text_member(jwk, name) for name in jwk if text_member(jwk, name)
     }
-    algorithm = text(oauth2, "signing_algorithm") or USUAL.get(text(given, "crv"), "")
+    algorithm = text_member(oauth2, "signing_algorithm") or DEFAULT_ALGORITHMS.get(
+        text_member(jwk, "crv"), ""
+    )
     if algorithm not in ALGORITHMS:
-        raise AssertionFault(
-            f"the signing_algorithm {algorithm!r} is none of {', '.join(ALGORITHMS)}"
+        raise ClientAssertionError(
+            f"the signing_algorithm {algorithm!r} is not one of {', '.join(ALGORITHMS)}"
         )
-    claims = {
-        "iss": text(oauth2, "issuer") or text(oauth2, "client_id"),
-        "sub": text(oauth2, "subject") or text(oauth2, "client_id"),
-        "aud": text(oauth2, "audience") or text(oauth2, "url"),
-        "jti": serial,
-        "iat": int(now),
-        "exp": int(now) + LIFE_S,
-    }
     header = {"alg": algorithm, **({"kid": members["kid"]} if "kid" in members else {})}
     try:
-        key = KEY_TYPES[text(given, "kty")].import_key(members)
-        return jwt.encode(header, claims, key, algorithms=ALGORITHMS)
+        key = KEY_TYPES[text_member(jwk, "kty")].import_key(members)
+        return jwt.encode(header, _claims(oauth2, now, serial), key, algorithms=ALGORITHMS)
     except (JoseError, ValueError, TypeError, KeyError):
-        raise AssertionFault(
-            "the signing_key is no private JWK that fits the signing_algorithm"
+        raise ClientAssertionError(
+            "the signing_key is not a private JWK that fits the signing_algorithm"
         ) from None
+
+
+def _claims(oauth2: Mapping[str, object], now: float, serial: str) -> dict[str, str | int]:
+    client_id = text_member(oauth2, "client_id")
+    return {
+        "iss": text_member(oauth2, "issuer") or client_id,
+        "sub": text_member(oauth2, "subject") or client_id,
+        "aud": text_member(oauth2, "audience") or text_member(oauth2, "url"),
+        "jti": serial,
+        "iat": int(now),
+        "exp": int(now) + LIFETIME_S,
+    }

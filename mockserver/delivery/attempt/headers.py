@@ -1,8 +1,6 @@
-"""The headers of a delivery: which are the service's own, which a sender may add, and in which
-order they go out.
+"""The headers of a delivery: which ones only the service sets, and which ones a sender may add.
 
-The service's own headers say who the delivery is from and where it ends; a custom header never
-takes their place (section 4.8 lets custom headers be added, not replaced).
+A custom header never replaces a header of the service: section 4.8 lets custom headers be added.
 """
 
 import re
@@ -13,8 +11,8 @@ from hookproof.spec.dialect.model import Dialect
 
 Headers = tuple[tuple[str, str], ...]
 
-# RFC 9110 sections 5.6.2, 7.2, 7.6.1, 8.3 and 8.6, and RFC 9112 section 6: what frames and routes a
-# message.
+# The headers that frame and route a message: RFC 9110, sections 7.2, 7.6.1, 8.6, 10.1.1 and 11.7,
+# and RFC 9112, section 6.
 FRAMING_HEADERS: Final = frozenset(
     {
         "connection",
@@ -33,14 +31,15 @@ FRAMING_HEADERS: Final = frozenset(
 )
 CONTENT_TYPE: Final = "Content-Type"
 AUTHORIZATION: Final = "Authorization"
+# RFC 9110, section 5.6.2.
 TOKEN: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
-# RFC 9110 section 5.5: a value has no control character but the tabulator, and no character beyond
-# one byte.
+# RFC 9110, section 5.5: a value contains no control character except the tab, and no character that
+# needs more than one byte.
 VALUE: Final = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 
 
 def reserved_header_names(dialect: Dialect) -> frozenset[str]:
-    """The names, in lower case, that only the service sets on a delivery."""
+    """Return the lower-case names of the headers that only the service sets on a delivery."""
     return (
         FRAMING_HEADERS
         | service_header_names(dialect)
@@ -49,9 +48,7 @@ def reserved_header_names(dialect: Dialect) -> frozenset[str]:
 
 
 def service_header_names(dialect: Dialect) -> frozenset[str]:
-    """The names, in lower case, of the headers in which a delivery says what it is: signatures,
-    event and attempt.
-    """
+    """Return the lower-case names of the headers for signatures, event and attempt."""
     delivery, signatures = dialect.delivery, dialect.signatures
     names = (
         *(scheme.header for scheme in (signatures.simple, signatures.advanced)),
@@ -64,25 +61,23 @@ def service_header_names(dialect: Dialect) -> frozenset[str]:
 
 
 def header_problems(headers: Mapping[str, object]) -> tuple[str, ...]:
-    """What keeps headers from being sent, one sentence for each problem; nothing for headers that
-    can be sent.
-    """
+    """Return one sentence for each reason why headers cannot be sent."""
     problems = []
     for name, value in headers.items():
         if not TOKEN.fullmatch(name):
             problems.append(
-                f"{name!r} is no header name: letters, digits and !#$%&'*+-.^_`|~ make one"
+                f"{name!r} is not a header name: it consists of letters, digits and !#$%&'*+-.^_`|~"
             )
         if not isinstance(value, str):
-            problems.append(f"the value of the header {name!r} is no text")
+            problems.append(f"the value of the header {name!r} is not a string")
         elif not VALUE.fullmatch(value):
             problems.append(
-                f"the value of the header {name!r} holds a character that no header can carry"
+                f"the value of the header {name!r} contains a character that no header can carry"
             )
     return tuple(problems)
 
 
-def addable(custom: Mapping[str, str], taken: Iterable[str]) -> Headers:
-    """The custom headers that may go out, given the lower-case names that are taken; section 4.8."""
-    taken = frozenset(taken)
-    return tuple((name, value) for name, value in custom.items() if name.lower() not in taken)
+def allowed_custom_headers(custom: Mapping[str, str], reserved: Iterable[str]) -> Headers:
+    """Return the custom headers whose lower-case names are not reserved (section 4.8)."""
+    reserved = frozenset(reserved)
+    return tuple((name, value) for name, value in custom.items() if name.lower() not in reserved)

@@ -1,5 +1,6 @@
-"""OAuth 2 client credentials: one token per endpoint, fetched once for all who wait for it (section
-2.5).
+"""OAuth 2 client credentials (section 2.5): tokens are fetched, cached per endpoint and renewed.
+
+Attempts that need the token of one endpoint at the same time share one fetch.
 """
 
 import asyncio
@@ -13,46 +14,62 @@ from math import inf
 from typing import Final
 from urllib.parse import urlencode
 
-from hookproof.mockserver.delivery.attempt.client_assertion import AssertionFault, client_assertion
-from hookproof.mockserver.delivery.attempt.credentials import CredentialsFault, section, text
+from hookproof.mockserver.delivery.attempt.body import FORM
+from hookproof.mockserver.delivery.attempt.client_assertion import (
+    ClientAssertionError,
+    sign_client_assertion,
+)
+from hookproof.mockserver.delivery.attempt.credentials import (
+    CredentialsError,
+    object_member,
+    text_member,
+)
 from hookproof.mockserver.delivery.attempt.headers import CONTENT_TYPE
-from hookproof.mockserver.delivery.http_client.connection import TlsFault
+from hookproof.mockserver.delivery.http_client.connection import TlsError
 from hookproof.mockserver.delivery.http_client.egress import EgressRefused
-from hookproof.mockserver.delivery.http_client.http1 import ConnectionFault, ProtocolFault, Response
-from hookproof.mockserver.delivery.http_client.transport import AddressFault, Transport, parse_url
+from hookproof.mockserver.delivery.http_client.http1 import (
+    ConnectionFailed,
+    ProtocolError,
+    Response,
+)
+from hookproof.mockserver.delivery.http_client.transport import Transport, UrlError, parse_url
 from hookproof.mockserver.delivery.store_port import Clock, EndpointSettings
 from hookproof.spec.dialect.model import Words
 from hookproof.spec.dialect.vocabulary import TimeUnit
 
 KEPT_TOKENS: Final = 16384
+# A token is renewed this long before it expires, or this share of its lifetime if that is shorter.
 EARLY_S: Final = 30.0
 EARLY_SHARE: Final = 0.1
-FORM: Final = "application/x-www-form-urlencoded"
-# RFC 6749, section 4.4, and RFC 7523, section 2.2
+# RFC 6749, section 4.4.
 CLIENT_CREDENTIALS: Final = "client_credentials"
+# RFC 7523, section 2.2.
 JWT_BEARER: Final = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 BEARER: Final = "Bearer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Token:
-    """A token as it is shown, and until when it is used, in unix seconds."""
+class AccessToken:
+    """The value of the Authorization header, and until when it is used, in unix seconds."""
 
     authorization: str
     fresh_until: float
 
 
 @dataclass(slots=True, kw_only=True)
-class Holder:
-    """What is known for one endpoint: its settings, its token, and the fetch that is under way."""
+class TokenState:
+    """The OAuth 2 settings of one endpoint, its token, and the fetch that is under way."""
 
     oauth2: Mapping[str, object]
-    token: Token | None = None
-    fetch: asyncio.Task[Token] | None = None
+    token: AccessToken | None = None
+    fetch: asyncio.Task[AccessToken] | None = None
 
 
 class OAuth2Tokens:
-    """Fetches and keeps tokens; the fetch takes the same guarded way as a delivery."""
+    """Fetches and caches tokens; the fetch uses the transport of deliveries, egress guard included.
+
+    `rng` draws the identifiers of client assertions.
+    """
 
     def __init__(
         self, transport: Transport, words: Words, clock: Clock, rng: random.Random
@@ -61,69 +78,70 @@ class OAuth2Tokens:
         self._transport = transport
         self._words = words
         self._clock = clock
-        self._holders: OrderedDict[str, Holder] = OrderedDict()
-        self._fetches: set[asyncio.Task[Token]] = set()
+        self._states: OrderedDict[str, TokenState] = OrderedDict()
+        self._fetches: set[asyncio.Task[AccessToken]] = set()
 
     async def authorization(
         self, endpoint: EndpointSettings, oauth2: Mapping[str, object]
     ) -> tuple[str, bool]:
-        """The value of the Authorization header, and whether it is kept from before; raises
-        CredentialsFault.
+        """Return the value of the Authorization header, and whether its token is reused.
+
+        Raises CredentialsError.
         """
-        holder = self._holder(endpoint.uid, oauth2)
-        if holder.token is not None and self._clock() < holder.token.fresh_until:
-            return holder.token.authorization, True
-        if holder.fetch is None:
-            holder.fetch = asyncio.create_task(self._fetch(holder, endpoint.http_timeout_s))
-            self._fetches.add(holder.fetch)
-            holder.fetch.add_done_callback(lambda task: self._fetched(holder, task))
-        return (await asyncio.shield(holder.fetch)).authorization, False
+        state = self._state_of(endpoint.uid, oauth2)
+        if state.token is not None and self._clock() < state.token.fresh_until:
+            return state.token.authorization, True
+        if state.fetch is None:
+            state.fetch = asyncio.create_task(self._fetch(state, endpoint.http_timeout_s))
+            self._fetches.add(state.fetch)
+            state.fetch.add_done_callback(lambda task: self._finish_fetch(state, task))
+        return (await asyncio.shield(state.fetch)).authorization, False
 
     def forget(self, endpoint_uid: str, authorization: str) -> None:
-        """Fetch a new token next time, unless a newer one has come meanwhile."""
-        holder = self._holders.get(endpoint_uid)
+        """Fetch a new token next time, unless there is a newer one already."""
+        state = self._states.get(endpoint_uid)
         if (
-            holder is not None
-            and holder.token is not None
-            and holder.token.authorization == authorization
+            state is not None
+            and state.token is not None
+            and state.token.authorization == authorization
         ):
-            holder.token = None
+            state.token = None
 
     async def close(self) -> None:
-        """End the fetches that are under way."""
+        """Cancel the fetches that are under way."""
         for task in tuple(self._fetches):
             task.cancel()
         await asyncio.gather(*self._fetches, return_exceptions=True)
 
-    def _holder(self, endpoint_uid: str, oauth2: Mapping[str, object]) -> Holder:
-        holder = self._holders.get(endpoint_uid)
-        if holder is None or holder.oauth2 != oauth2:
-            holder = self._holders[endpoint_uid] = Holder(oauth2=oauth2)
-            if len(self._holders) > KEPT_TOKENS:
-                self._holders.popitem(last=False)
-        return holder
+    def _state_of(self, endpoint_uid: str, oauth2: Mapping[str, object]) -> TokenState:
+        state = self._states.get(endpoint_uid)
+        if state is None or state.oauth2 != oauth2:
+            state = self._states[endpoint_uid] = TokenState(oauth2=oauth2)
+            if len(self._states) > KEPT_TOKENS:
+                self._states.popitem(last=False)
+        return state
 
-    def _fetched(self, holder: Holder, task: asyncio.Task[Token]) -> None:
+    def _finish_fetch(self, state: TokenState, task: asyncio.Task[AccessToken]) -> None:
         self._fetches.discard(task)
-        holder.fetch = None
+        state.fetch = None
         if not task.cancelled() and task.exception() is None:
-            holder.token = task.result()
+            state.token = task.result()
 
-    async def _fetch(self, holder: Holder, timeout_s: float) -> Token:
-        oauth2 = holder.oauth2
+    async def _fetch(self, state: TokenState, timeout_s: float) -> AccessToken:
+        oauth2 = state.oauth2
         try:
-            address = parse_url(text(oauth2, "url"))
+            url = parse_url(text_member(oauth2, "url"))
             body = urlencode(self._form(oauth2)).encode("ascii")
             headers = ((CONTENT_TYPE, FORM), ("Accept", "application/json"))
             response = await self._transport.exchange(
-                "POST", address, headers, body, timeout_s=timeout_s
+                "POST", url, headers, body, timeout_s=timeout_s
             )
-        except (AddressFault, AssertionFault) as fault:
-            raise CredentialsFault(f"no token can be asked for: {fault}") from None
+        except (UrlError, ClientAssertionError) as error:
+            raise CredentialsError(f"no token can be requested: {error}") from None
         except TimeoutError:
-            raise CredentialsFault(f"no token came within {timeout_s:g} s") from None
-        except (EgressRefused, TlsFault, ConnectionFault, ProtocolFault) as fault:
-            raise CredentialsFault(f"no token came: {fault}") from None
+            raise CredentialsError(f"no token was received within {timeout_s:g} s") from None
+        except (EgressRefused, TlsError, ConnectionFailed, ProtocolError) as error:
+            raise CredentialsError(f"no token was received: {error}") from None
         return self._token(oauth2, response)
 
     def _form(self, oauth2: Mapping[str, object]) -> dict[str, str]:
@@ -131,50 +149,45 @@ class OAuth2Tokens:
             self._words.oauth2_shared_secret: self._shared_secret,
             self._words.oauth2_assertion: self._assertion,
         }
-        kind = text(oauth2, "authentication_type") or self._words.oauth2_shared_secret
+        kind = text_member(oauth2, "authentication_type") or self._words.oauth2_shared_secret
         if kind not in proofs:
-            raise CredentialsFault(f"the authentication_type {kind!r} is not known")
+            raise CredentialsError(f"the authentication_type {kind!r} is not known")
         form = {
-            "grant_type": text(oauth2, "grant_type") or CLIENT_CREDENTIALS,
-            "client_id": text(oauth2, "client_id"),
+            "grant_type": text_member(oauth2, "grant_type") or CLIENT_CREDENTIALS,
+            "client_id": text_member(oauth2, "client_id"),
             **proofs[kind](oauth2),
-            "scope": text(oauth2, "scope"),
-            "audience": text(oauth2, "audience"),
+            "scope": text_member(oauth2, "scope"),
+            "audience": text_member(oauth2, "audience"),
         }
         return {name: value for name, value in form.items() if value}
 
     def _shared_secret(self, oauth2: Mapping[str, object]) -> dict[str, str]:
-        return {"client_secret": text(oauth2, "client_secret")}
+        return {"client_secret": text_member(oauth2, "client_secret")}
 
     def _assertion(self, oauth2: Mapping[str, object]) -> dict[str, str]:
-        proof = client_assertion(oauth2, self._clock(), serial=f"{self._rng.getrandbits(128):032x}")
+        serial = f"{self._rng.getrandbits(128):032x}"
+        proof = sign_client_assertion(oauth2, self._clock(), serial)
         return {"client_assertion_type": JWT_BEARER, "client_assertion": proof}
 
-    def _token(self, oauth2: Mapping[str, object], response: Response) -> Token:
+    def _token(self, oauth2: Mapping[str, object], response: Response) -> AccessToken:
         if response.status != HTTPStatus.OK:
-            raise CredentialsFault(f"the token URL answered {response.status}")
-        try:
-            answer = json.loads(response.body)
-        except ValueError:
-            answer = None
-        names = section(oauth2, "field_mapping") if oauth2.get("field_mapping") else {}
-        token = (
-            text(answer, text(names, "access_token") or "access_token")
-            if isinstance(answer, dict)
-            else ""
-        )
+            raise CredentialsError(f"the token URL answered {response.status}")
+        members = _json_object(response.body)
+        names = object_member(oauth2, "field_mapping") if oauth2.get("field_mapping") else {}
+        token = text_member(members, text_member(names, "access_token") or "access_token")
         if not token:
-            raise CredentialsFault("the token URL answered without a token")
-        kind = text(answer, text(names, "token_type") or "token_type") or BEARER
+            raise CredentialsError("the token URL answered without a token")
+        kind = text_member(members, text_member(names, "token_type") or "token_type") or BEARER
+        # The type is not case-sensitive (RFC 6749, section 5.1).
         scheme = BEARER if kind.lower() == BEARER.lower() else kind
-        life_s = self._life_s(oauth2, answer.get(text(names, "expires_in") or "expires_in"))
-        return Token(
+        life_s = self._life_s(oauth2, members.get(text_member(names, "expires_in") or "expires_in"))
+        return AccessToken(
             authorization=f"{scheme} {token}",
             fresh_until=self._clock() + life_s - min(EARLY_S, EARLY_SHARE * life_s),
         )
 
     def _life_s(self, oauth2: Mapping[str, object], expires_in: object) -> float:
-        """The token's life; one that names none is used until the endpoint refuses it."""
+        """Return the lifetime of a token; without one it is used until the endpoint refuses it."""
         if isinstance(expires_in, bool) or not isinstance(expires_in, int | float | str):
             return inf
         try:
@@ -182,6 +195,15 @@ class OAuth2Tokens:
         except ValueError:
             return inf
         unit = self._words.oauth2_expiry_units.get(
-            text(oauth2, "expiry_time_unit"), TimeUnit.SECONDS
+            text_member(oauth2, "expiry_time_unit"), TimeUnit.SECONDS
         )
         return amount * unit.in_seconds
+
+
+def _json_object(body: bytes) -> Mapping[str, object]:
+    """Return the object in a response, or an empty one if it contains anything else."""
+    try:
+        value = json.loads(body)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -1,7 +1,7 @@
-"""One attempt: the delivery made into a request, sent, and the answer told.
+"""One attempt: builds the request of a delivery, sends it and reports the result.
 
-Everything that depends on the moment is made anew each time: credentials, time, signature (sections
-4.8, 5, 6).
+Everything that depends on the time of the attempt is made for each attempt: credentials, timestamp
+and signature (sections 4.8, 5 and 6).
 """
 
 from collections.abc import Callable
@@ -12,22 +12,22 @@ from urllib.parse import quote
 
 import msgspec
 
-from hookproof.mockserver.delivery.attempt.body import BodyFault, delivery_body
-from hookproof.mockserver.delivery.attempt.credentials import Credentials, CredentialsFault
+from hookproof.mockserver.delivery.attempt.body import BodyError, encode_body
+from hookproof.mockserver.delivery.attempt.credentials import Authenticator, CredentialsError
 from hookproof.mockserver.delivery.attempt.headers import (
     CONTENT_TYPE,
     VALUE,
     Headers,
-    addable,
+    allowed_custom_headers,
     header_problems,
     reserved_header_names,
 )
-from hookproof.mockserver.delivery.attempt.signing import Signer, SigningFault
-from hookproof.mockserver.delivery.http_client.connection import TlsFault
+from hookproof.mockserver.delivery.attempt.signing import Signer, SigningError
+from hookproof.mockserver.delivery.http_client.connection import TlsError
 from hookproof.mockserver.delivery.http_client.egress import EgressRefused
-from hookproof.mockserver.delivery.http_client.http1 import ConnectionFault, ProtocolFault
-from hookproof.mockserver.delivery.http_client.tls import CertificateFault
-from hookproof.mockserver.delivery.http_client.transport import AddressFault, Transport, parse_url
+from hookproof.mockserver.delivery.http_client.http1 import ConnectionFailed, ProtocolError
+from hookproof.mockserver.delivery.http_client.tls import CertificateError
+from hookproof.mockserver.delivery.http_client.transport import Transport, UrlError, parse_url
 from hookproof.mockserver.delivery.store_port import (
     Clock,
     EndpointSettings,
@@ -37,121 +37,122 @@ from hookproof.mockserver.delivery.store_port import (
 from hookproof.spec.dialect.model import Dialect
 
 METHOD: Final = "POST"
-AGENT: Final = (("User-Agent", "hookproof"),)
+USER_AGENT: Final = ("User-Agent", "hookproof")
 RETRY_AFTER: Final = "Retry-After"
 
 
-class HeaderFault(Exception):
+class HeaderError(Exception):
     """A header of the delivery cannot be sent."""
 
 
-FAILURES: Final = {
+FAILURE_OF_ERROR: Final = {
     EgressRefused: Failure.EGRESS,
-    TlsFault: Failure.TLS,
-    ConnectionFault: Failure.CONNECTION,
-    ProtocolFault: Failure.PROTOCOL,
-    CredentialsFault: Failure.CREDENTIALS,
-    AddressFault: Failure.CONFIGURATION,
-    BodyFault: Failure.CONFIGURATION,
-    CertificateFault: Failure.CONFIGURATION,
-    HeaderFault: Failure.CONFIGURATION,
-    SigningFault: Failure.CONFIGURATION,
+    TlsError: Failure.TLS,
+    ConnectionFailed: Failure.CONNECTION,
+    ProtocolError: Failure.PROTOCOL,
+    CredentialsError: Failure.CREDENTIALS,
+    UrlError: Failure.CONFIGURATION,
+    BodyError: Failure.CONFIGURATION,
+    CertificateError: Failure.CONFIGURATION,
+    HeaderError: Failure.CONFIGURATION,
+    SigningError: Failure.CONFIGURATION,
 }
-FAULTS: Final = tuple(FAILURES)
+ATTEMPT_ERRORS: Final = tuple(FAILURE_OF_ERROR)
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of an attempt: a status with its Retry-After, or a failure with its explanation.
+class AttemptResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of an attempt: a status, or a failure with its explanation.
 
-    `renewed` says that the credentials were refused and that the next attempt has newer ones.
+    `retry_after` is the value of that header. `credentials_renewed`: the endpoint refused
+    the credentials, and the next attempt has new ones.
     """
 
     status: int | None = None
     retry_after: str | None = None
-    renewed: bool = False
+    credentials_renewed: bool = False
     failure: Failure | None = None
     detail: str = ""
 
 
-class Courier:
-    """Carries single attempts, as one dialect says."""
+class AttemptSender:
+    """Sends single attempts under one dialect."""
 
     def __init__(
         self,
         dialect: Dialect,
         transport: Transport,
-        credentials: Credentials,
+        authenticator: Authenticator,
         signer: Signer,
         clock: Clock,
     ) -> None:
         self._dialect = dialect
         self._transport = transport
-        self._credentials = credentials
+        self._authenticator = authenticator
         self._signer = signer
         self._clock = clock
         self._reserved = reserved_header_names(dialect)
 
-    async def carry(
+    async def send(
         self,
         delivery: PendingDelivery,
         endpoint: EndpointSettings,
-        sent: Callable[[], None] = lambda: None,
-    ) -> Answer:
-        """Make one attempt within the endpoint's http_timeout; `sent` is called as the bytes go
-        out.
+        on_sent: Callable[[], None] = lambda: None,
+    ) -> AttemptResult:
+        """Make one attempt within the endpoint's http_timeout.
+
+        `on_sent` is called when the request is written to the connection.
         """
         try:
-            shown = await self._credentials.shown(endpoint)
-            address = parse_url(endpoint.url, endpoint.client_certificate)
+            credentials = await self._authenticator.headers_for(endpoint)
+            url = parse_url(endpoint.url, endpoint.client_certificate)
             body = self._body(delivery, endpoint)
-            headers = self._headers(delivery, endpoint, shown.headers, body)
+            headers = self._headers(delivery, endpoint, credentials.headers, body)
             response = await self._transport.exchange(
-                METHOD, address, headers, body, timeout_s=endpoint.http_timeout_s, sent=sent
+                METHOD, url, headers, body, timeout_s=endpoint.http_timeout_s, on_sent=on_sent
             )
         except TimeoutError:
-            return Answer(
+            return AttemptResult(
                 failure=Failure.TIMEOUT,
-                detail=f"no whole answer within {endpoint.http_timeout_s:g} s",
+                detail=f"no complete response within {endpoint.http_timeout_s:g} s",
             )
-        except FAULTS as fault:
-            return Answer(failure=FAILURES[type(fault)], detail=str(fault))
-        unauthorised = response.status == HTTPStatus.UNAUTHORIZED
-        return Answer(
+        except ATTEMPT_ERRORS as error:
+            return AttemptResult(failure=FAILURE_OF_ERROR[type(error)], detail=str(error))
+        unauthorized = response.status == HTTPStatus.UNAUTHORIZED
+        return AttemptResult(
             status=response.status,
             retry_after=response.header(RETRY_AFTER),
-            renewed=unauthorised and self._credentials.refused(endpoint, shown),
+            credentials_renewed=unauthorized
+            and self._authenticator.handle_unauthorized(endpoint, credentials),
         )
 
     def _body(self, delivery: PendingDelivery, endpoint: EndpointSettings) -> bytes:
-        return delivery_body(
+        return encode_body(
             delivery.body, endpoint.content_type, self._dialect.delivery.form_body.value
         )
 
     def _headers(
-        self, delivery: PendingDelivery, endpoint: EndpointSettings, shown: Headers, body: bytes
+        self,
+        delivery: PendingDelivery,
+        endpoint: EndpointSettings,
+        credentials: Headers,
+        body: bytes,
     ) -> Headers:
         custom: Headers = ()
         if delivery.custom_headers:
-            taken = self._reserved.union(name.lower() for name, _ in shown)
-            custom = addable(delivery.custom_headers, taken)
+            reserved = self._reserved.union(name.lower() for name, _ in credentials)
+            custom = allowed_custom_headers(delivery.custom_headers, reserved)
         for problem in (
             *content_type_problems(endpoint.content_type),
             *header_problems(dict(custom)),
         ):
-            raise HeaderFault(problem)
-        agent = (
-            ()
-            if custom and any(name.lower() == AGENT[0][0].lower() for name, _ in custom)
-            else AGENT
-        )
-        return (*self._own_headers(delivery, endpoint, body), *shown, *agent, *custom)
+            raise HeaderError(problem)
+        has_user_agent = any(name.lower() == USER_AGENT[0].lower() for name, _ in custom)
+        user_agent = () if has_user_agent else (USER_AGENT,)
+        return (*self._own_headers(delivery, endpoint, body), *credentials, *user_agent, *custom)
 
     def _own_headers(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, body: bytes
     ) -> Headers:
-        """Signed last: the time in the signature is the time of sending (sections 4.3 and 6, item
-        3).
-        """
         names = self._dialect.delivery
         headers = [
             (CONTENT_TYPE, endpoint.content_type),
@@ -162,16 +163,17 @@ class Courier:
                 (names.attempt_header, str(names.first_attempt.value + delivery.attempts))
             )
         if names.event_type_header is not None:
-            headers.append((names.event_type_header, carried_text(delivery.event_type)))
+            headers.append((names.event_type_header, encode_header_text(delivery.event_type)))
+        # Signed last: the timestamp is the time of sending (section 4.3; section 6, item 3).
         return (*headers, *self._signer.headers(delivery, endpoint, self._clock(), body))
 
 
 @lru_cache
 def content_type_problems(content_type: str) -> tuple[str, ...]:
-    """What keeps a content type from being sent."""
+    """Return the reasons why a content type cannot be sent; cached, as endpoints share few."""
     return header_problems({CONTENT_TYPE: content_type})
 
 
-def carried_text(value: str) -> str:
-    """A text as a header value; one that no header can carry is percent-encoded."""
+def encode_header_text(value: str) -> str:
+    """Return a text as a header value, percent-encoded if a header cannot carry it."""
     return value if VALUE.fullmatch(value) else quote(value)

@@ -1,7 +1,7 @@
-"""Signatures of deliveries, made as a dialect's signature scheme says (section 6, item 3).
+"""Signs deliveries by the signature scheme of a dialect (section 6, item 3).
 
-The scheme is data: which hash, which secrets, what is signed and how the header is written. `tests`
-hold this to vectors that another tool computed.
+The scheme is data: the hash, the secrets that sign, the text that is signed and the format of the
+header. The tests compare the signatures with vectors that openssl computed.
 """
 
 import base64
@@ -24,28 +24,29 @@ from hookproof.spec.dialect.vocabulary import Encoding, SecretForm, SigningSecre
 
 PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 BODY: Final = "{body}"
-KEYED: Final = 16384  # as many as one broadcast may need
-# What every template may name.
-MOMENT: Final = ("id", "timestamp")
+KEPT_MACS: Final = 16384  # as many as one broadcast may need
+# The placeholders that every template may contain.
+COMMON_PLACEHOLDERS: Final = ("id", "timestamp")
 
-CHOSEN: Final[Mapping[SigningSecrets, Callable[[Sequence[str]], Sequence[str]]]] = {
-    SigningSecrets.NEWEST: lambda living: living[-1:],
-    SigningSecrets.OLDEST: lambda living: living[:1],
-    SigningSecrets.ALL_OLDEST_FIRST: lambda living: living,
-    SigningSecrets.ALL_NEWEST_FIRST: lambda living: living[::-1],
+# Each function gets the valid secrets, oldest first.
+SELECT_SECRETS: Final[Mapping[SigningSecrets, Callable[[Sequence[str]], Sequence[str]]]] = {
+    SigningSecrets.NEWEST: lambda secrets: secrets[-1:],
+    SigningSecrets.OLDEST: lambda secrets: secrets[:1],
+    SigningSecrets.ALL_OLDEST_FIRST: lambda secrets: secrets,
+    SigningSecrets.ALL_NEWEST_FIRST: lambda secrets: secrets[::-1],
 }
-ENCODED: Final[Mapping[Encoding, Callable[[bytes], str]]] = {
+ENCODE_DIGEST: Final[Mapping[Encoding, Callable[[bytes], str]]] = {
     Encoding.HEX: bytes.hex,
     Encoding.BASE64: lambda digest: base64.b64encode(digest).decode("ascii"),
 }
 
 
-class SigningFault(Exception):
-    """A delivery cannot be signed; the message holds no secret."""
+class SigningError(Exception):
+    """A delivery cannot be signed; the message contains no secret."""
 
 
 class Signer:
-    """Signs attempts as one dialect says."""
+    """Signs attempts under one dialect."""
 
     def __init__(self, dialect: Dialect) -> None:
         signatures = dialect.signatures
@@ -57,18 +58,20 @@ class Signer:
     def headers(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, now: float, body: bytes
     ) -> Headers:
-        """The headers that sign one attempt at `now` (unix seconds); raises SigningFault."""
-        form = self._formats[endpoint.advanced_signatures]
-        return form.headers(self.living(endpoint, now), delivery.event_uid, now, body)
+        """Return the headers that sign one attempt at `now` (unix seconds); raises SigningError."""
+        signature_format = self._formats[endpoint.advanced_signatures]
+        secrets = self.valid_secrets(endpoint, now)
+        return signature_format.headers(secrets, delivery.event_uid, now, body)
 
-    def living(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
-        """The secrets that may sign at `now`, oldest first (section 4.3)."""
-        return living_secrets(endpoint.secrets, now)
+    def valid_secrets(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
+        """Return the secrets that may sign at `now`, oldest first (section 4.3)."""
+        return secrets_valid_at(endpoint.secrets, now)
 
 
-def living_secrets(secrets: Sequence[SigningSecret], now: float) -> list[str]:
-    """The values of the secrets that are alive at `now`, oldest first; one lives until the instant
-    it expires at.
+def secrets_valid_at(secrets: Sequence[SigningSecret], now: float) -> list[str]:
+    """Return the values of the secrets that are not expired at `now`, in the same order.
+
+    At the very time of its expiration a secret is expired.
     """
     return [
         secret.value for secret in secrets if secret.expires_at is None or now < secret.expires_at
@@ -76,38 +79,40 @@ def living_secrets(secrets: Sequence[SigningSecret], now: float) -> list[str]:
 
 
 class SignatureFormat:
-    """One signature scheme with its templates made ready to be filled."""
+    """One signature scheme with its templates prepared for filling in."""
 
     def __init__(self, scheme: SignatureScheme, rules: Secrets) -> None:
         self._scheme = scheme
         self._rules = rules
-        # Looked up once, since members of enumerations are slow keys.
-        self._chosen = CHOSEN[scheme.secrets]
-        self._encoded = ENCODED[scheme.encoding]
-        self._keyed = lru_cache(maxsize=KEYED)(self._with_key)
-        # Split at the body first: placeholders inside it are the sender's text.
-        self._around_body = [_format(part, MOMENT) for part in scheme.signed.split(BODY)]
-        self._item = _format(scheme.item, (*MOMENT, "version", "signature"))
-        self._value = _format(scheme.value, (*MOMENT, "signatures"))
+        # Looked up once, because enumeration members are slow dictionary keys.
+        self._select_secrets = SELECT_SECRETS[scheme.secrets]
+        self._encode_digest = ENCODE_DIGEST[scheme.encoding]
+        self._mac_for = lru_cache(maxsize=KEPT_MACS)(self._new_mac)
+        # Split at the body: what looks like a placeholder inside the body is the sender's text.
+        self._around_body = [
+            _percent_format(part, COMMON_PLACEHOLDERS) for part in scheme.signed.split(BODY)
+        ]
+        self._item = _percent_format(scheme.item, (*COMMON_PLACEHOLDERS, "version", "signature"))
+        self._value = _percent_format(scheme.value, (*COMMON_PLACEHOLDERS, "signatures"))
 
-    def headers(self, living: Sequence[str], event_uid: str, now: float, body: bytes) -> Headers:
-        """The headers that sign one attempt at `now` (unix seconds) with the living secrets, oldest
-        first.
+    def headers(self, secrets: Sequence[str], event_uid: str, now: float, body: bytes) -> Headers:
+        """Return the headers that sign one attempt at `now` (unix seconds).
 
-        Raises SigningFault if there is no secret, or one that makes no key.
+        `secrets` are the valid ones, oldest first. Raises SigningError if there is none, or if one
+        cannot be decoded into a key.
         """
         scheme = self._scheme
-        chosen = self._chosen(living)
-        if not chosen:
-            raise SigningFault("the endpoint has no living secret")
+        selected = self._select_secrets(secrets)
+        if not selected:
+            raise SigningError("the endpoint has no valid secret")
         values = {"id": event_uid, "timestamp": timestamp(now, scheme.timestamp_unit)}
         signed = body.join([(part % values).encode("utf-8") for part in self._around_body])
         items = []
-        for place, secret in enumerate(chosen):
-            values["version"] = _version(scheme.versions, place)
-            mac = self._keyed(secret).copy()
+        for index, secret in enumerate(selected):
+            values["version"] = _version(scheme.versions, index)
+            mac = self._mac_for(secret).copy()
             mac.update(signed)
-            values["signature"] = self._encoded(mac.digest())
+            values["signature"] = self._encode_digest(mac.digest())
             items.append(self._item % values)
         values["signatures"] = scheme.separator.join(items)
         signature = (scheme.header, self._value % values)
@@ -115,40 +120,39 @@ class SignatureFormat:
             return (signature,)
         return signature, (scheme.timestamp_header, values["timestamp"])
 
-    def _with_key(self, secret: str) -> hmac.HMAC:
-        """An HMAC that has taken in its key, which is half of its work over a short body."""
+    def _new_mac(self, secret: str) -> hmac.HMAC:
+        """Return an HMAC that has processed its key: half of the work for a short body."""
         return hmac.new(secret_key(secret, self._rules), digestmod=self._scheme.hash.value)
 
 
 def timestamp(now: float, unit: TimeUnit) -> str:
-    """Whole units since 1970, reckoned in decimals but for seconds, since a thousandth is no binary
-    number.
-    """
+    """Return the whole units since 1970."""
     if unit is TimeUnit.SECONDS:
         return str(int(now))
+    # In decimals, because a thousandth is not exact in binary.
     return str(int(Decimal(repr(now)) / Decimal(repr(unit.in_seconds))))
 
 
 def secret_key(secret: str, rules: Secrets) -> bytes:
-    """The key of the HMAC behind a secret's text; raises SigningFault."""
+    """Return the HMAC key of a secret; raises SigningError."""
     text = secret.removeprefix(rules.prefix)
     if rules.form is SecretForm.TEXT:
         return text.encode("utf-8")
     try:
         return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
     except (binascii.Error, ValueError):
-        raise SigningFault(
-            "a secret of the endpoint is not in the form that its dialect asks for"
+        raise SigningError(
+            "a secret of the endpoint is not in the form that the dialect requires"
         ) from None
 
 
-def _version(versions: Sequence[str], place: int) -> str:
-    return versions[min(place, len(versions) - 1)] if versions else ""
+def _version(versions: Sequence[str], index: int) -> str:
+    return versions[min(index, len(versions) - 1)] if versions else ""
 
 
-def _format(template: str, names: Sequence[str]) -> str:
-    """A template for the % operator; other braces than those around the names are plain text."""
+def _percent_format(template: str, names: Sequence[str]) -> str:
+    """Convert a template for the % operator; braces around anything but `names` are plain text."""
     escaped = template.replace("%", "%%")
     return PLACEHOLDER.sub(
-        lambda found: f"%({found[1]})s" if found[1] in names else found[0], escaped
+        lambda match: f"%({match[1]})s" if match[1] in names else match[0], escaped
     )

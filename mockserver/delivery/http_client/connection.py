@@ -1,4 +1,4 @@
-"""One connection to an endpoint: bytes out, a response in."""
+"""One HTTP/1.1 connection to an endpoint, as an asyncio protocol."""
 
 import asyncio
 import ssl
@@ -6,27 +6,28 @@ from math import inf
 from typing import cast
 
 from hookproof.mockserver.delivery.http_client.http1 import (
-    ConnectionFault,
-    ProtocolFault,
+    ConnectionFailed,
+    ProtocolError,
     Response,
     ResponseReader,
 )
 
 
-class TlsFault(Exception):
-    """The peer's certificate or its TLS is not acceptable."""
+class TlsError(Exception):
+    """The TLS handshake failed, or the certificate of the peer is not trusted."""
 
 
-class Connection(asyncio.Protocol):
-    """One connection; at most one request is under way on it.
+class EndpointConnection(asyncio.Protocol):
+    """A connection that carries at most one request at a time.
 
-    The time-out of an answer has one timer, which outlives the answer: it looks at the clock when
-    it goes off, so that a busy connection sets one now and then rather than with each request.
+    The response timeout uses one timer per connection, not one per request: when it fires it
+    compares the clock with the current deadline and is set again if that lies ahead. A busy
+    connection therefore sets a timer rarely.
     """
 
     def __init__(self) -> None:
         self._reader = ResponseReader()
-        self._answer: asyncio.Future[Response] | None = None
+        self._response: asyncio.Future[Response] | None = None
         self._transport: asyncio.Transport | None = None
         self._loop = asyncio.get_running_loop()
         self._deadline = 0.0
@@ -36,96 +37,91 @@ class Connection(asyncio.Protocol):
         self.idle_since = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The connection stands."""
-        self._transport = cast(
-            "asyncio.Transport", transport
-        )  # uvloop's TLS transport is one in all but its class
+        # The TLS transport of uvloop is an asyncio.Transport in everything but its class.
+        self._transport = cast("asyncio.Transport", transport)
 
     @property
-    def usable(self) -> bool:
-        """Whether another request may go out on it."""
+    def is_usable(self) -> bool:
         return self._transport is not None and not self._transport.is_closing()
 
     def send(self, request: bytes, *, bodiless: bool, deadline: float) -> asyncio.Future[Response]:
-        """Send a request; the future brings the response, or raises ProtocolFault, ConnectionFault
-        or TimeoutError.
+        """Send a request and return a future of its response.
 
-        `deadline` is the time of the event loop by which the response has to be whole.
+        The response has to be complete by `deadline`, a time of the event loop. The future raises
+        ProtocolError, ConnectionFailed, TlsError or TimeoutError.
         """
         assert self._transport is not None
-        assert self._answer is None
-        answer = self._answer = self._loop.create_future()
+        assert self._response is None
+        response = self._response = self._loop.create_future()
         self._reader.expect(bodiless=bodiless)
         self._deadline = deadline
         if deadline < self._timer_at:
             self._set_timer(deadline)
         self._transport.write(request)
-        return answer
+        return response
 
     def data_received(self, data: bytes) -> None:
-        """Bytes of the peer."""
         try:
             response = self._reader.feed(data)
-        except ProtocolFault as fault:
-            self._settle(fault)
+        except ProtocolError as error:
+            self._finish(error)
             self.abort()
             return
         if response is not None:
             if not response.reusable:
                 self.abort()
-            self._settle(response)
+            self._finish(response)
 
     def eof_received(self) -> None:
-        """The peer sends no more; it may be how the response ends."""
-        self._end()
+        self._handle_eof()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The connection is gone, with an error or without."""
         if isinstance(exc, ssl.SSLError):
-            self._settle(TlsFault(f"the endpoint's TLS ended the connection: {exc.reason}"))
+            self._finish(TlsError(f"the endpoint's TLS ended the connection: {exc.reason}"))
         elif exc is not None:
-            self._settle(ConnectionFault(f"the connection broke off: {exc}"))
+            self._finish(ConnectionFailed(f"the connection broke: {exc}"))
         else:
-            self._end()
+            self._handle_eof()
         if self._timer is not None:
             self._timer.cancel()
         if not self.lost.done():
             self.lost.set_result(None)
 
+    def abort(self) -> None:
+        """Close the connection at once; unsent and unread bytes are lost."""
+        if self._transport is not None:
+            self._transport.abort()
+
     def _set_timer(self, at: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = self._loop.call_at(at, self._look_at_the_clock)
+        self._timer = self._loop.call_at(at, self._check_deadline)
         self._timer_at = at
 
-    def _look_at_the_clock(self) -> None:
+    def _check_deadline(self) -> None:
         self._timer, self._timer_at = None, inf
-        if self._answer is None:
+        if self._response is None:
             return
         if self._loop.time() < self._deadline:
             self._set_timer(self._deadline)
             return
-        self._settle(TimeoutError())
+        self._finish(TimeoutError())
         self.abort()
 
-    def abort(self) -> None:
-        """Give the connection up at once, whatever is still on its way."""
-        if self._transport is not None:
-            self._transport.abort()
-
-    def _end(self) -> None:
-        if self._answer is None:
+    def _handle_eof(self) -> None:
+        """End the response: the end of the connection may be the end of its body."""
+        if self._response is None:
             return
         try:
-            self._settle(self._reader.end())
-        except ConnectionFault as fault:
-            self._settle(fault)
+            self._finish(self._reader.end())
+        except ConnectionFailed as error:
+            self._finish(error)
 
-    def _settle(self, result: Response | Exception) -> None:
-        answer, self._answer = self._answer, None
-        if answer is None or answer.done():
+    def _finish(self, result: Response | Exception) -> None:
+        response, self._response = self._response, None
+        if response is None or response.done():
             return
         if isinstance(result, Exception):
-            answer.set_exception(result)
+            response.set_exception(result)
         else:
-            answer.set_result(result)
+            response.set_result(result)

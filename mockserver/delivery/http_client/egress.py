@@ -1,9 +1,9 @@
-"""The egress guard: which addresses a connection may go to.
+"""The egress guard: decides which addresses the server may connect to.
 
-Endpoint URLs come from strangers, so a delivery goes to this machine alone unless a network is
-allowed by name. A name is looked up once per connection, every address found is checked, and the
-connection goes to the checked address: a name that changes its address in between gains nothing.
-Addresses that carry another one inside are judged by both.
+Endpoint URLs come from strangers, so by default deliveries go to this machine only; other networks
+have to be allowed explicitly. A name is resolved once per connection, every address of it is
+checked, and the connection uses the checked address: a name that changes its address in between
+(DNS rebinding) has no effect. An address that embeds another one is checked as both.
 """
 
 import asyncio
@@ -14,17 +14,18 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from threading import Thread
 from typing import Final
 
-Address = IPv4Address | IPv6Address
+IPAddress = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
-# Looks a host name up: its addresses as text, the preferred one first; raises OSError.
+# Resolves a host name to addresses as text, the preferred one first; raises OSError.
 Resolve = Callable[[str], Awaitable[Sequence[str]]]
 
 LOOKUP_THREADS: Final = 16
 
 LOOPBACK: Final = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
 
-# Cloud metadata services, and addresses that name no single machine: no allowance opens them.
-NEVER: Final = tuple(
+# Cloud metadata services, and addresses that do not belong to a single machine. They stay closed
+# whatever is allowed.
+ALWAYS_CLOSED: Final = tuple(
     ip_network(text)
     for text in (
         "0.0.0.0/8",
@@ -43,16 +44,16 @@ NEVER: Final = tuple(
 # RFC 6052 and RFC 8215: an IPv4 address in the last 32 bits.
 NAT64: Final = (ip_network("64:ff9b::/96"), ip_network("64:ff9b:1::/48"), ip_network("::/96"))
 
-# RFC 2606 and RFC 6761: names that are nobody's, not even worth asking for.
+# RFC 2606 and RFC 6761: names that are never assigned, so they are not looked up.
 RESERVED_NAMES: Final = ("invalid", "test", "example")
 
 
 class EgressRefused(Exception):
-    """The guard lets no connection go there; the message says why."""
+    """The guard does not allow this connection; the message says why."""
 
 
-def carried(address: Address) -> Iterator[IPv4Address]:
-    """The IPv4 addresses inside an IPv6 one: NAT64, 6to4 and Teredo."""
+def embedded_addresses(address: IPAddress) -> Iterator[IPv4Address]:
+    """Yield the IPv4 addresses inside an IPv6 address: NAT64, 6to4 and Teredo."""
     if isinstance(address, IPv4Address):
         return
     if address.sixtofour is not None:
@@ -64,34 +65,34 @@ def carried(address: Address) -> Iterator[IPv4Address]:
 
 
 class EgressGuard:
-    """Turns a host into checked addresses. `allowed` adds networks to the loopback ones."""
+    """Resolves a host to checked addresses. `allowed` adds networks to the loopback networks."""
 
     def __init__(self, allowed: Sequence[Network] = (), resolve: Resolve | None = None) -> None:
         self._allowed = (*LOOPBACK, *allowed)
-        self._resolve = resolve or Lookup().addresses
+        self._resolve = resolve or NameResolver().addresses
 
     async def addresses(self, host: str) -> tuple[str, ...]:
-        """The addresses to connect to for a host name or an address literal.
+        """Return the addresses to connect to for a host name or an address literal.
 
-        Raises EgressRefused if the host is a reserved name or any of its addresses is closed,
-        OSError without any.
+        Raises EgressRefused if the host is a reserved name or any of its addresses is closed, and
+        OSError if it has no address.
         """
         name = host.rstrip(".").lower()
         if name.rpartition(".")[2] in RESERVED_NAMES:
-            raise EgressRefused(f"{host} is a reserved name that belongs to nobody")
+            raise EgressRefused(f"{host} is a reserved name that is never assigned")
         try:
-            found = [str(ip_address(host))]
+            addresses = [str(ip_address(host))]
         except ValueError:
-            found = list(await self._resolve(name))
-        return tuple(str(self._checked(host, text)) for text in found)
+            addresses = list(await self._resolve(name))
+        return tuple(str(self._checked(host, text)) for text in addresses)
 
-    def _checked(self, host: str, text: str) -> Address:
+    def _checked(self, host: str, text: str) -> IPAddress:
         address = ip_address(text)
         if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
             address = address.ipv4_mapped
-        for face in (address, *carried(address)):
-            if any(face in network for network in NEVER) or not any(
-                face in network for network in self._allowed
+        for candidate in (address, *embedded_addresses(address)):
+            if any(candidate in network for network in ALWAYS_CLOSED) or not any(
+                candidate in network for network in self._allowed
             ):
                 raise EgressRefused(
                     f"{host} leads to {text}, which is closed; --allow-egress CIDR opens a network"
@@ -99,60 +100,58 @@ class EgressGuard:
         return address
 
 
-class Lookup:
-    """Looks names up in threads of its own, one look-up at a time for a name, LOOKUP_THREADS at a
-    time in all.
+class NameResolver:
+    """Resolves names in its own threads: one lookup per name at a time, LOOKUP_THREADS in all.
 
-    A look-up cannot be cancelled. The threads are daemons, so that one whose name server is silent
-    keeps neither the threads of anything else nor the end of the process waiting. `ask` blocks and
-    raises OSError.
+    A lookup cannot be cancelled. The threads are daemons, so a lookup that hangs blocks neither
+    other work nor the exit of the process. `lookup` blocks and raises OSError.
     """
 
-    def __init__(self, ask: Callable[[str], tuple[str, ...]] | None = None) -> None:
-        self._ask = ask or look_up
+    def __init__(self, lookup: Callable[[str], tuple[str, ...]] | None = None) -> None:
+        self._lookup = lookup or resolve_name
         self._free = asyncio.Semaphore(LOOKUP_THREADS)
         self._under_way: dict[str, asyncio.Future[tuple[str, ...]]] = {}
 
     async def addresses(self, name: str) -> tuple[str, ...]:
-        """The addresses of a name, each once; raises OSError."""
-        while (answer := self._under_way.get(name)) is None:
+        """Return the addresses of a name without duplicates; raises OSError."""
+        while (result := self._under_way.get(name)) is None:
             await self._free.acquire()
-            if name in self._under_way:  # somebody else began while this one waited
+            if name in self._under_way:  # another caller started the lookup in the meantime
                 self._free.release()
                 continue
-            self._begin(name)
-        return await asyncio.shield(answer)
+            self._start_lookup(name)
+        return await asyncio.shield(result)
 
-    def _begin(self, name: str) -> None:
+    def _start_lookup(self, name: str) -> None:
         loop = asyncio.get_running_loop()
-        answer: asyncio.Future[tuple[str, ...]] = loop.create_future()
-        self._under_way[name] = answer
+        future: asyncio.Future[tuple[str, ...]] = loop.create_future()
+        self._under_way[name] = future
 
-        def over(found: tuple[str, ...] | Exception) -> None:
+        def finish(result: tuple[str, ...] | Exception) -> None:
             del self._under_way[name]
             self._free.release()
-            if isinstance(found, Exception):
-                answer.set_exception(found)
-                answer.exception()  # seen, even if everybody who waited has given up
+            if isinstance(result, Exception):
+                future.set_exception(result)
+                future.exception()  # marked as retrieved: all callers may have given up
             else:
-                answer.set_result(found)
+                future.set_result(result)
 
-        def ask() -> None:
-            found: tuple[str, ...] | Exception
+        def run_lookup() -> None:
+            result: tuple[str, ...] | Exception
             try:
-                found = self._ask(name)
-            except Exception as problem:  # noqa: BLE001  it belongs to whoever waits
-                found = problem
-            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-                loop.call_soon_threadsafe(over, found)
+                result = self._lookup(name)
+            except Exception as error:  # noqa: BLE001  it is raised where the result is awaited
+                result = error
+            with suppress(RuntimeError):  # the loop is closed, nothing waits for the result
+                loop.call_soon_threadsafe(finish, result)
 
-        Thread(target=ask, name=f"look-up of {name}", daemon=True).start()
+        Thread(target=run_lookup, name=f"look-up of {name}", daemon=True).start()
 
 
-def look_up(name: str) -> tuple[str, ...]:
+def resolve_name(name: str) -> tuple[str, ...]:
     """Ask the system for the addresses of a name; raises OSError."""
     try:
-        found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
+        entries = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
     except UnicodeError:
-        raise OSError(f"{name} is no host name") from None
-    return tuple(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))
+        raise OSError(f"{name} is not a host name") from None
+    return tuple(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in entries))

@@ -1,8 +1,8 @@
-"""Kept connections: who needs one takes an idle one, or waits for its turn to make another.
+"""The connection pool: a request uses an idle connection, or waits for its turn to open one.
 
-A handshake costs more than a hundred deliveries, so few are made at once to one place: whoever
-waits meanwhile gets the next connection that comes free. Without that bound a burst would open a
-connection for each of its attempts.
+A TLS handshake costs more than a hundred deliveries, so only CONNECTING of them run at once per
+destination, and a waiting request gets the next connection that is released. Without this limit a
+burst would open one connection per attempt.
 """
 
 import asyncio
@@ -10,20 +10,21 @@ from collections import Counter, deque
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from hookproof.mockserver.delivery.http_client.connection import Connection
+from hookproof.mockserver.delivery.http_client.connection import EndpointConnection
 from hookproof.mockserver.delivery.store_port import ClientCertificate
 
-IDLE_S: Final = 4.0  # shorter than the five seconds after which the least patient servers hang up
+# Shorter than five seconds, the shortest keep-alive timeout that is common among servers.
+IDLE_S: Final = 4.0
 IDLE_CONNECTIONS: Final = 512
 CONNECTING: Final = 16
 
-Waiter = asyncio.Future[Connection | None]
+Waiter = asyncio.Future[EndpointConnection | None]
 
 
-class Place(NamedTuple):
-    """Where requests go: what a URL and a client certificate say about the connection.
+class ConnectionKey(NamedTuple):
+    """What requests that share a connection have in common.
 
-    A tuple, since every delivery looks it up a few times.
+    A tuple, because every delivery looks it up several times.
     """
 
     secure: bool
@@ -32,62 +33,64 @@ class Place(NamedTuple):
     certificate: ClientCertificate | None
 
 
-class Pool:
-    """The idle connections of each place, and the queue of those who need one."""
+class ConnectionPool:
+    """The idle connections by key, and the queue of requests that need one."""
 
     def __init__(self) -> None:
-        self._idle: dict[Place, list[Connection]] = {}
+        self._idle: dict[ConnectionKey, list[EndpointConnection]] = {}
         self._idle_count = 0
-        self._connecting: Counter[Place] = Counter()
-        self._waiting: dict[Place, deque[Waiter]] = {}
+        self._connecting: Counter[ConnectionKey] = Counter()
+        self._waiting: dict[ConnectionKey, deque[Waiter]] = {}
         self._sweeper: asyncio.TimerHandle | None = None
 
-    def take(self, place: Place) -> Connection | None:
-        """An idle connection, if there is one."""
-        idle = self._idle.get(place)
+    def take_idle(self, key: ConnectionKey) -> EndpointConnection | None:
+        """Remove an idle connection and return it, or None if there is none."""
+        idle = self._idle.get(key)
         if idle is None:
             return None
         oldest_use = asyncio.get_running_loop().time() - IDLE_S
         while idle:
             connection = idle.pop()
             self._idle_count -= 1
-            if connection.usable and connection.idle_since > oldest_use:
+            if connection.is_usable and connection.idle_since > oldest_use:
                 return connection
             connection.abort()
-        del self._idle[place]
+        del self._idle[key]
         return None
 
-    async def turn(self, place: Place) -> Connection | None:
-        """Wait for a connection that comes free, or for the right to make one (None), which `made`
-        gives back.
+    async def wait_for_turn(self, key: ConnectionKey) -> EndpointConnection | None:
+        """Wait for a released connection, or for the right to open one.
+
+        Returns None for the right to open one: call `end_turn` once it is open or has failed.
         """
-        if self._connecting[place] < CONNECTING:
-            self._connecting[place] += 1
+        if self._connecting[key] < CONNECTING:
+            self._connecting[key] += 1
             return None
         waiter: Waiter = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(place, deque()).append(waiter)
+        self._waiting.setdefault(key, deque()).append(waiter)
         try:
             return await waiter
         except asyncio.CancelledError:
+            # The waiter may have got its result in the same iteration of the event loop.
             if not waiter.cancelled():
-                self._pass_on(place, waiter.result())
+                self._pass_on(key, waiter.result())
             raise
 
-    def made(self, place: Place) -> None:
-        """A connection was made, or could not be: another one may be."""
-        for waiter in self._waiters(place):
+    def end_turn(self, key: ConnectionKey) -> None:
+        """Let the next waiter open a connection."""
+        for waiter in self._take_waiters(key):
             waiter.set_result(None)
             return
-        self._connecting[place] -= 1
-        if not self._connecting[place]:
-            del self._connecting[place]
+        self._connecting[key] -= 1
+        if not self._connecting[key]:
+            del self._connecting[key]
 
-    def give_back(self, place: Place, connection: Connection) -> None:
-        """A connection is free for the next request, if it can take one."""
-        if not connection.usable:
+    def release(self, key: ConnectionKey, connection: EndpointConnection) -> None:
+        """Give a connection to the next waiter, or keep it for later if it is still usable."""
+        if not connection.is_usable:
             connection.abort()
             return
-        for waiter in self._waiters(place):
+        for waiter in self._take_waiters(key):
             waiter.set_result(connection)
             return
         if self._idle_count >= IDLE_CONNECTIONS:
@@ -95,47 +98,47 @@ class Pool:
             return
         loop = asyncio.get_running_loop()
         connection.idle_since = loop.time()
-        self._idle.setdefault(place, []).append(connection)
+        self._idle.setdefault(key, []).append(connection)
         self._idle_count += 1
         if self._sweeper is None:
             self._sweeper = loop.call_later(IDLE_S, self._sweep)
 
     def close(self) -> None:
-        """Forget the idle connections; closing them is for whoever made them."""
+        """Forget the idle connections; the transport that opened them closes them."""
         if self._sweeper is not None:
             self._sweeper.cancel()
         self._idle.clear()
 
-    def _waiters(self, place: Place) -> Iterator[Waiter]:
-        """Those who still wait, first come first; each one given is out of the queue."""
-        queue = self._waiting.get(place)
+    def _take_waiters(self, key: ConnectionKey) -> Iterator[Waiter]:
+        """Yield the requests that still wait, first come first served, removing each."""
+        queue = self._waiting.get(key)
         while queue:
             waiter = queue.popleft()
             if not queue:
-                del self._waiting[place]
+                del self._waiting[key]
             if not waiter.done():
                 yield waiter
 
-    def _pass_on(self, place: Place, result: Connection | None) -> None:
-        """Whoever got this has given up in the same moment."""
+    def _pass_on(self, key: ConnectionKey, result: EndpointConnection | None) -> None:
         if result is None:
-            self.made(place)
+            self.end_turn(key)
         else:
-            self.give_back(place, result)
+            self.release(key, result)
 
     def _sweep(self) -> None:
+        """Close the connections that were idle for too long."""
         loop = asyncio.get_running_loop()
         oldest_use = loop.time() - IDLE_S
-        for place, idle in list(self._idle.items()):
-            stays = [
+        for key, idle in list(self._idle.items()):
+            kept = [
                 connection
                 for connection in idle
-                if connection.usable and connection.idle_since > oldest_use
+                if connection.is_usable and connection.idle_since > oldest_use
             ]
-            for connection in set(idle).difference(stays):
+            for connection in set(idle).difference(kept):
                 connection.abort()
-            self._idle_count -= len(idle) - len(stays)
-            self._idle[place] = stays
-            if not stays:
-                del self._idle[place]
+            self._idle_count -= len(idle) - len(kept)
+            self._idle[key] = kept
+            if not kept:
+                del self._idle[key]
         self._sweeper = loop.call_later(IDLE_S, self._sweep) if self._idle else None

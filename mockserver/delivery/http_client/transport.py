@@ -1,7 +1,7 @@
-"""Connections to endpoints: checked addresses, TLS, keep-alive, one request at a time on each.
+"""Sends HTTP requests to endpoints: checked addresses, TLS, connections that are kept alive.
 
-A lean client protocol on the HTTP/1.1 reader: what is sent is exactly what the caller made,
-redirects are an answer like any other, and nothing is decompressed.
+A minimal client on top of the HTTP/1.1 reader: it sends exactly the given headers and body, returns
+redirects like any other response, and decompresses nothing.
 """
 
 import asyncio
@@ -13,152 +13,161 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import quote, urlsplit
 
-from hookproof.mockserver.delivery.http_client.connection import Connection, TlsFault
+from hookproof.mockserver.delivery.http_client.connection import EndpointConnection, TlsError
 from hookproof.mockserver.delivery.http_client.egress import EgressGuard
-from hookproof.mockserver.delivery.http_client.http1 import ConnectionFault, Response, request_bytes
-from hookproof.mockserver.delivery.http_client.pool import Place, Pool
+from hookproof.mockserver.delivery.http_client.http1 import (
+    ConnectionFailed,
+    Response,
+    build_request,
+)
+from hookproof.mockserver.delivery.http_client.pool import ConnectionKey, ConnectionPool
 from hookproof.mockserver.delivery.http_client.tls import TlsContexts
 from hookproof.mockserver.delivery.store_port import ClientCertificate
 
-# for each address of a name but the last, so that one dead address does not use up the time-out
-SHARE_S: Final = 3.0
+# The time for each address of a name except the last, so that an unreachable address does not use
+# up the whole timeout.
+ADDRESS_TIMEOUT_S: Final = 3.0
 HEAD: Final = "HEAD"
+# Methods whose requests need no Content-Length without a body, RFC 9110, section 8.6.
 BODILESS: Final = frozenset({HEAD, "GET"})
 HOST: Final = re.compile(r"[\x21-\x7e]+")
-PATH: Final = "%/?:@!$&'()*+,;=-._~"
+PATH_CHARACTERS: Final = "%/?:@!$&'()*+,;=-._~"
 PORTS: Final = {"https": 443, "http": 80}
 
 
-class AddressFault(Exception):
-    """A URL that names no place to send to."""
+class UrlError(Exception):
+    """A URL that requests cannot be sent to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
-    """A parsed URL: the place, the value of the Host header and the request target."""
+class ParsedUrl:
+    """A URL in the parts that a request needs; `authority` is the value of the Host header."""
 
-    place: Place
+    key: ConnectionKey
     authority: str
     target: str
 
 
 @lru_cache(maxsize=16384)  # as many as one broadcast may reach
-def parse_url(url: str, certificate: ClientCertificate | None = None) -> Address:
-    """Take a URL apart; raises AddressFault."""
+def parse_url(url: str, certificate: ClientCertificate | None = None) -> ParsedUrl:
+    """Split a URL into its parts; raises UrlError."""
     try:
         parts = urlsplit(url)
         port, host = parts.port, parts.hostname or ""
         host = host if host.isascii() else host.encode("idna").decode("ascii")
     except ValueError as error:
-        raise AddressFault(f"{url!r} is no URL: {error}") from None
+        raise UrlError(f"{url!r} is not a URL: {error}") from None
     if parts.scheme not in PORTS or not host or not HOST.fullmatch(host):
-        raise AddressFault(f"{url!r} is no http or https URL with a host")
-    target = quote(parts.path or "/", safe=PATH) + (
-        f"?{quote(parts.query, safe=PATH)}" if parts.query else ""
+        raise UrlError(f"{url!r} is not an http or https URL with a host")
+    target = quote(parts.path or "/", safe=PATH_CHARACTERS) + (
+        f"?{quote(parts.query, safe=PATH_CHARACTERS)}" if parts.query else ""
     )
     bracketed = f"[{host}]" if ":" in host else host
     default = PORTS[parts.scheme]
-    place = Place(
-        secure=parts.scheme == "https", host=host, port=port or default, certificate=certificate
+    key = ConnectionKey(
+        secure=parts.scheme == "https",
+        host=host,
+        port=default if port is None else port,
+        certificate=certificate,
     )
-    return Address(
-        place=place,
-        authority=bracketed if place.port == default else f"{bracketed}:{place.port}",
+    return ParsedUrl(
+        key=key,
+        authority=bracketed if key.port == default else f"{bracketed}:{key.port}",
         target=target,
     )
 
 
 class Transport:
-    """Sends requests over kept connections."""
+    """Sends requests over pooled connections."""
 
     def __init__(self, guard: EgressGuard, tls: TlsContexts) -> None:
         self._guard = guard
         self._tls = tls
-        self._pool = Pool()
-        self._open: set[Connection] = set()
+        self._pool = ConnectionPool()
+        self._open: set[EndpointConnection] = set()
 
     async def exchange(
         self,
         method: str,
-        address: Address,
+        url: ParsedUrl,
         headers: Iterable[tuple[str, str]],
         body: bytes,
         *,
         timeout_s: float,
-        sent: Callable[[], None] = lambda: None,
+        on_sent: Callable[[], None] = lambda: None,
     ) -> Response:
-        """Send one request and read its response; `sent` is called as the bytes go out.
+        """Send one request and return its response.
 
-        All of it, from connecting to the response's last byte, takes `timeout_s` at most. Raises
-        EgressRefused, CertificateFault, TlsFault, ConnectionFault, ProtocolFault and TimeoutError.
+        `on_sent` is called when the request is written to the connection. `timeout_s` covers
+        everything from connecting to the last byte of the response. Raises EgressRefused,
+        CertificateError, TlsError, ConnectionFailed, ProtocolError and TimeoutError.
         """
         deadline = asyncio.get_running_loop().time() + timeout_s
-        framing = [("Host", address.authority)]
+        framing = [("Host", url.authority)]
         if body or method not in BODILESS:
             framing.append(("Content-Length", str(len(body))))
-        request = request_bytes(method, address.target, (*framing, *headers), body)
-        connection = self._pool.take(address.place)
+        request = build_request(method, url.target, (*framing, *headers), body)
+        connection = self._pool.take_idle(url.key)
         if connection is None:
             async with asyncio.timeout_at(deadline):
-                connection = await self._new_or_released(address.place)
+                connection = await self._open_or_released(url.key)
         try:
-            answer = connection.send(request, bodiless=method == HEAD, deadline=deadline)
-            sent()
-            response = await answer
+            future = connection.send(request, bodiless=method == HEAD, deadline=deadline)
+            on_sent()
+            response = await future
         except BaseException:
             connection.abort()
             raise
-        self._pool.give_back(address.place, connection)
+        self._pool.release(url.key, connection)
         return response
 
     async def close(self) -> None:
-        """Close all connections and wait until they are gone."""
+        """Close all connections and wait until they are closed."""
         self._pool.close()
-        going = list(self._open)
-        for connection in going:
+        closing = list(self._open)
+        for connection in closing:
             connection.abort()
-        if going:
-            await asyncio.wait([connection.lost for connection in going])
+        if closing:
+            await asyncio.wait([connection.lost for connection in closing])
 
-    async def _new_or_released(self, place: Place) -> Connection:
-        """A new connection, or one that comes free while enough others are being made."""
-        released = await self._pool.turn(place)
+    async def _open_or_released(self, key: ConnectionKey) -> EndpointConnection:
+        released = await self._pool.wait_for_turn(key)
         if released is not None:
             return released
         try:
-            return await self._connect(place)
+            return await self._connect(key)
         finally:
-            self._pool.made(place)
+            self._pool.end_turn(key)
 
-    async def _connect(self, place: Place) -> Connection:
-        context = self._tls.context(place.certificate) if place.secure else None
+    async def _connect(self, key: ConnectionKey) -> EndpointConnection:
+        context = self._tls.context(key.certificate) if key.secure else None
         try:
-            addresses = await self._guard.addresses(place.host)
+            addresses = await self._guard.addresses(key.host)
         except OSError as error:
-            raise ConnectionFault(f"{place.host} has no address: {error}") from None
-        problem: OSError = OSError("the name has no address")
+            raise ConnectionFailed(f"{key.host} has no address: {error}") from None
+        last_error: OSError = OSError("the name has no address")
         for left, address in zip(reversed(range(len(addresses))), addresses, strict=True):
             try:
-                async with asyncio.timeout(SHARE_S if left else None):
-                    return await self._open_to(place, address, context)
+                async with asyncio.timeout(ADDRESS_TIMEOUT_S if left else None):
+                    return await self._connect_to(key, address, context)
             except ssl.SSLError as error:
                 reason = (
                     error.verify_message
                     if isinstance(error, ssl.SSLCertVerificationError)
                     else error.reason
                 )
-                raise TlsFault(f"no TLS with {place.host}:{place.port}: {reason}") from None
+                raise TlsError(f"no TLS with {key.host}:{key.port}: {reason}") from None
             except OSError as error:
-                problem = error
-        raise ConnectionFault(f"no connection to {place.host}:{place.port}: {problem}")
+                last_error = error
+        raise ConnectionFailed(f"no connection to {key.host}:{key.port}: {last_error}")
 
-    async def _open_to(
-        self, place: Place, address: str, context: ssl.SSLContext | None
-    ) -> Connection:
-        name = place.host if context is not None else None
+    async def _connect_to(
+        self, key: ConnectionKey, address: str, context: ssl.SSLContext | None
+    ) -> EndpointConnection:
+        name = key.host if context is not None else None
         loop = asyncio.get_running_loop()
         _, connection = await loop.create_connection(
-            Connection, address, place.port, ssl=context, server_hostname=name
+            EndpointConnection, address, key.port, ssl=context, server_hostname=name
         )
         self._open.add(connection)
         connection.lost.add_done_callback(lambda _: self._open.discard(connection))

@@ -1,57 +1,56 @@
-"""Courtesy: the engine gives way to the API, since both take turns on one event loop.
+"""API priority: the engine leaves time to the API, which runs on the same event loop.
 
-Whoever posts an event waits for its answer, and a pending delivery can wait a little. So while
-requests come in, there are at most so many attempts for each of them that more than half of the
-time is left to the API, however few of them come at a time, and in the pauses between requests the
-engine takes small steps. It always moves on, and while nobody asks for anything it has the loop to
-itself.
+A client that posts an event waits for the response, while a pending delivery can wait a little. So
+while requests arrive, the number of attempts per request is limited so that more than half of the
+time is left to the API, however few requests arrive at a time; in the pauses between requests the
+engine starts few attempts at a time. It never stops entirely, and without requests it has no limit.
 """
 
 from collections.abc import Callable
 from math import inf, modf
 from typing import Final
 
-ATTEMPTS_PER_REQUEST: Final = (
-    0.25  # one costs about two requests, as few of them share a transaction
-)
-# How many rounds a request takes from its arrival to its answer: so many without an answer mean
-# nothing.
+# An attempt costs about as much as two requests, because few attempts share a transaction.
+ATTEMPTS_PER_REQUEST: Final = 0.25
+# Rounds of the event loop from the arrival of a request to its response: only after this many
+# rounds without a response no request can be in progress.
 IN_PROGRESS: Final = 4
 
+# Attempts per round in a pause between requests.
 STEP: Final = 8
-# How long after the last sign of a request another one is expected.
+# How long after the last response another request is expected.
 LINGERS_S: Final = 0.01
 
 
-class Courtesy:
-    """Counts the API's requests against the engine's attempts. `answered` says how many were
-    answered so far, ever.
+class ApiPriority:
+    """Limits the engine's attempts by the number of API requests.
+
+    `answered_requests` returns how many requests have been answered in total.
     """
 
-    def __init__(self, answered: Callable[[], int]) -> None:
-        self._answered = answered
-        self._seen = answered()
-        self._earned = 0.0
+    def __init__(self, answered_requests: Callable[[], int]) -> None:
+        self._answered_requests = answered_requests
+        self._last_answered = answered_requests()
+        self._fraction = 0.0
         self._silent_rounds = IN_PROGRESS
         self._expected_until = -inf
 
-    def attempts(self, now: float) -> float:
-        """How many attempts may start in the round that begins at `now`, which never steps back; in
-        seconds.
+    def allowed_attempts(self, now: float) -> float:
+        """Return how many attempts may start in the round that begins at `now`.
 
-        A part of an attempt that requests have earned is kept for the rounds that follow.
+        `now` is in seconds of a monotonic clock. A fraction of an attempt is carried over to the
+        following rounds.
         """
-        answered = self._answered()
-        fresh, self._seen = answered - self._seen, answered
-        if fresh > 0:
+        answered = self._answered_requests()
+        new, self._last_answered = answered - self._last_answered, answered
+        if new > 0:
             self._silent_rounds = 0
-            self._earned, whole = modf(self._earned + fresh * ATTEMPTS_PER_REQUEST)
+            self._fraction, whole = modf(self._fraction + new * ATTEMPTS_PER_REQUEST)
             return whole
         self._silent_rounds += 1
         if self._silent_rounds < IN_PROGRESS:
             return 0
-        if (
-            self._silent_rounds == IN_PROGRESS
-        ):  # counted from here: a loop that was busy until now has seen nobody
+        if self._silent_rounds == IN_PROGRESS:
+            # Measured from here, because a loop that was busy until now could not see a request.
             self._expected_until = now + LINGERS_S
         return STEP if now < self._expected_until else inf

@@ -1,13 +1,15 @@
-"""The common gate: how many attempts go on at once over all endpoints."""
+"""The common limit on concurrent attempts, over all endpoints."""
 
 from dataclasses import dataclass
 from math import inf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
-    """How much goes on at once. An attempt is young for `patience_s` seconds; `buffered` is for
-    reading ahead.
+class ConcurrencyBounds:
+    """How many attempts run at once, and how many deliveries are read ahead.
+
+    `young` bounds the attempts that started less than `patience_s` seconds ago, `total` all
+    attempts, `per_endpoint` those of one endpoint. `buffered` bounds the deliveries read ahead.
     """
 
     young: int = 128
@@ -17,35 +19,33 @@ class Bounds:
     buffered: int = 2048
 
 
-class Gate:
-    """Counts the attempts under way, of all lanes together.
+class ConcurrencyLimit:
+    """Counts the attempts under way over all endpoints.
 
-    Only young attempts keep others waiting: one that an endpoint lets hang stops counting after a
-    moment and then holds nothing but a place in its own lane, and one of `total` sockets.
+    Only young attempts make others wait. An attempt whose endpoint does not answer stops counting
+    after `patience_s`; from then on it occupies only a place of its endpoint and one of `total`.
     """
 
-    def __init__(self, bounds: Bounds) -> None:
+    def __init__(self, bounds: ConcurrencyBounds) -> None:
         self._bounds = bounds
         self._under_way: set[int] = set()
         self._young: dict[int, float] = {}
 
     @property
-    def crowded(self) -> bool:
-        """Whether so much goes on that each lane has to do with one attempt at a time."""
+    def is_crowded(self) -> bool:
+        """Whether each endpoint is restricted to one attempt at a time."""
         return len(self._under_way) > self._bounds.total // 2
 
-    def enter(self, attempt: int, now: float) -> None:
-        """An attempt starts."""
+    def acquire(self, attempt: int, now: float) -> None:
         self._under_way.add(attempt)
         self._young[attempt] = now
 
-    def leave(self, attempt: int) -> None:
-        """An attempt is over."""
+    def release(self, attempt: int) -> None:
         self._under_way.discard(attempt)
         self._young.pop(attempt, None)
 
     def wait_s(self, now: float) -> float:
-        """How long until another attempt may start; infinite while only the end of one makes room."""
+        """Return the time until another attempt may start, infinite until one has ended."""
         if len(self._under_way) >= self._bounds.total:
             return inf
         while len(self._young) >= self._bounds.young:

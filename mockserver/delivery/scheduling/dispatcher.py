@@ -1,27 +1,31 @@
-"""The dispatcher: which delivery goes next, so that no endpoint delays another one.
+"""The dispatcher: chooses which delivery is sent next, so that no endpoint delays another.
 
-Each endpoint with work has a lane; lanes with something due take turns, one attempt a turn.
-Attempts are tasks, pending deliveries are not: they stay in the store until their turn. Turns come
-in rounds, and a round is also what writes: first what became of the attempts since the last one,
+Each endpoint with work has a queue; queues with something due take turns, one attempt per turn.
+Attempts are tasks, pending deliveries are not: they stay in the store until their turn. Turns are
+given in rounds, and each round also writes: first the results of the attempts since the last one,
 then, before anything is sent, the starts that rate limits count.
 """
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from math import inf
 from typing import Final
 
-from hookproof.mockserver.delivery.attempt.sender import Answer
-from hookproof.mockserver.delivery.scheduling.api_priority import Courtesy
-from hookproof.mockserver.delivery.scheduling.concurrency_limit import Bounds, Gate
-from hookproof.mockserver.delivery.scheduling.endpoint_queue import Lane, counted_s
-from hookproof.mockserver.delivery.scheduling.idle_queues import Resting
+from hookproof.mockserver.delivery.attempt.sender import AttemptResult
+from hookproof.mockserver.delivery.scheduling.api_priority import ApiPriority
+from hookproof.mockserver.delivery.scheduling.concurrency_limit import (
+    ConcurrencyBounds,
+    ConcurrencyLimit,
+)
+from hookproof.mockserver.delivery.scheduling.endpoint_queue import EndpointQueue, counted_s
+from hookproof.mockserver.delivery.scheduling.idle_queues import IdleQueues
 from hookproof.mockserver.delivery.scheduling.outcomes import Outcomes
 from hookproof.mockserver.delivery.scheduling.rate_limit import SlidingWindow
-from hookproof.mockserver.delivery.scheduling.ready_queue import Line
+from hookproof.mockserver.delivery.scheduling.ready_queue import ReadyQueue
+from hookproof.mockserver.delivery.scheduling.record_writer import RecordWriter
 from hookproof.mockserver.delivery.store_port import (
     Clock,
     DeliveryState,
@@ -34,22 +38,25 @@ from hookproof.mockserver.delivery.store_port import (
 )
 from hookproof.spec.dialect.vocabulary import Excess
 
-TURNS: Final = 256  # at a stretch, before other work of the event loop comes up
+# The turns of one round, before other work of the event loop runs.
+TURNS: Final = 256
 STORE_PAUSE_S: Final = 1.0
 
-# Makes one attempt; calls its last argument as the request goes out.
-Carry = Callable[[PendingDelivery, EndpointSettings, Callable[[], None]], Awaitable[Answer]]
+# Makes one attempt; calls its last argument when the request is written.
+SendAttempt = Callable[
+    [PendingDelivery, EndpointSettings, Callable[[], None]], Awaitable[AttemptResult]
+]
 
 
 @dataclass(slots=True, kw_only=True)
-class Attempt:
-    """One attempt, from its start until what became of it is written down.
+class StartedAttempt:
+    """One attempt, from its start until its result is stored.
 
-    `key` tells it from every other one, `started_at` is in unix seconds.
+    `key` is unique among all attempts, `started_at` is in unix seconds.
     """
 
     key: tuple[int, int]
-    lane: Lane
+    queue: EndpointQueue
     delivery: PendingDelivery
     endpoint: EndpointSettings
     limiter: SlidingWindow | None
@@ -57,64 +64,68 @@ class Attempt:
 
 
 class Dispatcher:
-    """Takes pending deliveries to `carry` and hands what became of them to `outcomes`."""
+    """Passes pending deliveries to `send`, and their results to `outcomes`.
+
+    `over_limit` says what becomes of deliveries above a rate limit.
+    """
 
     def __init__(
         self,
         store: DeliveryStore,
-        carry: Carry,
+        send: SendAttempt,
         outcomes: Outcomes,
         *,
-        excess: Excess,
+        over_limit: Excess,
         clock: Clock,
         monotonic: Clock,
         log: logging.Logger,
-        bounds: Bounds,
-        courtesy: Courtesy,
-        lane: type[Lane] = Lane,
+        bounds: ConcurrencyBounds,
+        api_priority: ApiPriority,
+        queue_class: type[EndpointQueue] = EndpointQueue,
     ) -> None:
         self._store = store
-        self._carry = carry
+        self._send = send
         self._outcomes = outcomes
-        self._excess = excess
+        self._records = RecordWriter(outcomes, log)
+        self._over_limit = over_limit
         self._clock = clock
         self._monotonic = monotonic
         self._log = log
         self._bounds = bounds
-        self._courtesy = courtesy
-        self._new_lane = lane
-        self._gate = Gate(bounds)
-        self._lanes: dict[str, Lane] = {}
-        self._line = Line()
-        self._resting = Resting(self._forget)
-        self._starting: list[Attempt] = []
-        self._ended: list[tuple[Lane, Record]] = []
+        self._api_priority = api_priority
+        self._queue_class = queue_class
+        self._concurrency = ConcurrencyLimit(bounds)
+        self._queues: dict[str, EndpointQueue] = {}
+        self._ready = ReadyQueue()
+        self._idle = IdleQueues(self._remove_if_idle)
+        self._starting: list[StartedAttempt] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._next_round: asyncio.Handle | None = None
-        self._ageing: asyncio.TimerHandle | None = None
+        self._concurrency_timer: asyncio.TimerHandle | None = None
         self._running = False
 
     def start(self) -> None:
-        """Begin with what the store holds; called in the event loop."""
+        """Begin with what is pending in the store; called in the event loop."""
         self._loop = asyncio.get_running_loop()
-        # Without a start of an earlier process no lane need look for any.
+        # Without starts of an earlier process, no queue needs to read any.
         self._began = self._clock() if self._store.holds_starts() else -inf
         self._running = True
         for uid in self._store.waiting_endpoints():
-            self._look_again(self._lane(uid))
+            self._enqueue_to_read(self._queue_of(uid))
 
     def wake(self, endpoint_uids: Iterable[str]) -> None:
-        """These endpoints have new deliveries in the store."""
+        """Note that these endpoints have new deliveries in the store."""
         for uid in endpoint_uids:
-            fresh = uid not in self._lanes or self._lanes[uid].idle
-            self._look_again(self._lane(uid), fresh=fresh)
+            fresh = uid not in self._queues or self._queues[uid].is_idle
+            self._enqueue_to_read(self._queue_of(uid), fresh=fresh)
 
     async def stop(self, grace_s: float) -> None:
-        """Start nothing more, let what is under way finish for `grace_s`, and end the rest, which
-        stays pending.
+        """Start nothing more and wait `grace_s` seconds for the attempts under way.
+
+        The remaining attempts are cancelled; their deliveries stay pending.
         """
         self._running = False
-        for call in (self._next_round, self._ageing):
+        for call in (self._next_round, self._concurrency_timer):
             if call is not None:
                 call.cancel()
         if self._tasks:
@@ -122,251 +133,232 @@ class Dispatcher:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._write_down()
-        for lane in self._lanes.values():
-            lane.rest()
-        self._lanes.clear()
-        self._resting.clear()
-        self._line.clear()
+        self._store_records()
+        for queue in self._queues.values():
+            queue.cancel_call()
+        self._queues.clear()
+        self._idle.clear()
+        self._ready.clear()
 
-    def _lane(self, uid: str) -> Lane:
-        lane = self._lanes.get(uid)
-        if lane is None:
-            lane = self._lanes[uid] = self._new_lane(uid)
-        return lane
+    def _queue_of(self, uid: str) -> EndpointQueue:
+        queue = self._queues.get(uid)
+        if queue is None:
+            queue = self._queues[uid] = self._queue_class(uid)
+        return queue
 
-    def _look_again(self, lane: Lane, *, fresh: bool = False) -> None:
-        """Let a lane look into the store at its next turn."""
-        lane.more = True
-        self._line_up(lane, fresh=fresh)
+    def _enqueue_to_read(self, queue: EndpointQueue, *, fresh: bool = False) -> None:
+        """Give a queue a turn in which it reads the store again."""
+        queue.may_have_more = True
+        self._enqueue(queue, fresh=fresh)
 
-    def _line_up(self, lane: Lane, *, fresh: bool = False) -> None:
-        """Let a lane have a turn."""
-        self._line.join(lane, fresh=fresh)
-        self._go_on()
+    def _enqueue(self, queue: EndpointQueue, *, fresh: bool = False) -> None:
+        self._ready.add(queue, fresh=fresh)
+        self._schedule_round()
 
-    def _go_on(self) -> None:
-        """See to it that a round comes."""
+    def _schedule_round(self) -> None:
         if self._running and self._next_round is None:
-            self._next_round = self._loop.call_soon(self._round)
+            self._next_round = self._loop.call_soon(self._run_round)
 
-    def _round(self) -> None:
-        """Write down what ended, and give turns to the lanes for as long as attempts may start."""
+    def _run_round(self) -> None:
+        """Store the results since the last round and start attempts."""
         self._next_round = None
-        self._write_down()
-        if self._give_turns(self._courtesy.attempts(self._monotonic())):
-            self._go_on()
+        self._store_records()
+        if self._give_turns(self._api_priority.allowed_attempts(self._monotonic())):
+            self._schedule_round()
         self._launch()
 
     def _give_turns(self, attempts: float) -> bool:
-        """Let lanes begin up to so many attempts; whether any lane is left that need not wait for
-        more than a round.
-        """
+        """Give turns that start up to `attempts` attempts; returns whether another round is due."""
         for _ in range(TURNS):
-            if not self._line or not self._running or not self._room():
+            if not self._ready or not self._running or not self._has_room():
                 return False
             if len(self._starting) >= attempts:
                 break
-            lane = self._line.next()
+            queue = self._ready.pop()
             try:
-                self._turn(lane)
-            except Exception:  # noqa: BLE001  whatever ails the store, the other lanes go on
-                self._pause(lane)
+                self._take_turn(queue)
+            except Exception:  # noqa: BLE001  an error of the store must not stop other queues
+                self._pause_after_error(queue)
         return True
 
-    def _room(self) -> bool:
-        """Whether an attempt may start; if only time can tell, the question is asked again then."""
-        wait = self._gate.wait_s(self._monotonic())
-        if 0 < wait < inf and self._ageing is None:
-            self._ageing = self._loop.call_later(wait, self._aged)
+    def _has_room(self) -> bool:
+        """Whether the common limit allows an attempt; if not, a round follows when it does."""
+        wait = self._concurrency.wait_s(self._monotonic())
+        if 0 < wait < inf and self._concurrency_timer is None:
+            self._concurrency_timer = self._loop.call_later(wait, self._end_concurrency_wait)
         return wait <= 0
 
-    def _aged(self) -> None:
-        self._ageing = None
-        self._go_on()
+    def _end_concurrency_wait(self) -> None:
+        self._concurrency_timer = None
+        self._schedule_round()
 
-    def _turn(self, lane: Lane) -> None:
-        """Let a lane start one attempt, or go to sleep until it can."""
-        if lane.attempts >= (1 if self._gate.crowded else lane.width):
+    def _take_turn(self, queue: EndpointQueue) -> None:
+        """Start one attempt of a queue, or set a timer for when that is possible."""
+        if queue.attempts >= (1 if self._concurrency.is_crowded else queue.width):
             return
-        delivery = lane.head(self._store, self._batch())
+        delivery = queue.next_delivery(self._store, self._batch_size())
         if delivery is None:
-            self._leave(lane)
+            self._remove_or_keep_idle(queue)
             return
         wait = delivery.due_at - self._clock()
-        endpoint = self._store.endpoint(lane.endpoint_uid) if wait <= 0 else None
+        endpoint = self._store.endpoint(queue.endpoint_uid) if wait <= 0 else None
         if wait > 0:
-            lane.put_back()
-            lane.sleep(wait, self._look_again)
+            queue.discard_buffer()
+            queue.call_later(wait, self._enqueue_to_read)
         elif endpoint is None or not endpoint.receives:
-            self._end_unsent(lane, self._outcomes.discarded(delivery))
+            self._end_unsent(queue, self._outcomes.record_discarded(delivery))
         else:
-            self._start_when_allowed(lane, delivery, endpoint)
+            self._start_within_rate_limit(queue, delivery, endpoint)
 
-    def _start_when_allowed(
-        self, lane: Lane, delivery: PendingDelivery, endpoint: EndpointSettings
+    def _start_within_rate_limit(
+        self, queue: EndpointQueue, delivery: PendingDelivery, endpoint: EndpointSettings
     ) -> None:
-        """Section 8: attempts above the rate limit wait their turn, or are dropped as the dialect
-        says.
-        """
+        """Section 8: attempts above the rate limit wait, or are dropped if the dialect says so."""
         now = self._monotonic()
-        limiter = lane.limit(endpoint, self._store, self._clock, now, self._began)
+        limiter = queue.update_limiter(endpoint, self._store, self._clock, now, self._began)
         wait = limiter.wait_s(now) if limiter is not None else 0.0
         if wait <= 0:
-            self._start(lane, delivery, endpoint, now)
-        elif self._excess is Excess.DROPPED:
-            self._end_unsent(lane, self._outcomes.dropped(delivery))
+            self._start(queue, delivery, endpoint, now)
+        elif self._over_limit is Excess.DROPPED:
+            self._end_unsent(queue, self._outcomes.record_dropped(delivery))
         elif wait < inf:
-            lane.sleep(wait, self._line_up)
+            queue.call_later(wait, self._enqueue)
 
     def _start(
-        self, lane: Lane, delivery: PendingDelivery, endpoint: EndpointSettings, now: float
+        self,
+        queue: EndpointQueue,
+        delivery: PendingDelivery,
+        endpoint: EndpointSettings,
+        now: float,
     ) -> None:
-        """Count an attempt as begun; it goes out at the end of the round."""
-        attempt = Attempt(
+        """Count an attempt as started; it is sent at the end of the round."""
+        attempt = StartedAttempt(
             key=(delivery.id, delivery.attempts),
-            lane=lane,
+            queue=queue,
             delivery=delivery,
             endpoint=endpoint,
-            limiter=lane.limiter,
+            limiter=queue.limiter,
             started_at=self._clock(),
         )
         if attempt.limiter is not None:
             attempt.limiter.start(attempt.key)
-        lane.attempts += 1
-        self._gate.enter(delivery.id, now)
+        queue.attempts += 1
+        self._concurrency.acquire(delivery.id, now)
         self._starting.append(attempt)
-        self._done_with_head(lane)
+        self._take_from_buffer(queue)
 
-    def _done_with_head(self, lane: Lane) -> None:
-        lane.under_way.add(lane.buffer.pop().id)
-        if lane.has_more:
-            self._line_up(lane)
+    def _take_from_buffer(self, queue: EndpointQueue) -> None:
+        queue.under_way.add(queue.buffer.pop().id)
+        if queue.has_more:
+            self._enqueue(queue)
 
-    def _end_unsent(self, lane: Lane, record: Record) -> None:
-        self._done_with_head(lane)
-        self._ended.append((lane, record))
-        self._go_on()
+    def _end_unsent(self, queue: EndpointQueue, record: Record) -> None:
+        self._take_from_buffer(queue)
+        self._records.add(queue, record)
+        self._schedule_round()
 
     def _launch(self) -> None:
-        """Send what this round started, once the starts that count against a rate limit are written
-        down.
-        """
+        """Send the attempts of this round, after storing the starts that rate limits count."""
         starting, self._starting = self._starting, []
         limited = [attempt for attempt in starting if attempt.limiter is not None]
         try:
             if limited:
-                self._store.record_starts([self._counted(attempt) for attempt in limited])
-        except Exception:  # noqa: BLE001  what cannot be counted is not sent, and the other lanes go on
+                self._store.record_starts([self._start_record(attempt) for attempt in limited])
+        except Exception:  # noqa: BLE001  what cannot be counted is not sent; other queues continue
             for attempt in limited:
-                self._leave_attempt(attempt, answered=False)
-                attempt.lane.under_way.discard(attempt.delivery.id)
-                self._pause(attempt.lane)
+                self._end_attempt(attempt, answered=False)
+                attempt.queue.under_way.discard(attempt.delivery.id)
+                self._pause_after_error(attempt.queue)
             starting = [attempt for attempt in starting if attempt.limiter is None]
         for attempt in starting:
-            task = self._loop.create_task(self._attempt(attempt))
+            task = self._loop.create_task(self._run_attempt(attempt))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
     @staticmethod
-    def _counted(attempt: Attempt) -> Start:
+    def _start_record(attempt: StartedAttempt) -> Start:
         return Start(
             attempt.delivery, attempt.started_at, attempt.started_at + counted_s(attempt.endpoint)
         )
 
-    async def _attempt(self, attempt: Attempt) -> None:
+    async def _run_attempt(self, attempt: StartedAttempt) -> None:
         delivery = attempt.delivery
-        answer = Answer(failure=Failure.INTERNAL, detail="a fault of the engine; its log has more")
-        try:
-            answer = await self._carry(delivery, attempt.endpoint, partial(self._sent, attempt))
-        except Exception:  # noqa: BLE001  a fault of ours costs one attempt, never the others
-            self._log.exception("an attempt ended in a fault of the engine")
-        finally:
-            self._leave_attempt(attempt, answered=answer.status is not None)
-        attempt.lane.adapt(answered=answer.status is not None, bound=self._bounds.per_endpoint)
-        self._ended.append(
-            (attempt.lane, self._outcomes.attempted(delivery, answer, attempt.started_at))
+        result = AttemptResult(
+            failure=Failure.INTERNAL, detail="an internal error of the engine; see its log"
         )
-        self._go_on()
+        try:
+            result = await self._send(delivery, attempt.endpoint, partial(self._mark_sent, attempt))
+        except Exception:  # noqa: BLE001  an internal error costs one attempt, never other ones
+            self._log.exception("an attempt ended with an internal error of the engine")
+        finally:
+            self._end_attempt(attempt, answered=result.status is not None)
+        attempt.queue.adapt_width(
+            answered=result.status is not None, bound=self._bounds.per_endpoint
+        )
+        self._records.add(
+            attempt.queue, self._outcomes.record_attempt(delivery, result, attempt.started_at)
+        )
+        self._schedule_round()
 
-    def _sent(self, attempt: Attempt) -> None:
+    def _mark_sent(self, attempt: StartedAttempt) -> None:
         if attempt.limiter is not None:
-            attempt.limiter.written(attempt.key, self._monotonic())
-            if attempt.lane.has_more:
-                self._line_up(attempt.lane)
+            attempt.limiter.mark_sent(attempt.key, self._monotonic())
+            if attempt.queue.has_more:
+                self._enqueue(attempt.queue)
 
-    def _leave_attempt(self, attempt: Attempt, *, answered: bool) -> None:
-        """An attempt takes no place any more, neither in its lane nor among all."""
-        attempt.lane.attempts -= 1
-        self._gate.leave(attempt.delivery.id)
+    def _end_attempt(self, attempt: StartedAttempt, *, answered: bool) -> None:
+        attempt.queue.attempts -= 1
+        self._concurrency.release(attempt.delivery.id)
         if attempt.limiter is not None:
-            attempt.limiter.over(attempt.key, self._monotonic(), answered=answered)
+            attempt.limiter.end(attempt.key, self._monotonic(), answered=answered)
 
-    def _write_down(self) -> None:
-        """Store what became of deliveries, all at once; whatever is not stored stays pending and
-        goes out again.
+    def _store_records(self) -> None:
+        """Store what became of deliveries.
+
+        A delivery whose record cannot be stored stays pending and is sent again.
         """
-        ended, self._ended = self._ended, []
-        if not ended:
-            return
-        together = self._written([record for _, record in ended])
-        for lane, record in ended:
-            lane.under_way.discard(record.delivery.id)
-            # Written one by one, a record that cannot be stored keeps no other one from it.
-            if together or (len(ended) > 1 and self._written([record])):
-                lane.more = lane.more or record.state is DeliveryState.PENDING
-                if lane.has_more or lane.queued:
-                    self._line_up(lane)
-                else:
-                    self._leave(lane)
+        for queue, record, is_stored in self._records.write():
+            queue.under_way.discard(record.delivery.id)
+            if is_stored:
+                self._continue_after(queue, record)
             else:
-                lane.put_back()
-                lane.sleep(STORE_PAUSE_S, self._look_again)
+                self._pause(queue)
 
-    def _written(self, records: Sequence[Record]) -> bool:
-        try:
-            self._outcomes.write(records)
-        except Exception:  # noqa: BLE001  whatever ails the store, the engine goes on
-            self._log.exception("the store failed to keep what became of %s", _named(records))
-            return False
-        try:
-            self._outcomes.conclude(records)
-        except Exception:  # noqa: BLE001  the next exhausted delivery asks again
-            self._log.exception("the store failed to deactivate an endpoint")
-        return True
-
-    def _pause(self, lane: Lane) -> None:
-        """Called while handling a fault of the store: try this lane again later."""
-        self._log.exception("the store failed; the lane of endpoint %s pauses", lane.endpoint_uid)
-        lane.put_back()
-        lane.sleep(STORE_PAUSE_S, self._look_again)
-
-    def _leave(self, lane: Lane) -> None:
-        """Forget a lane that has nothing to do and nothing to remember."""
-        if lane.under_way:
-            return
-        if lane.limiter is None or lane.limiter.empty(self._monotonic()):
-            lane.rest()
-            del self._lanes[lane.endpoint_uid]
+    def _continue_after(self, queue: EndpointQueue, record: Record) -> None:
+        queue.may_have_more = queue.may_have_more or record.state is DeliveryState.PENDING
+        if queue.has_more or queue.in_ready_queue:
+            self._enqueue(queue)
         else:
-            self._resting.add(lane, lane.limiter.window_s)
+            self._remove_or_keep_idle(queue)
 
-    def _forget(self, lane: Lane) -> None:
-        """A lane has rested: leave it, unless it has got something to do or was left meanwhile."""
-        if lane.idle and not lane.queued and self._lanes.get(lane.endpoint_uid) is lane:
-            self._leave(lane)
+    def _pause_after_error(self, queue: EndpointQueue) -> None:
+        """Try a queue again later; called while handling an error of the store."""
+        self._log.exception("the store failed; the queue of %s pauses", queue.endpoint_uid)
+        self._pause(queue)
 
-    def _batch(self) -> int:
-        """How many deliveries a lane reads at once: the fewer, the more lanes there are.
+    def _pause(self, queue: EndpointQueue) -> None:
+        queue.discard_buffer()
+        queue.call_later(STORE_PAUSE_S, self._enqueue_to_read)
 
-        At least two, so that one read tells that a single delivery is the last.
+    def _remove_or_keep_idle(self, queue: EndpointQueue) -> None:
+        """Remove a queue without work, or keep it idle while its rate limit counts attempts."""
+        if queue.under_way:
+            return
+        if queue.limiter is None or queue.limiter.is_empty(self._monotonic()):
+            queue.cancel_call()
+            del self._queues[queue.endpoint_uid]
+        else:
+            self._idle.add(queue, queue.limiter.window_s)
+
+    def _remove_if_idle(self, queue: EndpointQueue) -> None:
+        """Handle the end of an idle time, unless the queue got work or was removed meanwhile."""
+        is_current = self._queues.get(queue.endpoint_uid) is queue
+        if queue.is_idle and not queue.in_ready_queue and is_current:
+            self._remove_or_keep_idle(queue)
+
+    def _batch_size(self) -> int:
+        """Return how many deliveries a queue reads at once: the more queues, the fewer.
+
+        At least two, so that one read shows whether a single delivery is the last one.
         """
-        return max(2, min(self._bounds.per_endpoint, self._bounds.buffered // len(self._lanes)))
-
-
-def _named(records: Sequence[Record]) -> str:
-    return (
-        f"{len(records)} deliveries"
-        if len(records) > 1
-        else f"the delivery {records[0].delivery.id}"
-    )
+        return max(2, min(self._bounds.per_endpoint, self._bounds.buffered // len(self._queues)))

@@ -1,4 +1,4 @@
-"""A lane: one endpoint's deliveries on their way, and how many of them may be under way at once."""
+"""The queue of one endpoint: its next deliveries, and how many of them may be under way at once."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,24 +12,24 @@ from hookproof.mockserver.delivery.store_port import (
 )
 
 
-class Lane:
-    """The engine's memory of one endpoint while it has work; a lane without work is forgotten.
+class EndpointQueue:
+    """What the engine remembers of one endpoint while it has work; without work it is removed.
 
-    `width` is how many attempts may go on at once: it starts at one, grows with every answer and is
-    halved by every attempt that gets none, so that an endpoint that hangs soon holds a single
-    connection. `under_way` holds the deliveries that the store still takes for waiting although
-    they are not: what becomes of them is not written yet. `buffer` was read ahead; the next
-    delivery is at its end.
+    `width` is the number of attempts that may run at once: it starts at one, grows with every
+    response and is halved by every attempt without one, so that an endpoint that hangs soon
+    occupies a single connection. `under_way` are the deliveries that are still pending in the store
+    because their result is not written yet. `buffer` was read ahead; its last item is the next
+    delivery. `may_have_more`: whether the store may hold further pending deliveries.
     """
 
     __slots__ = (
         "attempts",
         "buffer",
         "endpoint_uid",
+        "in_idle_queues",
+        "in_ready_queue",
         "limiter",
-        "more",
-        "queued",
-        "resting",
+        "may_have_more",
         "timer",
         "under_way",
         "width",
@@ -41,60 +41,58 @@ class Lane:
         self.attempts = 0
         self.under_way: set[int] = set()
         self.buffer: list[PendingDelivery] = []
-        self.more = True
-        self.queued = False
-        self.resting = False
+        self.may_have_more = True
+        self.in_ready_queue = False
+        self.in_idle_queues = False
         self.limiter: SlidingWindow | None = None
         self.timer: asyncio.TimerHandle | None = None
 
     @property
     def has_more(self) -> bool:
-        """Whether a delivery is at hand or may be in the store."""
-        return self.more or bool(self.buffer)
+        """Whether a delivery is buffered or may be in the store."""
+        return self.may_have_more or bool(self.buffer)
 
     @property
-    def idle(self) -> bool:
-        """Whether it has nothing to do, and at most a rate limit to remember."""
+    def is_idle(self) -> bool:
+        """Whether nothing is left except possibly attempts that a rate limit counts."""
         return not self.under_way and not self.has_more
 
-    def head(self, store: DeliveryStore, batch: int) -> PendingDelivery | None:
-        """The delivery that is next, read from the store when none is at hand; None when all are
-        under way.
+    def next_delivery(self, store: DeliveryStore, batch: int) -> PendingDelivery | None:
+        """Return the next delivery, reading up to `batch` from the store if none is buffered.
+
+        Returns None if all pending deliveries are under way.
         """
-        if not self.buffer and self.more:
+        if not self.buffer and self.may_have_more:
             limit = len(self.under_way) + batch
-            found = store.pending(self.endpoint_uid, limit)
-            self.more = len(found) >= limit
+            pending = store.pending(self.endpoint_uid, limit)
+            self.may_have_more = len(pending) >= limit
             self.buffer = [
-                delivery for delivery in reversed(found) if delivery.id not in self.under_way
+                delivery for delivery in reversed(pending) if delivery.id not in self.under_way
             ]
         return self.buffer[-1] if self.buffer else None
 
-    def put_back(self) -> None:
-        """Leave to the store what was read and not started."""
+    def discard_buffer(self) -> None:
+        """Forget the deliveries that were read and not started; they are still in the store."""
         self.buffer.clear()
-        self.more = True
+        self.may_have_more = True
 
-    def adapt(self, *, answered: bool, bound: int) -> None:
-        """An attempt is over: widen the lane up to a bound, or narrow it."""
+    def adapt_width(self, *, answered: bool, bound: int) -> None:
         self.width = min(bound, self.width + 1) if answered else max(1, self.width // 2)
 
-    def sleep(self, delay_s: float, then: Callable[["Lane"], None]) -> None:
-        """Call `then` after a delay, instead of any call that was planned before."""
-        self.rest()
-        self.timer = asyncio.get_running_loop().call_later(max(delay_s, 0.001), then, self)
+    def call_later(self, delay_s: float, callback: Callable[["EndpointQueue"], None]) -> None:
+        """Call `callback` after a delay, replacing a call that is already scheduled."""
+        self.cancel_call()
+        self.timer = asyncio.get_running_loop().call_later(max(delay_s, 0.001), callback, self)
 
-    def rest(self) -> None:
-        """Forget the planned call."""
+    def cancel_call(self) -> None:
         if self.timer is not None:
             self.timer.cancel()
             self.timer = None
 
-    def window(self, limit: int, window_s: float) -> SlidingWindow:
-        """A limiter for this lane."""
+    def new_window(self, limit: int, window_s: float) -> SlidingWindow:
         return SlidingWindow(limit, window_s)
 
-    def limit(
+    def update_limiter(
         self,
         endpoint: EndpointSettings,
         store: DeliveryStore,
@@ -102,20 +100,20 @@ class Lane:
         now: float,
         began: float,
     ) -> SlidingWindow | None:
-        """The rate limit of the endpoint; attempts of an earlier process, which ended before
-        `began`, still count.
+        """Return the rate limiter for the current settings, or None without a rate limit.
 
-        `now` is monotonic, `began` in unix seconds. Attempts of this process need no look at the
-        store: a lane is not forgotten while any of them counts.
+        `now` is monotonic. Attempts of an earlier process, which ended before `began` (unix
+        seconds), still count and are read from the store. Those of this process are not, because a
+        queue is kept while any of its attempts counts.
         """
-        wanted = endpoint.rate_limit
-        if wanted is None:
+        limit, window_s = endpoint.rate_limit, endpoint.rate_window_s
+        if limit is None:
             self.limiter = None
         elif self.limiter is None or (self.limiter.limit, self.limiter.window_s) != (
-            wanted,
-            endpoint.rate_window_s,
+            limit,
+            window_s,
         ):
-            self.limiter = self.window(wanted, endpoint.rate_window_s)
+            self.limiter = self.new_window(limit, window_s)
             wall, longest = clock(), longest_attempt_s(endpoint)
             since = wall - counted_s(endpoint)
             if since < began:
@@ -127,12 +125,13 @@ class Lane:
 
 
 def longest_attempt_s(endpoint: EndpointSettings) -> float:
-    """How long after its start an attempt may still arrive: it may first fetch a token, within the
-    same time-out.
+    """Return how long after its start a request may still arrive.
+
+    Twice the timeout, because the attempt may fetch a token first, with the same timeout.
     """
     return 2 * endpoint.http_timeout_s
 
 
 def counted_s(endpoint: EndpointSettings) -> float:
-    """How long after its start an attempt may count against the rate limit."""
+    """Return how long after its start an attempt may count against the rate limit."""
     return endpoint.rate_window_s + longest_attempt_s(endpoint)

@@ -1,7 +1,7 @@
-"""Lanes that rest: they have nothing to do, and only a rate limit to remember until it is empty.
+"""Queues without work that are kept only until their rate limit has nothing to count.
 
-After an event to ten thousand endpoints as many lanes rest, so they share timers: one for each
-tick, not one for each lane. It does no harm to remember a lane for a moment too long.
+After an event to ten thousand endpoints as many queues are idle, so they share timers: one per
+tick, not one per queue. Keeping a queue up to one tick too long is harmless.
 """
 
 import asyncio
@@ -9,43 +9,41 @@ from collections.abc import Callable
 from math import ceil
 from typing import Final
 
-from hookproof.mockserver.delivery.scheduling.endpoint_queue import Lane
+from hookproof.mockserver.delivery.scheduling.endpoint_queue import EndpointQueue
 
 TICK_S: Final = 0.05
 
 
-class Resting:
-    """The lanes that rest, each at most once. `look` is called with each lane once its rest is
-    over.
-    """
+class IdleQueues:
+    """The idle queues, each at most once; `on_timeout` is called with each after its delay."""
 
-    def __init__(self, look: Callable[[Lane], None]) -> None:
-        self._look = look
-        self._ticks: dict[int, list[Lane]] = {}
+    def __init__(self, on_timeout: Callable[[EndpointQueue], None]) -> None:
+        self._on_timeout = on_timeout
+        self._ticks: dict[int, list[EndpointQueue]] = {}
         self._timers: dict[int, asyncio.TimerHandle] = {}
 
-    def add(self, lane: Lane, delay_s: float) -> None:
-        """Let a lane rest for a delay, unless it does already."""
-        if lane.resting:
+    def add(self, queue: EndpointQueue, delay_s: float) -> None:
+        """Keep a queue for a delay; without effect if it is here already."""
+        if queue.in_idle_queues:
             return
-        lane.resting = True
+        queue.in_idle_queues = True
         loop = asyncio.get_running_loop()
         tick = ceil((loop.time() + delay_s) / TICK_S)
-        lanes = self._ticks.get(tick)
-        if lanes is None:
-            lanes = self._ticks[tick] = []
-            self._timers[tick] = loop.call_at(tick * TICK_S, self._over, tick)
-        lanes.append(lane)
+        queues = self._ticks.get(tick)
+        if queues is None:
+            queues = self._ticks[tick] = []
+            self._timers[tick] = loop.call_at(tick * TICK_S, self._end_tick, tick)
+        queues.append(queue)
 
     def clear(self) -> None:
-        """Send everybody away."""
+        """Forget all queues without calling `on_timeout`."""
         for timer in self._timers.values():
             timer.cancel()
         self._timers.clear()
         self._ticks.clear()
 
-    def _over(self, tick: int) -> None:
+    def _end_tick(self, tick: int) -> None:
         del self._timers[tick]
-        for lane in self._ticks.pop(tick):
-            lane.resting = False
-            self._look(lane)
+        for queue in self._ticks.pop(tick):
+            queue.in_idle_queues = False
+            self._on_timeout(queue)

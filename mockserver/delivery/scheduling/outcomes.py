@@ -1,8 +1,8 @@
-"""What becomes of a delivery after an attempt, written into the store (sections 1 and 2.3)."""
+"""Decides what becomes of a delivery after an attempt, and stores it (sections 1 and 2.3)."""
 
 from collections.abc import Sequence
 
-from hookproof.mockserver.delivery.attempt.sender import Answer
+from hookproof.mockserver.delivery.attempt.sender import AttemptResult
 from hookproof.mockserver.delivery.scheduling.retry import RetryRules
 from hookproof.mockserver.delivery.store_port import (
     AttemptOutcome,
@@ -18,8 +18,7 @@ from hookproof.spec.dialect.model import Dialect
 
 
 class Outcomes:
-    """Judges attempts by the retry rules, writes down what became of deliveries and tells of those
-    given up.
+    """Applies the retry rules to results, stores records and reports exhausted deliveries.
 
     Every method raises what the store raises.
     """
@@ -38,32 +37,34 @@ class Outcomes:
         self._clock = clock
         self._observer = observer
 
-    def attempted(self, delivery: PendingDelivery, answer: Answer, started_at: float) -> Record:
-        """What an attempt that is over makes of its delivery."""
+    def record_attempt(
+        self, delivery: PendingDelivery, result: AttemptResult, started_at: float
+    ) -> Record:
+        """Return the record of an attempt that is over."""
         number, now = delivery.attempts + 1, self._clock()
         outcome = AttemptOutcome(
             number=number,
             started_at=started_at,
             finished_at=now,
-            status=answer.status,
-            failure=answer.failure,
-            detail=answer.detail,
+            status=result.status,
+            failure=result.failure,
+            detail=result.detail,
         )
-        state, due_at = self._verdict(number, answer, now)
+        state, due_at = self._verdict(number, result, now)
         return Record(delivery, outcome, state, due_at)
 
-    def dropped(self, delivery: PendingDelivery) -> Record:
-        """The rate limit holds a delivery back, and the dialect lets none wait."""
-        return self._unsent(
+    def record_dropped(self, delivery: PendingDelivery) -> Record:
+        """Return the record of a delivery above the rate limit, where the dialect drops those."""
+        return self._record_unsent(
             delivery,
             DeliveryState.DROPPED,
             Failure.RATE_LIMIT,
             "above the rate limit of the endpoint",
         )
 
-    def discarded(self, delivery: PendingDelivery) -> Record:
-        """The endpoint is gone or disabled."""
-        return self._unsent(
+    def record_discarded(self, delivery: PendingDelivery) -> Record:
+        """Return the record of a delivery whose endpoint is gone or disabled."""
+        return self._record_unsent(
             delivery,
             DeliveryState.DISCARDED,
             Failure.ENDPOINT,
@@ -71,45 +72,46 @@ class Outcomes:
         )
 
     def write(self, records: Sequence[Record]) -> None:
-        """Store the records, all or none; raises what the store raises."""
+        """Store the records, all or none."""
         self._store.record(records)
 
-    def conclude(self, records: Sequence[Record]) -> None:
-        """Disable endpoints that fail too often (section 3) and tell the observer of deliveries
-        given up (section 6).
+    def report_exhausted(self, records: Sequence[Record]) -> None:
+        """Disable endpoints that fail too often (section 3) and notify the observer (section 6).
 
-        The records were written; raises what the store raises.
+        Call it after the records were stored.
         """
         exhausted = {
-            one.delivery.id: one for one in records if one.state is DeliveryState.EXHAUSTED
+            record.delivery.id: record
+            for record in records
+            if record.state is DeliveryState.EXHAUSTED
         }
-        last = {one.delivery.endpoint_uid: one.delivery.id for one in exhausted.values()}
-        for one in exhausted.values():
-            uid = one.delivery.endpoint_uid
+        last = {record.delivery.endpoint_uid: record.delivery.id for record in exhausted.values()}
+        for record in exhausted.values():
+            uid = record.delivery.endpoint_uid
             deactivated = (
-                last[uid] == one.delivery.id
+                last[uid] == record.delivery.id
                 and self._fails_too_often(uid)
                 and self._store.deactivate(uid)
             )
             if self._observer is not None:
-                self._observer.given_up(one.delivery, one.outcome, deactivated=deactivated)
+                self._observer.given_up(record.delivery, record.outcome, deactivated=deactivated)
 
     def _verdict(
-        self, number: int, answer: Answer, now: float
+        self, number: int, result: AttemptResult, now: float
     ) -> tuple[DeliveryState, float | None]:
-        """Where a delivery stands after its attempt of this number, and when the next one is due."""
-        if answer.status is not None and self._rules.delivered(answer.status):
+        """Return the state after the attempt with this number, and when the next one is due."""
+        if result.status is not None and self._rules.is_success(result.status):
             return DeliveryState.DELIVERED, None
-        due_at = self._rules.next_due(number, answer.retry_after)
+        due_at = self._rules.next_due(number, result.retry_after)
         if due_at is None:
             return DeliveryState.EXHAUSTED, None
-        return DeliveryState.PENDING, now if answer.renewed else due_at
+        return DeliveryState.PENDING, now if result.credentials_renewed else due_at
 
     def _fails_too_often(self, endpoint_uid: str) -> bool:
         limit = self._deactivate_after
         return limit > 0 and self._store.exhausted_in_a_row(endpoint_uid) >= limit
 
-    def _unsent(
+    def _record_unsent(
         self, delivery: PendingDelivery, state: DeliveryState, failure: Failure, detail: str
     ) -> Record:
         now = self._clock()

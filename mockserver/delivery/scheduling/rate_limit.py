@@ -1,21 +1,18 @@
-"""The rate limit of one endpoint: never more than `limit` arrivals in any window of `window_s`
-(section 8).
+"""The rate limit of one endpoint: at most `limit` arrivals in any window of `window_s` (section 8).
 
-The limit is felt at the receiver, which reads a request some time after it was written here, and at
-the latest when its answer comes. So an attempt keeps its place for one window from the latest
-moment at which its request can have arrived:
+The limit counts arrivals, and a receiver reads a request some time after it was written here, at
+the latest when it answers. So an attempt counts for one window from the latest time at which its
+request can have arrived:
 
-- until the request is written, without end: it may arrive at any time;
-- while no answer is there: LATEST of a window after it was written;
-- once it is answered: the moment of the answer, or sooner after it was written: MARGIN of a window
-  and what this answer
-  took longer than usual. A receiver that takes its time over each answer reads its requests all the
-  same, so only what
-  an answer took longer than the fastest ones lately can have passed before its request was read.
+- until the request is written: without end, because it may arrive at any time;
+- while there is no response: LATEST of a window after it was written;
+- once there is a response: at the time of the response, or earlier, at MARGIN of a window after it
+  was written plus the time by which this response took longer than usual. A receiver that takes
+  long for each response reads its requests at once all the same, so only the time above that of the
+  fastest recent response can have passed before its request was read.
 
-An endpoint that answers at once or always after about the same time so gets its limit less MARGIN
-at most; one whose answers take now longer, now shorter, gets less than its limit rather than ever
-more.
+An endpoint that answers at once, or always after about the same time, gets its limit less MARGIN.
+An endpoint whose response time varies gets less than its limit, never more.
 """
 
 import heapq
@@ -25,27 +22,25 @@ from typing import Final
 
 MARGIN: Final = 0.02
 LATEST: Final = 0.5
-# How many answers tell what is usual.
+# The number of recent responses whose fastest is the usual response time.
 USUAL_OF: Final = 32
 
 EARLIER_PROCESS: Final = -1
 
-# The delivery's id and how many attempts it had before.
-Attempt = tuple[int, int]
+# The delivery's id and its number of attempts before this one.
+AttemptKey = tuple[int, int]
 
 
 class SlidingWindow:
-    """The attempts that still count. All times come from one clock that never steps back, in
-    seconds.
-    """
+    """The attempts that count. All times are seconds of one monotonic clock."""
 
     __slots__ = (
         "_arrivals",
         "_margin_s",
         "_order",
-        "_took",
+        "_response_times",
+        "_sent_at",
         "_usual_s",
-        "_written",
         "limit",
         "window_s",
     )
@@ -54,75 +49,78 @@ class SlidingWindow:
         self.limit = limit
         self.window_s = window_s
         self._margin_s = MARGIN * window_s
-        self._arrivals: dict[Attempt, float] = {}
-        self._order: list[tuple[float, Attempt]] = []
-        self._written: dict[Attempt, float] = {}
-        self._took: list[float] = []
+        self._arrivals: dict[AttemptKey, float] = {}
+        self._order: list[tuple[float, AttemptKey]] = []
+        self._sent_at: dict[AttemptKey, float] = {}
+        self._response_times: list[float] = []
         self._usual_s = 0.0
 
     def restore(self, arrivals: Iterable[float]) -> None:
-        """Count attempts of an earlier process, given the latest moment at which each can have
-        arrived.
-        """
+        """Count attempts of an earlier process, each by its latest possible arrival."""
         for number, arrival in enumerate(arrivals):
             attempt = (EARLIER_PROCESS, number)
             self.start(attempt)
-            self._bound(attempt, arrival)
+            self._tighten(attempt, arrival)
 
     def wait_s(self, now: float) -> float:
-        """How long until another start is allowed; infinite while every place is taken by a request
-        not yet written.
+        """Return the time until another attempt may start.
+
+        Infinite while all attempts that count are requests not yet written.
         """
         if len(self._arrivals) < self.limit:
             return 0.0
-        self._forget(now)
+        self._forget_expired(now)
         if len(self._arrivals) < self.limit:
             return 0.0
         return self._order[0][0] + self.window_s - now if self._order else inf
 
-    def start(self, attempt: Attempt) -> None:
-        """Take a place for an attempt."""
+    def start(self, attempt: AttemptKey) -> None:
         self._arrivals[attempt] = inf
 
-    def written(self, attempt: Attempt, now: float) -> None:
-        """The request of this attempt went out."""
-        self._written[attempt] = now
-        # Whoever takes longer than a window over every answer is not late when a window is over.
-        waits = self._usual_s < self.window_s
-        self._bound(attempt, now + (LATEST * self.window_s if waits else self._margin_s))
+    def mark_sent(self, attempt: AttemptKey, now: float) -> None:
+        """Record that the request of this attempt was written."""
+        self._sent_at[attempt] = now
+        # An endpoint that usually takes longer than a window is not late at the end of a window.
+        late_by_window = self._usual_s < self.window_s
+        self._tighten(attempt, now + (LATEST * self.window_s if late_by_window else self._margin_s))
 
-    def over(self, attempt: Attempt, now: float, *, answered: bool) -> None:
-        """The attempt is over: its request has arrived by now or never will."""
-        written = self._written.pop(attempt, now)
-        arrival, took = now, now - written
-        if answered and took > self._margin_s:
-            arrival = min(now, written + self._margin_s + max(0.0, took - self._usual_s))
-        self._bound(attempt, arrival)
+    def end(self, attempt: AttemptKey, now: float, *, answered: bool) -> None:
+        """Record that the attempt is over: its request has arrived by now or never will."""
+        sent_at = self._sent_at.pop(attempt, now)
+        arrival, response_time = now, now - sent_at
+        if answered and response_time > self._margin_s:
+            slower_by = max(0.0, response_time - self._usual_s)
+            arrival = min(now, sent_at + self._margin_s + slower_by)
+        self._tighten(attempt, arrival)
         if answered:
-            if len(self._took) >= USUAL_OF:
-                del self._took[0]
-            self._took.append(took)
-            # Nothing is usual until a whole burst was answered, since one stall may delay all of
-            # it.
-            self._usual_s = min(self._took) if len(self._took) >= min(self.limit, USUAL_OF) else 0.0
+            self._add_response_time(response_time)
 
-    def empty(self, now: float) -> bool:
-        """Whether nothing counts any more."""
-        self._forget(now)
+    def is_empty(self, now: float) -> bool:
+        """Whether no attempt counts any more."""
+        self._forget_expired(now)
         return not self._arrivals
 
-    def _bound(self, attempt: Attempt, arrival: float) -> None:
+    def _add_response_time(self, response_time: float) -> None:
+        if len(self._response_times) >= USUAL_OF:
+            del self._response_times[0]
+        self._response_times.append(response_time)
+        # Unknown until a whole burst was answered, because one stall may delay all of it.
+        known = len(self._response_times) >= min(self.limit, USUAL_OF)
+        self._usual_s = min(self._response_times) if known else 0.0
+
+    def _tighten(self, attempt: AttemptKey, arrival: float) -> None:
+        """Lower the latest possible arrival of an attempt, if this one is earlier."""
         if arrival < self._arrivals.get(attempt, 0.0):
             self._arrivals[attempt] = arrival
             heapq.heappush(self._order, (arrival, attempt))
 
-    def _forget(self, now: float) -> None:
-        """Drop what is older than the window, and the bounds that a tighter one has replaced."""
+    def _forget_expired(self, now: float) -> None:
+        """Remove arrivals older than the window, and heap entries that were replaced."""
         while self._order:
             arrival, attempt = self._order[0]
-            replaced = self._arrivals.get(attempt) != arrival
-            if not replaced and arrival + self.window_s > now:
+            is_replaced = self._arrivals.get(attempt) != arrival
+            if not is_replaced and arrival + self.window_s > now:
                 return
             heapq.heappop(self._order)
-            if not replaced:
+            if not is_replaced:
                 del self._arrivals[attempt]

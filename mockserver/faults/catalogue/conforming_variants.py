@@ -14,9 +14,9 @@ from hookproof.mockserver.api.request_pipeline import RequestPipeline
 from hookproof.mockserver.api.response import ApiResponse
 from hookproof.mockserver.api.service import OperationCall, OperationResult
 from hookproof.mockserver.delivery.attempt.headers import Headers
-from hookproof.mockserver.delivery.attempt.sender import Courier
-from hookproof.mockserver.delivery.http_client.connection import Connection
-from hookproof.mockserver.delivery.http_client.pool import Place, Pool
+from hookproof.mockserver.delivery.attempt.sender import AttemptSender
+from hookproof.mockserver.delivery.http_client.connection import EndpointConnection
+from hookproof.mockserver.delivery.http_client.pool import ConnectionKey, ConnectionPool
 from hookproof.mockserver.delivery.http_client.transport import Transport
 from hookproof.mockserver.delivery.scheduling.retry import RetryRules
 from hookproof.mockserver.delivery.store_port import EndpointSettings, PendingDelivery
@@ -313,10 +313,10 @@ class NewConnections(Transport):
         self._pool = _KeepsNone()
 
 
-class _KeepsNone(Pool):
+class _KeepsNone(ConnectionPool):
     """A pool that nothing ever comes back to."""
 
-    def give_back(self, place: Place, connection: Connection) -> None:
+    def release(self, key: ConnectionKey, connection: EndpointConnection) -> None:
         """Close it."""
         connection.abort()
 
@@ -331,7 +331,7 @@ class FurtherDeliveryHeaders(OtherHeaders):
 
 
 @variant()
-class HeadersInLowerCase(Courier):
+class HeadersInLowerCase(AttemptSender):
     """The names of all headers of deliveries are in lower case."""
 
     def _headers(

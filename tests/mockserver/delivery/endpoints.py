@@ -1,6 +1,4 @@
-"""Endpoints for tests: a TLS server on raw bytes, so that a test decides about every byte of an
-answer.
-"""
+"""Endpoints for tests: a TLS server whose responses a test writes byte by byte."""
 
 import asyncio
 import ssl
@@ -17,7 +15,7 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
 @dataclass(kw_only=True)
 class Arrived:
-    """A request as it came."""
+    """A request as it was received; `at` is in seconds of the monotonic clock."""
 
     method: str
     target: str
@@ -28,16 +26,15 @@ class Arrived:
     client_certificate: bytes | None
 
     def header(self, name: str) -> str | None:
-        """The first header with this name."""
         return next((value for key, value in self.headers if key.lower() == name.lower()), None)
 
 
-Answer = Callable[[Arrived, asyncio.StreamWriter], Awaitable[None]]
+Responder = Callable[[Arrived, asyncio.StreamWriter], Awaitable[None]]
 
 
 @dataclass(kw_only=True)
 class Endpoint:
-    """A running server and all that arrived there."""
+    """A running server and the requests that arrived."""
 
     url: str
     arrived: list[Arrived] = field(default_factory=list)
@@ -45,11 +42,10 @@ class Endpoint:
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def at(self, path: str) -> list[Arrived]:
-        """The requests to one path."""
         return [request for request in self.arrived if request.target == path]
 
     async def until(self, count: int, timeout_s: float = 60.0) -> list[Arrived]:
-        """Wait for a number of requests."""
+        """Wait until `count` requests have arrived."""
         async with asyncio.timeout(timeout_s):
             while len(self.arrived) < count:
                 self.changed.clear()
@@ -58,7 +54,7 @@ class Endpoint:
 
 
 class Authority:
-    """A CA of the test's own, with its certificate in a file."""
+    """A CA for tests, with its certificate in a file."""
 
     def __init__(self, folder: Path) -> None:
         self.ca = trustme.CA()
@@ -66,9 +62,7 @@ class Authority:
         self.ca.cert_pem.write_to_path(str(self.file))
 
     def context(self, *names: str) -> ssl.SSLContext:
-        """A server's context with a certificate for these names; asks for client certificates of
-        this CA.
-        """
+        """Return a server context for these names that requests client certificates of this CA."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.ca.issue_cert(*(names or ("127.0.0.1", "localhost"))).configure_cert(context)
         self.ca.configure_trust(context)
@@ -77,12 +71,11 @@ class Authority:
 
 
 async def always_ok(request: Arrived, writer: asyncio.StreamWriter) -> None:
-    """Answer 200."""
     writer.write(OK)
 
 
-def answering(*answers: bytes) -> Answer:
-    """Give these raw answers in turn, the last one for ever."""
+def answering(*answers: bytes) -> Responder:
+    """Send these raw responses in turn, the last one indefinitely."""
     left = list(answers)
 
     async def answer(request: Arrived, writer: asyncio.StreamWriter) -> None:
@@ -92,16 +85,14 @@ def answering(*answers: bytes) -> Answer:
 
 
 def reply(status: int, *headers: str, body: bytes = b"") -> bytes:
-    """A raw answer."""
+    """Return a raw response."""
     head = [f"HTTP/1.1 {status} Some", *headers, f"Content-Length: {len(body)}", "", ""]
     return "\r\n".join(head).encode("latin-1") + body
 
 
 @asynccontextmanager
-async def serving(answer: Answer, context: ssl.SSLContext | None) -> AsyncIterator[Endpoint]:
-    """A server for the time of a test; at its end every connection is closed and every handler
-    over.
-    """
+async def serving(answer: Responder, context: ssl.SSLContext | None) -> AsyncIterator[Endpoint]:
+    """Run a server; at the end all connections are closed and all handlers have ended."""
     handlers: set[asyncio.Task[None]] = set()
     endpoint = Endpoint(url="")
 
@@ -111,7 +102,7 @@ async def serving(answer: Answer, context: ssl.SSLContext | None) -> AsyncIterat
         handlers.add(task)
         endpoint.connections += 1
         try:
-            while await _one(endpoint, reader, writer, answer, endpoint.connections):
+            while await _handle_request(endpoint, reader, writer, answer, endpoint.connections):
                 await writer.drain()
         except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
             pass
@@ -131,11 +122,11 @@ async def serving(answer: Answer, context: ssl.SSLContext | None) -> AsyncIterat
         await asyncio.gather(*handlers, return_exceptions=True)
 
 
-async def _one(
+async def _handle_request(
     endpoint: Endpoint,
     reader: asyncio.StreamReader,
     writer: asyncio.StreamWriter,
-    answer: Answer,
+    answer: Responder,
     connection: int,
 ) -> bool:
     head = await reader.readuntil(b"\r\n\r\n")
@@ -162,5 +153,5 @@ async def _one(
 
 def _client_certificate(writer: asyncio.StreamWriter) -> bytes | None:
     tls = writer.get_extra_info("ssl_object")
-    found: bytes | None = tls.getpeercert(binary_form=True) if tls else None
-    return found
+    certificate: bytes | None = tls.getpeercert(binary_form=True) if tls else None
+    return certificate

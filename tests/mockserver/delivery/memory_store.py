@@ -1,6 +1,4 @@
-"""A delivery store in memory: what the engine asks of a store, and a record of all that it was
-told.
-"""
+"""A delivery store in memory that keeps everything the engine wrote."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,7 +19,7 @@ SECRET = "whsec_c2VjcmV0IG9mIHRoZSBlbmRwb2ludCBpbiBhIHRlc3Q="
 
 
 def settings(uid: str, url: str, **changes: object) -> EndpointSettings:
-    """An endpoint that receives, with the given members changed."""
+    """Return the settings of an active endpoint, with the given members changed."""
     members: dict[str, object] = {
         "uid": uid,
         "url": url,
@@ -40,9 +38,7 @@ def settings(uid: str, url: str, **changes: object) -> EndpointSettings:
 
 
 class MemoryStore:
-    """Satisfies DeliveryStore. `accept` stores a delivery and tells `on_accept`, `until_final`
-    waits for its end.
-    """
+    """Implements DeliveryStore; `accept` stores a delivery and calls `on_accept`."""
 
     def __init__(self) -> None:
         self.endpoints: dict[str, EndpointSettings] = {}
@@ -66,7 +62,7 @@ class MemoryStore:
         due_at: float = 0.0,
         event_uid: str | None = None,
     ) -> int:
-        """Store one delivery; its id."""
+        """Store one delivery and return its id."""
         self._serial += 1
         self.waiting.setdefault(endpoint_uid, {})[self._serial] = PendingDelivery(
             id=self._serial,
@@ -83,14 +79,14 @@ class MemoryStore:
         return self._serial
 
     async def until_final(self, *ids: int, timeout_s: float = 60.0) -> None:
-        """Wait until these deliveries (all without ids) are pending no more."""
+        """Wait until these deliveries, or all without ids, are no longer pending."""
         await self.until(
             lambda: all(self.states[i] is not DeliveryState.PENDING for i in ids or self.states),
             timeout_s,
         )
 
     async def until(self, condition: Callable[[], bool], timeout_s: float = 60.0) -> None:
-        """Wait until a condition holds that depends on what was recorded."""
+        """Wait until a condition on the recorded outcomes holds."""
         async with asyncio.timeout(timeout_s):
             while not condition():
                 self._changed.clear()
@@ -100,11 +96,11 @@ class MemoryStore:
         return [uid for uid, deliveries in self.waiting.items() if deliveries]
 
     def pending(self, endpoint_uid: str, limit: int) -> Sequence[PendingDelivery]:
-        found = sorted(
+        deliveries = sorted(
             self.waiting.get(endpoint_uid, {}).values(),
             key=lambda delivery: (delivery.due_at, delivery.id),
         )
-        return found[:limit]
+        return deliveries[:limit]
 
     def endpoint(self, uid: str) -> EndpointSettings | None:
         return self.endpoints.get(uid)
@@ -120,8 +116,8 @@ class MemoryStore:
             self.starts.setdefault(start.delivery.endpoint_uid, []).append(start.at)
 
     def record(self, records: Sequence[Record]) -> None:
-        for one in records:
-            self._record(one)
+        for record in records:
+            self._record(record)
         self._changed.set()
 
     def _record(self, record: Record) -> None:

@@ -1,59 +1,50 @@
-"""Deliveries over real TLS connections: what arrives, and what is written down (sections 4.8, 6 and
-8).
-"""
+"""Deliveries over real TLS connections: what arrives and what is stored (sections 4.8, 6 and 8)."""
 
 import asyncio
 import hashlib
 import hmac
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from hookproof.mockserver.delivery.store_port import DeliveryState, Failure, SigningSecret
 from hookproof.spec.dialect.model import Dialect
+from tests.mockserver.delivery import scenario as scenarios
 from tests.mockserver.delivery.endpoints import (
-    Answer,
     Authority,
     Endpoint,
+    Responder,
     always_ok,
     answering,
     reply,
-    serving,
 )
-from tests.mockserver.delivery.engines import PROMPT, dialect, engine
+from tests.mockserver.delivery.engines import PROMPT, dialect
 from tests.mockserver.delivery.memory_store import SECRET, MemoryStore, settings
+from tests.mockserver.delivery.scenario import Scenario
 
-Scene = Callable[[MemoryStore, Endpoint], Awaitable[None]]
 
-
-def play(
+def run_scenario(
     authority: Authority,
-    scene: Scene,
-    answer: Answer = always_ok,
+    scenario: Scenario,
+    responder: Responder = always_ok,
     answers: Dialect | None = None,
-    **kwargs: Any,
+    **options: Any,
 ) -> None:
-    """Run a scene with a store, an endpoint `e` at /e that is known to the store, and a running
-    engine.
-    """
+    """Run a scenario whose store knows the endpoint as `e`, at /e."""
 
-    async def run() -> None:
-        store = MemoryStore()
-        async with serving(answer, authority.context()) as endpoint:
-            store.endpoints["e"] = settings("e", f"{endpoint.url}/e")
-            async with engine(store, authority.file, answers, **kwargs) as running:
-                store.on_accept = running.wake
-                await scene(store, endpoint)
+    async def with_endpoint(store: MemoryStore, endpoint: Endpoint) -> None:
+        store.endpoints["e"] = settings("e", f"{endpoint.url}/e")
+        await scenario(store, endpoint)
 
-    asyncio.run(run())
+    scenarios.run_scenario(authority, with_endpoint, responder, answers, **options)
 
 
 def test_the_body_arrives_byte_for_byte_and_is_what_was_signed(authority: Authority) -> None:
     raw = b'{"z": 1.0, "a":1e5, "n":123456789012345678901234567890, "u":"\\u00e9\xf0\x9f\x98\x80" }'
 
-    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
         store.accept("e", raw)
         await store.until_final()
         [request] = endpoint.arrived
@@ -62,11 +53,11 @@ def test_the_body_arrives_byte_for_byte_and_is_what_was_signed(authority: Author
         assert request.header("X-Webhook-Signature") == expected
         assert request.header("Content-Type") == "application/json"
 
-    play(authority, scene)
+    run_scenario(authority, scenario)
 
 
 def test_a_form_endpoint_gets_a_signed_form(authority: Authority) -> None:
-    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
         form = "application/x-www-form-urlencoded"
         store.endpoints["e"] = settings("e", f"{endpoint.url}/e", content_type=form)
         store.accept("e", b'{"a": 1.50, "b": "x y"}')
@@ -77,7 +68,7 @@ def test_a_form_endpoint_gets_a_signed_form(authority: Authority) -> None:
         expected = hmac.new(SECRET.encode(), request.body, hashlib.sha256).hexdigest()
         assert request.header("X-Webhook-Signature") == expected
 
-    play(authority, scene)
+    run_scenario(authority, scenario)
 
 
 def test_custom_headers_arrive_and_replace_none_of_the_service_s_own(authority: Authority) -> None:
@@ -94,7 +85,7 @@ def test_custom_headers_arrive_and_replace_none_of_the_service_s_own(authority: 
         "X-Webhook-Attempt": "99",
     }
 
-    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
         store.accept("e", custom_headers=custom)
         await store.until_final()
         [request] = endpoint.arrived
@@ -107,7 +98,7 @@ def test_custom_headers_arrive_and_replace_none_of_the_service_s_own(authority: 
         assert "forged" not in [value for _, value in request.headers]
         assert request.header("X-Webhook-Attempt") == "1"
 
-    play(authority, scene)
+    run_scenario(authority, scenario)
 
 
 def test_each_attempt_has_the_event_s_id_its_own_number_and_its_own_time(
@@ -119,9 +110,9 @@ def test_each_attempt_has_the_event_s_id_its_own_number_and_its_own_time(
         now[0] += 10
         return now[0]
 
-    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
         store.endpoints["e"] = settings("e", f"{endpoint.url}/e", advanced_signatures=True)
-        [delivery] = [store.accept("e", event_type="order.paid", event_uid="the-event")]
+        delivery = store.accept("e", event_type="order.paid", event_uid="the-event")
         await store.until_final()
         assert store.states[delivery] is DeliveryState.DELIVERED
         assert [request.header("X-Webhook-Event-Id") for request in endpoint.arrived] == [
@@ -139,16 +130,18 @@ def test_each_attempt_has_the_event_s_id_its_own_number_and_its_own_time(
 
     changes = {"event_type_header": "X-Type", "first_attempt": 0}
     answers = dialect(retry={**PROMPT, "attempts": 3}, delivery=changes)
-    play(authority, scene, answering(reply(500), reply(500), reply(200)), answers, clock=clock)
+    run_scenario(
+        authority, scenario, answering(reply(500), reply(500), reply(200)), answers, clock=clock
+    )
 
 
 def test_an_event_type_that_no_header_can_carry_arrives_encoded(authority: Authority) -> None:
-    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
         store.accept("e", event_type="a\r\nX-Forged: 1")
         await store.until_final()
         assert endpoint.arrived[0].header("X-Type") == "a%0D%0AX-Forged%3A%201"
 
-    play(authority, scene, answers=dialect(delivery={"event_type_header": "X-Type"}))
+    run_scenario(authority, scenario, answers=dialect(delivery={"event_type_header": "X-Type"}))
 
 
 @pytest.mark.parametrize(
@@ -158,14 +151,14 @@ def test_an_event_type_that_no_header_can_carry_arrives_encoded(authority: Autho
 def test_a_header_that_would_break_the_request_is_never_sent(
     authority: Authority, content_type: str, custom: dict[str, str]
 ) -> None:
-    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
         store.endpoints["e"] = settings("e", f"{endpoint.url}/e", content_type=content_type)
         delivery = store.accept("e", custom_headers=custom)
         await store.until_final()
         assert endpoint.arrived == []
         assert {outcome.failure for outcome in store.outcomes[delivery]} == {Failure.CONFIGURATION}
 
-    play(authority, scene)
+    run_scenario(authority, scenario)
 
 
 def test_both_secrets_sign_until_the_old_one_expires(authority: Authority) -> None:
@@ -183,18 +176,18 @@ def test_both_secrets_sign_until_the_old_one_expires(authority: Authority) -> No
         ]
         return f"t={seconds}," + ",".join(f"v1={digest}" for digest in digests)
 
-    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
         store.endpoints["e"] = settings(
             "e", f"{endpoint.url}/e", advanced_signatures=True, secrets=rolled
         )
-        for moment, signing in ((59.999, ["old", "new"]), (60.0, ["new"])):
-            now[0] = 1_800_000_000.0 + moment
+        for elapsed_s, signing in ((59.999, ["old", "new"]), (60.0, ["new"])):
+            now[0] = 1_800_000_000.0 + elapsed_s
             store.accept("e")
             await store.until_final()
             request = endpoint.arrived[-1]
             assert request.header("X-Webhook-Signature") == expected(signing, request.body)
 
-    play(authority, scene, clock=lambda: now[0])
+    run_scenario(authority, scenario, clock=lambda: now[0])
 
 
 def test_a_secret_rolled_between_two_attempts_signs_the_second(authority: Authority) -> None:
@@ -214,7 +207,7 @@ def test_a_secret_rolled_between_two_attempts_signs_the_second(authority: Author
 
     seen: list[Any] = []
 
-    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
         store_of.append(store)
         store.accept("e", b"{}")
         await store.until_final()
@@ -222,18 +215,18 @@ def test_a_secret_rolled_between_two_attempts_signs_the_second(authority: Author
         old = hmac.new(SECRET.encode(), b"{}", hashlib.sha256).hexdigest()
         assert [request.header("X-Webhook-Signature") for request in seen] == [old, new]
 
-    play(authority, scene, roll_then_fail)
+    run_scenario(authority, scenario, roll_then_fail)
 
 
 @pytest.mark.parametrize("name", ["contrary", "standard-webhooks"])
-def test_another_dialect_delivers_as_it_says(authority: Authority, name: str) -> None:
+def test_the_headers_are_those_of_the_dialect(authority: Authority, name: str) -> None:
     answers = dialect(name)
     secrets = answers.signatures.secret
     secret = SigningSecret(
         value=f"{secrets.prefix}c2VjcmV0IG9mIHRoZSBlbmRwb2ludA==", expires_at=None
     )
 
-    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
         store.endpoints["e"] = settings(
             "e", f"{endpoint.url}/e", secrets=(secret,), advanced_signatures=True
         )
@@ -247,13 +240,13 @@ def test_another_dialect_delivers_as_it_says(authority: Authority, name: str) ->
         unit = answers.signatures.advanced.timestamp_unit.in_seconds
         assert abs(int(request.header(timestamp) or "0") * unit - time.time()) < 60
 
-    play(authority, scene, answers=answers)
+    run_scenario(authority, scenario, answers=answers)
 
 
-def test_a_connection_that_breaks_off_or_cannot_be_made_is_tried_again(
+def test_an_attempt_without_a_connection_is_retried(
     authority: Authority,
 ) -> None:
-    async def break_off_once(request: Any, writer: asyncio.StreamWriter) -> None:
+    async def break_connection_once(request: Any, writer: asyncio.StreamWriter) -> None:
         seen.append(request)
         if len(seen) == 1:
             writer.transport.abort()
@@ -262,7 +255,7 @@ def test_a_connection_that_breaks_off_or_cannot_be_made_is_tried_again(
 
     seen: list[Any] = []
 
-    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
         store.endpoints["closed"] = settings("closed", "https://127.0.0.1:1/")
         broken, closed = store.accept("e"), store.accept("closed")
         await store.until_final()
@@ -271,44 +264,48 @@ def test_a_connection_that_breaks_off_or_cannot_be_made_is_tried_again(
         states = [store.states[delivery] for delivery in (broken, closed)]
         assert states == [DeliveryState.DELIVERED, DeliveryState.EXHAUSTED]
 
-    play(authority, scene, break_off_once, dialect(retry={**PROMPT, "attempts": 2}))
+    run_scenario(
+        authority, scenario, break_connection_once, dialect(retry={**PROMPT, "attempts": 2})
+    )
 
 
-def test_attempts_end_when_they_are_used_up(authority: Authority) -> None:
-    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+def test_a_delivery_is_exhausted_after_the_last_attempt(authority: Authority) -> None:
+    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
         delivery = store.accept("e")
         await store.until_final()
         assert store.states[delivery] is DeliveryState.EXHAUSTED
         assert len(endpoint.arrived) == 4
 
-    play(authority, scene, answering(reply(503)), dialect(retry={**PROMPT, "attempts": 4}))
+    run_scenario(
+        authority, scenario, answering(reply(503)), dialect(retry={**PROMPT, "attempts": 4})
+    )
 
 
-def test_retry_after_is_waited_for(authority: Authority) -> None:
-    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+def test_a_retry_waits_for_retry_after(authority: Authority) -> None:
+    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
         store.accept("e")
         await store.until_final()
         first, second = endpoint.arrived
         assert second.at - first.at >= 1
 
-    play(authority, scene, answering(reply(429, "Retry-After: 1"), reply(200)))
+    run_scenario(authority, scenario, answering(reply(429, "Retry-After: 1"), reply(200)))
 
 
 def test_a_redirect_is_an_answer_and_is_never_followed(authority: Authority) -> None:
-    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
         delivery = store.accept("e")
         await store.until_final()
         assert store.states[delivery] is DeliveryState.EXHAUSTED
         assert {request.target for request in endpoint.arrived} == {"/e"}
 
     redirect = reply(307, "Location: /elsewhere")
-    play(authority, scene, answering(redirect), dialect(retry={**PROMPT, "attempts": 2}))
+    run_scenario(authority, scenario, answering(redirect), dialect(retry={**PROMPT, "attempts": 2}))
 
 
 def test_an_endpoint_is_deactivated_after_as_many_exhausted_deliveries_as_the_dialect_says(
     authority: Authority,
 ) -> None:
-    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
         for _ in range(2):
             store.accept("e")
             await store.until_final()
@@ -319,51 +316,53 @@ def test_an_endpoint_is_deactivated_after_as_many_exhausted_deliveries_as_the_di
         assert store.states[late] is DeliveryState.DISCARDED
         assert len(endpoint.arrived) == arrived
 
-    play(
+    run_scenario(
         authority,
-        scene,
+        scenario,
         answering(reply(500)),
         dialect(retry={**PROMPT, "attempts": 1, "deactivate_after": 2}),
     )
 
 
 def test_the_reference_never_deactivates(authority: Authority) -> None:
-    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
         for _ in range(5):
             store.accept("e")
         await store.until_final()
         assert store.deactivated == []
 
-    play(authority, scene, answering(reply(500)), dialect(retry={**PROMPT, "attempts": 1}))
+    run_scenario(
+        authority, scenario, answering(reply(500)), dialect(retry={**PROMPT, "attempts": 1})
+    )
 
 
 def test_a_delivery_to_an_unknown_endpoint_is_discarded(authority: Authority) -> None:
-    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
         delivery = store.accept("nobody")
         await store.until_final()
         assert store.states[delivery] is DeliveryState.DISCARDED
 
-    play(authority, scene)
+    run_scenario(authority, scenario)
 
 
 def test_what_is_due_later_does_not_hold_up_what_is_due_now(authority: Authority) -> None:
-    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
         later = store.accept("e", due_at=time.time() + 3600)
         now = store.accept("e")
         await store.until_final(now)
         assert store.states[later] is DeliveryState.PENDING
 
-    play(authority, scene)
+    run_scenario(authority, scenario)
 
 
 def test_what_is_due_later_goes_out_when_it_is_due(authority: Authority) -> None:
-    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
         started = time.time()
         later = store.accept("e", due_at=started + 0.3)
         await store.until_final(later)
         assert store.outcomes[later][0].started_at >= started + 0.3
 
-    play(authority, scene)
+    run_scenario(authority, scenario)
 
 
 def test_connections_are_kept_for_the_next_delivery(
@@ -371,11 +370,11 @@ def test_connections_are_kept_for_the_next_delivery(
 ) -> None:
     monkeypatch.setattr("hookproof.mockserver.delivery.http_client.pool.IDLE_S", 300.0)
 
-    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
         for _ in range(10):
             store.accept("e")
             await store.until_final()
         assert len(endpoint.arrived) == 10
         assert endpoint.connections == 1
 
-    play(authority, scene)
+    run_scenario(authority, scenario)

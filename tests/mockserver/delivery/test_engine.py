@@ -1,6 +1,4 @@
-"""The engine as a whole: starting, stopping, visiting, and one thread through the project's own
-receiver.
-"""
+"""The whole engine: start, stop and visit, and its signatures verified by the receiver."""
 
 import asyncio
 import contextlib
@@ -65,7 +63,7 @@ def test_a_stop_lets_what_is_under_way_finish(authority: Authority) -> None:
     asyncio.run(run())
 
 
-def test_what_does_not_finish_in_time_stays_stored_and_is_delivered_by_the_next_engine(
+def test_what_does_not_finish_in_time_is_delivered_by_the_next_engine(
     authority: Authority,
 ) -> None:
     async def run() -> None:
@@ -118,7 +116,9 @@ def test_a_stop_during_a_handshake_leaves_nothing_open(authority: Authority) -> 
 
 
 @pytest.mark.parametrize("method", ["HEAD", "GET"])
-def test_a_visit_is_a_bare_request_and_gives_the_status(authority: Authority, method: str) -> None:
+def test_a_visit_is_a_bare_request_and_returns_the_status(
+    authority: Authority, method: str
+) -> None:
     async def run() -> None:
         store = MemoryStore()
         answer = b"HTTP/1.1 404 None\r\nContent-Length: 5\r\n\r\n" + (
@@ -139,7 +139,7 @@ def test_a_visit_is_a_bare_request_and_gives_the_status(authority: Authority, me
 @pytest.mark.parametrize(
     "url", ["https://10.0.0.1/", "https://a.invalid/", "https://127.0.0.1:1/", "nonsense"]
 )
-def test_a_visit_that_gets_no_answer_is_none(authority: Authority, url: str) -> None:
+def test_a_visit_without_a_response_returns_none(authority: Authority, url: str) -> None:
     async def run() -> None:
         async with engine(MemoryStore(), authority.file) as running:
             assert await running.visit(url, "HEAD") is None
@@ -165,12 +165,12 @@ def test_a_visit_is_bounded_by_the_default_time_out(authority: Authority) -> Non
 def test_a_name_that_changes_its_address_is_connected_to_where_it_was_checked(
     authority: Authority,
 ) -> None:
-    """The first look-up gives loopback, every further one an address that is closed."""
-    asked: list[str] = []
+    """The first lookup returns loopback, every further one a closed address."""
+    lookups: list[str] = []
 
     async def flips(name: str) -> Sequence[str]:
-        asked.append(name)
-        return ["127.0.0.1"] if len(asked) == 1 else ["10.0.0.1"]
+        lookups.append(name)
+        return ["127.0.0.1"] if len(lookups) == 1 else ["10.0.0.1"]
 
     async def run() -> None:
         store = MemoryStore()
@@ -186,7 +186,7 @@ def test_a_name_that_changes_its_address_is_connected_to_where_it_was_checked(
             first = store.accept("e")
             await store.until_final()
             assert store.states[first] is DeliveryState.DELIVERED
-            assert asked == ["flips.local"]
+            assert lookups == ["flips.local"]
             second = store.accept("e")
             await store.until_final()
             assert store.outcomes[second][0].failure == "egress"
@@ -195,7 +195,7 @@ def test_a_name_that_changes_its_address_is_connected_to_where_it_was_checked(
     asyncio.run(run())
 
 
-def test_an_authority_file_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_an_unreadable_authority_file_raises(tmp_path: Path) -> None:
     broken = tmp_path / "broken.pem"
     broken.write_text("no certificate")
 
@@ -208,11 +208,11 @@ def test_an_authority_file_that_is_none_is_refused(tmp_path: Path) -> None:
 
 
 @asynccontextmanager
-async def receiving() -> AsyncIterator[tuple[ReceiverClient, Path]]:
-    """The project's receiver as a process."""
+async def run_receiver() -> AsyncIterator[tuple[ReceiverClient, Path]]:
+    """Run the receiver of the project as a process."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
-        *("-c", "from receiver.cli import receive; receive()", "--json", "--until-stdin-closes"),
+        *("-m", "hookproof", "receive", "--json", "--until-stdin-closes"),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -243,7 +243,7 @@ def test_the_receiver_verifies_every_signature_of_a_roll(name: str) -> None:
 
     async def run() -> None:
         store = MemoryStore()
-        async with receiving() as (client, ca_file), engine(store, ca_file, answers) as running:
+        async with run_receiver() as (client, ca_file), engine(store, ca_file, answers) as running:
             store.on_accept = running.wake
             for advanced in (False, True):
                 token = await client.new_token()
@@ -255,7 +255,7 @@ def test_the_receiver_verifies_every_signature_of_a_roll(name: str) -> None:
                 [arrived] = await client.deliveries(token.token, 1)
                 scheme = answers.signatures.scheme(advanced=advanced)
                 id_header = answers.delivery.event_id_header
-                found = verify(
+                outcome = verify(
                     scheme,
                     rules,
                     texts,
@@ -264,7 +264,7 @@ def test_the_receiver_verifies_every_signature_of_a_roll(name: str) -> None:
                     arrived.body,
                     arrived.arrived_at,
                 )
-                assert isinstance(found, Verified), found
+                assert isinstance(outcome, Verified), outcome
                 assert arrived.body == '{"ü": 1.0}'.encode()
             await store.until_final()
 

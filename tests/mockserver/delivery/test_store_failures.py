@@ -1,6 +1,4 @@
-"""The engine on the real store when a commit fails: what could not be written down goes out again,
-and is not lost.
-"""
+"""The engine on the real store when commits fail: nothing is lost."""
 
 import asyncio
 import logging
@@ -25,11 +23,11 @@ from tests.mockserver.store.file_store import (
 )
 
 
-class Refusing:
-    """Lets SQLite refuse the next commits, as many as it is told."""
+class FailingCommits:
+    """Makes the next commits of a database fail."""
 
-    def __init__(self, database: Database, refusals: int) -> None:
-        self.left = refusals
+    def __init__(self, database: Database, failures: int) -> None:
+        self.left = failures
         database._connection.set_authorizer(self._authorise)
 
     def _authorise(self, action: int, operation: str | None, *_: object) -> int:
@@ -42,12 +40,12 @@ class Refusing:
 @pytest.mark.parametrize(
     "limits", [{}, {"rate_limit": 1000, "rate_limit_duration": 1}], ids=["free", "limited"]
 )
-@pytest.mark.parametrize("refusals", [1, 2, 9])
+@pytest.mark.parametrize("failures", [1, 2, 9])
 def test_a_commit_that_fails_loses_no_delivery_and_needs_no_wake(
     authority: Authority,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    refusals: int,
+    failures: int,
     limits: dict[str, int],
 ) -> None:
     monkeypatch.setattr("hookproof.mockserver.delivery.scheduling.dispatcher.STORE_PAUSE_S", 0.05)
@@ -60,7 +58,7 @@ def test_a_commit_that_fails_loses_no_delivery_and_needs_no_wake(
         ):
             add_endpoint(database, endpoint.url, **limits)
             add_events(database, 5)
-            commits = Refusing(database, refusals)
+            commits = FailingCommits(database, failures)
             engine = DeliveryEngine(
                 Deliveries(database, answers, time.time),
                 answers,

@@ -11,13 +11,12 @@ from typing import Any
 import pytest
 import trustme
 
-from hookproof.mockserver.api.request_pipeline import RequestLimits
-from hookproof.mockserver.app import Assembly
+from hookproof.mockserver.api.request_pipeline import Limits
+from hookproof.mockserver.assembly import Assembly, Randomness
 from hookproof.mockserver.collaborators import Collaborators
 from hookproof.mockserver.delivery.attempt.signing import Signer
 from hookproof.mockserver.delivery.engine_dispatch import EngineDispatch
 from hookproof.mockserver.faults.registry import Fault, catalogue, fault, with_faults
-from hookproof.mockserver.randomness import Randomness
 from hookproof.mockserver.store.database import IN_MEMORY, Database
 from hookproof.spec.catalogue import Level, Requirement, load_catalogue
 from hookproof.spec.dialect.reader import load_dialect, load_dialect_mapping
@@ -102,8 +101,8 @@ def test_two_faults_of_one_collaborator_are_both_there() -> None:
 
 def test_a_fault_leaves_the_other_collaborators_as_they_are() -> None:
     clean, faulty = Collaborators(), with_faults(Collaborators(), [FAULTS["no_overlap"]])
-    assert faulty.pipeline is clean.pipeline
-    assert faulty.delivery.courier is clean.delivery.courier
+    assert faulty.api is clean.api
+    assert faulty.delivery.attempt_sender is clean.delivery.attempt_sender
     assert clean.delivery.signer is Signer
     assert faulty.delivery.signer is FAULTS["no_overlap"].part
 
@@ -119,9 +118,9 @@ def test_every_fault_and_variant_can_be_joined(dialect: str, tmp_path: Path) -> 
             spoken,
             {"one": ["key"]},
             database=database,
-            randomness=Randomness.from_seed(7),
+            randomness=Randomness.of(7),
             clock=time.time,
-            limits=RequestLimits(body_bytes=1000, arrival_s=1.0),
+            limits=Limits(body_bytes=1000, arrival_s=1.0),
             ca_file=ca_file,
             egress=(),
         )
@@ -129,7 +128,7 @@ def test_every_fault_and_variant_can_be_joined(dialect: str, tmp_path: Path) -> 
             if one.applies(spoken):
                 made_of = with_faults(Collaborators(), [one])
                 dispatch = EngineDispatch(assembly.engine(made_of))
-                assembly.pipeline(made_of, assembly.service(made_of, dispatch))
+                assembly.api(made_of, assembly.service(made_of, dispatch))
                 await dispatch.stop(0)
         database.close()
 

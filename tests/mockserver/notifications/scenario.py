@@ -10,9 +10,9 @@ from typing import Any
 from hookproof.mockserver.notifications.limits import NotificationLimits
 from hookproof.mockserver.notifications.mail import MailServer
 from tests.mockserver.delivery.endpoints import (
-    Answer,
     Authority,
     Endpoint,
+    Responder,
     always_ok,
     answering,
     reply,
@@ -99,8 +99,8 @@ def next_number() -> int:
 async def open_scenario(
     authority: Authority,
     *,
-    answer: Answer | None = None,
-    chat: Answer = always_ok,
+    answer: Responder | None = None,
+    chat: Responder = always_ok,
     groups: Mapping[str, Mapping[str, Any]] | None = None,
     extends: str = "reference",
     limits: NotificationLimits = SOON,

@@ -11,9 +11,9 @@ import pytest
 from hookproof.mockserver.notifications.mail import MailServer
 from tests.mockserver.delivery.endpoints import (
     OK,
-    Answer,
     Arrived,
     Authority,
+    Responder,
     answering,
     reply,
     serving,
@@ -59,7 +59,7 @@ async def hang_up(request: Arrived, writer: asyncio.StreamWriter) -> None:
     ],
 )
 def test_a_chat_is_tried_again_a_few_times_where_that_may_help(
-    authority: Authority, chat: Answer, state: str, attempts: int, detail: str
+    authority: Authority, chat: Responder, state: str, attempts: int, detail: str
 ) -> None:
     async def scenario(setting: NotificationScenario) -> None:
         await setting.endpoint()

@@ -8,9 +8,14 @@ import msgspec
 from hookproof.mockserver.api.handlers.events import EventHandlers
 from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
 from hookproof.mockserver.delivery.attempt import headers as delivery_headers
-from hookproof.mockserver.delivery.attempt.body import form
-from hookproof.mockserver.delivery.attempt.headers import CONTENT_TYPE, TOKEN, Headers, addable
-from hookproof.mockserver.delivery.attempt.sender import Courier
+from hookproof.mockserver.delivery.attempt.body import encode_form
+from hookproof.mockserver.delivery.attempt.headers import (
+    CONTENT_TYPE,
+    TOKEN,
+    Headers,
+    allowed_custom_headers,
+)
+from hookproof.mockserver.delivery.attempt.sender import AttemptSender
 from hookproof.mockserver.delivery.store_port import EndpointSettings, PendingDelivery
 from hookproof.mockserver.faults.registry import fault
 from hookproof.spec.dialect.model import Dialect
@@ -20,7 +25,7 @@ BROADCAST: Final = ("broadcast",)
 CUSTOM: Final = ("custom_headers",)
 
 
-class OtherBody(Courier):
+class OtherBody(AttemptSender):
     """Sends another body than the data of the event, rightly signed."""
 
     def _body(self, delivery: PendingDelivery, endpoint: EndpointSettings) -> bytes:
@@ -79,7 +84,7 @@ class RetriesCounted(OtherBody):
 
 
 @fault("6-12", shows_in=BROADCAST)
-class FormMistaken(Courier):
+class FormMistaken(AttemptSender):
     """A delivery in the form content type is JSON where it is to be a form, and a form where it is
     to be JSON.
     """
@@ -90,14 +95,14 @@ class FormMistaken(Courier):
             return delivery.body
         asks = "form" in endpoint.content_type
         return (
-            form(delivery.body)
+            encode_form(delivery.body)
             if asks and self._dialect.delivery.form_body.value is FormEncoding.JSON
             else right
         )
 
 
 @fault("2.3-6", "2.3-7", seen="a default header of the client library", shows_in=BROADCAST)
-class DeclaredAsText(Courier):
+class DeclaredAsText(AttemptSender):
     """Every delivery is declared as plain text."""
 
     def _own_headers(
@@ -109,7 +114,7 @@ class DeclaredAsText(Courier):
         )
 
 
-class OtherHeaders(Courier):
+class OtherHeaders(AttemptSender):
     """Sends other headers than those of the delivery, once they are all made."""
 
     def _headers(
@@ -154,7 +159,7 @@ class CustomHeadersOfTheEventBefore(OtherHeaders):
 
 
 @fault("4.8-16", "1-20", seen="a new delivery id per attempt", shows_in=["broadcast", "retries"])
-class EventIdOfTheAttempt(Courier):
+class EventIdOfTheAttempt(AttemptSender):
     """The event identifier of a delivery is one of the attempt."""
 
     def _own_headers(
@@ -172,7 +177,7 @@ class EventIdOfTheAttempt(Courier):
     shows_in=BROADCAST,
     where=lambda dialect: dialect.delivery.event_type_header is not None,
 )
-class EventTypeInCapitals(Courier):
+class EventTypeInCapitals(AttemptSender):
     """The header with the event_type shows it in capitals."""
 
     def _own_headers(
@@ -188,7 +193,7 @@ class EventTypeInCapitals(Courier):
 @fault(
     "1-22", shows_in=["retries"], where=lambda dialect: dialect.delivery.attempt_header is not None
 )
-class AttemptsNotCounted(Courier):
+class AttemptsNotCounted(AttemptSender):
     """Every attempt of a delivery is the first one by its number."""
 
     def _own_headers(
@@ -220,7 +225,7 @@ class CustomHeadersFirst(OtherHeaders):
 
     def altered(self, delivery: PendingDelivery, headers: Headers) -> Headers:
         """What the custom ones leave over, and they."""
-        custom = addable(delivery.custom_headers, self._reserved)
+        custom = allowed_custom_headers(delivery.custom_headers, self._reserved)
         taken = {name.lower() for name in delivery.custom_headers}
         return (*(header for header in headers if header[0].lower() not in taken), *custom)
 

@@ -1,4 +1,4 @@
-"""Credentials: what deliveries show to prove themselves, and where it comes from (sections 2.3, 2.5
+"""Authenticator: what deliveries show to prove themselves, and where it comes from (sections 2.3, 2.5
 and 5).
 """
 
@@ -9,12 +9,12 @@ from typing import Any, Final
 
 import msgspec
 
-from hookproof.mockserver.delivery.attempt.credentials import Credentials, Shown
+from hookproof.mockserver.delivery.attempt.credentials import Authenticator, CredentialHeaders
 from hookproof.mockserver.delivery.attempt.headers import AUTHORIZATION, Headers
-from hookproof.mockserver.delivery.attempt.oauth2 import OAuth2Tokens, Token
+from hookproof.mockserver.delivery.attempt.oauth2 import AccessToken, OAuth2Tokens
 from hookproof.mockserver.delivery.http_client.http1 import Response
 from hookproof.mockserver.delivery.http_client.tls import TlsContexts
-from hookproof.mockserver.delivery.http_client.transport import Address, Transport, parse_url
+from hookproof.mockserver.delivery.http_client.transport import ParsedUrl, Transport, parse_url
 from hookproof.mockserver.delivery.store_port import ClientCertificate, EndpointSettings
 from hookproof.mockserver.faults.catalogue.deliveries.rate_limits import OtherSettings
 from hookproof.mockserver.faults.registry import fault
@@ -23,21 +23,25 @@ SHOWN: Final = ("credentials",)
 
 
 @fault("2.5-3", "2.5-6", shows_in=SHOWN)
-class TokenNotShown(Credentials):
+class TokenNotShown(Authenticator):
     """A token is fetched, and the delivery goes out without it."""
 
-    async def shown(self, endpoint: EndpointSettings) -> Shown:
+    async def headers_for(self, endpoint: EndpointSettings) -> CredentialHeaders:
         """Nothing for OAuth 2."""
-        shown = await super().shown(endpoint)
+        shown = await super().headers_for(endpoint)
         authentication = endpoint.authentication or {}
-        return Shown(headers=()) if authentication.get("type") == self._oauth2_word else shown
+        return (
+            CredentialHeaders(headers=())
+            if authentication.get("type") == self._oauth2_word
+            else shown
+        )
 
 
 @fault("2.5-6", shows_in=SHOWN)
 class MappingIgnored(OAuth2Tokens):
     """The token answer is read under the usual names, whatever field_mapping gives."""
 
-    def _token(self, oauth2: Mapping[str, object], response: Response) -> Token:
+    def _token(self, oauth2: Mapping[str, object], response: Response) -> AccessToken:
         return super()._token(
             {name: value for name, value in oauth2.items() if name != "field_mapping"}, response
         )
@@ -104,21 +108,21 @@ class AssertionOfTheClient(OAuth2Tokens):
 
 
 @fault("2.5-9", shows_in=SHOWN)
-class ApiKeyAsBearer(Credentials):
+class ApiKeyAsBearer(Authenticator):
     """The header_value of an api_key goes out in the Authorization header, whatever header_name
     says.
     """
 
-    async def shown(self, endpoint: EndpointSettings) -> Shown:
+    async def headers_for(self, endpoint: EndpointSettings) -> CredentialHeaders:
         """Another name."""
-        shown = await super().shown(endpoint)
+        shown = await super().headers_for(endpoint)
         return msgspec.structs.replace(
             shown, headers=tuple((AUTHORIZATION, value) for _, value in shown.headers)
         )
 
 
 @fault("2.5-10", seen="credentials that are not encoded", shows_in=SHOWN)
-class BasicNotEncoded(Credentials):
+class BasicNotEncoded(Authenticator):
     """User name and password go out as they are."""
 
     def _checked(self, headers: Headers) -> Headers:
@@ -161,7 +165,7 @@ class _Following:
         self._transport = transport
 
     async def exchange(
-        self, method: str, address: Address, headers: Headers, body: bytes, *, timeout_s: float
+        self, method: str, address: ParsedUrl, headers: Headers, body: bytes, *, timeout_s: float
     ) -> Response:
         """The answer at the end of the way."""
         response = await self._transport.exchange(

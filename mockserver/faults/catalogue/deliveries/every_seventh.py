@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from hookproof.mockserver.delivery.attempt.headers import Headers
-from hookproof.mockserver.delivery.attempt.sender import Answer, Courier
+from hookproof.mockserver.delivery.attempt.sender import AttemptResult, AttemptSender
 from hookproof.mockserver.delivery.store_port import EndpointSettings, PendingDelivery
 from hookproof.mockserver.faults.registry import fault, variant
 from hookproof.mockserver.store.endpoints import EndpointRow
@@ -22,30 +22,30 @@ EVERY: Final = 7
 LATE_S: Final = 5.0
 
 
-class EverySeventh(Courier):
+class EverySeventh(AttemptSender):
     """Goes wrong with every seventh attempt."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._begun = 0
 
-    async def carry(
+    async def send(
         self,
         delivery: PendingDelivery,
         endpoint: EndpointSettings,
         sent: Callable[[], None] = lambda: None,
-    ) -> Answer:
+    ) -> AttemptResult:
         """Rightly, or as it goes wrong."""
         self._begun += 1
         if self._begun % EVERY:
-            return await super().carry(delivery, endpoint, sent)
+            return await super().send(delivery, endpoint, sent)
         return await self.wrongly(delivery, endpoint, sent)
 
     async def wrongly(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, sent: Callable[[], None]
-    ) -> Answer:
+    ) -> AttemptResult:
         """The seventh attempt."""
-        return await super().carry(delivery, endpoint, sent)
+        return await super().send(delivery, endpoint, sent)
 
 
 @fault(
@@ -59,9 +59,9 @@ class EverySeventhLost(EverySeventh):
 
     async def wrongly(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, sent: Callable[[], None]
-    ) -> Answer:
+    ) -> AttemptResult:
         """Nothing at all."""
-        return Answer(status=HTTPStatus.OK)
+        return AttemptResult(status=HTTPStatus.OK)
 
 
 @fault(
@@ -75,7 +75,7 @@ class EverySeventhDoubled(EverySeventh):
 
     async def wrongly(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, sent: Callable[[], None]
-    ) -> Answer:
+    ) -> AttemptResult:
         """Once more."""
         await super().wrongly(delivery, endpoint, sent)
         return await super().wrongly(delivery, endpoint, sent)
@@ -87,7 +87,7 @@ class EverySeventhAltered(EverySeventh):
 
     async def wrongly(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, sent: Callable[[], None]
-    ) -> Answer:
+    ) -> AttemptResult:
         """With other data, where the body is JSON."""
         if not endpoint.content_type.endswith("json"):
             return await super().wrongly(delivery, endpoint, sent)
@@ -103,7 +103,7 @@ class EverySeventhAltered(EverySeventh):
     seen="one worker that was started without its secrets",
     shows_in=FLOOD,
 )
-class EverySeventhUnsigned(Courier):
+class EverySeventhUnsigned(AttemptSender):
     """Every seventh delivery comes without its signature."""
 
     def __init__(self, *arguments: Any) -> None:

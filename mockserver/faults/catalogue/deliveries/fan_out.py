@@ -10,21 +10,21 @@ from typing import Any, Final
 
 from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
 from hookproof.mockserver.api.handlers.events import EventHandlers
-from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
-from hookproof.mockserver.delivery.attempt.sender import Answer, Courier
-from hookproof.mockserver.delivery.http_client.egress import Address, EgressGuard
+from hookproof.mockserver.api.service import Call, Reply, Service
+from hookproof.mockserver.delivery.attempt.sender import AttemptResult, AttemptSender
+from hookproof.mockserver.delivery.http_client.egress import EgressGuard, IPAddress
 from hookproof.mockserver.delivery.store_port import EndpointSettings, Failure, PendingDelivery
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.misread_dialect import mistaken
 from hookproof.mockserver.store.endpoints import EndpointRow
-from hookproof.mockserver.store.events import EventTable, NewEvent
+from hookproof.mockserver.store.events import Events, NewEvent
 from hookproof.spec.dialect.vocabulary import CreationVisit, Reach
 
 FAN_OUT: Final = ("fan_out",)
 
 
 @fault("1-1", "1-2", "2.8-6", "3-5", "4.8-13", seen="201 and then dropped", shows_in=FAN_OUT)
-class LastEndpointForgotten(EventTable):
+class LastEndpointForgotten(Events):
     """Of several endpoints that a broadcast reaches the last one gets nothing."""
 
     def add(self, event: NewEvent, *, reached: Sequence[EndpointRow], now: float) -> None:
@@ -33,7 +33,7 @@ class LastEndpointForgotten(EventTable):
 
 
 @fault("1-1", seen="201 and then dropped", shows_in=["flood"])
-class EveryFiftiethLost(EventTable):
+class EveryFiftiethLost(Events):
     """Every fiftieth event is accepted and not delivered."""
 
     count = 0
@@ -45,7 +45,7 @@ class EveryFiftiethLost(EventTable):
 
 
 @fault("4.8-15", seen="one delivery per subscription instead of per endpoint", shows_in=["fan_out"])
-class TwiceToAnOwner(EventTable):
+class TwiceToAnOwner(Events):
     """An endpoint whose owner has another one gets a broadcast as often as there are endpoints of
     that owner.
     """
@@ -57,7 +57,7 @@ class TwiceToAnOwner(EventTable):
 
 
 @fault("4.8-15", seen="two workers that take the same job", shows_in=["flood"])
-class TwiceUnderLoad(EventTable):
+class TwiceUnderLoad(Events):
     """Every twentieth event is delivered twice."""
 
     count = 0
@@ -110,7 +110,7 @@ class DisabledMistaken(EndpointHandlers):
 class EnabledByHandDisabled(EndpointHandlers):
     """An endpoint created with is_disabled false is shown as active and does not receive."""
 
-    def create(self, call: OperationCall) -> OperationResult:
+    def create(self, call: Call) -> Reply:
         """It is there, so it is set."""
         reply = super().create(call)
         if call.body.get("is_disabled") is False:
@@ -131,7 +131,7 @@ class EnabledByHandDisabled(EndpointHandlers):
     seen="one failing endpoint stops the rest",
     shows_in=FAN_OUT,
 )
-class FailureStopsTheRest(Courier):
+class FailureStopsTheRest(AttemptSender):
     """Deliveries go out one at a time, and once an endpoint has failed no other one of the service
     gets anything.
     """
@@ -141,14 +141,14 @@ class FailureStopsTheRest(Courier):
         self._turn = asyncio.Lock()
         self._failed = ""
 
-    async def carry(
+    async def send(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, *further: Any
-    ) -> Answer:
+    ) -> AttemptResult:
         """When what began before is over, and then maybe not even tried."""
         async with self._turn:
             if self._failed not in ("", endpoint.uid):
-                return Answer(failure=Failure.INTERNAL, detail="another endpoint has failed")
-            answer = await super().carry(delivery, endpoint, *further)
+                return AttemptResult(failure=Failure.INTERNAL, detail="another endpoint has failed")
+            answer = await super().send(delivery, endpoint, *further)
             if answer.status is None or answer.status >= 500:
                 self._failed = endpoint.uid
             return answer
@@ -174,7 +174,7 @@ class VisitedOtherwise(EndpointHandlers):
     seen="an endpoint that is in no cache yet",
     shows_in=["signing"],
 )
-class FirstBroadcastMissed(EventTable):
+class FirstBroadcastMissed(Events):
     """The first broadcast after the creation of an endpoint does not reach it."""
 
     def add(self, event: NewEvent, *, reached: Sequence[EndpointRow], now: float) -> None:
@@ -193,11 +193,11 @@ class FirstBroadcastMissed(EventTable):
 class RollsAnnounced(EndpointHandlers):
     """Every roll is announced to the endpoints of the project."""
 
-    def expire_secret(self, call: OperationCall) -> OperationResult:
+    def expire_secret(self, call: Call) -> Reply:
         """And a webhook about it."""
         service = self._service
         now = service.now()
-        reached = service.endpoints.find_reached(call.project, now=now, without_owner=True)
+        reached = service.endpoints.reached(call.project, now=now, without_owner=True)
         event = NewEvent(
             uid=service.identifier(),
             project=call.project,
@@ -221,7 +221,7 @@ class RollsAnnounced(EndpointHandlers):
 class ChatToldAtCreation(EndpointHandlers):
     """The slack_webhook_url of an endpoint is told of its creation."""
 
-    def create(self, call: OperationCall) -> OperationResult:
+    def create(self, call: Call) -> Reply:
         """A message to try it."""
         if "slack_webhook_url" in call.body:
             self._service.dispatch.visit(call.body["slack_webhook_url"], "POST")
@@ -232,5 +232,5 @@ class ChatToldAtCreation(EndpointHandlers):
 class EveryAddressOpen(EgressGuard):
     """A request goes wherever its URL leads, closed addresses included."""
 
-    def _checked(self, host: str, text: str) -> Address:
+    def _checked(self, host: str, text: str) -> IPAddress:
         return ip_address(text)

@@ -10,8 +10,8 @@ import msgspec
 from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
 from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
 from hookproof.mockserver.delivery.scheduling.dispatcher import Dispatcher
-from hookproof.mockserver.delivery.scheduling.endpoint_queue import Lane
-from hookproof.mockserver.delivery.scheduling.rate_limit import Attempt, SlidingWindow
+from hookproof.mockserver.delivery.scheduling.endpoint_queue import EndpointQueue
+from hookproof.mockserver.delivery.scheduling.rate_limit import AttemptKey, SlidingWindow
 from hookproof.mockserver.delivery.store_port import EndpointSettings
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.misread_dialect import mistaken
@@ -88,26 +88,26 @@ class FixedWindow(SlidingWindow):
             self._began, self._started = now, 0
         return 0.0 if self._started < self.limit else self._began + self.window_s - now
 
-    def start(self, attempt: Attempt) -> None:
+    def start(self, attempt: AttemptKey) -> None:
         """Count an attempt."""
         super().start(attempt)
         self._started += 1
 
 
 @fault("8-2", seen="twice the limit at a window's edge", shows_in=RATE, where=excess_waits)
-class WindowsWithEdges(Lane):
+class WindowsWithEdges(EndpointQueue):
     """Requests are counted in fixed windows, so that twice the limit goes out around an edge."""
 
-    def window(self, limit: int, window_s: float) -> SlidingWindow:
+    def new_window(self, limit: int, window_s: float) -> SlidingWindow:
         """A window with edges."""
         return FixedWindow(limit, window_s)
 
 
 @fault("8-1", "8-2", seen="check-then-act overshoot", shows_in=RATE, where=excess_waits)
-class RetriesNotCounted(Lane):
+class RetriesNotCounted(EndpointQueue):
     """A place in the window is free again once its attempt is over."""
 
-    def window(self, limit: int, window_s: float) -> SlidingWindow:
+    def new_window(self, limit: int, window_s: float) -> SlidingWindow:
         """A bound on what is under way."""
         return UnderWay(limit, window_s)
 
@@ -115,18 +115,18 @@ class RetriesNotCounted(Lane):
 class UnderWay(SlidingWindow):
     """Counts what is under way alone."""
 
-    def over(self, attempt: Attempt, now: float, *, answered: bool) -> None:
+    def end(self, attempt: AttemptKey, now: float, *, answered: bool) -> None:
         """Free again."""
-        super().over(attempt, now - self.window_s, answered=answered)
+        super().end(attempt, now - self.window_s, answered=answered)
 
 
 @fault("8-3", "8-4", seen="one global bucket starves others", shows_in=RATE, where=excess_waits)
-class OneWindowForAll(Lane):
+class OneWindowForAll(EndpointQueue):
     """Endpoints of the same rate_limit share it, so that most of what they are owed does not come
     in time.
     """
 
-    def window(self, limit: int, window_s: float) -> SlidingWindow:
+    def new_window(self, limit: int, window_s: float) -> SlidingWindow:
         """The same for everybody."""
         return _SHARED.setdefault(limit, SlidingWindow(limit, window_s))
 
@@ -156,9 +156,9 @@ class ExcessMistaken(Dispatcher):
     should be dropped.
     """
 
-    def __init__(self, *arguments: Any, excess: Excess, **further: Any) -> None:
-        other = Excess.DROPPED if excess is Excess.WAITS else Excess.WAITS
-        super().__init__(*arguments, excess=other, **further)
+    def __init__(self, *arguments: Any, over_limit: Excess, **further: Any) -> None:
+        other = Excess.DROPPED if over_limit is Excess.WAITS else Excess.WAITS
+        super().__init__(*arguments, over_limit=other, **further)
 
 
 @fault(

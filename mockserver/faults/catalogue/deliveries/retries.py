@@ -2,9 +2,9 @@
 
 from typing import Any, Final
 
-from hookproof.mockserver.delivery.attempt.sender import Answer
+from hookproof.mockserver.delivery.attempt.sender import AttemptResult
 from hookproof.mockserver.delivery.http_client.http1 import Response
-from hookproof.mockserver.delivery.http_client.transport import Address, Transport, parse_url
+from hookproof.mockserver.delivery.http_client.transport import ParsedUrl, Transport, parse_url
 from hookproof.mockserver.delivery.scheduling.outcomes import Outcomes
 from hookproof.mockserver.delivery.scheduling.retry import RetryRules
 from hookproof.mockserver.delivery.store_port import DeliveryState
@@ -78,7 +78,7 @@ class RetriedAfterSuccess(Outcomes):
     """A delivery that succeeded on a further attempt is attempted once more."""
 
     def _verdict(
-        self, number: int, answer: Answer, now: float
+        self, number: int, answer: AttemptResult, now: float
     ) -> tuple[DeliveryState, float | None]:
         state, due_at = super()._verdict(number, answer, now)
         again = state is DeliveryState.DELIVERED and number > 1
@@ -93,9 +93,9 @@ class RetriedAfterSuccess(Outcomes):
 class ClientErrorsAreFinal(RetryRules):
     """An attempt that is answered with an error is the last one."""
 
-    def delivered(self, status: int) -> bool:
+    def is_success(self, status: int) -> bool:
         """Answered is answered."""
-        return super().delivered(status) or status // 100 >= 4
+        return super().is_success(status) or status // 100 >= 4
 
 
 @fault("1-17", seen="connection errors not retried", shows_in=RETRIES)
@@ -103,7 +103,7 @@ class SilenceIsFinal(Outcomes):
     """An attempt without an answer is the last one."""
 
     def _verdict(
-        self, number: int, answer: Answer, now: float
+        self, number: int, answer: AttemptResult, now: float
     ) -> tuple[DeliveryState, float | None]:
         return (
             super()._verdict(number, answer, now)
@@ -144,9 +144,9 @@ class RetryAfterIgnored(Misruled):
 class RedirectsFollowed(Transport):
     """A redirect that an endpoint answers with is followed."""
 
-    async def exchange(self, method: str, address: Address, *further: Any, **more: Any) -> Response:
+    async def exchange(self, method: str, url: ParsedUrl, *further: Any, **more: Any) -> Response:
         """The answer at the end of the way."""
-        response = await super().exchange(method, address, *further, **more)
+        response = await super().exchange(method, url, *further, **more)
         elsewhere = response.header("Location")
         return (
             response

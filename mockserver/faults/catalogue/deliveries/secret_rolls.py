@@ -29,7 +29,7 @@ BOTH: Final = (*SIGNED, *SHOWN)
 class ExpiredSecretsSign(Signer):
     """An old secret goes on signing after its time."""
 
-    def living(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
+    def valid_secrets(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
         """All of them."""
         return [secret.value for secret in endpoint.secrets]
 
@@ -38,7 +38,7 @@ class ExpiredSecretsSign(Signer):
 class NoOverlap(Signer):
     """An old secret stops signing at the roll, whatever its expiration is."""
 
-    def living(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
+    def valid_secrets(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
         """The newest alone."""
         return [endpoint.secrets[-1].value]
 
@@ -57,7 +57,7 @@ class NoOverlap(Signer):
 class FirstSecretSigns(Signer):
     """An endpoint goes on with the secrets that it had at its first delivery or roll."""
 
-    def living(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
+    def valid_secrets(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
         """The first alone."""
         return [endpoint.secrets[0].value]
 
@@ -66,9 +66,9 @@ class FirstSecretSigns(Signer):
 class NobodySignsAtTheEnd(Signer):
     """Once an old secret has expired the endpoint is signed for with that one alone."""
 
-    def living(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
+    def valid_secrets(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
         """The last to expire, when none that expires is left."""
-        living = super().living(endpoint, now)
+        living = super().valid_secrets(endpoint, now)
         expired = [
             one.value
             for one in endpoint.secrets
@@ -81,9 +81,9 @@ class NobodySignsAtTheEnd(Signer):
 class SecondRollEndsTheFirst(Signer):
     """After a second roll only the last of the replaced secrets goes on signing."""
 
-    def living(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
+    def valid_secrets(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
         """The last two."""
-        return super().living(endpoint, now)[-2:]
+        return super().valid_secrets(endpoint, now)[-2:]
 
 
 @fault(
@@ -96,9 +96,9 @@ class SecondRollEndsTheFirst(Signer):
 class ExpiryLate(Signer):
     """An old secret signs for some seconds longer than it said."""
 
-    def living(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
+    def valid_secrets(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
         """Those of some seconds ago."""
-        return super().living(endpoint, now - 2.5)
+        return super().valid_secrets(endpoint, now - 2.5)
 
 
 @fault("4.3-2", "4.3-6", "4.3-7", "4.3-15", "6-10", seen="minutes against seconds", shows_in=BOTH)
@@ -290,9 +290,9 @@ class SimpleSignedByTheOther(Signer):
     name.
     """
 
-    def living(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
+    def valid_secrets(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
         """The other way round."""
-        living = super().living(endpoint, now)
+        living = super().valid_secrets(endpoint, now)
         return living if endpoint.advanced_signatures else living[::-1]
 
 
@@ -300,7 +300,7 @@ class SimpleSignedByTheOther(Signer):
 class SignaturesInAnotherOrder(Signer):
     """The advanced format carries the signatures of two secrets the other way round."""
 
-    def living(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
+    def valid_secrets(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
         """The other way round."""
-        living = super().living(endpoint, now)
+        living = super().valid_secrets(endpoint, now)
         return living[::-1] if endpoint.advanced_signatures else living

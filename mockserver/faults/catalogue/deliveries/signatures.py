@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from hookproof.mockserver.delivery.attempt.headers import Headers
-from hookproof.mockserver.delivery.attempt.sender import Courier
+from hookproof.mockserver.delivery.attempt.sender import AttemptSender
 from hookproof.mockserver.delivery.attempt.signing import Signer
 from hookproof.mockserver.delivery.store_port import EndpointSettings, PendingDelivery
 from hookproof.mockserver.faults.registry import fault
@@ -144,9 +144,9 @@ class SecretOfTheNeighbour(Signer):
         super().__init__(dialect)
         self._before: Sequence[str] = ()
 
-    def living(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
+    def valid_secrets(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
         """The one before."""
-        own = super().living(endpoint, now)
+        own = super().valid_secrets(endpoint, now)
         before, self._before = self._before or own, own
         return before
 
@@ -165,7 +165,7 @@ class SimpleSignedAsAdvanced(Signer):
 
 
 @fault("6-7", "6-8", "6-10", "2.4-3", also=["4.3-3", "4.3-5", "6-9"], shows_in=SIGNED)
-class SignatureCutShort(Courier):
+class SignatureCutShort(AttemptSender):
     """The header of the advanced format lacks its last four characters."""
 
     def _own_headers(
@@ -182,13 +182,13 @@ class SignatureCutShort(Courier):
 class MadeSecretsTrimmed(Signer):
     """A secret that the service made signs without its last character."""
 
-    def living(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
+    def valid_secrets(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
         """Long ones are cut."""
-        return [one[:-4] if len(one) >= 60 else one for one in super().living(endpoint, now)]
+        return [one[:-4] if len(one) >= 60 else one for one in super().valid_secrets(endpoint, now)]
 
 
 @fault("6-10", shows_in=SIGNED)
-class SignedTwice(Courier):
+class SignedTwice(AttemptSender):
     """The advanced format carries each signature twice."""
 
     def _own_headers(

@@ -1,65 +1,37 @@
-"""What deliveries show endpoints that ask who is calling (section 5, item 4)."""
+"""The credentials that deliveries present (section 5, item 4)."""
 
-import asyncio
 import base64
-import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
-from urllib.parse import parse_qsl
 
 import pytest
 import trustme
 from cryptography.hazmat.primitives import serialization
-from joserfc import jwt
-from joserfc.jwk import ECKey, RSAKey
 
-from hookproof.mockserver.delivery.store_port import ClientCertificate, DeliveryState, Failure
+from hookproof.mockserver.delivery.store_port import ClientCertificate, Failure
 from tests.mockserver.delivery.endpoints import (
-    Answer,
     Arrived,
     Authority,
     Endpoint,
-    always_ok,
-    reply,
-    serving,
 )
-from tests.mockserver.delivery.engines import PROMPT, dialect, engine
+from tests.mockserver.delivery.engines import PROMPT, dialect
 from tests.mockserver.delivery.memory_store import MemoryStore, settings
+from tests.mockserver.delivery.scenario import run_scenario
 
 ONCE = dialect(retry={**PROMPT, "attempts": 1})
 
 
-def play(
-    authority: Authority,
-    scene: Callable[[MemoryStore, Endpoint], Awaitable[None]],
-    answer: Answer = always_ok,
-    **kwargs: Any,
-) -> None:
-    """Run a scene with a store, a server and a running engine."""
-
-    async def run() -> None:
-        store = MemoryStore()
-        async with (
-            serving(answer, authority.context()) as endpoint,
-            engine(store, authority.file, **kwargs) as running,
-        ):
-            store.on_accept = running.wake
-            await scene(store, endpoint)
-
-    asyncio.run(run())
-
-
-def shown(authority: Authority, authentication: Mapping[str, Any], **custom: str) -> Arrived:
-    """The request that arrives at an endpoint with this authentication."""
+def deliver_with(authority: Authority, authentication: Mapping[str, Any], **custom: str) -> Arrived:
+    """Deliver to an endpoint with this authentication and return the request."""
     arrived: list[Arrived] = []
 
-    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
         store.endpoints["e"] = settings("e", endpoint.url, authentication=authentication)
         store.accept("e", custom_headers=custom)
         await store.until_final()
         arrived.extend(endpoint.arrived)
 
-    play(authority, scene)
+    run_scenario(authority, scenario)
     [request] = arrived
     return request
 
@@ -68,7 +40,7 @@ def test_an_api_key_goes_in_its_header_and_no_custom_header_replaces_it(
     authority: Authority,
 ) -> None:
     authentication = {"type": "api_key", "api_key": {"header_name": "X-Key", "header_value": "k-1"}}
-    request = shown(authority, authentication, **{"x-key": "forged", "X-Other": "1"})
+    request = deliver_with(authority, authentication, **{"x-key": "forged", "X-Other": "1"})
     assert [value for name, value in request.headers if name.lower() == "x-key"] == ["k-1"]
     assert request.header("X-Other") == "1"
 
@@ -78,21 +50,21 @@ def test_an_api_key_may_use_the_authorization_header(authority: Authority) -> No
         "type": "api_key",
         "api_key": {"header_name": "Authorization", "header_value": "Key k-1"},
     }
-    assert shown(authority, authentication).header("Authorization") == "Key k-1"
+    assert deliver_with(authority, authentication).header("Authorization") == "Key k-1"
 
 
 def test_basic_auth_sends_user_name_and_password(authority: Authority) -> None:
     authentication = {"type": "basic_auth", "basic_auth": {"username": "ü", "password": "p:w"}}
-    value = shown(authority, authentication).header("Authorization")
+    value = deliver_with(authority, authentication).header("Authorization")
     assert value is not None
     assert base64.b64decode(value.removeprefix("Basic ")).decode() == "ü:p:w"
 
 
 @pytest.mark.parametrize("authentication", [{}, {"type": ""}, {"api_key": {"header_name": "a"}}])
-def test_an_authentication_without_type_shows_nothing(
+def test_an_authentication_without_type_presents_nothing(
     authority: Authority, authentication: dict[str, Any]
 ) -> None:
-    assert shown(authority, authentication).header("Authorization") is None
+    assert deliver_with(authority, authentication).header("Authorization") is None
 
 
 @pytest.mark.parametrize(
@@ -127,10 +99,10 @@ def test_an_authentication_without_type_shows_nothing(
         },
     ],
 )
-def test_credentials_that_make_none_are_a_failure_told_without_them(
+def test_unusable_credentials_are_a_failure_whose_detail_contains_none(
     authority: Authority, authentication: dict[str, Any]
 ) -> None:
-    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
         store.endpoints["e"] = settings("e", endpoint.url, authentication=authentication)
         delivery = store.accept("e")
         await store.until_final()
@@ -139,249 +111,10 @@ def test_credentials_that_make_none_are_a_failure_told_without_them(
         assert "the-secret" not in outcome.detail
         assert endpoint.arrived == []
 
-    play(authority, scene, answers=ONCE)
+    run_scenario(authority, scenario, answers=ONCE)
 
 
-class TokenIssuer:
-    """A server whose /token gives tokens and whose other paths take the valid ones."""
-
-    def __init__(self, **answer: Any) -> None:
-        self.forms: list[dict[str, str]] = []
-        self.valid: set[str] = set()
-        self.answer = {"token_type": "bearer", "expires_in": 3600, **answer}
-        self.token_name = "access_token"
-        self.release: asyncio.Event | None = None
-        self.status = 200
-
-    async def __call__(self, request: Arrived, writer: asyncio.StreamWriter) -> None:
-        if request.target != "/token":
-            writer.write(reply(200 if request.header("Authorization") in self.valid else 401))
-            return
-        self.forms.append(dict(parse_qsl(request.body.decode(), strict_parsing=True)))
-        if self.release is not None:
-            await self.release.wait()
-        token = f"token-{len(self.forms)}"
-        self.valid.add(f"Bearer {token}")
-        body = json.dumps({self.token_name: token, **self.answer}).encode()
-        writer.write(reply(self.status, "Content-Type: application/json", body=body))
-
-
-def oauth2(endpoint: Endpoint, **members: Any) -> dict[str, Any]:
-    """An OAuth 2 authentication with a shared secret."""
-    given = {"url": f"{endpoint.url}/token", "client_id": "me", "client_secret": "hush", **members}
-    return {"type": "oauth2", "oauth2": given}
-
-
-def test_a_token_is_asked_for_with_the_shared_secret_and_shown(authority: Authority) -> None:
-    issuer = TokenIssuer()
-
-    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
-        members = {"authentication_type": "shared_secret", "scope": "a b", "audience": "them"}
-        authentication = oauth2(endpoint, **members, grant_type="client_credentials")
-        store.endpoints["e"] = settings("e", endpoint.url, authentication=authentication)
-        delivery = store.accept("e")
-        await store.until_final()
-        assert store.states[delivery] is DeliveryState.DELIVERED
-        assert issuer.forms == [
-            {
-                "grant_type": "client_credentials",
-                "client_id": "me",
-                "client_secret": "hush",
-                "scope": "a b",
-                "audience": "them",
-            }
-        ]
-
-    play(authority, scene, issuer)
-
-
-def test_many_deliveries_at_once_share_one_fetch(authority: Authority) -> None:
-    issuer = TokenIssuer()
-
-    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
-        store.endpoints["e"] = settings("e", endpoint.url)
-        for _ in range(64):  # widen the lane first
-            store.accept("e")
-        await store.until_final()
-        issuer.release = asyncio.Event()
-        arrived = len(endpoint.arrived)
-        store.endpoints["e"] = settings("e", endpoint.url, authentication=oauth2(endpoint))
-        for _ in range(30):
-            store.accept("e")
-        await endpoint.until(arrived + 1)
-        issuer.release.set()
-        await store.until_final()
-        assert len(issuer.forms) == 1
-        assert len(endpoint.arrived) == arrived + 1 + 30
-
-    play(authority, scene, issuer, answers=dialect(retry={**PROMPT, "attempts": 1}))
-
-
-@pytest.mark.parametrize(
-    ("unit", "expires_in", "life_s"),
-    [
-        ("seconds", 100, 100),
-        ("minutes", 2, 120),
-        ("milliseconds", 100_000, 100),
-        (None, 100, 100),
-        ("seconds", "100", 100),
-    ],
-)
-def test_a_token_is_kept_until_shortly_before_it_expires(
-    authority: Authority, unit: str | None, expires_in: object, life_s: float
-) -> None:
-    now = [1_800_000_000.0]
-    issuer = TokenIssuer(expires_in=expires_in)
-
-    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
-        authentication = oauth2(endpoint, **({"expiry_time_unit": unit} if unit else {}))
-        store.endpoints["e"] = settings("e", endpoint.url, authentication=authentication)
-        for share, fetches in ((0, 1), (0.85, 1), (0.95, 2)):
-            now[0] = 1_800_000_000.0 + share * life_s
-            store.accept("e")
-            await store.until_final()
-            assert len(issuer.forms) == fetches
-
-    play(authority, scene, issuer, clock=lambda: now[0])
-
-
-def test_the_names_of_the_answer_s_fields_are_the_endpoint_s(authority: Authority) -> None:
-    issuer = TokenIssuer(kind="Bearer", token_type="forged", life=1000, expires_in=0)
-    issuer.token_name = "ticket"
-
-    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
-        names = {"access_token": "ticket", "token_type": "kind", "expires_in": "life"}
-        store.endpoints["e"] = settings(
-            "e", endpoint.url, authentication=oauth2(endpoint, field_mapping=names)
-        )
-        for _ in range(2):
-            store.accept("e")
-            await store.until_final()
-        assert [request.header("Authorization") for request in endpoint.at("/")] == [
-            "Bearer token-1"
-        ] * 2
-        assert len(issuer.forms) == 1
-
-    play(authority, scene, issuer)
-
-
-def test_a_refused_token_is_fetched_anew_once_and_at_once(authority: Authority) -> None:
-    issuer = TokenIssuer()
-
-    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
-        store.endpoints["e"] = settings("e", endpoint.url, authentication=oauth2(endpoint))
-        store.accept("e")
-        await store.until_final()
-        issuer.valid.clear()
-        second = store.accept("e")
-        await store.until_final()
-        assert [outcome.status for outcome in store.outcomes[second]] == [401, 200]
-        assert len(issuer.forms) == 2
-
-    # A wait of ten minutes between attempts: without the second fetch this would not end in time.
-    play(authority, scene, issuer, answers=dialect(retry={"initial_s": 600, "maximum_s": 600}))
-
-
-def test_an_endpoint_that_refuses_every_token_is_not_asked_without_pause(
-    authority: Authority,
-) -> None:
-    class Refusing(TokenIssuer):
-        async def __call__(self, request: Arrived, writer: asyncio.StreamWriter) -> None:
-            await super().__call__(request, writer)
-            if len(self.forms) > 1:
-                self.valid.clear()
-
-    issuer = Refusing()
-
-    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
-        store.endpoints["e"] = settings("e", endpoint.url, authentication=oauth2(endpoint))
-        store.accept("e")
-        await store.until_final()
-        issuer.valid.clear()
-        delivery = store.accept("e")
-        await store.until(lambda: len(store.outcomes.get(delivery, ())) == 2)
-        [waiting] = store.pending("e", 1)
-        assert waiting.due_at > store.outcomes[delivery][-1].finished_at + 50
-        assert len(issuer.forms) == 2
-
-    play(authority, scene, issuer, answers=dialect(retry={"initial_s": 60, "maximum_s": 60}))
-
-
-@pytest.mark.parametrize("status", [400, 500])
-def test_a_token_url_that_refuses_is_a_failure_and_is_asked_again(
-    authority: Authority, status: int
-) -> None:
-    issuer = TokenIssuer()
-    issuer.status = status
-
-    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
-        store.endpoints["e"] = settings("e", endpoint.url, authentication=oauth2(endpoint))
-        delivery = store.accept("e")
-        await store.until_final()
-        assert [outcome.failure for outcome in store.outcomes[delivery]] == [
-            Failure.CREDENTIALS
-        ] * 2
-        assert len(issuer.forms) == 2
-
-    play(authority, scene, issuer, answers=dialect(retry={**PROMPT, "attempts": 2}))
-
-
-KEYS: dict[str, Callable[[], RSAKey | ECKey]] = {
-    "RS256": lambda: RSAKey.generate_key(2048, private=True),
-    "PS384": lambda: RSAKey.generate_key(2048, private=True),
-    "ES256": lambda: ECKey.generate_key("P-256", private=True),
-    "ES512": lambda: ECKey.generate_key("P-521", private=True),
-}
-
-
-@pytest.mark.parametrize("named", [True, False])
-@pytest.mark.parametrize("algorithm", KEYS)
-def test_a_signed_assertion_proves_the_client(
-    authority: Authority, algorithm: str, named: bool
-) -> None:
-    issuer, key, now = TokenIssuer(), KEYS[algorithm](), 1_800_000_000.0
-    private = {
-        name: value for name, value in key.as_dict(private=True).items() if isinstance(value, str)
-    }
-
-    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
-        members = (
-            {"issuer": "us", "subject": "it", "audience": "them", "signing_algorithm": algorithm}
-            if named
-            else {}
-        )
-        store.endpoints["e"] = settings(
-            "e",
-            endpoint.url,
-            authentication=oauth2(
-                endpoint,
-                authentication_type="client_assertion",
-                signing_key={**private, "kid": "key-1", "use": ""},
-                **members,
-            ),
-        )
-        store.accept("e")
-        await store.until_final()
-        [form] = issuer.forms
-        assert "client_secret" not in form
-        assert (
-            form["client_assertion_type"]
-            == "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-        )
-        token = jwt.decode(form["client_assertion"], key, algorithms=[*KEYS, "RS256"])
-        claims = token.claims
-        expected = ("us", "it", "them") if named else ("me", "me", f"{endpoint.url}/token")
-        assert (claims["iss"], claims["sub"], claims["aud"]) == expected
-        assert claims["iat"] == now < claims["exp"]
-        assert claims["jti"]
-        assert token.header["kid"] == "key-1"
-        if named:
-            assert token.header["alg"] == algorithm
-
-    play(authority, scene, issuer, clock=lambda: now)
-
-
-def test_a_client_certificate_is_shown_to_its_endpoint_and_to_no_other(
+def test_a_client_certificate_is_presented_to_its_endpoint_and_no_other(
     authority: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("hookproof.mockserver.delivery.http_client.pool.IDLE_S", 300.0)
@@ -391,7 +124,7 @@ def test_a_client_certificate_is_shown_to_its_endpoint_and_to_no_other(
         key=issued.private_key_pem.bytes().decode(),
     )
 
-    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
         store.endpoints["mutual"] = settings(
             "mutual", f"{endpoint.url}/mutual", client_certificate=pair
         )
@@ -405,7 +138,7 @@ def test_a_client_certificate_is_shown_to_its_endpoint_and_to_no_other(
         assert certificates == [certificates[0]] * 2
         assert endpoint.connections == 2
 
-    play(authority, scene)
+    run_scenario(authority, scenario)
 
 
 def encrypted_key(pem: str) -> str:
@@ -418,7 +151,7 @@ def encrypted_key(pem: str) -> str:
 
 
 @pytest.mark.parametrize("case", ["nonsense", "another key", "an encrypted key"])
-def test_a_client_certificate_that_cannot_be_used_is_a_failure_told_without_it(
+def test_an_unusable_client_certificate_is_a_failure_whose_detail_contains_no_key(
     authority: Authority, case: str
 ) -> None:
     issued = authority.ca.issue_cert("the-client")
@@ -433,7 +166,7 @@ def test_a_client_certificate_that_cannot_be_used_is_a_failure_told_without_it(
     }
     pair = ClientCertificate(certificate=certificate, key=keys[case])
 
-    async def scene(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
         store.endpoints["e"] = settings("e", endpoint.url, client_certificate=pair)
         delivery = store.accept("e")
         await store.until_final()
@@ -442,4 +175,4 @@ def test_a_client_certificate_that_cannot_be_used_is_a_failure_told_without_it(
         assert "mtls_client_cert" in outcome.detail
         assert "the-secret" not in outcome.detail
 
-    play(authority, scene, answers=ONCE)
+    run_scenario(authority, scenario, answers=ONCE)

@@ -3,7 +3,7 @@
 import pytest
 
 from hookproof.mockserver.delivery.attempt.headers import (
-    addable,
+    allowed_custom_headers,
     header_problems,
     reserved_header_names,
 )
@@ -46,7 +46,9 @@ def test_what_frames_or_authorises_a_request_is_reserved(name: str) -> None:
 
 def test_a_reserved_header_is_left_out_in_any_case_and_the_others_stay() -> None:
     custom = {"hOsT": "elsewhere", "X-Mine": "1", "AUTHORIZATION": "x"}
-    assert addable(custom, reserved_header_names(load_dialect("reference"))) == (("X-Mine", "1"),)
+    assert allowed_custom_headers(custom, reserved_header_names(load_dialect("reference"))) == (
+        ("X-Mine", "1"),
+    )
 
 
 @pytest.mark.parametrize("value", ["a\rb", "a\nb", "a\0b", "a\x7fb", "中", "\ud800"])
@@ -55,16 +57,16 @@ def test_a_value_that_no_header_can_carry_is_a_problem(value: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a:b", "a\r\nb", "Größe", "名", "a\0", "(a)"])
-def test_a_name_that_is_no_token_is_a_problem(name: str) -> None:
+def test_a_name_that_is_not_a_token_is_a_problem(name: str) -> None:
     assert len(header_problems({name: "1"})) == 1
 
 
 @pytest.mark.parametrize("value", [1, None, True, [], {}])
-def test_a_value_that_is_no_text_is_a_problem(value: object) -> None:
+def test_a_value_that_is_not_a_string_is_a_problem(value: object) -> None:
     assert len(header_problems({"X-Mine": value})) == 1
 
 
-def test_every_problem_is_told() -> None:
+def test_every_problem_is_reported() -> None:
     assert len(header_problems({"a b": "1\n", "c": 1, "d": "fine"})) == 3
 
 

@@ -1,4 +1,4 @@
-"""Signatures, held to vectors that openssl computed (section 6, item 3)."""
+"""Signatures, compared with vectors that openssl computed (section 6, item 3)."""
 
 import base64
 import json
@@ -10,9 +10,9 @@ import pytest
 import hookproof.spec
 from hookproof.mockserver.delivery.attempt.signing import (
     SignatureFormat,
-    SigningFault,
-    living_secrets,
+    SigningError,
     secret_key,
+    secrets_valid_at,
 )
 from hookproof.mockserver.delivery.store_port import SigningSecret
 from hookproof.spec.dialect.reader import load_dialect
@@ -25,15 +25,15 @@ VECTORS = json.loads(
 
 
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["name"])
-def test_the_signature_is_the_vector_s(vector: dict[str, Any]) -> None:
+def test_the_signature_is_that_of_the_vector(vector: dict[str, Any]) -> None:
     answers = load_dialect_of(vector)
     scheme = answers.signatures.scheme(advanced=vector["advanced"])
-    made = SignatureFormat(scheme, answers.signatures.secret).headers(
+    headers = SignatureFormat(scheme, answers.signatures.secret).headers(
         vector["secrets"], vector["id"], vector["timestamp"], base64.b64decode(vector["body_b64"])
     )
     expected = {**vector["headers"]}
     expected.pop(answers.delivery.event_id_header, None)
-    assert dict(made) == expected
+    assert dict(headers) == expected
 
 
 def load_dialect_of(vector: dict[str, Any]) -> Any:
@@ -49,30 +49,30 @@ def test_a_secret_signs_until_the_instant_it_expires_and_not_after() -> None:
         SigningSecret(value="old", expires_at=100.0),
         SigningSecret(value="new", expires_at=None),
     )
-    assert living_secrets(secrets, 99.999) == ["old", "new"]
-    assert living_secrets(secrets, 100.0) == ["new"]
+    assert secrets_valid_at(secrets, 99.999) == ["old", "new"]
+    assert secrets_valid_at(secrets, 100.0) == ["new"]
 
 
 def test_a_body_that_looks_like_a_template_is_signed_as_it_is() -> None:
     answers = load_dialect("standard-webhooks")
     form = SignatureFormat(answers.signatures.advanced, answers.signatures.secret)
     key = base64.b64encode(b"k" * 24).decode()
-    one = form.headers([f"whsec_{key}"], "id", 5.0, b"{id}{timestamp}{body}")
-    two = form.headers([f"whsec_{key}"], "id", 5.0, b"id5{body}")
-    assert one != two
+    first = form.headers([f"whsec_{key}"], "id", 5.0, b"{id}{timestamp}{body}")
+    second = form.headers([f"whsec_{key}"], "id", 5.0, b"id5{body}")
+    assert first != second
 
 
-def test_no_living_secret_is_no_signature() -> None:
+def test_without_a_valid_secret_nothing_is_signed() -> None:
     answers = load_dialect("reference")
-    with pytest.raises(SigningFault, match="no living secret"):
+    with pytest.raises(SigningError, match="no valid secret"):
         SignatureFormat(answers.signatures.simple, answers.signatures.secret).headers(
             [], "id", 5.0, b""
         )
 
 
-def test_a_secret_that_is_no_base64_is_told_without_itself() -> None:
+def test_the_error_for_a_secret_that_is_not_base64_does_not_contain_it() -> None:
     rules = load_dialect("standard-webhooks").signatures.secret
     assert rules.form is SecretForm.BASE64
-    with pytest.raises(SigningFault) as caught:
+    with pytest.raises(SigningError) as caught:
         secret_key("whsec_not*base64", rules)
     assert "not*base64" not in str(caught.value)

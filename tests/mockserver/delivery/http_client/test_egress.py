@@ -1,4 +1,4 @@
-"""The egress guard: where connections may go."""
+"""The egress guard: which addresses the server may connect to."""
 
 import asyncio
 import subprocess
@@ -13,13 +13,13 @@ from hookproof.mockserver.delivery.http_client.egress import (
     LOOKUP_THREADS,
     EgressGuard,
     EgressRefused,
-    Lookup,
+    NameResolver,
 )
 
 
-def addresses(host: str, *allowed: str, found: Sequence[str] = ()) -> tuple[str, ...]:
+def addresses(host: str, *allowed: str, resolved: Sequence[str] = ()) -> tuple[str, ...]:
     async def resolve(name: str) -> Sequence[str]:
-        return found
+        return resolved
 
     async def ask() -> tuple[str, ...]:
         return await EgressGuard([ip_network(text) for text in allowed], resolve).addresses(host)
@@ -87,7 +87,7 @@ def test_metadata_services_stay_closed_whatever_is_allowed(host: str) -> None:
         "2001:0:0a00:0001::1",
     ],
 )
-def test_an_address_inside_another_is_judged_too(host: str) -> None:
+def test_an_embedded_address_is_checked_too(host: str) -> None:
     with pytest.raises(EgressRefused):
         addresses(host, "::/0")
     with pytest.raises(EgressRefused):
@@ -95,18 +95,18 @@ def test_an_address_inside_another_is_judged_too(host: str) -> None:
 
 
 @pytest.mark.parametrize("host", ["64:ff9b::127.0.0.1", "2002:7f00:1::1"])
-def test_a_loopback_address_inside_another_opens_nothing(host: str) -> None:
+def test_an_embedded_loopback_address_opens_nothing(host: str) -> None:
     with pytest.raises(EgressRefused):
         addresses(host)
 
 
-def test_a_mapped_address_is_connected_to_as_what_it_is() -> None:
+def test_a_mapped_address_is_unwrapped() -> None:
     assert addresses("::ffff:127.0.0.1") == ("127.0.0.1",)
 
 
 def test_one_closed_address_among_open_ones_closes_the_name() -> None:
     with pytest.raises(EgressRefused):
-        addresses("mixed.local", found=["127.0.0.1", "10.0.0.1"])
+        addresses("mixed.local", resolved=["127.0.0.1", "10.0.0.1"])
 
 
 @pytest.mark.parametrize(
@@ -114,13 +114,13 @@ def test_one_closed_address_among_open_ones_closes_the_name() -> None:
 )
 def test_a_reserved_name_is_refused_without_a_look_up(host: str) -> None:
     with pytest.raises(EgressRefused, match="reserved"):
-        addresses(host, "0.0.0.0/0", found=["127.0.0.1"])
+        addresses(host, "0.0.0.0/0", resolved=["127.0.0.1"])
 
 
 @pytest.mark.parametrize("host", ["2130706433", "0x7f.1", "127.1"])
-def test_a_number_in_disguise_is_judged_by_what_it_resolves_to(host: str) -> None:
+def test_a_disguised_number_is_checked_by_what_it_resolves_to(host: str) -> None:
     with pytest.raises(EgressRefused):
-        addresses(host, found=["10.0.0.1"])
+        addresses(host, resolved=["10.0.0.1"])
 
 
 def test_the_system_s_resolver_finds_localhost() -> None:
@@ -138,7 +138,7 @@ def test_a_name_without_address_is_an_os_error(host: str) -> None:
     async def ask() -> None:
         await EgressGuard().addresses(host)
 
-    with pytest.raises(OSError):  # noqa: PT011  its text is the system's
+    with pytest.raises(OSError):  # noqa: PT011  its text is that of the system
         asyncio.run(ask())
 
 
@@ -146,20 +146,22 @@ def test_a_name_is_looked_up_once_for_all_who_ask_and_again_for_who_asks_later()
     asked: list[str] = []
     begun, release = threading.Event(), threading.Event()
 
-    def ask(name: str) -> tuple[str, ...]:
+    def lookup(name: str) -> tuple[str, ...]:
         asked.append(name)
         begun.set()
         release.wait(60)
         return ("127.0.0.1",)
 
     async def run() -> None:
-        lookup = Lookup(ask)
-        many = [asyncio.create_task(lookup.addresses("a.local")) for _ in range(3 * LOOKUP_THREADS)]
+        resolver = NameResolver(lookup)
+        many = [
+            asyncio.create_task(resolver.addresses("a.local")) for _ in range(3 * LOOKUP_THREADS)
+        ]
         await asyncio.to_thread(begun.wait, 60)
         release.set()
         assert set(await asyncio.gather(*many)) == {("127.0.0.1",)}
         assert asked == ["a.local"]
-        assert await lookup.addresses("a.local") == ("127.0.0.1",)
+        assert await resolver.addresses("a.local") == ("127.0.0.1",)
         assert len(asked) == 2
 
     asyncio.run(run())
@@ -169,7 +171,7 @@ def test_only_so_many_names_are_looked_up_at_once_and_the_others_have_their_turn
     under_way = highest = 0
     lock, full = threading.Lock(), threading.Event()
 
-    def ask(name: str) -> tuple[str, ...]:
+    def lookup(name: str) -> tuple[str, ...]:
         nonlocal under_way, highest
         with lock:
             under_way += 1
@@ -182,9 +184,9 @@ def test_only_so_many_names_are_looked_up_at_once_and_the_others_have_their_turn
         return (name,)
 
     async def run() -> None:
-        lookup = Lookup(ask)
+        resolver = NameResolver(lookup)
         names = [f"{number}.local" for number in range(3 * LOOKUP_THREADS)]
-        assert await asyncio.gather(*map(lookup.addresses, names)) == [(name,) for name in names]
+        assert await asyncio.gather(*map(resolver.addresses, names)) == [(name,) for name in names]
         assert highest == LOOKUP_THREADS
 
     asyncio.run(run())
@@ -192,7 +194,7 @@ def test_only_so_many_names_are_looked_up_at_once_and_the_others_have_their_turn
 
 HANGING = """
 import asyncio, threading, uvloop
-from hookproof.mockserver.delivery.http_client.egress import Lookup
+from hookproof.mockserver.delivery.http_client.egress import NameResolver
 
 asked = threading.Event()
 
@@ -201,7 +203,7 @@ def hang(name):
     threading.Event().wait()
 
 async def main():
-    asyncio.ensure_future(Lookup(hang).addresses("silent.local"))
+    asyncio.ensure_future(NameResolver(hang).addresses("silent.local"))
     await asyncio.to_thread(asked.wait)
 
 uvloop.run(main())
@@ -215,15 +217,15 @@ def test_a_look_up_that_hangs_does_not_keep_the_process_from_ending() -> None:
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
-def test_a_look_up_that_outlives_the_loop_says_nothing() -> None:
+def test_a_lookup_that_outlives_the_loop_raises_nothing() -> None:
     release = threading.Event()
 
-    def ask(name: str) -> tuple[str, ...]:
+    def lookup(name: str) -> tuple[str, ...]:
         release.wait(60)
         return ("127.0.0.1",)
 
     async def run() -> None:
-        waiting = asyncio.create_task(Lookup(ask).addresses("late.local"))
+        waiting = asyncio.create_task(NameResolver(lookup).addresses("late.local"))
         await asyncio.sleep(0)
         waiting.cancel()
 

@@ -1,6 +1,4 @@
-"""Endpoints that misbehave: each attempt ends within its time-out, with its reason, and harms no
-other endpoint.
-"""
+"""Endpoints that misbehave: each attempt ends in time and harms no other endpoint."""
 
 import asyncio
 import gzip
@@ -21,7 +19,7 @@ from tests.mockserver.delivery.endpoints import OK, Arrived, Authority, always_o
 from tests.mockserver.delivery.engines import PROMPT, dialect, engine
 from tests.mockserver.delivery.memory_store import MemoryStore, settings
 
-TIMEOUT_S = 1.0  # of what never ends in any other way
+TIMEOUT_S = 1.0  # for responses that end in no other way
 BOMB = gzip.compress(bytes(20_000_000))
 ONCE = dialect(retry={**PROMPT, "attempts": 1})
 
@@ -70,7 +68,7 @@ async def endless_header(request: Arrived, writer: asyncio.StreamWriter) -> None
         await writer.drain()
 
 
-async def no_http(request: Arrived, writer: asyncio.StreamWriter) -> None:
+async def not_http(request: Arrived, writer: asyncio.StreamWriter) -> None:
     writer.write(b"SSH-2.0-OpenSSH_9.7\r\n")
 
 
@@ -101,7 +99,8 @@ async def gzip_bomb(request: Arrived, writer: asyncio.StreamWriter) -> None:
 
 async def header_values_beyond_ascii(request: Arrived, writer: asyncio.StreamWriter) -> None:
     writer.write(
-        b"HTTP/1.1 200 \xc3\xbc\r\nX-A: \xff\xfe\xe9\r\nRetry-After: \xb2\r\nContent-Length: 0\r\n\r\n"
+        b"HTTP/1.1 200 \xc3\xbc\r\nX-A: \xff\xfe\xe9\r\nRetry-After: \xb2\r\n"
+        b"Content-Length: 0\r\n\r\n"
     )
 
 
@@ -130,16 +129,15 @@ async def asks_for_an_eternity(request: Arrived, writer: asyncio.StreamWriter) -
 
 async def leads_to_a_private_address(request: Arrived, writer: asyncio.StreamWriter) -> None:
     writer.write(
-        b"HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/latest/\r\nContent-Length: 0\r\n\r\n"
+        b"HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/latest/\r\n"
+        b"Content-Length: 0\r\n\r\n"
     )
 
 
 def beside_a_healthy_endpoint(
     authority: Authority, misbehaviour: Misbehaviour, **limits: float
 ) -> list[AttemptOutcome]:
-    """Deliver to both and give the attempts at the bad one; the healthy one gets all of its own
-    meanwhile.
-    """
+    """Deliver to both and return the outcomes of the bad one; the healthy one gets everything."""
 
     async def run() -> list[AttemptOutcome]:
         store = MemoryStore()
@@ -151,12 +149,12 @@ def beside_a_healthy_endpoint(
             store.on_accept = running.wake
             store.endpoints["bad"] = settings("bad", bad.url, **limits)
             store.endpoints["good"] = settings("good", good.url)
-            worse = [store.accept("bad") for _ in range(3)]
-            fine = [store.accept("good") for _ in range(20)]
+            failing = [store.accept("bad") for _ in range(3)]
+            healthy = [store.accept("good") for _ in range(20)]
             await store.until_final()
-            assert {store.states[delivery] for delivery in fine} == {DeliveryState.DELIVERED}
+            assert {store.states[delivery] for delivery in healthy} == {DeliveryState.DELIVERED}
             assert bad.arrived
-            return [store.outcomes[delivery][0] for delivery in worse]
+            return [store.outcomes[delivery][0] for delivery in failing]
 
     return asyncio.run(run())
 
@@ -164,7 +162,7 @@ def beside_a_healthy_endpoint(
 @pytest.mark.parametrize(
     "misbehaviour", [never_answers, one_byte_at_a_time, one_body_byte_at_a_time]
 )
-def test_an_answer_that_is_not_whole_in_time_is_a_time_out(
+def test_a_response_that_is_not_complete_in_time_is_a_timeout(
     authority: Authority, misbehaviour: Misbehaviour
 ) -> None:
     for outcome in beside_a_healthy_endpoint(authority, misbehaviour, http_timeout_s=TIMEOUT_S):
@@ -179,11 +177,11 @@ def test_an_answer_that_is_not_whole_in_time_is_a_time_out(
         (closes_without_an_answer, Failure.CONNECTION),
         (endless_interim_answers, Failure.PROTOCOL),
         (endless_header, Failure.PROTOCOL),
-        (no_http, Failure.PROTOCOL),
+        (not_http, Failure.PROTOCOL),
         (a_header_name_beyond_ascii, Failure.PROTOCOL),
     ],
 )
-def test_an_answer_that_is_none_is_a_failure_with_its_reason(
+def test_an_unusable_response_is_a_failure_with_its_reason(
     authority: Authority, misbehaviour: Misbehaviour, failure: Failure
 ) -> None:
     for outcome in beside_a_healthy_endpoint(authority, misbehaviour):
@@ -206,14 +204,14 @@ def test_an_answer_that_is_none_is_a_failure_with_its_reason(
         (leads_to_a_private_address, 302),
     ],
 )
-def test_an_odd_answer_is_taken_by_its_status(
+def test_an_unusual_response_counts_by_its_status(
     authority: Authority, misbehaviour: Misbehaviour, status: int
 ) -> None:
     for outcome in beside_a_healthy_endpoint(authority, misbehaviour):
         assert (outcome.status, outcome.failure) == (status, None)
 
 
-def test_of_a_huge_body_little_more_than_the_cap_is_read(authority: Authority) -> None:
+def test_of_a_huge_body_little_more_than_the_limit_is_read(authority: Authority) -> None:
     sent = 0
 
     async def huge(request: Arrived, writer: asyncio.StreamWriter) -> None:
@@ -225,14 +223,13 @@ def test_of_a_huge_body_little_more_than_the_cap_is_read(authority: Authority) -
             sent += 65536
 
     beside_a_healthy_endpoint(authority, huge)
-    assert sent < 3 * (
-        BODY_LIMIT + 16 * 2**20
-    )  # three attempts; the rest is what sockets hold on the way
+    # Three attempts, each with up to 16 MiB in the buffers of the sockets.
+    assert sent < 3 * (BODY_LIMIT + 16 * 2**20)
 
 
 @asynccontextmanager
 async def silent_listener(*, accepts: bool) -> AsyncIterator[str]:
-    """A socket that takes connections, or only lets the kernel take them, and never says a word."""
+    """Open a socket that accepts connections, or leaves that to the kernel, and never answers."""
     held: list[asyncio.StreamWriter] = []
 
     async def hold(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -285,7 +282,8 @@ def test_a_peer_that_closes_before_it_reads_is_a_failed_connection(authority: Au
             store.endpoints["e"] = settings("e", f"https://127.0.0.1:{port}/")
             deliveries = [store.accept("e") for _ in range(3)]
             await store.until_final()
-            assert {store.outcomes[one][0].failure for one in deliveries} == {Failure.CONNECTION}
+            failures = {store.outcomes[delivery][0].failure for delivery in deliveries}
+            assert failures == {Failure.CONNECTION}
 
     asyncio.run(run())
 
@@ -318,8 +316,8 @@ def test_a_peer_that_stops_reading_a_large_body_ends_with_the_time_out(
             await store.until_final()
             assert store.outcomes[delivery][0].failure is Failure.TIMEOUT
         server.close()
-        for one in deaf:
-            one.transport.abort()
+        for protocol in deaf:
+            protocol.transport.abort()
         await asyncio.wait_for(stopped.wait(), 60)
 
     asyncio.run(run())
@@ -344,7 +342,7 @@ def self_signed(authority: Authority) -> ssl.SSLContext:
 
 
 @pytest.mark.parametrize("certificate", [expired, for_another_host, self_signed])
-def test_a_certificate_that_does_not_hold_ends_each_attempt_before_anything_is_sent(
+def test_an_untrusted_certificate_ends_each_attempt_before_anything_is_sent(
     authority: Authority, certificate: Callable[[Authority], ssl.SSLContext]
 ) -> None:
     async def run() -> None:

@@ -1,4 +1,4 @@
-"""The engine gives way to the API, and never stands still for it."""
+"""The engine leaves time to the API, and never stops entirely."""
 
 import asyncio
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from hookproof.mockserver.delivery.scheduling.api_priority import (
     IN_PROGRESS,
     LINGERS_S,
     STEP,
-    Courtesy,
+    ApiPriority,
 )
 from hookproof.mockserver.delivery.store_port import Start
 from tests.mockserver.delivery.endpoints import Authority, always_ok, serving
@@ -18,52 +18,60 @@ from tests.mockserver.delivery.memory_store import MemoryStore, settings
 
 
 def test_without_requests_any_number_of_attempts_may_start() -> None:
-    assert Courtesy(lambda: 0).attempts(5.0) == inf
+    assert ApiPriority(lambda: 0).allowed_attempts(5.0) == inf
 
 
-def test_requests_of_the_time_before_do_not_count() -> None:
-    assert Courtesy(lambda: 500).attempts(5.0) == inf
+def test_requests_before_the_start_do_not_count() -> None:
+    assert ApiPriority(lambda: 500).allowed_attempts(5.0) == inf
 
 
 def test_there_is_one_attempt_for_four_requests_however_few_come_at_a_time() -> None:
     answered = iter([0, 100, 103, *range(104, 112)])
-    courtesy = Courtesy(lambda: next(answered))
-    assert [courtesy.attempts(5.0) for _ in range(10)] == [25, 0, 1, 0, 0, 0, 1, 0, 0, 0]
+    priority = ApiPriority(lambda: next(answered))
+    assert [priority.allowed_attempts(5.0) for _ in range(10)] == [25, 0, 1, 0, 0, 0, 1, 0, 0, 0]
 
 
-def test_while_requests_may_be_in_progress_no_attempt_is_given_away() -> None:
+def test_while_requests_may_be_in_progress_no_attempt_starts() -> None:
     answered = iter([0, 64, *[64] * IN_PROGRESS, 128, 128])
-    courtesy = Courtesy(lambda: next(answered))
-    assert [courtesy.attempts(5.0) for _ in range(IN_PROGRESS)] == [16, *[0] * (IN_PROGRESS - 1)]
-    assert courtesy.attempts(5.0) == STEP
-    assert [courtesy.attempts(5.0) for _ in range(2)] == [16, 0]
+    priority = ApiPriority(lambda: next(answered))
+    assert [priority.allowed_attempts(5.0) for _ in range(IN_PROGRESS)] == [
+        16,
+        *[0] * (IN_PROGRESS - 1),
+    ]
+    assert priority.allowed_attempts(5.0) == STEP
+    assert [priority.allowed_attempts(5.0) for _ in range(2)] == [16, 0]
 
 
 def test_when_no_request_is_expected_any_more_any_number_of_attempts_may_start() -> None:
-    courtesy = _asked_once()
-    assert [courtesy.attempts(5.0) for _ in range(IN_PROGRESS)] == [*[0] * (IN_PROGRESS - 1), STEP]
-    assert courtesy.attempts(5.0 + LINGERS_S) == inf
+    priority = _after_one_burst()
+    assert [priority.allowed_attempts(5.0) for _ in range(IN_PROGRESS)] == [
+        *[0] * (IN_PROGRESS - 1),
+        STEP,
+    ]
+    assert priority.allowed_attempts(5.0 + LINGERS_S) == inf
 
 
-def test_a_loop_that_was_too_busy_to_see_a_request_does_not_take_that_for_a_pause() -> None:
-    courtesy = _asked_once()
+def test_a_loop_that_was_too_busy_to_see_a_request_does_not_count_as_a_pause() -> None:
+    priority = _after_one_burst()
     busy_s = 10 * LINGERS_S
-    rounds = [courtesy.attempts(5.0 + number * busy_s) for number in range(1, IN_PROGRESS + 1)]
+    rounds = [
+        priority.allowed_attempts(5.0 + number * busy_s) for number in range(1, IN_PROGRESS + 1)
+    ]
     assert rounds == [*[0] * (IN_PROGRESS - 1), STEP]
 
 
-def _asked_once() -> Courtesy:
-    """Courtesy at 5.0 seconds, when requests were answered and none will be any more."""
+def _after_one_burst() -> ApiPriority:
+    """Return an ApiPriority that saw 64 answered requests at 5.0 seconds; none follow."""
     answered = iter([0])
-    courtesy = Courtesy(lambda: next(answered, 64))
-    assert courtesy.attempts(5.0) == 16
-    return courtesy
+    priority = ApiPriority(lambda: next(answered, 64))
+    assert priority.allowed_attempts(5.0) == 16
+    return priority
 
 
 def test_every_delivery_goes_out_while_requests_never_end_and_each_round_starts_few(
     authority: Authority,
 ) -> None:
-    class Noting(MemoryStore):
+    class CountingStore(MemoryStore):
         def record_starts(self, starts: Sequence[Start]) -> None:
             rounds.append(len(starts))
             super().record_starts(starts)
@@ -71,12 +79,12 @@ def test_every_delivery_goes_out_while_requests_never_end_and_each_round_starts_
     rounds: list[int] = []
 
     async def run() -> None:
-        store, requests = Noting(), count(step=20)
-        async with serving(always_ok, authority.context()) as sink:
+        store, requests = CountingStore(), count(step=20)
+        async with serving(always_ok, authority.context()) as endpoint:
             for uid in map(str, range(40)):
-                store.endpoints[uid] = settings(uid, sink.url, rate_limit=100)
+                store.endpoints[uid] = settings(uid, endpoint.url, rate_limit=100)
                 store.accept(uid)
-            async with engine(store, authority.file, answered=lambda: next(requests)):
+            async with engine(store, authority.file, answered_requests=lambda: next(requests)):
                 await store.until_final()
 
     asyncio.run(run())

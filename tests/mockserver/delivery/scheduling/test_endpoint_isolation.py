@@ -1,4 +1,4 @@
-"""No endpoint delays another one, and what is pending costs no memory of the engine."""
+"""No endpoint delays another one, and pending deliveries need no memory of the engine."""
 
 import asyncio
 import logging
@@ -6,8 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from hookproof.mockserver.delivery.scheduling.concurrency_limit import Bounds, Gate
-from hookproof.mockserver.delivery.scheduling.endpoint_queue import Lane
+from hookproof.mockserver.delivery.scheduling.concurrency_limit import (
+    ConcurrencyBounds,
+    ConcurrencyLimit,
+)
+from hookproof.mockserver.delivery.scheduling.endpoint_queue import EndpointQueue
 from hookproof.mockserver.delivery.store_port import DeliveryState, Record
 from tests.mockserver.delivery.endpoints import (
     Arrived,
@@ -27,16 +30,16 @@ async def hangs(request: Arrived, writer: asyncio.StreamWriter) -> None:
 
 @pytest.mark.parametrize("hanging", [1, 40])
 def test_endpoints_that_hang_delay_no_other_endpoint(authority: Authority, hanging: int) -> None:
-    """They would hang for a minute; the healthy one is done long before, although the bound is
-    below their number.
-    """
+    """They hang for a minute, and there are more of them than attempts may run at once."""
 
     async def run() -> None:
         store = MemoryStore()
         async with (
             serving(hangs, authority.context()) as bad,
             serving(always_ok, authority.context()) as good,
-            engine(store, authority.file, bounds=Bounds(young=8, patience_s=0.02)) as running,
+            engine(
+                store, authority.file, bounds=ConcurrencyBounds(young=8, patience_s=0.02)
+            ) as running,
         ):
             store.on_accept = running.wake
             for number in range(hanging):
@@ -46,9 +49,9 @@ def test_endpoints_that_hang_delay_no_other_endpoint(authority: Authority, hangi
                 for _ in range(20):
                     store.accept(f"bad{number}")
             store.endpoints["good"] = settings("good", good.url)
-            fine = [store.accept("good") for _ in range(200)]
-            await store.until_final(*fine)
-            assert {store.states[delivery] for delivery in fine} == {DeliveryState.DELIVERED}
+            healthy = [store.accept("good") for _ in range(200)]
+            await store.until_final(*healthy)
+            assert {store.states[delivery] for delivery in healthy} == {DeliveryState.DELIVERED}
 
     asyncio.run(run())
 
@@ -66,8 +69,8 @@ def test_a_failing_endpoint_delays_no_other_endpoint(authority: Authority) -> No
             store.endpoints["bad"] = settings("bad", bad.url)
             store.endpoints["good"] = settings("good", good.url)
             failing = [store.accept("bad") for _ in range(50)]
-            fine = [store.accept("good") for _ in range(50)]
-            await store.until_final(*fine)
+            healthy = [store.accept("good") for _ in range(50)]
+            await store.until_final(*healthy)
             await store.until(lambda: all(delivery in store.outcomes for delivery in failing))
             assert len(bad.arrived) == 50
 
@@ -95,7 +98,7 @@ def test_an_endpoint_that_answers_gets_more_attempts_at_once_up_to_its_bound(
 
         async with (
             serving(counting, authority.context()) as endpoint,
-            engine(store, authority.file, bounds=Bounds(per_endpoint=5)) as running,
+            engine(store, authority.file, bounds=ConcurrencyBounds(per_endpoint=5)) as running,
         ):
             store.on_accept = running.wake
             store.endpoints["e"] = settings("e", endpoint.url)
@@ -108,7 +111,7 @@ def test_an_endpoint_that_answers_gets_more_attempts_at_once_up_to_its_bound(
     asyncio.run(run())
 
 
-def test_no_task_stands_for_a_pending_delivery(authority: Authority) -> None:
+def test_a_pending_delivery_needs_no_task(authority: Authority) -> None:
     async def run() -> None:
         store = MemoryStore()
         async with (
@@ -129,68 +132,74 @@ def test_one_event_reaches_a_thousand_endpoints_over_few_connections(authority: 
     async def run() -> None:
         store = MemoryStore()
         async with (
-            serving(always_ok, authority.context()) as sink,
-            engine(store, authority.file, bounds=Bounds(young=32, patience_s=5)) as running,
+            serving(always_ok, authority.context()) as endpoint,
+            engine(
+                store, authority.file, bounds=ConcurrencyBounds(young=32, patience_s=5)
+            ) as running,
         ):
             for number in range(1000):
-                store.endpoints[f"e{number}"] = settings(f"e{number}", f"{sink.url}/{number}")
+                store.endpoints[f"e{number}"] = settings(f"e{number}", f"{endpoint.url}/{number}")
                 store.accept(f"e{number}")
             running.wake(store.waiting_endpoints())
             await store.until_final()
-            assert len({request.target for request in sink.arrived}) == len(sink.arrived) == 1000
-            assert sink.connections <= 64
+            assert (
+                len({request.target for request in endpoint.arrived})
+                == len(endpoint.arrived)
+                == 1000
+            )
+            assert endpoint.connections <= 64
 
     asyncio.run(run())
 
 
-def test_a_store_that_fails_pauses_one_lane_and_no_other(
+def test_a_store_that_fails_pauses_one_queue_and_no_other(
     authority: Authority, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A record that could not be written leaves the delivery pending: it goes out again."""
+    """A record that cannot be written leaves the delivery pending, so it is sent again."""
     monkeypatch.setattr("hookproof.mockserver.delivery.scheduling.dispatcher.STORE_PAUSE_S", 0.05)
 
-    class Failing(MemoryStore):
+    class FailingStore(MemoryStore):
         failures = 2
 
         def record(self, records: Sequence[Record]) -> None:
-            if self.failures and any(one.delivery.endpoint_uid == "a" for one in records):
+            if self.failures and any(record.delivery.endpoint_uid == "a" for record in records):
                 self.failures -= len(records) == 1
                 raise OSError("no space left on device")
             super().record(records)
 
     async def run() -> None:
-        store = Failing()
+        store = FailingStore()
         async with (
-            serving(always_ok, authority.context()) as sink,
+            serving(always_ok, authority.context()) as endpoint,
             engine(store, authority.file) as running,
         ):
             store.on_accept = running.wake
             for uid in "ab":
-                store.endpoints[uid] = settings(uid, f"{sink.url}/{uid}")
+                store.endpoints[uid] = settings(uid, f"{endpoint.url}/{uid}")
                 store.accept(uid)
             await store.until_final()
-            assert len(sink.at("/a")) == 3
-            assert len(sink.at("/b")) == 1
+            assert len(endpoint.at("/a")) == 3
+            assert len(endpoint.at("/b")) == 1
 
     with caplog.at_level(logging.ERROR):
         asyncio.run(run())
     assert "no space left" in caplog.text
 
 
-def test_a_full_gate_opens_when_an_attempt_ages_and_only_an_end_makes_room_at_the_total() -> None:
-    gate = Gate(Bounds(young=2, patience_s=1.0, total=3))
-    gate.enter(1, 0.0)
-    gate.enter(2, 0.5)
-    assert gate.wait_s(0.75) == 0.25
-    assert gate.wait_s(1.0) == 0
-    gate.enter(3, 1.0)
-    assert gate.crowded
-    assert gate.wait_s(100.0) > 1e9
-    gate.leave(1)
-    assert gate.wait_s(100.0) == 0
+def test_young_attempts_stop_counting_and_the_total_waits_for_an_end() -> None:
+    limit = ConcurrencyLimit(ConcurrencyBounds(young=2, patience_s=1.0, total=3))
+    limit.acquire(1, 0.0)
+    limit.acquire(2, 0.5)
+    assert limit.wait_s(0.75) == 0.25
+    assert limit.wait_s(1.0) == 0
+    limit.acquire(3, 1.0)
+    assert limit.is_crowded
+    assert limit.wait_s(100.0) > 1e9
+    limit.release(1)
+    assert limit.wait_s(100.0) == 0
 
 
-def test_a_delivery_that_waits_for_its_retry_holds_up_no_new_one(authority: Authority) -> None:
+def test_a_delivery_that_waits_for_its_retry_does_not_delay_a_new_one(authority: Authority) -> None:
     async def run() -> None:
         store = MemoryStore()
         answers = dialect(retry={**PROMPT, "initial_s": 600, "maximum_s": 600})
@@ -213,13 +222,13 @@ def test_a_delivery_that_waits_for_its_retry_holds_up_no_new_one(authority: Auth
     asyncio.run(run())
 
 
-def test_a_lane_widens_with_every_answer_and_is_halved_by_every_attempt_without() -> None:
-    lane = Lane("e")
+def test_a_queue_widens_with_every_answer_and_is_halved_by_every_attempt_without() -> None:
+    queue = EndpointQueue("e")
     for _ in range(20):
-        lane.adapt(answered=True, bound=9)
-    assert lane.width == 9
+        queue.adapt_width(answered=True, bound=9)
+    assert queue.width == 9
     widths = []
     for _ in range(5):
-        lane.adapt(answered=False, bound=9)
-        widths.append(lane.width)
+        queue.adapt_width(answered=False, bound=9)
+        widths.append(queue.width)
     assert widths == [4, 2, 1, 1, 1]

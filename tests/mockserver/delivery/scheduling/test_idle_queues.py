@@ -1,83 +1,80 @@
-"""Lanes that rest: each is looked at once when its rest is over, none too early, and none after all
-were sent away.
-"""
+"""Idle queues: each is reported once, after its delay, and none after `clear`."""
 
 import asyncio
 
-from hookproof.mockserver.delivery.scheduling.endpoint_queue import Lane
-from hookproof.mockserver.delivery.scheduling.idle_queues import Resting
+from hookproof.mockserver.delivery.scheduling.endpoint_queue import EndpointQueue
+from hookproof.mockserver.delivery.scheduling.idle_queues import IdleQueues
 from tests.mockserver.delivery.endpoints import Authority, always_ok, serving
 from tests.mockserver.delivery.engines import engine
 from tests.mockserver.delivery.memory_store import MemoryStore, settings
 
 
-def test_a_lane_is_looked_at_once_and_not_before_its_rest_is_over() -> None:
+def test_a_queue_is_reported_once_and_not_before_its_delay_is_over() -> None:
     async def run() -> None:
         loop = asyncio.get_running_loop()
-        looked: list[tuple[str, float]] = []
-        over = asyncio.Event()
+        reported: list[tuple[str, float]] = []
+        finished = asyncio.Event()
 
-        def look(lane: Lane) -> None:
-            looked.append((lane.endpoint_uid, loop.time()))
-            if lane.endpoint_uid == "late":
-                over.set()
+        def report(queue: EndpointQueue) -> None:
+            reported.append((queue.endpoint_uid, loop.time()))
+            if queue.endpoint_uid == "late":
+                finished.set()
 
-        resting, early, late = Resting(look), Lane("early"), Lane("late")
+        idle, early, late = IdleQueues(report), EndpointQueue("early"), EndpointQueue("late")
         began = loop.time()
-        resting.add(late, 0.3)
+        idle.add(late, 0.3)
         for _ in range(2):
-            resting.add(early, 0.1)
+            idle.add(early, 0.1)
         async with asyncio.timeout(60):
-            await over.wait()
-        assert [uid for uid, _ in looked] == ["early", "late"]
-        assert [at - began >= rest for (_, at), rest in zip(looked, (0.1, 0.3), strict=True)] == [
-            True,
-            True,
-        ]
-        assert not early.resting
+            await finished.wait()
+        (early_uid, early_at), (late_uid, late_at) = reported
+        assert (early_uid, late_uid) == ("early", "late")
+        assert early_at - began >= 0.1
+        assert late_at - began >= 0.3
+        assert not early.in_idle_queues
 
     asyncio.run(run())
 
 
-def test_a_lane_may_rest_again_as_it_is_looked_at() -> None:
+def test_a_queue_may_be_added_again_when_it_is_reported() -> None:
     async def run() -> None:
-        looks = 0
-        over = asyncio.Event()
+        reports = 0
+        finished = asyncio.Event()
 
-        def look(lane: Lane) -> None:
-            nonlocal looks
-            looks += 1
-            if looks < 3:
-                resting.add(lane, 0.0)
+        def report(queue: EndpointQueue) -> None:
+            nonlocal reports
+            reports += 1
+            if reports < 3:
+                idle.add(queue, 0.0)
             else:
-                over.set()
+                finished.set()
 
-        resting = Resting(look)
-        resting.add(Lane("a"), 0.0)
+        idle = IdleQueues(report)
+        idle.add(EndpointQueue("a"), 0.0)
         async with asyncio.timeout(60):
-            await over.wait()
+            await finished.wait()
 
     asyncio.run(run())
 
 
-def test_nobody_is_looked_at_after_all_were_sent_away() -> None:
+def test_no_queue_is_reported_after_clear() -> None:
     async def run() -> None:
         loop = asyncio.get_running_loop()
-        looked: list[Lane] = []
-        faults: list[object] = []
-        loop.set_exception_handler(lambda _, fault: faults.append(fault))
-        resting, later = Resting(looked.append), asyncio.Event()
-        resting.add(Lane("a"), 0.0)
-        resting.clear()
+        reported: list[EndpointQueue] = []
+        errors: list[object] = []
+        loop.set_exception_handler(lambda _, error: errors.append(error))
+        idle, later = IdleQueues(reported.append), asyncio.Event()
+        idle.add(EndpointQueue("a"), 0.0)
+        idle.clear()
         loop.call_later(0.2, later.set)
         await later.wait()
-        assert not looked
-        assert not faults
+        assert not reported
+        assert not errors
 
     asyncio.run(run())
 
 
-def test_the_engine_forgets_an_endpoint_whose_rate_limit_is_empty_and_takes_it_up_again(
+def test_the_engine_removes_a_queue_when_its_rate_limit_counts_nothing_and_creates_it_again(
     authority: Authority,
 ) -> None:
     async def run() -> None:
@@ -88,14 +85,14 @@ def test_the_engine_forgets_an_endpoint_whose_rate_limit_is_empty_and_takes_it_u
         ):
             store.on_accept = running.wake
             store.endpoints["e"] = settings("e", endpoint.url, rate_limit=2, rate_window_s=1)
-            lanes = running._dispatcher._lanes
+            queues = running._dispatcher._queues
             for _ in range(2):
                 for _ in range(3):
                     store.accept("e")
                     await store.until_final()
-                    assert list(lanes) == ["e"]
+                    assert list(queues) == ["e"]
                 async with asyncio.timeout(60):
-                    while lanes:  # noqa: ASYNC110  the engine tells nobody
+                    while queues:  # noqa: ASYNC110  the engine has no event for it
                         await asyncio.sleep(0.01)
 
     asyncio.run(run())

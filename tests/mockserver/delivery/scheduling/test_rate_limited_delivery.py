@@ -1,4 +1,4 @@
-"""The rate limit of an endpoint, counted where it is felt: at the endpoint (section 8)."""
+"""The rate limit of an endpoint, counted by the requests that arrive there (section 8)."""
 
 import asyncio
 
@@ -19,33 +19,35 @@ from tests.mockserver.delivery.memory_store import MemoryStore, settings
 LIMIT, WINDOW_S = 4, 2.0
 
 
-def excess(arrivals: list[float], limit: int, window_s: float) -> list[tuple[float, float]]:
-    """The spans shorter than the window in which more than the limit arrived."""
+def overfull_spans(arrivals: list[float], limit: int, window_s: float) -> list[tuple[float, float]]:
+    """Return the spans shorter than the window in which more than the limit arrived."""
     arrivals = sorted(arrivals)
     spans = zip(arrivals, arrivals[limit:], strict=False)
     return [(first, last) for first, last in spans if last - first < window_s]
 
 
-async def late(request: Arrived, writer: asyncio.StreamWriter) -> None:
+async def answer_late(request: Arrived, writer: asyncio.StreamWriter) -> None:
     await asyncio.sleep(0.4)
     await always_ok(request, writer)
 
 
 @pytest.mark.parametrize(
-    "answer", [always_ok, answering(reply(500)), late], ids=["answers", "fails", "answers late"]
+    "responder",
+    [always_ok, answering(reply(500)), answer_late],
+    ids=["answers", "fails", "answers late"],
 )
 def test_in_no_window_more_arrive_than_the_limit_and_nothing_is_lost(
-    authority: Authority, answer: object
+    authority: Authority, responder: object
 ) -> None:
     async def run() -> None:
         store = MemoryStore()
         async with (
-            serving(answer, authority.context()) as endpoint,  # type: ignore[arg-type]
+            serving(responder, authority.context()) as endpoint,  # type: ignore[arg-type]
             engine(store, authority.file, dialect(retry={**PROMPT, "attempts": 2})) as running,
         ):
             store.on_accept = running.wake
-            # Long enough that the window's margin exceeds what a busy machine takes to read a
-            # request.
+            # Long enough that the margin of the window exceeds the time in which a busy machine
+            # reads a request.
             store.endpoints["e"] = settings(
                 "e", endpoint.url, rate_limit=LIMIT, rate_window_s=WINDOW_S
             )
@@ -55,13 +57,15 @@ def test_in_no_window_more_arrive_than_the_limit_and_nothing_is_lost(
             assert len(endpoint.arrived) == sum(
                 len(outcomes) for outcomes in store.outcomes.values()
             )
-            assert excess([request.at for request in endpoint.arrived], LIMIT, WINDOW_S) == []
+            assert (
+                overfull_spans([request.at for request in endpoint.arrived], LIMIT, WINDOW_S) == []
+            )
             assert {len(outcomes) for outcomes in store.outcomes.values()} <= {1, 2}
 
     asyncio.run(run())
 
 
-def test_the_limit_of_one_endpoint_holds_no_other_back(authority: Authority) -> None:
+def test_the_limit_of_one_endpoint_does_not_delay_another(authority: Authority) -> None:
     async def run() -> None:
         store = MemoryStore()
         async with (
@@ -93,7 +97,7 @@ def test_the_limit_holds_across_a_restart(authority: Authority) -> None:
             async with engine(store, authority.file) as running:
                 await store.until_final()
                 running.wake(())
-            assert excess([request.at for request in endpoint.arrived], 3, WINDOW_S) == []
+            assert overfull_spans([request.at for request in endpoint.arrived], 3, WINDOW_S) == []
 
     asyncio.run(run())
 
@@ -116,7 +120,7 @@ def test_starts_are_recorded_for_limited_endpoints_alone(authority: Authority) -
     asyncio.run(run())
 
 
-def test_a_dialect_may_drop_the_excess(authority: Authority) -> None:
+def test_a_dialect_may_drop_deliveries_above_the_limit(authority: Authority) -> None:
     async def run() -> None:
         store = MemoryStore()
         answers = dialect(delivery={"excess": "dropped"})

@@ -6,11 +6,11 @@ from typing import Any, cast
 
 import pytest
 
-from hookproof.mockserver.delivery.attempt.credentials import Credentials, TokenSource
-from hookproof.mockserver.delivery.attempt.sender import Answer
+from hookproof.mockserver.delivery.attempt.credentials import Authenticator, TokenSource
+from hookproof.mockserver.delivery.attempt.sender import AttemptResult
 from hookproof.mockserver.delivery.attempt.signing import Signer
 from hookproof.mockserver.delivery.http_client.http1 import Response
-from hookproof.mockserver.delivery.http_client.transport import Address, Transport
+from hookproof.mockserver.delivery.http_client.transport import ParsedUrl, Transport
 from hookproof.mockserver.delivery.store_port import Failure, PendingDelivery
 from hookproof.mockserver.faults.catalogue.deliveries.fan_out import FailureStopsTheRest
 from tests.mockserver.delivery.engines import dialect
@@ -29,12 +29,12 @@ class Exchanges:
     def __init__(self) -> None:
         self.hosts: list[str] = []
 
-    async def exchange(self, _method: str, address: Address, *_: Any, **__: Any) -> Response:
-        self.hosts.append(address.authority)
+    async def exchange(self, _method: str, url: ParsedUrl, *_: Any, **__: Any) -> Response:
+        self.hosts.append(url.authority)
         for _turn in range(WHILE):
             await asyncio.sleep(0)
         return Response(
-            status=500 if address.authority.startswith("bad") else 200,
+            status=500 if url.authority.startswith("bad") else 200,
             headers=(),
             body=b"",
             reusable=False,
@@ -54,20 +54,20 @@ def delivery(number: int, host: str) -> PendingDelivery:
     )
 
 
-def begun_together(*hosts: str) -> tuple[list[str], Sequence[Answer]]:
+def begun_together(*hosts: str) -> tuple[list[str], Sequence[AttemptResult]]:
     """Who is tried when attempts at these hosts begin at once, and what all of them come to."""
 
-    async def main() -> tuple[list[str], Sequence[Answer]]:
+    async def main() -> tuple[list[str], Sequence[AttemptResult]]:
         exchanges, speaking = Exchanges(), dialect()
         transport, credentials = (
             cast("Transport", exchanges),
-            Credentials(speaking.words, NO_TOKENS, frozenset()),
+            Authenticator(speaking.words, NO_TOKENS, frozenset()),
         )
-        courier = FailureStopsTheRest(
+        sender = FailureStopsTheRest(
             speaking, transport, credentials, Signer(speaking), lambda: 0.0
         )
         carried = [
-            courier.carry(delivery(number, host), settings(host, f"https://{host}/"))
+            sender.send(delivery(number, host), settings(host, f"https://{host}/"))
             for number, host in enumerate(hosts)
         ]
         return exchanges.hosts, await asyncio.gather(*carried)

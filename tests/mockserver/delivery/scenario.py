@@ -1,0 +1,39 @@
+"""Runs a scenario of a test: with a store, an endpoint and a running engine."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from hookproof.spec.dialect.model import Dialect
+from tests.mockserver.delivery.endpoints import (
+    Authority,
+    Endpoint,
+    Responder,
+    always_ok,
+    serving,
+)
+from tests.mockserver.delivery.engines import engine
+from tests.mockserver.delivery.memory_store import MemoryStore
+
+Scenario = Callable[[MemoryStore, Endpoint], Awaitable[None]]
+
+
+def run_scenario(
+    authority: Authority,
+    scenario: Scenario,
+    responder: Responder = always_ok,
+    answers: Dialect | None = None,
+    **options: Any,
+) -> None:
+    """Run a scenario; `options` are those of the engine. Accepted deliveries wake the engine."""
+
+    async def run() -> None:
+        store = MemoryStore()
+        async with (
+            serving(responder, authority.context()) as endpoint,
+            engine(store, authority.file, answers, **options) as running,
+        ):
+            store.on_accept = running.wake
+            await scenario(store, endpoint)
+
+    asyncio.run(run())
