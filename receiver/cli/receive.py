@@ -18,23 +18,15 @@ import click
 
 from hookproof.receiver.app import CannotStart, Running, Settings, running
 from hookproof.receiver.cli.delivery_watch import Watch, Wishes
+from hookproof.receiver.cli.unusable_setting import UnusableSetting
 from hookproof.receiver.cli.verify import DIALECT, FORMAT, SECRET, TOLERANCE, judge_of
 from hookproof.receiver.dashboard.replay_target import Allowance
 from hookproof.receiver.http.address import Address, parse_base_url
-from hookproof.receiver.http.authority import Authority, AuthorityProblem
+from hookproof.receiver.http.authority import AuthorityProblem
 from hookproof.receiver.replies.script_file import TokenPlan, read_script_file
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 
 T = TypeVar("T")
-
-EXIT_USAGE: Final = 64
-
-
-class Unusable(click.ClickException):
-    """A setting that cannot be used; told in one line, exit 64."""
-
-    exit_code = EXIT_USAGE
-
 
 Callback = Callable[[click.Context, click.Parameter, str | None], T | None]
 
@@ -155,7 +147,7 @@ def receive(
         stream=sys.stderr, level=logging.WARNING, format="hookproof receive: %(message)s"
     )
     if http and tls_faults:
-        raise Unusable("--tls-faults needs TLS; leave out --http")
+        raise UnusableSetting("--tls-faults needs TLS; leave out --http")
     settings = Settings(
         bind=bind,
         control=control,
@@ -177,21 +169,11 @@ def receive(
     context.exit(code)
 
 
-@click.command()
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-def ca(folder: Path) -> None:
-    """Make the certificate authority that a target must trust; one that DIR already has is kept."""
-    try:
-        click.echo(Authority(folder).certificate_path)
-    except AuthorityProblem as problem:
-        raise Unusable(str(problem)) from None
-
-
 def _script_file(path: Path) -> Mapping[str, TokenPlan]:
     try:
         return read_script_file(path)
     except FileProblems as problems:
-        raise Unusable(str(problems)) from None
+        raise UnusableSetting(str(problems)) from None
 
 
 def _wishes(
@@ -215,7 +197,7 @@ def _wishes(
     try:
         lines = stack.enter_context(jsonl.open("a", encoding="utf-8")) if jsonl else None
     except OSError as error:
-        raise Unusable(f"cannot write {jsonl}: {error.strerror or error}") from None
+        raise UnusableSetting(f"cannot write {jsonl}: {error.strerror or error}") from None
     return Wishes(judge=judge, lines=lines, expect=expected, timeout_s=timeout)
 
 
@@ -247,7 +229,7 @@ async def _serve(
                     ).start()
                 return await watch.tell()
     except (CannotStart, AuthorityProblem) as problem:
-        raise Unusable(str(problem)) from None
+        raise UnusableSetting(str(problem)) from None
 
 
 def _await_end_of_stdin(loop: asyncio.AbstractEventLoop, stop: Callable[[], None]) -> None:

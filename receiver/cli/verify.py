@@ -15,7 +15,6 @@ from hookproof.receiver.signatures.judgement import Format, Judge, Judgement
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 
-EXIT_USAGE: Final = 64
 EXIT_UNVERIFIED: Final = 1
 DEFAULT_DIALECT: Final = "reference"
 

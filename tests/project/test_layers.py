@@ -41,6 +41,7 @@ def test_the_layers_hold(tree: Path) -> None:
         ),
         ("conformance/model/evidence.py", "import hookproof.mockserver.app"),
         ("load/ledger/balance.py", "import hookproof.conformance.model.evidence"),
+        ("receiver/inbox/store.py", "import hookproof.receiver.session"),
         ("conformance/model/evidence.py", "import locust"),
         ("conformance/model/evidence.py", "import schemathesis"),
     ],

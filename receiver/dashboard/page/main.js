@@ -3,11 +3,11 @@
 import { Arrivals } from "./arrivals.js";
 import { Deliveries, keyOf } from "./deliveries.js";
 import { byId, el } from "./element.js";
-import { Figures } from "./figures.js";
+import { Figures } from "./charts.js";
 import { count, number } from "./format.js";
-import { listenToKeys, showShortcuts } from "./keys.js";
+import { listenToKeys, showShortcuts } from "./keyboard.js";
 import { List } from "./list.js";
-import { Opened } from "./opened.js";
+import { Opened } from "./open_delivery.js";
 import * as receiver from "./receiver.js";
 import { listen } from "./stream.js";
 import { TokensView } from "./tokens_view.js";

@@ -4,7 +4,7 @@ import { keyOf } from "./deliveries.js";
 import { detailView, failureView } from "./detail.js";
 import { byId } from "./element.js";
 import * as receiver from "./receiver.js";
-import { askForReplay } from "./replay.js";
+import { askForReplay } from "./replay_dialog.js";
 
 export class Opened {
   #box;
