@@ -8,7 +8,7 @@ from hookproof.conformance.model.evidence import Case
 from hookproof.conformance.observations.credential_names import is_name
 from hookproof.conformance.observations.dispatch import Destination, destinations
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from hookproof.receiver.signatures.diagnosis import Known, bisect
+from hookproof.receiver.signatures.diagnosis import KnownValues, diagnose
 from hookproof.receiver.signatures.verification import Unverified, Verified, verify
 
 # Times of earlier attempts that are tried as the one that was signed.
@@ -69,7 +69,7 @@ def why_unsigned(
     ):  # evidence from a file: nothing can be made of masked secrets
         return f"{found.reason}: {found.detail}"
     dialect = context.dialect
-    explained = bisect(
+    explained = diagnose(
         dialect.signatures.scheme(advanced=destination.advanced),
         dialect.signatures.secret,
         destination.secrets,
@@ -84,7 +84,7 @@ def why_unsigned(
     return f"{found.reason}: {found.detail}; {did}{explained.cause}"
 
 
-def known_beside(case: Case, delivery: ReceivedDelivery, destination: Destination) -> Known:
+def known_beside(case: Case, delivery: ReceivedDelivery, destination: Destination) -> KnownValues:
     """What a sender may have mixed up: secrets of other endpoints, and the times of earlier
     deliveries there.
     """
@@ -99,4 +99,4 @@ def known_beside(case: Case, delivery: ReceivedDelivery, destination: Destinatio
         for one in case.arrived_at(destination.token)
         if one.arrived_at < delivery.arrived_at
     ]
-    return Known(secrets=others, times=tuple(earlier[:MOST_TIMES]))
+    return KnownValues(secrets=others, times=tuple(earlier[:MOST_TIMES]))

@@ -1,6 +1,4 @@
-"""What may be wrong with a signed delivery, made of good vectors one by one, and what is odd and
-right all the same.
-"""
+"""Variations of good vectors: what may be wrong with a delivery, and what is only unusual."""
 
 import base64
 import re
@@ -13,19 +11,19 @@ from hookproof.receiver.vectors.vector import Vector, notes
 from hookproof.spec.dialect.vocabulary import Encoding
 
 SIGNATURE: Final = re.compile(r"[0-9A-Za-z+/]{40,}={0,2}")
-# The good vectors by the end of whose name the bad ones are made.
-CHANGED: Final = "a small object"
+# The good vectors whose name ends so are varied.
+VARIED: Final = "a small object"
 SEVERAL: Final = "2 living secrets"
 
-# The end of a name, the vector, what to say of it, and why.
+# The end of the name, the vector, the expected reason (None: accept), and the explanation.
 Change = tuple[str, Vector, Reason | None, str]
 
 
-def changed(vector: Vector, good: Sequence[Vector]) -> Iterator[Vector]:
-    """The vectors that are derived from a good one; `good` are all good ones."""
+def derive_vectors(vector: Vector, good: Sequence[Vector]) -> Iterator[Vector]:
+    """Derive vectors from a good one; `good` are all good ones."""
     changes: list[Change] = []
-    if vector.name.endswith(CHANGED):
-        for make in (
+    if vector.name.endswith(VARIED):
+        for vary in (
             _signatures,
             _encodings,
             _labels,
@@ -35,9 +33,9 @@ def changed(vector: Vector, good: Sequence[Vector]) -> Iterator[Vector]:
             _times,
             _identifiers,
         ):
-            changes += make(vector)
+            changes += vary(vector)
         changes += _swapped(vector, good)
-    if vector.name.endswith(SEVERAL) and len(_found(vector)) > 1:
+    if vector.name.endswith(SEVERAL) and len(_signature_texts(vector)) > 1:
         changes += _several(vector)
     for name, other, reason, why in changes:
         yield replace(
@@ -49,15 +47,15 @@ def changed(vector: Vector, good: Sequence[Vector]) -> Iterator[Vector]:
         )
 
 
-def _found(vector: Vector) -> list[str]:
+def _signature_texts(vector: Vector) -> list[str]:
     """The texts of the signatures in the header."""
     return SIGNATURE.findall(vector.header(vector.scheme.header))
 
 
-def _resigned(vector: Vector, *signatures: str) -> Vector:
-    """The same with other texts for its signatures."""
+def _with_signatures(vector: Vector, *signatures: str) -> Vector:
+    """The vector with other texts for its signatures."""
     value = vector.header(vector.scheme.header)
-    for old, new in zip(_found(vector), signatures, strict=True):
+    for old, new in zip(_signature_texts(vector), signatures, strict=True):
         value = value.replace(old, new)
     return vector.with_header(vector.scheme.header, value)
 
@@ -75,8 +73,8 @@ def _text(vector: Vector, digest: bytes) -> str:
 
 
 def _signatures(vector: Vector) -> Iterator[Change]:
-    """Signatures that are not the one that was made."""
-    (text,) = _found(vector)
+    """Wrong signatures."""
+    (text,) = _signature_texts(vector)
     digest = _digest(vector, text)
     no, half = Reason.NO_SIGNATURE_MATCHES, len(digest) // 2
     for name, other, why in (
@@ -105,21 +103,26 @@ def _signatures(vector: Vector) -> Iterator[Change]:
         ("all bytes zero", bytes(len(digest)), "it is no signature by any known secret"),
         ("its bytes reversed", digest[::-1], "the order of the bytes counts"),
     ):
-        yield name, _resigned(vector, _text(vector, other)), no, why
+        yield name, _with_signatures(vector, _text(vector, other)), no, why
     yield (
         "truncated by a character",
-        _resigned(vector, text[:-1]),
+        _with_signatures(vector, text[:-1]),
         no,
         "a signature has to be compared whole",
     )
-    yield "no signature", _resigned(vector, ""), Reason.MALFORMED, "nothing was signed"
+    yield "no signature", _with_signatures(vector, ""), Reason.MALFORMED, "nothing was signed"
     beyond = "a verifier must refuse this and not fail over it"
-    yield "text beyond ASCII", _resigned(vector, "\u00e9" * len(text)), Reason.MALFORMED, beyond
+    yield (
+        "text beyond ASCII",
+        _with_signatures(vector, "\u00e9" * len(text)),
+        Reason.MALFORMED,
+        beyond,
+    )
 
 
 def _encodings(vector: Vector) -> Iterator[Change]:
-    """The right bytes in another writing."""
-    (text,) = _found(vector)
+    """The right bytes in another encoding."""
+    (text,) = _signature_texts(vector)
     digest = _digest(vector, text)
     for name, other in (
         ("in hex", digest.hex()),
@@ -134,14 +137,19 @@ def _encodings(vector: Vector) -> Iterator[Change]:
     ):
         if other != text:
             why = "the scheme has one writing for a signature"
-            yield f"written {name}", _resigned(vector, other), Reason.NO_SIGNATURE_MATCHES, why
+            yield (
+                f"written {name}",
+                _with_signatures(vector, other),
+                Reason.NO_SIGNATURE_MATCHES,
+                why,
+            )
 
 
 def _labels(vector: Vector) -> Iterator[Change]:
-    """Labels of signatures that are not those of the scheme."""
+    """Labels that the scheme does not define."""
     if not vector.scheme.versions:
         return
-    (text,) = _found(vector)
+    (text,) = _signature_texts(vector)
     item = vector.scheme.item.replace("{signature}", text)
     own = item.replace("{version}", vector.scheme.versions[0])
     value = vector.header(vector.scheme.header)
@@ -219,7 +227,7 @@ def _secrets(vector: Vector) -> Iterator[Change]:
 
 
 def _headers(vector: Vector) -> Iterator[Change]:
-    """Headers that are missing, doubled or written otherwise."""
+    """Headers that are missing, repeated or written differently."""
     own = vector.scheme.header
     value = vector.header(own)
     without = tuple(header for header in vector.headers if header[0] != own)
@@ -239,9 +247,9 @@ def _headers(vector: Vector) -> Iterator[Change]:
         "its header is the scheme's",
     )
     doubled = "whoever reads the first and whoever reads the last must not disagree"
-    wrong = _resigned(vector, *(text[::-1].replace("=", "A") for text in _found(vector))).header(
-        own
-    )
+    wrong = _with_signatures(
+        vector, *(text[::-1].replace("=", "A") for text in _signature_texts(vector))
+    ).header(own)
     for name, further in (("the same twice", value), ("a wrong one after it", wrong)):
         headers = (*vector.headers, (own.lower(), further))
         yield f"two signature headers, {name}", replace(vector, headers=headers), several, doubled
@@ -252,7 +260,7 @@ def _headers(vector: Vector) -> Iterator[Change]:
         "nothing was signed",
     )
     for name, write in (("capital letters", str.upper), ("small letters", str.lower)):
-        headers = tuple((write(key), one) for key, one in vector.headers)
+        headers = tuple((write(key), candidate) for key, candidate in vector.headers)
         yield (
             f"header names in {name}",
             replace(vector, headers=headers),
@@ -357,11 +365,13 @@ def _identifiers(vector: Vector) -> Iterator[Change]:
 
 
 def _swapped(vector: Vector, good: Sequence[Vector]) -> Iterator[Change]:
-    """Signatures that are valid, for another delivery."""
+    """Signatures that are valid for another delivery."""
     same = [
-        one
-        for one in good
-        if one.scheme == vector.scheme and one.secrets == vector.secrets and one is not vector
+        candidate
+        for candidate in good
+        if candidate.scheme == vector.scheme
+        and candidate.secrets == vector.secrets
+        and candidate is not vector
     ]
     for other in same[:1]:
         swapped = vector.with_header(vector.scheme.header, other.header(vector.scheme.header))
@@ -374,25 +384,30 @@ def _swapped(vector: Vector, good: Sequence[Vector]) -> Iterator[Change]:
 
 
 def _several(vector: Vector) -> Iterator[Change]:
-    """Several signatures, of which some are wrong."""
-    first, last = _found(vector)
+    """Several signatures, some of them wrong."""
+    first, last = _signature_texts(vector)
     wrong = [_text(vector, bytes(len(_digest(vector, text)))) for text in (first, last)]
     no = Reason.NO_SIGNATURE_MATCHES
     yield (
         "the last of them alone valid",
-        _resigned(vector, wrong[0], last),
+        _with_signatures(vector, wrong[0], last),
         None,
         "one valid signature is enough",
     )
     yield (
         "the first of them alone valid",
-        _resigned(vector, first, wrong[1]),
+        _with_signatures(vector, first, wrong[1]),
         None,
         "one valid signature is enough",
     )
-    yield "none of them valid", _resigned(vector, *wrong), no, "no known secret made any of them"
-    for place, name in enumerate(("first", "second")):
-        known = replace(vector, secrets=(vector.secrets[place],))
+    yield (
+        "none of them valid",
+        _with_signatures(vector, *wrong),
+        no,
+        "no known secret made any of them",
+    )
+    for index, name in enumerate(("first", "second")):
+        known = replace(vector, secrets=(vector.secrets[index],))
         yield (
             f"the {name} secret alone known",
             known,
@@ -404,7 +419,5 @@ def _several(vector: Vector) -> Iterator[Change]:
 
 
 def _other_secret(secret: str) -> str:
-    """A secret of the same form: what its prefix and its padding leave in the middle is turned
-    round.
-    """
+    """A secret of the same form: the middle, between prefix and padding, is reversed."""
     return secret[:8] + secret[8:-4][::-1] + secret[-4:]

@@ -6,25 +6,25 @@ from collections.abc import Iterator
 import pytest
 
 from hookproof.receiver.client.control_api import ReceiverClient, ReceiverFailed
-from hookproof.receiver.inbox.store import Found, Room
+from hookproof.receiver.inbox.store import InboxLimits, QueryResult
 from hookproof.receiver.replies.script import Reply
-from hookproof.receiver.session import NoRoom, Sessions, TokenTaken
-from hookproof.receiver.signatures.token_secrets import Keyring
+from hookproof.receiver.session import Sessions, TokenTaken, TooManySessions
+from hookproof.receiver.signatures.token_secrets import TokenSecrets
 from tests.receiver.inbox.inbox_fixtures import has_waiter, sessions_of
-from tests.receiver.receiver_process import DEADLINE_S, Receiver, read_to_end, receiver
+from tests.receiver.receiver_process import DEADLINE_S, ReceiverProcess, read_to_end, receiver
 
-ROOM = Room(deliveries=10, memory_bytes=10**6, disk_bytes=0)
+INBOX_LIMITS = InboxLimits(deliveries=10, memory_bytes=10**6, disk_bytes=0)
 POST = "POST /{} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[Receiver]:
+def running() -> Iterator[ReceiverProcess]:
     with receiver("--http") as process:
         yield process
         assert process.log.empty(), process.log.get()
 
 
-def test_what_one_session_has_another_does_not_find(running: Receiver) -> None:
+def test_what_one_session_has_another_does_not_find(running: ReceiverProcess) -> None:
     async def work(client: ReceiverClient) -> None:
         async with client.session() as ours, client.session() as theirs:
             token = (await ours.new_token()).token
@@ -42,7 +42,7 @@ def test_what_one_session_has_another_does_not_find(running: Receiver) -> None:
     running.ask(work)
 
 
-def test_a_reset_of_one_session_leaves_the_others_alone(running: Receiver) -> None:
+def test_a_reset_of_one_session_leaves_the_others_alone(running: ReceiverProcess) -> None:
     async def work(client: ReceiverClient) -> None:
         async with client.session() as ours, client.session() as theirs:
             tokens = [(await one.new_token()).token for one in (ours, theirs, client)]
@@ -59,7 +59,7 @@ def test_a_reset_of_one_session_leaves_the_others_alone(running: Receiver) -> No
     running.ask(work)
 
 
-def test_a_reset_cuts_only_what_hangs_in_its_own_session(running: Receiver) -> None:
+def test_a_reset_cuts_only_what_hangs_in_its_own_session(running: ReceiverProcess) -> None:
     async def arranged(client: ReceiverClient) -> str:
         token = (await client.new_token()).token
         await client.script(token, [Reply(hang=True)])
@@ -81,7 +81,7 @@ def test_a_reset_cuts_only_what_hangs_in_its_own_session(running: Receiver) -> N
     running.ask(work)
 
 
-def test_an_ended_session_is_gone_with_all_it_had(running: Receiver) -> None:
+def test_an_ended_session_is_gone_with_all_it_had(running: ReceiverProcess) -> None:
     async def work(client: ReceiverClient) -> None:
         async with client.session() as ours:
             token = (await ours.new_token()).token
@@ -99,8 +99,8 @@ def test_an_ended_session_is_gone_with_all_it_had(running: Receiver) -> None:
 
 
 def test_waiting_in_a_session_that_ends_comes_to_an_end_by_its_deadline() -> None:
-    async def run() -> Found:
-        sessions = sessions_of(ROOM)
+    async def run() -> QueryResult:
+        sessions = sessions_of(INBOX_LIMITS)
         ours = sessions.open()
         sessions.issue(ours, "t")
         waiting = asyncio.create_task(ours.inbox.wait("t", after=0, count=1, timeout_s=0.2))
@@ -108,11 +108,11 @@ def test_waiting_in_a_session_that_ends_comes_to_an_end_by_its_deadline() -> Non
         sessions.end(ours)
         return await asyncio.wait_for(waiting, DEADLINE_S)
 
-    assert asyncio.run(run()) == Found(deliveries=(), complete=False, dropped=0)
+    assert asyncio.run(run()) == QueryResult(deliveries=(), complete=False, dropped=0)
 
 
 def test_a_session_that_was_ended_early_is_missed_at_the_end_of_its_block(
-    running: Receiver,
+    running: ReceiverProcess,
 ) -> None:
     async def work(client: ReceiverClient) -> None:
         async with client.session() as ours:
@@ -122,10 +122,10 @@ def test_a_session_that_was_ended_early_is_missed_at_the_end_of_its_block(
         running.ask(work)
 
 
-def test_secrets_of_a_token_are_what_its_deliveries_are_judged_by(running: Receiver) -> None:
+def test_secrets_of_a_token_are_what_its_deliveries_are_judged_by(running: ReceiverProcess) -> None:
     token = running.new_token()
-    keyring = Keyring(secrets=("s",), scheme="simple")
-    running.ask(lambda client: client.secrets(token, keyring))
+    token_secrets = TokenSecrets(secrets=("s",), scheme="simple")
+    running.ask(lambda client: client.secrets(token, token_secrets))
     running.post(f"/{token}", b"{}")
     told = running.ask(lambda client: client.summary(token))
     assert (told["verified"], told["unverified"]) == (0, {"missing header": 1})
@@ -133,7 +133,7 @@ def test_secrets_of_a_token_are_what_its_deliveries_are_judged_by(running: Recei
     assert shown["deliveries"][0]["verdict"]["reason"] == "missing header"
 
 
-def test_a_rate_is_told_over_the_control_api(running: Receiver) -> None:
+def test_a_rate_is_told_over_the_control_api(running: ReceiverProcess) -> None:
     token = running.new_token()
     for _ in range(3):
         running.post(f"/{token}")
@@ -145,7 +145,7 @@ def test_a_rate_is_told_over_the_control_api(running: Receiver) -> None:
         running.ask(lambda client: client.rate(token, 0.0))
 
 
-def test_deliveries_can_be_asked_for_by_method_and_header(running: Receiver) -> None:
+def test_deliveries_can_be_asked_for_by_method_and_header(running: ReceiverProcess) -> None:
     token = running.new_token()
     running.post(f"/{token}", b"1", headers=b"X-Id: a\r\n")
     running.post(f"/{token}", b"2")
@@ -162,7 +162,7 @@ def test_deliveries_can_be_asked_for_by_method_and_header(running: Receiver) -> 
     )
 
 
-def test_more_deliveries_than_a_page_holds_all_reach_the_client(running: Receiver) -> None:
+def test_more_deliveries_than_a_page_holds_all_reach_the_client(running: ReceiverProcess) -> None:
     token = running.new_token()
     request = f"POST /{token} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n".encode()
     last = request.replace(b"Content-Length", b"Connection: close\r\nContent-Length")
@@ -171,10 +171,14 @@ def test_more_deliveries_than_a_page_holds_all_reach_the_client(running: Receive
     assert [one.sequence for one in found] == list(range(1, 2502))
 
 
-def sessions(clock: list[float], most: int = 2) -> Sessions:
+def sessions(clock: list[float], max_sessions: int = 2) -> Sessions:
     names = iter("abcdefgh")
     return Sessions(
-        room=ROOM, most=most, idle_s=60.0, clock=lambda: clock[0], new_name=lambda: next(names)
+        limits=INBOX_LIMITS,
+        max_sessions=max_sessions,
+        idle_s=60.0,
+        clock=lambda: clock[0],
+        new_name=lambda: next(names),
     )
 
 
@@ -182,7 +186,7 @@ def test_there_are_no_more_sessions_than_there_may_be() -> None:
     kept = sessions([0.0])
     kept.open()
     kept.open()
-    with pytest.raises(NoRoom, match="2 sessions already"):
+    with pytest.raises(TooManySessions, match="2 sessions already"):
         kept.open()
 
 
@@ -191,11 +195,11 @@ def test_an_idle_session_makes_room_for_a_new_one() -> None:
     kept = sessions(clock)
     idle, used = kept.open(), kept.open()
     clock[0] = 50.0
-    assert kept.named(used.name) is used
+    assert kept.find(used.name) is used
     clock[0] = 70.0
     assert kept.open().name == "c"
-    assert kept.named(idle.name) is None
-    assert kept.named(used.name) is used
+    assert kept.find(idle.name) is None
+    assert kept.find(used.name) is used
 
 
 def test_a_token_of_the_default_session_is_no_other_sessions() -> None:

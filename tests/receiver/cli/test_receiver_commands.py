@@ -14,25 +14,26 @@ import pytest
 
 from hookproof.receiver.http.authority import Authority
 from hookproof.receiver.replies.script import Reply
-from tests.receiver.receiver_process import COMMAND, DEADLINE_S, ROOT, read_to_end, receiver, run
+from tests.receiver.receiver_process import COMMAND, DEADLINE_S, read_to_end, receiver, run
+from tests.source_tree import ROOT
 
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--bind", "nonsense"], "'nonsense' is no address"),
-        (["--bind", "127.0.0.1"], "is no address"),
-        (["--bind", "127.0.0.1:65536"], "is no address"),
-        (["--bind", "127.0.0.1:-1"], "is no address"),
-        (["--control", "127.0.0.1:1:2"], "is no address"),
+        (["--bind", "nonsense"], "'nonsense' is not an address"),
+        (["--bind", "127.0.0.1"], "is not an address"),
+        (["--bind", "127.0.0.1:65536"], "is not an address"),
+        (["--bind", "127.0.0.1:-1"], "is not an address"),
+        (["--control", "127.0.0.1:1:2"], "is not an address"),
         (["--bind", "192.0.2.1:0"], "cannot listen on 192.0.2.1:0"),
-        (["--http", "--bind", "no such host:0"], "is no address"),
+        (["--http", "--bind", "no such host:0"], "is not an address"),
         (["--http", "--bind", "nowhere.invalid:0"], "cannot listen on nowhere.invalid:0"),
         (["--bind", "under_score.invalid:0"], "cannot make a certificate for under_score.invalid"),
-        (["--public-url", "ftp://x"], "is no base URL"),
-        (["--public-url", "https://x/?a=b"], "is no base URL"),
+        (["--public-url", "ftp://x"], "is not a base URL"),
+        (["--public-url", "https://x/?a=b"], "is not a base URL"),
         (["--public-url", "https://[x"], "--public-url"),
-        (["--ca-dir", __file__], "is no folder"),
+        (["--ca-dir", __file__], "is not a folder"),
         (["--ca-dir", __file__ + "/below"], "cannot use the folder"),
         (["--unheard-of"], "--unheard-of"),
         (["surplus"], "surplus"),
@@ -84,12 +85,12 @@ def test_two_receivers_of_one_authority_are_trusted_through_one_certificate(tmp_
 @pytest.mark.parametrize(
     ("files", "told"),
     [
-        ({"ca.pem": None}, "stands alone"),
-        ({"ca.key": None}, "stands alone"),
-        ({"ca.pem": "nonsense", "ca.key": None}, "no PEM file"),
-        ({"ca.pem": None, "ca.key": "nonsense"}, "no PEM file"),
+        ({"ca.pem": None}, "without its other half"),
+        ({"ca.key": None}, "without its other half"),
+        ({"ca.pem": "nonsense", "ca.key": None}, "not a PEM file"),
+        ({"ca.pem": None, "ca.key": "nonsense"}, "not a PEM file"),
         ({"ca.pem": None, "ca.key": "other"}, "is not the key of"),
-        ({"ca.pem": "leaf", "ca.key": "leaf"}, "the certificate of no authority"),
+        ({"ca.pem": "leaf", "ca.key": "leaf"}, "not the certificate of an authority"),
     ],
     ids=[
         "no key",
@@ -141,7 +142,8 @@ def test_a_signal_stops_it_cleanly_though_a_reply_hangs_and_a_client_waits(
                 f"POST /{token} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n".encode()
             )
             waiter.sendall(
-                f"GET /tokens/{token}/deliveries?count=9&timeout=999 HTTP/1.1\r\nHost: x\r\n\r\n".encode()
+                f"GET /tokens/{token}/deliveries?count=9&timeout=999 HTTP/1.1\r\n"
+                "Host: x\r\n\r\n".encode()
             )
             process.ask(lambda client: client.deliveries(token))
             process.process.send_signal(number)

@@ -21,10 +21,11 @@ from pathlib import Path
 import pytest
 
 from hookproof.cli import main
-from hookproof.receiver.cli.delivery_watch import Seen
+from hookproof.receiver.cli.delivery_watch import JudgedDelivery
 from hookproof.receiver.cli.display import cells
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from tests.receiver.receiver_process import COMMAND, DEADLINE_S, ROOT, read_to_end
+from tests.receiver.receiver_process import COMMAND, DEADLINE_S, read_to_end
+from tests.source_tree import ROOT
 
 SECRET = "a secret of this test"
 BODY = b'{"order":1}'
@@ -173,7 +174,7 @@ def test_no_sender_can_write_control_characters() -> None:
         client_certificate=None,
         status=None,
     )
-    shown = cells(Seen(delivery=hostile, judgement=None))
+    shown = cells(JudgedDelivery(delivery=hostile, judgement=None))
     assert all(text.isprintable() and len(text) <= 90 for text in shown)
     assert "broke off before its answer" in shown
 
@@ -194,12 +195,12 @@ def free_port() -> int:
         (["receive", "--verify", "--secret", "x", "--dialect", "none-such"], "no such dialect"),
         (["verify", "--header", HEADER], "a secret is needed"),
         (["verify", "--secret", "x"], "give the headers"),
-        (["verify", "--secret", "x", "--header", "no header"], "is no header"),
+        (["verify", "--secret", "x", "--header", "no header"], "is not a header"),
         (["verify", "--secret", "x", "--header", "@/nowhere"], "cannot read /nowhere"),
-        (["verify", "--secret", "x", "--header", HEADER, "--at", "soon"], "is no time"),
-        (["verify", "--secret", "x", "--header", HEADER, "--at", "nan"], "is no time"),
+        (["verify", "--secret", "x", "--header", HEADER, "--at", "soon"], "is not a time"),
+        (["verify", "--secret", "x", "--header", HEADER, "--at", "nan"], "is not a time"),
         (["verify", "--secret", "x", "--header", HEADER, "--request", "x"], "leave --header out"),
-        (["verify", "--secret", "x", "--request", __file__], "holds no HTTP request"),
+        (["verify", "--secret", "x", "--request", __file__], "does not hold an HTTP request"),
         (
             ["verify", "--secret", "x", "--header", HEADER, "--dialect", "none-such"],
             "no such dialect",
@@ -215,13 +216,13 @@ def test_a_wrong_call_is_told_in_one_line_with_exit_64(arguments: list[str], tol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class CommandOutcome:
     returncode: int
     stdout: str
     stderr: str
 
 
-def verify(*arguments: str, body: bytes = b"", secrets: str | None = None) -> Outcome:
+def verify(*arguments: str, body: bytes = b"", secrets: str | None = None) -> CommandOutcome:
     """Run the front door in this process, `secrets` in its environment; what it printed, and its
     exit code.
     """
@@ -238,7 +239,7 @@ def verify(*arguments: str, body: bytes = b"", secrets: str | None = None) -> Ou
             patch.setenv("HOOKPROOF_SECRET", secrets)
         with pytest.raises(SystemExit) as ending:
             main()
-    return Outcome(
+    return CommandOutcome(
         returncode=int(ending.value.code or 0), stdout=told.getvalue(), stderr=errors.getvalue()
     )
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from hookproof.receiver.client.child_process import ChildFailed, child, children, signalled
+from hookproof.receiver.client.child_process import ChildFailed, child, children, send_signal
 
 PARENT = """
 import asyncio, os, signal
@@ -151,7 +151,7 @@ def test_a_process_that_ends_while_it_is_signalled_keeps_its_exit_code() -> None
     async def ended(number: int) -> int:
         process = await asyncio.create_subprocess_exec("/bin/true")
         await asyncio.sleep(number % 20 / 5000)  # at any moment of its short life
-        signalled(process, signal.SIGKILL)
+        send_signal(process, signal.SIGKILL)
         return await process.wait()
 
     async def codes() -> set[int]:

@@ -10,16 +10,18 @@ from collections.abc import Iterator
 import pytest
 
 from hookproof.receiver.control.same_origin import is_own_name
-from tests.receiver.receiver_process import DEADLINE_S, Receiver, receiver
+from tests.receiver.receiver_process import DEADLINE_S, ReceiverProcess, receiver
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[Receiver]:
+def running() -> Iterator[ReceiverProcess]:
     with receiver("--http", "--control-name", "hooks.example.org") as process:
         yield process
 
 
-def asked(running: Receiver, method: str, path: str, headers: dict[str, str]) -> tuple[int, str]:
+def asked(
+    running: ReceiverProcess, method: str, path: str, headers: dict[str, str]
+) -> tuple[int, str]:
     data = b"{}" if method in {"POST", "PUT"} else None
     request = urllib.request.Request(
         running.control + path, method=method, data=data, headers=headers
@@ -55,31 +57,31 @@ STRANGERS = [
     ],
 )
 def test_a_page_of_strangers_is_refused(
-    running: Receiver, method: str, path: str, headers: dict[str, str]
+    running: ReceiverProcess, method: str, path: str, headers: dict[str, str]
 ) -> None:
     status, told = asked(running, method, path, headers)
     assert status == 403
     assert told
 
 
-def test_the_own_page_is_let_through(running: Receiver) -> None:
+def test_the_own_page_is_let_through(running: ReceiverProcess) -> None:
     own = {"Origin": running.control, "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors"}
     assert asked(running, "POST", "/reset", own)[0] == 204
 
 
-def test_a_program_is_let_through(running: Receiver) -> None:
+def test_a_program_is_let_through(running: ReceiverProcess) -> None:
     assert asked(running, "POST", "/reset", {})[0] == 204
 
 
 def test_a_link_from_another_page_leads_to_the_live_page_and_to_nothing_else(
-    running: Receiver,
+    running: ReceiverProcess,
 ) -> None:
     visit = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
     assert asked(running, "GET", "/", visit)[0] == 200
     assert asked(running, "GET", "/tokens/t/deliveries", visit)[0] == 403
 
 
-def test_a_name_that_the_user_allows_is_the_receivers_own(running: Receiver) -> None:
+def test_a_name_that_the_user_allows_is_the_receivers_own(running: ReceiverProcess) -> None:
     assert asked(running, "GET", "/health", {"Host": "hooks.example.org:1"})[0] == 200
 
 

@@ -28,7 +28,7 @@ document.addEventListener("securitypolicyviolation", (event) => {
 
 
 @dataclass(slots=True, kw_only=True)
-class Opened:
+class ObservedPage:
     """An open page, and what it did that it should not: dialogs, errors, requests to elsewhere."""
 
     page: Page
@@ -64,13 +64,15 @@ def chromium() -> Iterator[Browser]:
 
 
 @contextmanager
-def opened(browser: Browser, url: str, *, width: int = 1280, height: int = 800) -> Iterator[Opened]:
+def open_page(
+    browser: Browser, url: str, *, width: int = 1280, height: int = 800
+) -> Iterator[ObservedPage]:
     """The page at a URL, in a window of this size."""
     context = browser.new_context(viewport={"width": width, "height": height})
     context.set_default_timeout(DEADLINE_MS)
     context.add_init_script(WATCH_POLICY)
     page = context.new_page()
-    found = Opened(page=page)
+    found = ObservedPage(page=page)
     page.on("dialog", lambda dialog: (found.dialogs.append(dialog.message), dialog.dismiss()))
     page.on("pageerror", lambda error: found.errors.append(str(error)))
     page.on(

@@ -13,24 +13,24 @@ from typing import Any
 import pytest
 from aiohttp import ClientSession, web
 
-from hookproof.receiver.dashboard.change_feed import Feed
-from hookproof.receiver.dashboard.event_stream import Stream
+from hookproof.receiver.dashboard.change_feed import ChangeFeed
+from hookproof.receiver.dashboard.event_stream import EventStream
 from tests.receiver.receiver_process import DEADLINE_S, receiver
 
 Event = tuple[str, str, Any]
 
 
-class Page:
+class StreamServer:
     """A running stream; `rows` are as long as `padding` makes them."""
 
     def __init__(
         self, *, most: int = 1000, most_pages: int = 4, padding: int = 0, heartbeat_s: float = 30.0
     ) -> None:
         epochs = count(1)
-        self.feed = Feed(most_changes=most, new_epoch=lambda: f"{next(epochs):x}")
+        self.feed = ChangeFeed(most_changes=most, new_epoch=lambda: f"{next(epochs):x}")
         self.padding = padding
         self.rendered = 0
-        self.stream = Stream(
+        self.stream = EventStream(
             feed=self.feed,
             rows=self._rows,
             settings=lambda: {"receiver": "here"},
@@ -62,7 +62,7 @@ class Page:
         return f"http://{self.address[0]}:{self.address[1]}/"
 
     @asynccontextmanager
-    async def served(self) -> AsyncIterator["Page"]:
+    async def served(self) -> AsyncIterator["StreamServer"]:
         async def close(_: web.Application) -> None:
             self.feed.close()
 
@@ -101,7 +101,7 @@ def sequences(event: Event) -> list[int]:
 
 def test_a_page_is_told_what_there_is_and_then_what_arrives() -> None:
     async def run() -> None:
-        async with Page().served() as page, ClientSession(read_bufsize=2**20) as session:
+        async with StreamServer().served() as page, ClientSession(read_bufsize=2**20) as session:
             page.feed.arrived("t", 1)
             async with session.get(page.url) as answer:
                 assert answer.content_type == "text/event-stream"
@@ -110,7 +110,7 @@ def test_a_page_is_told_what_there_is_and_then_what_arrives() -> None:
                 assert started[2] == {"receiver": "here"}
                 assert rows[0] == "deliveries"
                 page.feed.arrived("t", 2)
-                page.feed.judged_anew("t")
+                page.feed.verdicts_changed("t")
                 page.feed.forgotten(["t"])
                 told = await events(answer.content, 2)
                 assert {kind for kind, _, _ in told} == {"forgotten", "judged"}
@@ -120,7 +120,7 @@ def test_a_page_is_told_what_there_is_and_then_what_arrives() -> None:
 
 def test_a_page_that_comes_back_reads_on_without_loss_or_repetition() -> None:
     async def run() -> None:
-        async with Page().served() as page, ClientSession(read_bufsize=2**20) as session:
+        async with StreamServer().served() as page, ClientSession(read_bufsize=2**20) as session:
             page.feed.arrived("t", 1)
             async with session.get(page.url) as answer:
                 _, (_, last, _) = await events(answer.content, 2)
@@ -135,7 +135,10 @@ def test_a_page_that_comes_back_reads_on_without_loss_or_repetition() -> None:
 
 def test_a_page_that_comes_back_late_is_told_what_it_missed() -> None:
     async def run() -> None:
-        async with Page(most=10).served() as page, ClientSession(read_bufsize=2**20) as session:
+        async with (
+            StreamServer(most=10).served() as page,
+            ClientSession(read_bufsize=2**20) as session,
+        ):
             page.feed.arrived("t", 1)
             async with session.get(page.url) as answer:
                 _, (_, last, _) = await events(answer.content, 2)
@@ -152,7 +155,7 @@ def test_a_page_that_comes_back_late_is_told_what_it_missed() -> None:
 @pytest.mark.parametrize("last", ["", "x", "ffff-1-1", "1-99-0", "1-0-99"])
 def test_a_page_with_an_unknown_place_begins_anew(last: str) -> None:
     async def run() -> None:
-        async with Page().served() as page, ClientSession(read_bufsize=2**20) as session:
+        async with StreamServer().served() as page, ClientSession(read_bufsize=2**20) as session:
             page.feed.arrived("t", 1)
             async with session.get(page.url, headers={"Last-Event-ID": last}) as answer:
                 started, rows = await events(answer.content, 2)
@@ -163,7 +166,7 @@ def test_a_page_with_an_unknown_place_begins_anew(last: str) -> None:
 
 def test_a_page_that_does_not_read_skips_and_nothing_grows() -> None:
     async def run() -> None:
-        async with Page(most=200, padding=10_000).served() as page:
+        async with StreamServer(most=200, padding=10_000).served() as page:
             with socket.socket() as slow:
                 slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
                 slow.connect(page.address)
@@ -197,7 +200,7 @@ def test_a_page_that_does_not_read_skips_and_nothing_grows() -> None:
 def test_all_pages_end_when_the_receiver_stops() -> None:
     async def run() -> bytes:
         async with ClientSession() as session:
-            async with Page().served() as page:
+            async with StreamServer().served() as page:
                 answer = await session.get(page.url)
                 await events(answer.content, 1)
             async with asyncio.timeout(DEADLINE_S):
@@ -209,7 +212,7 @@ def test_all_pages_end_when_the_receiver_stops() -> None:
 def test_a_quiet_stream_gives_signs_of_life() -> None:
     async def run() -> bytes:
         async with (
-            Page(heartbeat_s=0.01).served() as page,
+            StreamServer(heartbeat_s=0.01).served() as page,
             ClientSession() as session,
             session.get(page.url) as answer,
         ):
@@ -222,7 +225,7 @@ def test_a_quiet_stream_gives_signs_of_life() -> None:
 def test_too_many_pages_are_refused_and_a_page_that_left_makes_room() -> None:
     async def run() -> None:
         async with (
-            Page(most_pages=1, heartbeat_s=0.01).served() as page,
+            StreamServer(most_pages=1, heartbeat_s=0.01).served() as page,
             ClientSession() as session,
         ):
             async with session.get(page.url) as first:

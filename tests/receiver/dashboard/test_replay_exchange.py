@@ -11,11 +11,11 @@ from hookproof.receiver.clock import Clock
 from hookproof.receiver.dashboard.replay import (
     MOST_ANSWER_BYTES,
     SHOWN_ANSWER,
-    Replayed,
+    ReplayAnswer,
     Replayer,
     request_bytes,
 )
-from hookproof.receiver.dashboard.replay_target import THIS_MACHINE, ReplayRefused, Target
+from hookproof.receiver.dashboard.replay_target import THIS_MACHINE, ReplayRefused, ReplayTarget
 from hookproof.receiver.http.authority import Authority
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.receiver.dashboard.made_delivery import delivery
@@ -30,8 +30,8 @@ def replayed(
     *,
     url: str = "http://127.0.0.1:{port}/elsewhere?a=b",
     authority: Authority | None = None,
-    within_s: float = 30.0,
-) -> Replayed:
+    timeout_s: float = 30.0,
+) -> ReplayAnswer:
     """Replay to a server that behaves so."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -42,12 +42,12 @@ def replayed(
         finally:
             writer.close()
 
-    async def run() -> Replayed:
+    async def run() -> ReplayAnswer:
         tls = authority.server_context("somewhere.example") if authority else None
         server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=tls)
         async with server:
             port = server.sockets[0].getsockname()[1]
-            replayer = Replayer(allowance=THIS_MACHINE, clock=Clock(), within_s=within_s)
+            replayer = Replayer(allowance=THIS_MACHINE, clock=Clock(), timeout_s=timeout_s)
             return await replayer.replay(sent, url.format(port=port))
 
     return asyncio.run(run())
@@ -102,7 +102,7 @@ def test_the_same_method_headers_and_body_arrive_in_the_same_order_and_case() ->
 
 def test_a_request_without_a_body_gets_none() -> None:
     sent = delivery(method="GET", headers=(("Host", "x"),), body=b"")
-    assert request_bytes(sent, Target.parse("http://127.0.0.1/a")) == (
+    assert request_bytes(sent, ReplayTarget.parse("http://127.0.0.1/a")) == (
         b"GET /a HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
     )
 
@@ -174,7 +174,7 @@ def test_an_answer_that_does_not_come_is_given_up() -> None:
         await reader.read()
 
     with pytest.raises(ReplayRefused, match=r"did not answer within 0\.05 s"):
-        replayed(delivery(), behave, within_s=0.05)
+        replayed(delivery(), behave, timeout_s=0.05)
 
 
 def test_a_port_where_nobody_listens_is_told() -> None:
@@ -194,7 +194,7 @@ def test_a_server_on_this_machine_may_have_any_certificate(tmp_path: Path) -> No
 
 
 def test_a_connect_and_a_broken_header_are_refused() -> None:
-    target = Target.parse("http://127.0.0.1/")
+    target = ReplayTarget.parse("http://127.0.0.1/")
     with pytest.raises(ReplayRefused, match="CONNECT"):
         request_bytes(delivery(method="CONNECT"), target)
     for broken in ("a\r\nX: y", "a\nb", "a\0b"):

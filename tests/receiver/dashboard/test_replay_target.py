@@ -10,20 +10,21 @@ import pytest
 
 from hookproof.receiver.dashboard.replay_target import (
     THIS_MACHINE,
-    Allowance,
+    ReplayAllowance,
     ReplayRefused,
-    Target,
+    ReplayTarget,
 )
 
 
 def addresses(
-    url: str, allowance: Allowance = THIS_MACHINE, *, found: Sequence[str] = ()
+    url: str, allowance: ReplayAllowance = THIS_MACHINE, *, found: Sequence[str] = ()
 ) -> list[str]:
     async def resolve(host: str) -> Sequence[str]:
         return found
 
     return [
-        str(address) for address in asyncio.run(allowance.addresses(Target.parse(url), resolve))
+        str(address)
+        for address in asyncio.run(allowance.addresses(ReplayTarget.parse(url), resolve))
     ]
 
 
@@ -59,14 +60,14 @@ def test_this_machine_is_open(url: str, found: Sequence[str]) -> None:
 )
 def test_everything_else_is_closed_in_one_clear_line(url: str, found: Sequence[str]) -> None:
     with pytest.raises(
-        ReplayRefused, match=r"is closed to replays, which go to this machine alone; "
+        ReplayRefused, match=r"is closed to replays, which go to this machine only; "
     ) as refused:
         addresses(url, found=found)
     assert "\n" not in str(refused.value)
 
 
 def test_a_network_that_the_user_opened_is_open_and_its_neighbour_is_not() -> None:
-    opened = Allowance.parse(["10.0.0.0/24"])
+    opened = ReplayAllowance.parse(["10.0.0.0/24"])
     assert addresses("http://10.0.0.7/", opened) == ["10.0.0.7"]
     assert addresses("http://staging.example/", opened, found=("10.0.0.9",)) == ["10.0.0.9"]
     with pytest.raises(ReplayRefused):
@@ -74,7 +75,7 @@ def test_a_network_that_the_user_opened_is_open_and_its_neighbour_is_not() -> No
 
 
 def test_a_host_that_the_user_opened_is_open_by_its_name_alone() -> None:
-    opened = Allowance.parse(["Staging.example."])
+    opened = ReplayAllowance.parse(["Staging.example."])
     assert addresses("http://staging.EXAMPLE/", opened, found=("203.0.113.9",)) == ["203.0.113.9"]
     with pytest.raises(ReplayRefused):
         addresses("http://203.0.113.9/", opened)
@@ -83,7 +84,7 @@ def test_a_host_that_the_user_opened_is_open_by_its_name_alone() -> None:
 
 
 def test_nothing_opens_the_metadata_services_of_clouds() -> None:
-    opened = Allowance.parse(["0.0.0.0/0", "::/0", "staging.example"])
+    opened = ReplayAllowance.parse(["0.0.0.0/0", "::/0", "staging.example"])
     with pytest.raises(ReplayRefused, match="no option opens it"):
         addresses("http://169.254.169.254/", opened)
     with pytest.raises(ReplayRefused, match="no option opens it"):
@@ -95,7 +96,7 @@ def test_nothing_opens_the_metadata_services_of_clouds() -> None:
 )
 def test_an_allowance_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="neither a network like"):
-        Allowance.parse([text])
+        ReplayAllowance.parse([text])
 
 
 @pytest.mark.parametrize(
@@ -116,13 +117,13 @@ def test_an_allowance_that_is_none_is_refused(text: str) -> None:
     ],
 )
 def test_a_text_that_is_no_url_is_refused_in_one_line(url: str) -> None:
-    with pytest.raises(ReplayRefused, match="is no URL to replay to; give one like") as refused:
-        Target.parse(url)
+    with pytest.raises(ReplayRefused, match="is not a URL to replay to; give one like") as refused:
+        ReplayTarget.parse(url)
     assert "\n" not in str(refused.value)
 
 
 def test_a_url_is_taken_apart() -> None:
-    target = Target.parse("https://[::1]:8443/a/b?c=d#e")
+    target = ReplayTarget.parse("https://[::1]:8443/a/b?c=d#e")
     assert (target.tls, target.host, target.port, target.authority, target.path) == (
         True,
         "::1",
@@ -130,8 +131,8 @@ def test_a_url_is_taken_apart() -> None:
         "[::1]:8443",
         "/a/b?c=d",
     )
-    assert Target.parse("http://localhost").path == "/"
-    assert Target.parse("http://localhost").port == 80
+    assert ReplayTarget.parse("http://localhost").path == "/"
+    assert ReplayTarget.parse("http://localhost").port == 80
 
 
 def test_a_name_without_an_address_is_told() -> None:
@@ -141,6 +142,6 @@ def test_a_name_without_an_address_is_told() -> None:
     with pytest.raises(
         ReplayRefused, match=r"gone\.example has no address: Name or service not known"
     ):
-        asyncio.run(THIS_MACHINE.addresses(Target.parse("http://gone.example/"), resolve))
+        asyncio.run(THIS_MACHINE.addresses(ReplayTarget.parse("http://gone.example/"), resolve))
     with pytest.raises(ReplayRefused, match="has no address"):
         addresses("http://gone.example/", found=())

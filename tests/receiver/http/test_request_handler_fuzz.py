@@ -9,12 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookproof.receiver.app import Settings, running
+from hookproof.receiver.app import ReceiverSettings, run_receiver
 from hookproof.receiver.client.control_api import ReceiverClient
 from hookproof.receiver.http.address import Address
 
 ANYWHERE = Address(host="127.0.0.1", port=0)
-HTTP = Settings(bind=ANYWHERE, control=ANYWHERE, tls=False, authority_folder=None, public_url=None)
+HTTP = ReceiverSettings(
+    bind=ANYWHERE, control=ANYWHERE, tls=False, authority_folder=None, public_url=None
+)
 GOOD = b"POST /good HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}"
 
 pieces = st.sampled_from(
@@ -65,7 +67,7 @@ async def written(port: int, parts: list[bytes], *, end: bool = False) -> None:
 @given(st.lists(writings, min_size=20, max_size=40))
 def test_arbitrary_bytes_never_take_the_receiver_down(tries: list[list[bytes]]) -> None:
     async def run() -> None:
-        async with running(HTTP) as receiver, ReceiverClient(receiver.control) as client:
+        async with run_receiver(HTTP) as receiver, ReceiverClient(receiver.control) as client:
             port = int(receiver.url.rsplit(":", 1)[1])
             await asyncio.gather(*(written(port, parts, end=True) for parts in tries))
             await written(port, [GOOD])
@@ -77,7 +79,7 @@ def test_arbitrary_bytes_never_take_the_receiver_down(tries: list[list[bytes]]) 
 
 def test_requests_that_came_in_one_read_have_one_time_of_arrival_and_later_ones_a_later() -> None:
     async def run() -> None:
-        async with running(HTTP) as receiver, ReceiverClient(receiver.control) as client:
+        async with run_receiver(HTTP) as receiver, ReceiverClient(receiver.control) as client:
             port = int(receiver.url.rsplit(":", 1)[1])
             request = b"POST /t HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -100,7 +102,7 @@ def test_a_busy_receiver_counts_every_request(seed: int) -> None:
     rng = random.Random(seed)
 
     async def run() -> None:
-        async with running(HTTP) as receiver, ReceiverClient(receiver.control) as client:
+        async with run_receiver(HTTP) as receiver, ReceiverClient(receiver.control) as client:
             port = int(receiver.url.rsplit(":", 1)[1])
             counts = [rng.randint(1, 60) for _ in range(20)]
             request = b"POST /t HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}"

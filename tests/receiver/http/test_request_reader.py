@@ -10,20 +10,25 @@ from hookproof.receiver.clock import Instant
 from hookproof.receiver.http.request import (
     MOST_BODY_BYTES,
     MOST_HEAD_BYTES,
-    Malformed,
-    Refusal,
-    Request,
+    MalformedRequest,
+    ReceivedRequest,
     RequestReader,
+    RequestRefused,
 )
 
 NOW = Instant(1735689600.25, 10.5)
 REQUESTS = {
     "length": b"POST /a/b?c#d HTTP/1.1\r\nhOsT: x\r\nX:\r\nContent-Length: 5\r\n\r\nhello",
-    "chunked": b"PUT /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;x\r\nlo\r\n0\r\nEnd: t\r\n\r\n",
-    "upgrade": b"POST /a HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 5\r\n\r\nhello",
+    "chunked": (
+        b"PUT /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+        b"3\r\nhel\r\n2;x\r\nlo\r\n0\r\nEnd: t\r\n\r\n"
+    ),
+    "upgrade": (
+        b"POST /a HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 5\r\n\r\nhello"
+    ),
     "chunked upgrade": (
-        b"POST /a HTTP/1.1\r\nUpgrade: h2c\r\nConnection: upgrade\r\nTransfer-Encoding: chunked\r\n\r\n"
-        b"5\r\nhello\r\n0\r\n\r\n"
+        b"POST /a HTTP/1.1\r\nUpgrade: h2c\r\nConnection: upgrade\r\n"
+        b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
     ),
 }
 
@@ -35,7 +40,7 @@ def fed(*reads: bytes) -> RequestReader:
     return reader
 
 
-def only(reader: RequestReader) -> Request:
+def only(reader: RequestReader) -> ReceivedRequest:
     (request,) = reader.whole
     return request
 
@@ -92,7 +97,7 @@ def test_a_token_is_the_first_segment_of_the_path(target: str, token: str) -> No
 
 
 def test_a_target_that_is_no_url_is_refused() -> None:
-    with pytest.raises(Malformed, match="no URL"):
+    with pytest.raises(MalformedRequest, match="not a URL"):
         fed(b"GET http://[a/ HTTP/1.1\r\n\r\n")
 
 
@@ -105,12 +110,12 @@ def test_a_head_may_be_so_long_however_it_comes(size: int) -> None:
         if taken:
             assert only(fed(*reads)).headers == ((b"X", value),)
         else:
-            with pytest.raises(Malformed, match="more than 65536 bytes"):
+            with pytest.raises(MalformedRequest, match="more than 65536 bytes"):
                 fed(*reads)
 
 
 def test_a_head_without_an_end_is_refused_before_it_is_large() -> None:
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedRequest):
         fed(b"GET /a HTTP/1.1\r\nX: ", *[b"xx"] * (MOST_HEAD_BYTES + 2))
 
 
@@ -123,7 +128,7 @@ def test_headers_behind_a_body_take_up_no_room() -> None:
 
 def test_what_came_whole_before_an_error_is_kept() -> None:
     reader = RequestReader()
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedRequest):
         reader.feed(REQUESTS["length"] + b"nonsense\r\n\r\n", NOW)
     assert only(reader).body == b"hello"
 
@@ -133,7 +138,7 @@ def test_a_body_beyond_the_bound_is_refused_and_its_request_partial() -> None:
         b"POST /a HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % (MOST_BODY_BYTES + 1)
         + b"x" * MOST_BODY_BYTES
     )
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(RequestRefused) as refused:
         reader.feed(b"x", NOW)
     assert refused.value.status == 413
     assert reader.partial is not None
@@ -149,5 +154,5 @@ def test_any_bytes_are_requests_or_refused(reads: list[bytes]) -> None:
     for read in reads:
         try:
             reader.feed(read, NOW)
-        except Refusal:
+        except RequestRefused:
             return

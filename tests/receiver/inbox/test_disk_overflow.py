@@ -4,16 +4,16 @@ full or fails.
 
 import pytest
 
-from hookproof.receiver.inbox.store import Found, Inbox
+from hookproof.receiver.inbox.store import Inbox, QueryResult
 from tests.receiver.inbox.inbox_fixtures import arrival, bodies, everything, fill, with_inbox
 
 
 def test_what_does_not_fit_in_memory_goes_to_disk_and_is_found_there() -> None:
-    async def work(inbox: Inbox) -> Found:
+    async def work(inbox: Inbox) -> QueryResult:
         for number in range(2000):
             fill(inbox, f"t{number % 3}", b"%d" % number)
         assert len(inbox._in_memory) <= 50
-        assert sum(len(tray.in_memory) for tray in inbox._trays.values()) == len(inbox._in_memory)
+        assert sum(len(log.in_memory) for log in inbox._logs.values()) == len(inbox._in_memory)
         return await everything(inbox, "t1", count=2)
 
     found = with_inbox(work, deliveries=50, disk=10**6)
@@ -23,7 +23,7 @@ def test_what_does_not_fit_in_memory_goes_to_disk_and_is_found_there() -> None:
 
 
 def test_what_does_not_fit_on_disk_is_dropped_and_counted() -> None:
-    async def work(inbox: Inbox) -> Found:
+    async def work(inbox: Inbox) -> QueryResult:
         for number in range(2000):
             fill(inbox, "t", b"%d" % number)
         return await everything(inbox, "t")
@@ -35,7 +35,7 @@ def test_what_does_not_fit_on_disk_is_dropped_and_counted() -> None:
 
 
 def test_an_answer_is_noted_with_a_delivery_that_went_to_disk_meanwhile() -> None:
-    async def work(inbox: Inbox) -> Found:
+    async def work(inbox: Inbox) -> QueryResult:
         first, second = arrival("t", b"1"), arrival("t", b"2")
         inbox.record(first)
         inbox.record(second)
@@ -52,7 +52,7 @@ def test_an_answer_is_noted_with_a_delivery_that_went_to_disk_meanwhile() -> Non
 
 
 def test_a_cleared_inbox_forgets_what_is_on_disk_and_late_answers_to_it() -> None:
-    async def work(inbox: Inbox) -> Found:
+    async def work(inbox: Inbox) -> QueryResult:
         first = arrival("t", b"1")
         inbox.record(first)
         fill(inbox, "t", *[b"later"] * 20)
@@ -69,10 +69,10 @@ def test_a_cleared_inbox_forgets_what_is_on_disk_and_late_answers_to_it() -> Non
 def test_a_disk_that_fails_costs_the_deliveries_on_it_and_says_so(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async def work(inbox: Inbox) -> Found:
+    async def work(inbox: Inbox) -> QueryResult:
         fill(inbox, "t", *[b"1"] * 20)
-        assert inbox._spill is not None
-        inbox._spill.close()
+        assert inbox._overflow is not None
+        inbox._overflow.close()
         fill(inbox, "t", *[b"2"] * 20)
         return await everything(inbox, "t")
 

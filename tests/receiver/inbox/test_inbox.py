@@ -9,12 +9,12 @@ import pytest
 
 from hookproof.receiver.clock import Clock
 from hookproof.receiver.http.address import Address
-from hookproof.receiver.http.request_handler import Listener
-from hookproof.receiver.http.server import listening
+from hookproof.receiver.http.request_handler import RequestHandler
+from hookproof.receiver.http.server import listen
 from hookproof.receiver.inbox.arrival import OVERHEAD_BYTES
-from hookproof.receiver.inbox.delivery_filter import Sieve
-from hookproof.receiver.inbox.observer import Audience
-from hookproof.receiver.inbox.store import Found, Inbox, Room
+from hookproof.receiver.inbox.delivery_filter import DeliveryFilter
+from hookproof.receiver.inbox.observer import Observers
+from hookproof.receiver.inbox.store import Inbox, InboxLimits, QueryResult
 from tests.receiver.inbox.inbox_fixtures import (
     NOW,
     arrival,
@@ -30,7 +30,7 @@ ANYWHERE = Address(host="127.0.0.1", port=0)
 
 
 def test_the_oldest_deliveries_are_dropped_when_there_are_too_many_and_counted() -> None:
-    async def work(inbox: Inbox) -> Found:
+    async def work(inbox: Inbox) -> QueryResult:
         fill(inbox, "t", b"1", b"2", b"3", b"4", b"5")
         return await everything(inbox, "t", count=5)
 
@@ -41,7 +41,7 @@ def test_the_oldest_deliveries_are_dropped_when_there_are_too_many_and_counted()
 
 
 def test_the_oldest_deliveries_are_dropped_when_they_are_too_large_and_counted() -> None:
-    async def work(inbox: Inbox) -> Found:
+    async def work(inbox: Inbox) -> QueryResult:
         fill(inbox, "t", b"x" * 60, b"y" * 40, b"z")
         return await everything(inbox, "t")
 
@@ -51,7 +51,7 @@ def test_the_oldest_deliveries_are_dropped_when_they_are_too_large_and_counted()
 
 
 def test_room_is_made_across_tokens_and_each_is_told_its_own_loss() -> None:
-    async def work(inbox: Inbox) -> Found:
+    async def work(inbox: Inbox) -> QueryResult:
         inbox.issue("old")
         fill(inbox, "old", b"1", b"2")
         fill(inbox, "new", b"3", b"4", b"5")
@@ -64,7 +64,7 @@ def test_room_is_made_across_tokens_and_each_is_told_its_own_loss() -> None:
 
 
 def test_what_was_dropped_before_a_query_begins_is_not_missing_from_it() -> None:
-    async def work(inbox: Inbox) -> Found:
+    async def work(inbox: Inbox) -> QueryResult:
         fill(inbox, "t", b"1", b"2", b"3")
         return await everything(inbox, "t", after=1)
 
@@ -73,17 +73,17 @@ def test_what_was_dropped_before_a_query_begins_is_not_missing_from_it() -> None
 
 
 def test_tokens_that_nobody_issued_take_up_no_room_once_they_are_empty() -> None:
-    async def work(inbox: Inbox) -> Found:
+    async def work(inbox: Inbox) -> QueryResult:
         for number in range(100):
             fill(inbox, f"made up {number}", b"")
-        assert len(inbox._trays) == 3
+        assert len(inbox._logs) == 3
         return await everything(inbox, "made up 99")
 
     assert len(with_inbox(work, deliveries=3).deliveries) == 1
 
 
 def test_a_dropped_delivery_can_be_answered_still() -> None:
-    async def work(inbox: Inbox) -> Found:
+    async def work(inbox: Inbox) -> QueryResult:
         first = arrival("t")
         inbox.record(first)
         fill(inbox, "t", b"2")
@@ -94,10 +94,12 @@ def test_a_dropped_delivery_can_be_answered_still() -> None:
 
 
 def test_a_cleared_inbox_has_all_its_room_again() -> None:
-    async def work(inbox: Inbox) -> Found:
+    async def work(inbox: Inbox) -> QueryResult:
         fill(inbox, "t", b"x" * 40, b"y" * 40, b"z" * 20)
         inbox.clear()
-        assert (await everything(inbox, "t")) == Found(deliveries=(), complete=True, dropped=0)
+        assert (await everything(inbox, "t")) == QueryResult(
+            deliveries=(), complete=True, dropped=0
+        )
         fill(inbox, "t", b"a" * 40, b"b" * 40, b"c" * 20)
         return await everything(inbox, "t")
 
@@ -106,7 +108,7 @@ def test_a_cleared_inbox_has_all_its_room_again() -> None:
 
 
 def test_the_answer_to_a_forgotten_delivery_is_not_noted_with_another() -> None:
-    async def work(inbox: Inbox) -> Found:
+    async def work(inbox: Inbox) -> QueryResult:
         forgotten = arrival("t", b"forgotten")
         inbox.record(forgotten)
         inbox.clear()
@@ -119,7 +121,7 @@ def test_the_answer_to_a_forgotten_delivery_is_not_noted_with_another() -> None:
 
 
 def test_an_answer_is_noted_with_its_delivery_alone() -> None:
-    async def work(inbox: Inbox) -> Found:
+    async def work(inbox: Inbox) -> QueryResult:
         first = arrival("t")
         inbox.record(first)
         fill(inbox, "t", b"2")
@@ -134,7 +136,7 @@ def test_an_answer_is_noted_with_its_delivery_alone() -> None:
 
 
 def test_a_sender_that_left_is_noted_with_its_delivery_alone() -> None:
-    async def work(inbox: Inbox) -> Found:
+    async def work(inbox: Inbox) -> QueryResult:
         first = arrival("t")
         inbox.record(first)
         fill(inbox, "t", b"2")
@@ -149,7 +151,7 @@ def test_a_sender_that_left_is_noted_with_its_delivery_alone() -> None:
 
 
 def test_a_limit_leaves_the_later_ones_out_and_says_so() -> None:
-    async def work(inbox: Inbox) -> Found:
+    async def work(inbox: Inbox) -> QueryResult:
         fill(inbox, "t", *[b"%d" % number for number in range(9)])
         whole = await inbox.wait("t", after=0, count=0, timeout_s=0, limit=9)
         assert (len(whole.deliveries), whole.more) == (9, False)
@@ -172,21 +174,23 @@ def test_a_limit_leaves_the_later_ones_out_and_says_so() -> None:
 def test_a_sieve_lets_through_what_was_asked_for(
     method: str | None, header: str | None, expected: list[bytes]
 ) -> None:
-    async def work(inbox: Inbox) -> Found:
+    async def work(inbox: Inbox) -> QueryResult:
         inbox.record(arrival("t", b"1"))
         inbox.record(arrival("t", b"2", "PUT", **{"X-Id": "a"}))
         inbox.record(arrival("t", b"3", **{"x-ID": "b"}))
         return await inbox.wait(
-            "t", after=0, count=0, timeout_s=0, sieve=Sieve.parse(method, header)
+            "t", after=0, count=0, timeout_s=0, delivery_filter=DeliveryFilter.parse(method, header)
         )
 
     assert bodies(with_inbox(work)) == expected
 
 
 def test_waiting_behind_a_sieve_counts_only_what_passes_it() -> None:
-    async def work(inbox: Inbox) -> Found:
-        sieve = Sieve.parse("PUT", None)
-        waiting = asyncio.create_task(inbox.wait("t", after=0, count=2, timeout_s=30, sieve=sieve))
+    async def work(inbox: Inbox) -> QueryResult:
+        delivery_filter = DeliveryFilter.parse("PUT", None)
+        waiting = asyncio.create_task(
+            inbox.wait("t", after=0, count=2, timeout_s=30, delivery_filter=delivery_filter)
+        )
         for method in ("PUT", "POST", "POST"):
             inbox.record(arrival("t", method=method))
         assert not (await asyncio.wait([waiting], timeout=0.05))[0]
@@ -199,10 +203,12 @@ def test_waiting_behind_a_sieve_counts_only_what_passes_it() -> None:
 
 
 def test_waiting_behind_a_sieve_goes_on_when_the_inbox_is_cleared() -> None:
-    async def work(inbox: Inbox) -> Found:
+    async def work(inbox: Inbox) -> QueryResult:
         fill(inbox, "t", b"1", b"2", b"3")
-        sieve = Sieve.parse("PUT", None)
-        waiting = asyncio.create_task(inbox.wait("t", after=0, count=1, timeout_s=30, sieve=sieve))
+        delivery_filter = DeliveryFilter.parse("PUT", None)
+        waiting = asyncio.create_task(
+            inbox.wait("t", after=0, count=1, timeout_s=30, delivery_filter=delivery_filter)
+        )
         await has_waiter(inbox, "t")
         inbox.clear()
         inbox.record(arrival("t", b"after", "PUT"))
@@ -220,7 +226,7 @@ class Notes:
     def arrived(self, token: str, sequence: int) -> None:
         self.lines.append(("arrived", token, sequence))
 
-    def amended(self, token: str, sequence: int) -> None:
+    def updated(self, token: str, sequence: int) -> None:
         self.lines.append(("amended", token, sequence))
 
     def forgotten(self, tokens: Collection[str]) -> None:
@@ -229,10 +235,10 @@ class Notes:
 
 def test_a_watcher_is_told_what_arrives_what_becomes_of_it_and_what_is_forgotten() -> None:
     notes, done = Notes(), list[tuple[int, int | None]]()
-    audience = Audience(
-        watchers=(notes,), on_done=lambda one: done.append((one.sequence, one.status))
+    observers = Observers(
+        observers=(notes,), on_done=lambda one: done.append((one.sequence, one.status))
     )
-    inbox = Inbox(Room(deliveries=2, memory_bytes=10**6, disk_bytes=0), audience)
+    inbox = Inbox(InboxLimits(deliveries=2, memory_bytes=10**6, disk_bytes=0), observers)
     first, second = arrival("t", b"1"), arrival("t", b"2")
     inbox.record(first)
     inbox.record(second)
@@ -257,7 +263,7 @@ def test_a_watcher_is_told_what_arrives_what_becomes_of_it_and_what_is_forgotten
 
 @pytest.mark.parametrize("disk", [0, 10**6])
 def test_a_single_delivery_is_found_if_it_is_kept(disk: int) -> None:
-    async def work(inbox: Inbox) -> Found:
+    async def work(inbox: Inbox) -> QueryResult:
         fill(inbox, "t", b"1", b"2", b"3", b"4", b"5")
         assert inbox.find("t", 6) is None
         assert inbox.find("other", 1) is None
@@ -271,7 +277,7 @@ def test_a_single_delivery_is_found_if_it_is_kept(disk: int) -> None:
 
 
 def test_gaps_are_counted_wherever_they_are() -> None:
-    async def work(inbox: Inbox) -> Found:
+    async def work(inbox: Inbox) -> QueryResult:
         fill(inbox, "t", b"1")
         inbox.drop("t", NOW)
         fill(inbox, "t", b"3")
@@ -287,7 +293,7 @@ def test_gaps_are_counted_wherever_they_are() -> None:
 
 
 def test_waiters_for_different_tokens_and_numbers_are_each_woken_in_time() -> None:
-    async def work(inbox: Inbox) -> Found:
+    async def work(inbox: Inbox) -> QueryResult:
         waits = [("a", 1), ("a", 2), ("b", 1), ("b", 3)]
         waiting = [
             asyncio.create_task(inbox.wait(token, after=0, count=count, timeout_s=30))
@@ -306,12 +312,10 @@ def test_waiters_for_different_tokens_and_numbers_are_each_woken_in_time() -> No
 
 
 def test_a_body_that_never_ends_is_given_up_and_counted_as_dropped() -> None:
-    async def run() -> tuple[bytes, Found]:
-        sessions = sessions_of(Room(deliveries=10, memory_bytes=1000, disk_bytes=0))
-        listener = Listener(sessions=sessions, clock=Clock())
-        async with listening(
-            listener, ANYWHERE, None, clock=Clock(), body_within_s=0.05
-        ) as address:
+    async def run() -> tuple[bytes, QueryResult]:
+        sessions = sessions_of(InboxLimits(deliveries=10, memory_bytes=1000, disk_bytes=0))
+        listener = RequestHandler(sessions=sessions, clock=Clock())
+        async with listen(listener, ANYWHERE, None, clock=Clock(), body_within_s=0.05) as address:
             reader, writer = await asyncio.open_connection(address.host, address.port)
             writer.write(
                 b"POST /t HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n"
@@ -325,5 +329,5 @@ def test_a_body_that_never_ends_is_given_up_and_counted_as_dropped() -> None:
 
     answer, found = asyncio.run(run())
     assert b" 400 Bad Request\r\n" in answer
-    assert b"did not come whole within 0.05 s" in answer
+    assert b"did not arrive completely within 0.05 s" in answer
     assert (found.deliveries, found.dropped, found.complete) == ((), 1, True)

@@ -14,27 +14,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookproof.receiver.http.reply_bytes import first_half, manner_of, pieces
+from hookproof.receiver.http.reply_bytes import body_pieces, first_half_of_body, transmission_of
 from hookproof.receiver.replies.script import Cut, Interim, Reply
-from tests.receiver.receiver_process import DEADLINE_S, Receiver, read_to_end, receiver, run
+from tests.receiver.receiver_process import DEADLINE_S, ReceiverProcess, read_to_end, receiver, run
 
 HEAD = "POST /{} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
 
 
 @pytest.fixture(scope="module", params=["--http", "--control=127.0.0.1:0"], ids=["http", "https"])
-def running(request: pytest.FixtureRequest) -> Iterator[Receiver]:
+def running(request: pytest.FixtureRequest) -> Iterator[ReceiverProcess]:
     with receiver(request.param) as process:
         yield process
         assert process.log.empty(), process.log.get()
 
 
-def script(process: Receiver, *replies: Reply) -> str:
+def script(process: ReceiverProcess, *replies: Reply) -> str:
     token = process.new_token()
     process.ask(lambda client: client.script(token, replies))
     return token
 
 
-def answered(process: Receiver, reply: Reply) -> tuple[list[bytes], bytes]:
+def answered(process: ReceiverProcess, reply: Reply) -> tuple[list[bytes], bytes]:
     """The lines of the answer's head, and what comes behind it."""
     head, _, body = process.post(f"/{script(process, reply)}").partition(b"\r\n\r\n")
     return head.split(b"\r\n"), body
@@ -51,7 +51,7 @@ def unchunked(body: bytes) -> bytes:
         plain, body = plain + rest[:length], rest[length + 2 :]
 
 
-def test_a_huge_body_comes_whole_with_its_length(running: Receiver) -> None:
+def test_a_huge_body_comes_whole_with_its_length(running: ReceiverProcess) -> None:
     lines, body = answered(running, Reply(body="abc", body_bytes=5_000_000))
     assert b"Content-Length: 5000000" in lines
     assert len(body) == 5_000_000
@@ -61,7 +61,7 @@ def test_a_huge_body_comes_whole_with_its_length(running: Receiver) -> None:
 
 @pytest.mark.parametrize(("encoding", "bits"), [("gzip", 31), ("deflate", 15)])
 def test_a_bomb_is_small_on_the_wire_and_huge_behind_it(
-    running: Receiver, encoding: str, bits: int
+    running: ReceiverProcess, encoding: str, bits: int
 ) -> None:
     lines, body = answered(running, Reply(body_bytes=20_000_000, compressed=encoding))  # type: ignore[arg-type]
     assert b"Content-Encoding: " + encoding.encode() in lines
@@ -70,26 +70,26 @@ def test_a_bomb_is_small_on_the_wire_and_huge_behind_it(
     assert zlib.decompress(unchunked(body), wbits=bits) == b" " * 20_000_000
 
 
-def test_a_compressed_body_has_the_length_of_what_is_sent(running: Receiver) -> None:
+def test_a_compressed_body_has_the_length_of_what_is_sent(running: ReceiverProcess) -> None:
     lines, body = answered(running, Reply(body="{}" * 100, compressed="gzip"))
     assert b"Content-Length: %d" % len(body) in lines
     assert zlib.decompress(body, wbits=31) == b"{}" * 100
 
 
-def test_a_body_can_end_with_the_connection_alone(running: Receiver) -> None:
+def test_a_body_can_end_with_the_connection_alone(running: ReceiverProcess) -> None:
     lines, body = answered(running, Reply(body="to the end", framing="close"))
     assert body == b"to the end"
     assert b"Connection: close" in lines
     assert not any(line.startswith((b"Content-Length", b"Transfer-Encoding")) for line in lines)
 
 
-def test_a_body_can_be_chunked_though_its_length_is_known(running: Receiver) -> None:
+def test_a_body_can_be_chunked_though_its_length_is_known(running: ReceiverProcess) -> None:
     lines, body = answered(running, Reply(body="x" * 20, framing="chunked"))
     assert b"Transfer-Encoding: chunked" in lines
     assert unchunked(body) == b"x" * 20
 
 
-def test_odd_headers_go_out_byte_by_byte(running: Receiver) -> None:
+def test_odd_headers_go_out_byte_by_byte(running: ReceiverProcess) -> None:
     headers = (("X-Caf", "caf\xe9"), ("X-Folded", ("one", "two", "\tthree")), ("x-empty", ""))
     lines, _ = answered(running, Reply(headers=headers, headers_in="latin-1", filler_headers=300))
     at = lines.index(b"X-Folded: one")
@@ -103,7 +103,7 @@ def test_odd_headers_go_out_byte_by_byte(running: Receiver) -> None:
     assert sum(line.startswith(b"X-Filler-") for line in lines) == 300
 
 
-def test_retry_after_is_told_in_seconds_or_as_a_date(running: Receiver) -> None:
+def test_retry_after_is_told_in_seconds_or_as_a_date(running: ReceiverProcess) -> None:
     lines, _ = answered(running, Reply(status=429, retry_after_s=7))
     assert lines[0] == b"HTTP/1.1 429 Too Many Requests"
     assert b"Retry-After: 7" in lines
@@ -112,7 +112,7 @@ def test_retry_after_is_told_in_seconds_or_as_a_date(running: Receiver) -> None:
     assert told.endswith(b" GMT")
 
 
-def test_a_redirect_says_where_to_go(running: Receiver) -> None:
+def test_a_redirect_says_where_to_go(running: ReceiverProcess) -> None:
     lines, _ = answered(
         running, Reply(status=307, headers=(("Location", "https://elsewhere.invalid/x"),))
     )
@@ -120,12 +120,12 @@ def test_a_redirect_says_where_to_go(running: Receiver) -> None:
     assert b"Location: https://elsewhere.invalid/x" in lines
 
 
-def test_interim_answers_come_before_the_final_one(running: Receiver) -> None:
+def test_interim_answers_come_before_the_final_one(running: ReceiverProcess) -> None:
     answer = running.post(f"/{script(running, Reply(status=201, interim=Interim(times=3)))}")
     assert answer.startswith(b"HTTP/1.1 100 Continue\r\n\r\n" * 3 + b"HTTP/1.1 201 Created\r\n")
 
 
-def test_endless_interim_answers_go_on_until_the_sender_leaves(running: Receiver) -> None:
+def test_endless_interim_answers_go_on_until_the_sender_leaves(running: ReceiverProcess) -> None:
     token = script(running, Reply(interim=Interim(status=103, endless=True, every_s=0.001)))
     received = b""
     with running.connection() as connection:
@@ -144,7 +144,7 @@ CUTS = [
 
 @pytest.mark.parametrize(("at", "line", "body"), CUTS)
 def test_an_answer_that_is_closed_early_ends_where_the_script_says(
-    running: Receiver, at: str, line: bytes, body: bytes
+    running: ReceiverProcess, at: str, line: bytes, body: bytes
 ) -> None:
     token = script(running, Reply(body="x" * 1000, cut=Cut(at=at)))  # type: ignore[arg-type]
     head, _, rest = running.post(f"/{token}").partition(b"\r\n\r\n")
@@ -154,7 +154,7 @@ def test_an_answer_that_is_closed_early_ends_where_the_script_says(
     assert (delivery.status, delivery.completed_monotonic) == (None, None)
 
 
-def test_a_cut_before_reading_leaves_the_body_unread(running: Receiver) -> None:
+def test_a_cut_before_reading_leaves_the_body_unread(running: ReceiverProcess) -> None:
     token = script(running, Reply(cut=Cut(at="before_reading")), Reply(status=201))
     with running.connection() as connection:
         connection.sendall(
@@ -176,7 +176,7 @@ def test_a_reset_is_seen_as_one_by_the_sender() -> None:
                     connection.recv(2**16)
 
 
-def test_a_half_close_ends_one_direction_and_waits_in_the_other(running: Receiver) -> None:
+def test_a_half_close_ends_one_direction_and_waits_in_the_other(running: ReceiverProcess) -> None:
     token = script(running, Reply(body="xx", cut=Cut(at="after_headers", by="half_close")))
     with running.connection() as connection:
         connection.sendall(HEAD.format(token).encode())
@@ -188,7 +188,7 @@ def test_a_half_close_ends_one_direction_and_waits_in_the_other(running: Receive
             assert delivery.closed_monotonic is None
 
 
-def test_a_connection_stays_after_a_plain_reply(running: Receiver) -> None:
+def test_a_connection_stays_after_a_plain_reply(running: ReceiverProcess) -> None:
     token = script(running, Reply(status=500, body="no"), Reply(status=204))
     with running.connection() as connection:
         for expected in (b"500 Internal Server Error", b"204 No Content"):
@@ -206,16 +206,19 @@ def test_half_a_body_is_a_true_beginning_of_it(
     body: str, size: int, compressed: str | None, framing: str | None
 ) -> None:
     reply = Reply(body=body, body_bytes=size, compressed=compressed, framing=framing)  # type: ignore[arg-type]
-    manner = manner_of(reply, keep_alive=True, http_1_0=False, now=0.0)
-    whole, half = b"".join(pieces(reply, manner)), b"".join(first_half(reply, manner))
+    transmission = transmission_of(reply, keep_alive=True, http_1_0=False, now=0.0)
+    whole, half = (
+        b"".join(body_pieces(reply, transmission)),
+        b"".join(first_half_of_body(reply, transmission)),
+    )
     assert whole.startswith(half)
     assert len(half) < len(whole)
 
 
 REFUSED = [
-    ({"framing": "length", "compressed": "gzip", "body_bytes": 5}, "not known beforehand"),
-    ({"drip_s": 1, "body_bytes": 5}, "drip_s sends the body for ever"),
-    ({"drip_s": 1, "cut": {"at": "mid_body"}}, "drip_s sends the body for ever"),
+    ({"framing": "length", "compressed": "gzip", "body_bytes": 5}, "not known in advance"),
+    ({"drip_s": 1, "body_bytes": 5}, "drip_s sends the body indefinitely"),
+    ({"drip_s": 1, "cut": {"at": "mid_body"}}, "drip_s sends the body indefinitely"),
     ({"status": 204, "body": "x"}, "an answer 204 has no body"),
     ({"body": "x", "cut": {"at": "mid_body"}}, "at least 2 bytes"),
     ({"cut": {"at": "somewhere"}}, "Invalid enum value 'somewhere'"),
@@ -258,7 +261,9 @@ def test_any_values_make_a_reply_that_can_be_played_or_none(written: dict[str, o
     except msgspec.ValidationError:
         return
     if not reply.drip_s and (reply.body_bytes or 0) < 10**6:
-        b"".join(pieces(reply, manner_of(reply, keep_alive=True, http_1_0=False, now=0.0)))
+        b"".join(
+            body_pieces(reply, transmission_of(reply, keep_alive=True, http_1_0=False, now=0.0))
+        )
 
 
 SCRIPT = """
@@ -305,7 +310,7 @@ def test_a_script_file_says_what_tokens_are_from_the_start(tmp_path: Path) -> No
         ("token: {}", "write one key, tokens"),
         ("tokens: [1]", "write one key, tokens"),
         ("", "write one key, tokens"),
-        ("tokens: {a: {secrets: {secrets: [x], dialect: nobody's}}}", "is no dialect"),
+        ("tokens: {a: {secrets: {secrets: [x], dialect: nobody's}}}", "is not a dialect"),
         (
             "tokens: {a: {secrets: {secrets: [x], dialect: standard-webhooks}}}",
             "secret 0 does not begin with",

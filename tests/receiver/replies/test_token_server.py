@@ -140,7 +140,7 @@ def test_without_clients_everyone_is_granted_a_token() -> None:
             [("Authorization", "Basic \xff")],
             401,
             "invalid_client",
-            "no base64",
+            "not base64",
         ),
         (
             {"grant_type": "client_credentials"},
@@ -357,10 +357,10 @@ def test_no_request_makes_it_raise(body: bytes, headers: list[tuple[str, str]]) 
     ("written", "told"),
     [
         ({"clients": [{"client_id": "a"}]}, "needs a client_secret or a public_key"),
-        ({"clients": [{"client_id": "a", "public_key": {"kty": "EC"}}]}, "no public JWK"),
+        ({"clients": [{"client_id": "a", "public_key": {"kty": "EC"}}]}, "not a public JWK"),
         (
             {"clients": [{"client_id": "a", "public_key": {"kty": "oct", "k": "AA"}}]},
-            "no public JWK",
+            "not a public JWK",
         ),
         (
             {"clients": [{"client_id": "a", "public_key": EC.as_dict(private=True)}]},
@@ -372,7 +372,7 @@ def test_no_request_makes_it_raise(body: bytes, headers: list[tuple[str, str]]) 
         ),
         (
             {"clients": [{"client_id": "a", "client_secret": "s", "algorithms": ["none"]}]},
-            "none of the algorithms",
+            "not one of the algorithms",
         ),
         ({"clients": [{"client_id": "a", "client_secret": "s"}] * 2}, "the same client_id"),
         ({"fields": {"access_token": "x", "expires_in": "x"}}, "the same name"),

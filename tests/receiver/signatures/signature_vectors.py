@@ -17,7 +17,7 @@ VECTORS = ROOT / "spec" / "vectors" / "signatures.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Vector:
+class SignedVector:
     name: str
     dialect: Dialect
     scheme: SignatureScheme
@@ -38,7 +38,7 @@ class Vector:
             self.timestamp if now is None else now,
         )
 
-    def with_header(self, name: str, value: str) -> "Vector":
+    def with_header(self, name: str, value: str) -> "SignedVector":
         return replace(
             self, headers=tuple((key, value if key == name else old) for key, old in self.headers)
         )
@@ -50,7 +50,7 @@ class Vector:
     def value(self) -> str:
         return self.header(self.scheme.header)
 
-    def with_value(self, value: str) -> "Vector":
+    def with_value(self, value: str) -> "SignedVector":
         return self.with_header(self.scheme.header, value)
 
     def signatures(self) -> list[str]:
@@ -70,17 +70,17 @@ def file_content() -> dict[str, Any]:
 
 
 @cache
-def vectors() -> tuple[Vector, ...]:
+def vectors() -> tuple[SignedVector, ...]:
     return tuple(map(read_vector, file_content()["vectors"]))
 
 
-def named(name: str) -> Vector:
+def named(name: str) -> SignedVector:
     """The vector with this name."""
     (vector,) = [vector for vector in vectors() if vector.name == name]
     return vector
 
 
-def read_vector(entry: dict[str, Any]) -> Vector:
+def read_vector(entry: dict[str, Any]) -> SignedVector:
     """A vector as it stands in the file."""
     answers = dialect(entry["dialect"])
     scheme = answers.signatures.scheme(advanced=entry["advanced"])
@@ -88,7 +88,7 @@ def read_vector(entry: dict[str, Any]) -> Vector:
         scheme = replace(
             scheme, hash=Hash(override["hash"]), encoding=Encoding(override["encoding"])
         )
-    return Vector(
+    return SignedVector(
         name=entry["name"],
         dialect=answers,
         scheme=scheme,

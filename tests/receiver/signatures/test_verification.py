@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from hookproof.receiver.signatures.verification import Reason, Unverified, Verified
-from tests.receiver.signatures.signature_vectors import Vector, named, vectors
+from tests.receiver.signatures.signature_vectors import SignedVector, named, vectors
 
 REFERENCE = "reference, advanced: a small object"
 SIMPLE = "reference, simple: a small object"
@@ -23,7 +23,7 @@ def reason(outcome: Verified | Unverified) -> Reason:
 
 
 @every_vector
-def test_a_changed_body_is_refused(vector: Vector) -> None:
+def test_a_changed_body_is_refused(vector: SignedVector) -> None:
     for body in (
         vector.body + b"\n",
         vector.body[:-1] if vector.body else b" ",
@@ -33,14 +33,14 @@ def test_a_changed_body_is_refused(vector: Vector) -> None:
 
 
 @every_vector
-def test_another_secret_is_refused(vector: Vector) -> None:
+def test_another_secret_is_refused(vector: SignedVector) -> None:
     prefix = vector.dialect.signatures.secret.prefix
     other = (prefix + base64.b64encode(b"another endpoint's secret").decode(),)
     assert reason(replace(vector, secrets=other).outcome()) is Reason.NO_SIGNATURE_MATCHES
 
 
 @every_vector
-def test_a_truncated_signature_is_refused(vector: Vector) -> None:
+def test_a_truncated_signature_is_refused(vector: SignedVector) -> None:
     for removed in (1, 2, 4, len(vector.signatures()[0]) // 2, len(vector.signatures()[0]) - 2):
         value = vector.value
         for signature in vector.signatures():
@@ -50,7 +50,7 @@ def test_a_truncated_signature_is_refused(vector: Vector) -> None:
 
 
 @every_vector
-def test_a_lengthened_signature_is_refused(vector: Vector) -> None:
+def test_a_lengthened_signature_is_refused(vector: SignedVector) -> None:
     value = vector.value
     for signature in vector.signatures():
         value = value.replace(signature, signature + signature[:4])
@@ -63,7 +63,7 @@ def test_a_lengthened_signature_is_refused(vector: Vector) -> None:
     ids=lambda vector: vector.name,
 )
 def test_a_moved_timestamp_is_refused_wherever_the_time_is_part_of_what_is_signed(
-    vector: Vector,
+    vector: SignedVector,
 ) -> None:
     text = str(int(vector.timestamp * round(1 / vector.scheme.timestamp_unit.in_seconds)))
     moved = str(int(text) + 1)

@@ -14,7 +14,13 @@ from standardwebhooks import Webhook
 from hookproof.receiver.signatures.verification import Unverified, Verified
 from hookproof.spec.dialect.model import SignatureScheme
 from hookproof.spec.dialect.vocabulary import Encoding, Hash, SecretForm, TimeUnit
-from tests.receiver.signatures.signature_vectors import Vector, dialect, named, read_vector, vectors
+from tests.receiver.signatures.signature_vectors import (
+    SignedVector,
+    dialect,
+    named,
+    read_vector,
+    vectors,
+)
 from tests.receiver.signatures.vector_maker import maker, signed_by_python
 
 many = settings(max_examples=300, deadline=None)
@@ -93,7 +99,7 @@ secrets = st.lists(anything | st.sampled_from(["whsec_AAAA", "hs_AAAA", "text"])
     now=st.floats() | st.just(1735689600.0),
 )
 def test_no_headers_body_or_secret_make_the_verifier_raise(
-    vector: Vector, headers: Any, body: bytes, secrets: tuple[str, ...], now: float
+    vector: SignedVector, headers: Any, body: bytes, secrets: tuple[str, ...], now: float
 ) -> None:
     for used in (secrets, vector.secrets):
         outcome = replace(vector, headers=tuple(headers), body=body, secrets=used).outcome(now=now)
@@ -103,7 +109,7 @@ def test_no_headers_body_or_secret_make_the_verifier_raise(
 @many
 @given(vector=st.sampled_from(vectors()), text=fragments | anything, at=st.integers(0, 200))
 def test_no_text_within_a_valid_header_makes_the_verifier_raise(
-    vector: Vector, text: str, at: int
+    vector: SignedVector, text: str, at: int
 ) -> None:
     value = vector.value
     outcome = vector.with_value(value[:at] + text + value[at:]).outcome()
@@ -134,7 +140,7 @@ def test_no_scheme_makes_the_verifier_raise(
 
 
 @st.composite
-def signed_messages(draw: st.DrawFn) -> Vector:
+def signed_messages(draw: st.DrawFn) -> SignedVector:
     """A delivery as one of the six formats signs it, by hand-written code that reads no dialect."""
     name, advanced = draw(st.sampled_from(sorted(maker.FORMATS)))
     keys = tuple(
@@ -165,7 +171,7 @@ def signed_messages(draw: st.DrawFn) -> Vector:
 
 @many
 @given(vector=signed_messages())
-def test_what_was_signed_verifies(vector: Vector) -> None:
+def test_what_was_signed_verifies(vector: SignedVector) -> None:
     outcome = vector.outcome()
     assert isinstance(outcome, Verified), outcome
     assert outcome.signatures == len(outcome.secrets)
@@ -178,7 +184,7 @@ def test_what_was_signed_verifies(vector: Vector) -> None:
     at=st.integers(0, 299),
     bit=st.integers(0, 7),
 )
-def test_no_other_body_verifies(vector: Vector, body: bytes, at: int, bit: int) -> None:
+def test_no_other_body_verifies(vector: SignedVector, body: bytes, at: int, bit: int) -> None:
     flipped = bytearray(vector.body or b" ")
     flipped[at % len(flipped)] ^= 1 << bit
     for other in (body, bytes(flipped)):
@@ -188,7 +194,7 @@ def test_no_other_body_verifies(vector: Vector, body: bytes, at: int, bit: int) 
 
 @many
 @given(vector=signed_messages(), length=st.integers(0, 130))
-def test_no_shorter_signature_verifies(vector: Vector, length: int) -> None:
+def test_no_shorter_signature_verifies(vector: SignedVector, length: int) -> None:
     value = vector.value
     for signature in vector.signatures():
         value = value.replace(signature, signature[: length % len(signature)])
@@ -212,7 +218,7 @@ def test_what_the_standard_webhooks_package_signs_verifies(
     )
     answers = dialect("standard-webhooks")
     for advanced in (False, True):
-        outcome = Vector(
+        outcome = SignedVector(
             name="drawn",
             dialect=answers,
             scheme=answers.signatures.scheme(advanced=advanced),

@@ -20,7 +20,7 @@ from hookproof.conformance.model.evidence import Case
 from hookproof.conformance.observations.client_assertion import ALGORITHM
 from hookproof.conformance.observations.dispatch import Destination
 from hookproof.conformance.target.capabilities import Presence
-from hookproof.receiver.client.control_api import Token
+from hookproof.receiver.client.control_api import ReceiverToken
 from hookproof.receiver.replies.script import Reply
 from hookproof.spec.dialect.vocabulary import TimeUnit
 
@@ -172,7 +172,7 @@ async def if_taken(scenario: Scenario, kind: str, authentication: Mapping[str, A
     return await scenario.case(taken=True, promised=promised)
 
 
-async def authorized(scenario: Scenario, server: Token, **further: Any) -> Destination:
+async def authorized(scenario: Scenario, server: ReceiverToken, **further: Any) -> Destination:
     """An endpoint whose tokens come from this server; `further` members replace the usual ones,
     None leaves one out.
     """
@@ -205,7 +205,7 @@ async def token_server(
     *,
     unit: TimeUnit = TimeUnit.SECONDS,
     lifetime: int = LONG_LIFE_S,
-) -> tuple[Token, list[str]]:
+) -> tuple[ReceiverToken, list[str]]:
     """A receiver token that issues one access token after the other, and those tokens; the last is
     issued for ever.
     """
@@ -239,7 +239,7 @@ async def deliver_one(scenario: Scenario, destination: Destination) -> None:
     await scenario.await_everywhere([destination, plain], event)
 
 
-async def with_token_requests(scenario: Scenario, server: Token, **facts: Any) -> Case:
+async def with_token_requests(scenario: Scenario, server: ReceiverToken, **facts: Any) -> Case:
     """The evidence with what arrived at the token server."""
     await scenario.trial.arrivals(server.token, count=0, timeout_s=0)
     return await scenario.case(token_server=server.token, **facts)

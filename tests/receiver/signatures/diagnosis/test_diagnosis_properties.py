@@ -16,10 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from svix.webhooks import Webhook
 
-from hookproof.receiver.signatures.diagnosis import Bisection, Known, bisect
+from hookproof.receiver.signatures.diagnosis import Diagnosis, KnownValues, diagnose
 from hookproof.receiver.signatures.diagnosis.search import EFFORT_OF_A_HASH, MOST_EFFORT
 from hookproof.receiver.signatures.verification import Verified
-from tests.receiver.signatures.signature_vectors import Vector, dialect, named, vectors
+from tests.receiver.signatures.signature_vectors import SignedVector, dialect, named, vectors
 from tests.receiver.signatures.tamper import tamper
 
 few = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -33,10 +33,10 @@ FORMATS = (
 )
 
 
-def bisected(
-    vector: Vector, now: float | None = None, known: Known | None = None
-) -> Bisection | None:
-    return bisect(
+def diagnosed(
+    vector: SignedVector, now: float | None = None, known: KnownValues | None = None
+) -> Diagnosis | None:
+    return diagnose(
         vector.scheme,
         vector.dialect.signatures.secret,
         vector.secrets,
@@ -49,8 +49,8 @@ def bisected(
 
 
 @pytest.mark.parametrize("vector", vectors(), ids=lambda vector: vector.name)
-def test_a_valid_message_is_never_bisected(vector: Vector) -> None:
-    assert bisected(vector) is None
+def test_a_valid_message_is_never_bisected(vector: SignedVector) -> None:
+    assert diagnosed(vector) is None
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -59,7 +59,7 @@ def test_a_random_signature_has_no_known_cause(kind: str) -> None:
     (text,) = vector.signatures()
     digest = random.Random(7).randbytes(64 if kind.startswith("contrary") else 32)
     made = digest.hex() if kind.startswith("reference") else base64.b64encode(digest).decode()
-    found = bisected(vector.with_value(vector.value.replace(text, made)))
+    found = diagnosed(vector.with_value(vector.value.replace(text, made)))
     assert found is not None
     assert (found.explained, found.deviations) == (False, ())
     assert found.cause.startswith("no known cause: the signature has the size of SHA-")
@@ -67,10 +67,10 @@ def test_a_random_signature_has_no_known_cause(kind: str) -> None:
 
 def test_an_altered_body_has_no_known_cause_unless_its_length_tells() -> None:
     vector = replace(named(f"{FORMATS[0]}: a small object"), body=b'{"order":7}')
-    found = bisected(vector)
+    found = diagnosed(vector)
     assert found is not None
     assert found.cause.endswith("or the body is not the one that was signed")
-    cut = bisected(
+    cut = diagnosed(
         replace(vector, body=b'{"ord', headers=(*vector.headers, ("Content-Length", "11")))
     )
     assert cut is not None
@@ -80,7 +80,7 @@ def test_an_altered_body_has_no_known_cause_unless_its_length_tells() -> None:
 
 
 def test_an_unsigned_delivery_is_called_so() -> None:
-    found = bisected(named(f"{FORMATS[1]}: a small object").with_value(""))
+    found = diagnosed(named(f"{FORMATS[1]}: a small object").with_value(""))
     assert found is not None
     assert found.cause == "sent no signature"
 
@@ -94,10 +94,10 @@ def test_an_unsigned_delivery_is_called_so() -> None:
 )
 def test_a_time_beyond_the_tolerance_is_told_beside_the_signature(moved: int, told: str) -> None:
     vector = named("reference, advanced: a small object")
-    found = bisected(vector, now=vector.timestamp + moved)
+    found = diagnosed(vector, now=vector.timestamp + moved)
     assert found is not None
     assert (found.cause, found.explained) == (told, True)
-    twice = bisected(replace(vector, body=b'{"order": 1}'), now=vector.timestamp + moved)
+    twice = diagnosed(replace(vector, body=b'{"order": 1}'), now=vector.timestamp + moved)
     assert twice is not None
     assert twice.cause == f"signed the compact form of the body, sent it with spaces; {told}"
 
@@ -106,7 +106,7 @@ def test_a_time_in_another_unit_is_told() -> None:
     vector = named("standard-webhooks, advanced: a small object").with_header(
         "webhook-timestamp", "1735689600000"
     )
-    found = bisected(vector)
+    found = diagnosed(vector)
     assert found is not None
     assert found.explained
     assert "sent the time in milliseconds where seconds are expected" in found.cause
@@ -114,21 +114,23 @@ def test_a_time_in_another_unit_is_told() -> None:
 
 def test_known_bodies_and_times_are_tried() -> None:
     vector = named("reference, advanced: a small object")
-    known = Known(bodies={"the body of event 2": vector.body}, times=(vector.timestamp,))
-    other = bisected(replace(vector, body=b"other"), known=known)
+    known = KnownValues(bodies={"the body of event 2": vector.body}, times=(vector.timestamp,))
+    other = diagnosed(replace(vector, body=b"other"), known=known)
     assert other is not None
     assert other.cause == "signed the body of event 2, sent another body"
     retried = vector.with_value(vector.value.replace("1735689600", "1735693200"))
-    again = bisected(retried, now=1735693200, known=known)
+    again = diagnosed(retried, now=1735693200, known=known)
     assert again is not None
     assert again.cause == "signed another time that is known, 3600 s before the one that it sent"
 
 
 def test_the_bound_is_a_count_and_not_a_clock() -> None:
     vector = replace(named("reference, advanced: a small object"), body=b'{"a":1}')
-    tries = {(found.hashes, found.cause) for found in (bisected(vector), bisected(vector)) if found}
+    tries = {
+        (found.hashes, found.cause) for found in (diagnosed(vector), diagnosed(vector)) if found
+    }
     assert len(tries) == 1
-    large = bisected(replace(vector, body=b"x" * 2**20))
+    large = diagnosed(replace(vector, body=b"x" * 2**20))
     assert large is not None
     assert (
         large.hashes <= 1 + MOST_EFFORT // (2**20 + EFFORT_OF_A_HASH) + 30
@@ -153,7 +155,7 @@ values = texts | st.sampled_from(
     now=st.floats(),
 )
 def test_nothing_makes_the_bisection_raise(
-    vector: Vector, headers: Any, body: bytes, secrets: tuple[str, ...], now: float
+    vector: SignedVector, headers: Any, body: bytes, secrets: tuple[str, ...], now: float
 ) -> None:
     for used, sent in (
         (secrets, headers),
@@ -161,7 +163,9 @@ def test_nothing_makes_the_bisection_raise(
         (vector.secrets, headers),
     ):
         changed = replace(vector, headers=tuple(sent), body=body, secrets=used)
-        found = bisected(changed, now=now, known=Known(secrets={"x": "\ud800"}, times=(now,)))
+        found = diagnosed(
+            changed, now=now, known=KnownValues(secrets={"x": "\ud800"}, times=(now,))
+        )
         assert found is None or found.cause
 
 
@@ -185,7 +189,7 @@ def test_what_the_svix_package_signs_verifies(
     secret = "whsec_" + base64.b64encode(key).decode()
     signature = Webhook(secret).sign(event, datetime.fromtimestamp(seconds, UTC), body)
     answers = dialect("standard-webhooks")
-    outcome = Vector(
+    outcome = SignedVector(
         name="drawn",
         dialect=answers,
         scheme=answers.signatures.advanced,
@@ -217,7 +221,7 @@ def test_what_openssl_signs_verifies_and_what_it_signs_otherwise_is_explained(
 
     vector = replace(named("reference, simple: a small object"), body=body, secrets=(secret,))
     assert isinstance(vector.with_value(signed("sha256")).outcome(), Verified)
-    found = bisected(vector.with_value(signed("sha1")))
+    found = diagnosed(vector.with_value(signed("sha1")))
     assert found is not None
     assert found.cause == "used SHA-1 where SHA-256 is expected"
     assert hashlib.sha256(body).hexdigest() not in vector.value
