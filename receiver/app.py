@@ -34,7 +34,7 @@ from hookproof.receiver.replies.script_file import TokenPlan
 from hookproof.receiver.replies.token_server import TokenServer
 from hookproof.receiver.session import Sessions
 
-ROOM: Final = InboxLimits(deliveries=4096, memory_bytes=64 * 2**20, disk_bytes=4 * 2**30)
+INBOX_LIMITS: Final = InboxLimits(deliveries=4096, memory_bytes=64 * 2**20, disk_bytes=4 * 2**30)
 MOST_SESSIONS: Final = 32
 IDLE_SESSION_S: Final = 3600.0
 # How many changes a live page may be behind before it skips deliveries.
@@ -65,7 +65,7 @@ class ReceiverSettings:
     public_url: str | None
     tokens: Mapping[str, TokenPlan] = field(default_factory=dict)
     tls_faults: bool = False
-    limits: InboxLimits = ROOM
+    limits: InboxLimits = INBOX_LIMITS
     on_done: Callable[[ReceivedDelivery], None] | None = None
     replays: ReplayAllowance = THIS_MACHINE
     control_names: tuple[str, ...] = ()

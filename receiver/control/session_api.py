@@ -190,7 +190,7 @@ class SessionApi:
 
     def _summary(self, session: Session, token: str) -> dict[str, object]:
         arrived, dropped = session.inbox.counts(token)
-        token_secrets, tally = session.secrets.of(token), session.secrets.tally(token)
+        token_secrets, tally = session.secrets.find(token), session.secrets.tally(token)
         return {
             "token": token,
             "url": self._url(token),

@@ -80,17 +80,17 @@ class RequestHandler:
         session: Session,
     ) -> bool:
         try:
-            stays = await self._reply_sender.send(reply, request, connection)
+            keep_open = await self._reply_sender.send(reply, request, connection)
         except (ConnectionError, asyncio.CancelledError):
             session.inbox.close(arrival, at=self._clock.monotonic())
             raise
         finally:
             session.in_flight.discard(connection)
-        if stays is None:
+        if keep_open is None:
             session.inbox.close(arrival, at=self._clock.monotonic())
             return False
         session.inbox.complete(arrival, status=reply.status, at=self._clock.monotonic())
-        return stays
+        return keep_open
 
 
 def _leaves_unread(session: Session, request: ReceivedRequest) -> bool:

@@ -9,7 +9,7 @@ import msgspec
 from hookproof.receiver.inbox.delivery import ReceivedDelivery, TlsFacts
 
 RawHeaders = tuple[tuple[bytes, bytes], ...]
-# About what an arrival takes in memory beside its headers and its body.
+# The approximate size of an arrival in memory, without its headers and its body.
 OVERHEAD_BYTES = 640
 
 

@@ -297,7 +297,7 @@ class Inbox:
     def _mark_lost(self, token: str, sequence: int) -> None:
         log = self._logs[token]
         log.drop_until(sequence)
-        # Anyone can send to a token that nobody issued; its log goes once it holds nothing.
+        # Anyone can send to a token that was not issued; its log is removed once it is empty.
         if log.is_empty and not log.issued:
             del self._logs[token]
             self._notify_forgotten((token,))

@@ -130,7 +130,7 @@ class TokenServerSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unkn
     """A token server.
 
     Without `clients` everyone gets a token; without `scopes` any scope is accepted. A token is
-    valid for `lifetime_s` seconds, which the answer gives in `expires_unit`, as a string with
+    valid for `lifetime_s` seconds, which the answer states in `expires_unit`, as a string with
     `expires_as_text`. With `decoys` the answer has wrong values under the usual names of renamed
     fields. `turns` apply in order, the last one indefinitely.
     """

@@ -39,11 +39,11 @@ class TokenSecrets(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
             raise ValueError(
                 f"{self.dialect!r} is not a dialect; there are {', '.join(shipped_dialects())}"
             )
-        for place, secret in enumerate(self.secrets):
+        for index, secret in enumerate(self.secrets):
             try:
                 secret_key(_dialect(self.dialect).signatures.secret, secret)
             except ValueError as wrong:
-                raise ValueError(f"secret {place} {wrong}") from None
+                raise ValueError(f"secret {index} {wrong}") from None
 
     def fast_path(self) -> FastPath:
         dialect = _dialect(self.dialect)
@@ -104,7 +104,7 @@ class SecretsByToken:
         for observer in self._observers.observers:
             observer.verdicts_changed(token)
 
-    def of(self, token: str) -> TokenSecrets | None:
+    def find(self, token: str) -> TokenSecrets | None:
         registered = self._registered.get(token)
         return registered[0] if registered else None
 
@@ -130,7 +130,7 @@ class SecretsByToken:
 
     def verdict(self, delivery: ReceivedDelivery) -> Verified | Unverified | None:
         """The verdict on a delivery by the current secrets; None without secrets."""
-        token_secrets = self.of(delivery.token)
+        token_secrets = self.find(delivery.token)
         return (
             token_secrets.verdict(delivery.headers, delivery.body, delivery.arrived_at)
             if token_secrets
@@ -149,7 +149,7 @@ class SecretsByToken:
             if token != delivery.token
             for secret in token_secrets.secrets[:1]
         }
-        token_secrets = self.of(delivery.token)
+        token_secrets = self.find(delivery.token)
         diagnosis = (
             token_secrets.diagnose_delivery(delivery, KnownValues(secrets=other_secrets))
             if token_secrets

@@ -118,7 +118,7 @@ class _ReceivedSignatures:
     folded: Mapping[str, str]
 
     @classmethod
-    def of(cls, readings: HeaderReadings) -> "_ReceivedSignatures":
+    def from_readings(cls, readings: HeaderReadings) -> "_ReceivedSignatures":
         whole: dict[bytes, Deviations] = {}
         for variant in readings.signatures:
             whole.setdefault(variant.value, variant.deviations)
@@ -182,7 +182,7 @@ class _Search:
         self._body = body
         self._now = now
         self._identifier = (readings.identifier or "").encode(errors="replace")
-        self._targets = _ReceivedSignatures.of(readings)
+        self._targets = _ReceivedSignatures.from_readings(readings)
         self._bodies = body_variants(body, known.bodies)
         self._keys = key_variants(rules, secrets, known.secrets)
         self._joins = join_variants(scheme.signed, [name for name, shown in sent.items() if shown])
