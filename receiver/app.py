@@ -48,7 +48,7 @@ class CannotStart(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReceiverSettings:
+class ReceiverConfiguration:
     """How to run.
 
     Without `authority_folder` the certificate authority is temporary. `tokens` configures tokens
@@ -87,7 +87,7 @@ class RunningReceiver:
 
 
 @asynccontextmanager
-async def run_receiver(settings: ReceiverSettings) -> AsyncIterator[RunningReceiver]:
+async def run_receiver(settings: ReceiverConfiguration) -> AsyncIterator[RunningReceiver]:
     """Run a receiver within the block; raises CannotStart and AuthorityProblem."""
     async with AsyncExitStack() as stack:
         authority = _authority(settings, stack) if settings.tls else None
@@ -157,14 +157,14 @@ def _configure_tokens(plans: Mapping[str, TokenPlan], sessions: Sessions, url: s
             session.secrets.put(token, plan.secrets)
 
 
-def _authority(settings: ReceiverSettings, stack: AsyncExitStack) -> Authority:
+def _authority(settings: ReceiverConfiguration, stack: AsyncExitStack) -> Authority:
     folder = settings.authority_folder
     return Authority(
         folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hookproof-ca-")))
     )
 
 
-def _tls(settings: ReceiverSettings, authority: Authority) -> SSLContext:
+def _tls(settings: ReceiverConfiguration, authority: Authority) -> SSLContext:
     hosts = _hosts(settings)
     try:
         return authority.server_context(*hosts)
@@ -172,14 +172,14 @@ def _tls(settings: ReceiverSettings, authority: Authority) -> SSLContext:
         raise CannotStart(f"cannot make a certificate for {', '.join(hosts)}: {error}") from None
 
 
-def _hosts(settings: ReceiverSettings) -> tuple[str, ...]:
+def _hosts(settings: ReceiverConfiguration) -> tuple[str, ...]:
     public = urlsplit(settings.public_url or "").hostname
     return tuple(dict.fromkeys([settings.bind.host, *LOCAL_HOSTS, *([public] if public else [])]))
 
 
 async def _tls_faults(
     stack: AsyncExitStack,
-    settings: ReceiverSettings,
+    settings: ReceiverConfiguration,
     handler: RequestHandler,
     authority: Authority,
 ) -> dict[str, str]:

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from hookproof.receiver.app import CannotStart, ReceiverSettings, RunningReceiver, run_receiver
+from hookproof.receiver.app import CannotStart, ReceiverConfiguration, RunningReceiver, run_receiver
 from hookproof.receiver.cli.delivery_watch import DeliveryWatch, WatchOptions
 from hookproof.receiver.cli.unusable_setting import UnusableSetting
 from hookproof.receiver.cli.verify import DIALECT, FORMAT, SECRET, TOLERANCE, build_judge
@@ -148,7 +148,7 @@ def receive(
     )
     if http and tls_faults:
         raise UnusableSetting("--tls-faults needs TLS; leave out --http")
-    settings = ReceiverSettings(
+    settings = ReceiverConfiguration(
         bind=bind,
         control=control,
         tls=not http,
@@ -206,7 +206,7 @@ def _watch_options(
 
 
 async def _serve(
-    settings: ReceiverSettings,
+    settings: ReceiverConfiguration,
     options: WatchOptions,
     *,
     describe: Callable[[RunningReceiver], str],

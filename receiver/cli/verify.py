@@ -12,7 +12,7 @@ import click
 
 from hookproof.receiver.cli.saved_message import LARGEST, SavedMessage, read_headers, read_request
 from hookproof.receiver.signatures.judgement import (
-    SignatureFormat,
+    SchemeFormat,
     SignatureJudge,
     SignatureJudgement,
 )
@@ -65,7 +65,7 @@ DIALECT: Final[dict[str, Any]] = {
     "help": "How the sender signs.",
 }
 FORMAT: Final[dict[str, Any]] = {
-    "type": click.Choice([choice.value for choice in SignatureFormat]),
+    "type": click.Choice([choice.value for choice in SchemeFormat]),
     "help": "The signature format; either of the two by default.",
 }
 
@@ -102,9 +102,9 @@ def build_judge(
             "a secret is needed: --secret TEXT, or HOOKPROOF_SECRET in the environment"
         )
     formats = (
-        (SignatureFormat(format_name),)
+        (SchemeFormat(format_name),)
         if format_name
-        else (SignatureFormat.ADVANCED, SignatureFormat.SIMPLE)
+        else (SchemeFormat.ADVANCED, SchemeFormat.SIMPLE)
     )
     return SignatureJudge(
         dialect=load_named_dialect(dialect),

@@ -33,7 +33,7 @@ REPLAY_HEADER: Final = "X-Hookproof-Page"
 MOST_ROWS: Final = 1000
 
 
-class DeliveryStore(Protocol):
+class DeliveryFinder(Protocol):
     """Where deliveries are looked up."""
 
     def find(self, token: str, sequence: int) -> ReceivedDelivery | None:
@@ -66,7 +66,7 @@ class SequenceRange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 class Dashboard:
     """The live page over the deliveries of a `store`."""
 
-    store: DeliveryStore
+    store: DeliveryFinder
     feed: ChangeFeed
     statuses: SignatureStatuses
     replayer: Replayer

@@ -21,7 +21,7 @@ from hookproof.receiver.signatures.verification import Unverified, Verified, ver
 from hookproof.spec.dialect.model import Dialect, SignatureScheme
 
 
-class SignatureFormat(StrEnum):
+class SchemeFormat(StrEnum):
     """The two signature formats that advanced_signatures chooses between (section 2.3)."""
 
     SIMPLE = "simple"
@@ -37,7 +37,7 @@ class SignatureJudgement:
     `diagnosis` are None for a verified delivery.
     """
 
-    format: SignatureFormat
+    format: SchemeFormat
     header: str
     secrets: tuple[int, ...]
     age_s: float | None
@@ -84,7 +84,7 @@ class SignatureJudge:
 
     dialect: Dialect
     secrets: tuple[str, ...]
-    formats: tuple[SignatureFormat, ...] = (SignatureFormat.ADVANCED, SignatureFormat.SIMPLE)
+    formats: tuple[SchemeFormat, ...] = (SchemeFormat.ADVANCED, SchemeFormat.SIMPLE)
     tolerance_s: float | None = None
     known: KnownValues = field(default_factory=KnownValues)
 
@@ -99,12 +99,12 @@ class SignatureJudge:
         ]
         return min(diagnosed, key=lambda judgement: self._distance(judgement, headers))
 
-    def _scheme(self, chosen: SignatureFormat) -> SignatureScheme:
-        scheme = self.dialect.signatures.scheme(advanced=chosen is SignatureFormat.ADVANCED)
+    def _scheme(self, chosen: SchemeFormat) -> SignatureScheme:
+        scheme = self.dialect.signatures.scheme(advanced=chosen is SchemeFormat.ADVANCED)
         return scheme if self.tolerance_s is None else replace(scheme, tolerance_s=self.tolerance_s)
 
     def _judge_in(
-        self, chosen: SignatureFormat, headers: Headers, body: bytes, now: float
+        self, chosen: SchemeFormat, headers: Headers, body: bytes, now: float
     ) -> SignatureJudgement:
         scheme, signatures = self._scheme(chosen), self.dialect.signatures
         outcome = verify(
@@ -159,7 +159,7 @@ class SignatureJudge:
 
 
 def _refused(
-    chosen: SignatureFormat, scheme: SignatureScheme, outcome: Unverified
+    chosen: SchemeFormat, scheme: SignatureScheme, outcome: Unverified
 ) -> SignatureJudgement:
     return SignatureJudgement(
         format=chosen,

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, Final
 
-from hookproof.receiver.signatures.judgement import SignatureFormat
+from hookproof.receiver.signatures.judgement import SchemeFormat
 from hookproof.receiver.vectors.variations import derive_vectors
 from hookproof.receiver.vectors.vector import FOLDER, Vector, notes
 from hookproof.spec.dialect.model import Dialect
@@ -70,7 +70,7 @@ def _read_vectors(entries: Sequence[Mapping[str, Any]]) -> Iterator[Vector]:
         yield Vector(
             name=entry["name"],
             dialect=entry["dialect"],
-            format=SignatureFormat.ADVANCED if entry["advanced"] else SignatureFormat.SIMPLE,
+            format=SchemeFormat.ADVANCED if entry["advanced"] else SchemeFormat.SIMPLE,
             scheme=scheme,
             event_id_header=dialect.delivery.event_id_header,
             secrets=tuple(entry["secrets"]),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 import hookproof.spec
-from hookproof.receiver.signatures.judgement import SignatureFormat
+from hookproof.receiver.signatures.judgement import SchemeFormat
 from hookproof.receiver.signatures.signed_message import Reason
 from hookproof.spec.dialect.model import SignatureScheme
 
@@ -22,7 +22,7 @@ class Vector:
 
     name: str
     dialect: str
-    format: SignatureFormat
+    format: SchemeFormat
     scheme: SignatureScheme
     event_id_header: str
     secrets: tuple[str, ...]

@@ -23,7 +23,7 @@ def running() -> Iterator[ReceiverProcess]:
         assert process.log.empty(), process.log.get()
 
 
-def script(process: ReceiverProcess, *replies: Reply) -> str:
+def set_script(process: ReceiverProcess, *replies: Reply) -> str:
     token = process.new_token()
     process.ask(lambda client: client.script(token, replies))
     return token
@@ -55,29 +55,29 @@ def test_without_a_script_the_answer_is_200(running: ReceiverProcess) -> None:
     assert statuses(running, running.new_token(), 2) == [200, 200]
 
 
-def test_replies_are_given_in_order_and_the_last_one_for_ever(running: ReceiverProcess) -> None:
-    token = script(running, Reply(status=503, times=2), Reply(status=302), Reply(status=204))
+def test_replies_are_given_in_order_and_the_last_one_indefinitely(running: ReceiverProcess) -> None:
+    token = set_script(running, Reply(status=503, times=2), Reply(status=302), Reply(status=204))
     assert statuses(running, token, 6) == [503, 503, 302, 204, 204, 204]
     deliveries = running.ask(lambda client: client.deliveries(token, 6))
     assert [delivery.status for delivery in deliveries] == [503, 503, 302, 204, 204, 204]
 
 
 def test_a_new_script_begins_with_its_first_reply(running: ReceiverProcess) -> None:
-    token = script(running, Reply(status=500), Reply(status=501))
+    token = set_script(running, Reply(status=500), Reply(status=501))
     assert statuses(running, token, 1) == [500]
     running.ask(lambda client: client.script(token, [Reply(status=400), Reply(status=401)]))
     assert statuses(running, token, 3) == [400, 401, 401]
 
 
 def test_each_token_has_its_own_script(running: ReceiverProcess) -> None:
-    failing, other = script(running, Reply(status=500)), running.new_token()
+    failing, other = set_script(running, Reply(status=500)), running.new_token()
     assert statuses(running, failing, 1) == [500]
     assert statuses(running, other, 1) == [200]
 
 
 def test_a_reply_carries_its_headers_and_body(running: ReceiverProcess) -> None:
     headers = (("Retry-After", "7"), ("X-Same", "a"), ("x-same", "\xe9"))
-    token = script(running, Reply(status=599, headers=headers, body="caf\u00e9"))
+    token = set_script(running, Reply(status=599, headers=headers, body="caf\u00e9"))
     head, _, body = running.post(f"/{token}").partition(b"\r\n\r\n")
     assert body == "caf\u00e9".encode()
     assert b"\r\nRetry-After: 7\r\n" in head
@@ -85,7 +85,7 @@ def test_a_reply_carries_its_headers_and_body(running: ReceiverProcess) -> None:
 
 
 def test_a_delayed_reply_comes_after_its_delay(running: ReceiverProcess) -> None:
-    token = script(running, Reply(delay_s=0.2))
+    token = set_script(running, Reply(delay_s=0.2))
     assert running.post(f"/{token}").startswith(b"HTTP/1.1 200 ")
     (delivery,) = running.ask(lambda client: client.deliveries(token))
     assert delivery.completed_monotonic is not None
@@ -96,31 +96,31 @@ HELD_BACK = [Reply(hang=True), Reply(delay_s=3000), Reply(drip_s=3000)]
 held_back = pytest.mark.parametrize("reply", HELD_BACK, ids=["hang", "delay", "drip"])
 
 
-def some(connection: socket.socket) -> bytes:
-    """What comes next, which must be something."""
+def receive_some(connection: socket.socket) -> bytes:
+    """Receive the next bytes, of which there must be some."""
     received = connection.recv(2**16)
     assert received
     return received
 
 
 def when_closed(process: ReceiverProcess, token: str) -> ReceivedDelivery:
-    """The token's only delivery, as soon as its sender is known to have left."""
+    """The token's only delivery, once its sender is known to have disconnected."""
 
-    async def closed(client: ReceiverClient) -> ReceivedDelivery:
+    async def wait_until_closed(client: ReceiverClient) -> ReceivedDelivery:
         async with asyncio.timeout(DEADLINE_S):
             while True:
                 (delivery,) = await client.deliveries(token)
                 if delivery.closed_monotonic is not None:
                     return delivery
 
-    return process.ask(closed)
+    return process.ask(wait_until_closed)
 
 
 @held_back
 def test_a_reply_that_is_held_back_leaves_the_delivery_unanswered(
     running: ReceiverProcess, reply: Reply
 ) -> None:
-    token = script(running, reply)
+    token = set_script(running, reply)
     with running.connection() as connection:
         connection.sendall(
             f"POST /{token} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n".encode()
@@ -138,10 +138,10 @@ def test_a_reply_that_is_held_back_leaves_the_delivery_unanswered(
 
 
 @held_back
-def test_the_time_is_told_when_a_sender_leaves_before_it_was_answered(
+def test_the_time_is_reported_when_a_sender_leaves_before_it_was_answered(
     running: ReceiverProcess, reply: Reply
 ) -> None:
-    token = script(running, reply)
+    token = set_script(running, reply)
     with running.connection() as connection:
         connection.sendall(
             f"POST /{token} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n".encode()
@@ -156,39 +156,39 @@ def test_the_time_is_told_when_a_sender_leaves_before_it_was_answered(
 def test_a_dripping_reply_sends_its_head_and_then_its_body_byte_by_byte_over_and_over(
     running: ReceiverProcess,
 ) -> None:
-    token = script(running, Reply(status=203, body="ab", drip_s=0.01))
+    token = set_script(running, Reply(status=203, body="ab", drip_s=0.01))
     received = b""
     with running.connection() as connection:
         connection.sendall(
             f"POST /{token} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n".encode()
         )
         while received.count(b"\r\na\r\n") < 3:
-            received += some(connection)
+            received += receive_some(connection)
     head, _, body = received.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 203 ")
     assert body.startswith(b"1\r\na\r\n1\r\nb\r\n1\r\na\r\n")
 
 
 def test_a_dripping_reply_over_http_1_0_is_sent_without_chunks(running: ReceiverProcess) -> None:
-    token = script(running, Reply(drip_s=0.01))
+    token = set_script(running, Reply(drip_s=0.01))
     with running.connection() as connection:
         connection.sendall(f"POST /{token} HTTP/1.0\r\nContent-Length: 0\r\n\r\n".encode())
         received = b""
         while b"\r\n\r\n   " not in received:
-            received += some(connection)
+            received += receive_some(connection)
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS"])
 def test_a_visit_is_answered_at_once_and_uses_up_no_reply(
     running: ReceiverProcess, method: str
 ) -> None:
-    token = script(running, Reply(status=500), Reply(status=501))
+    token = set_script(running, Reply(status=500), Reply(status=501))
     visit = f"{method} /{token} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode()
     assert running.exchange(visit).startswith(b"HTTP/1.1 200 ")
     assert statuses(running, token, 2) == [500, 501]
     assert running.exchange(visit).startswith(b"HTTP/1.1 200 ")
-    found = running.ask(lambda client: client.deliveries(token, 4))
-    assert [(delivery.method, delivery.status) for delivery in found] == [
+    deliveries = running.ask(lambda client: client.deliveries(token, 4))
+    assert [(delivery.method, delivery.status) for delivery in deliveries] == [
         (method, 200),
         ("POST", 500),
         ("POST", 501),
@@ -197,7 +197,7 @@ def test_a_visit_is_answered_at_once_and_uses_up_no_reply(
 
 
 def test_a_sender_that_gives_up_on_a_hanging_reply_can_send_again(running: ReceiverProcess) -> None:
-    token = script(running, Reply(hang=True), Reply(status=201))
+    token = set_script(running, Reply(hang=True), Reply(status=201))
     with running.connection() as connection:
         connection.sendall(
             f"POST /{token} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n".encode()
@@ -232,7 +232,9 @@ def test_waiting_ends_when_as_many_deliveries_arrived_as_asked_for(
         sender.join()
 
 
-def test_waiting_in_vain_ends_with_what_there_is(running: ReceiverProcess) -> None:
+def test_waiting_without_enough_deliveries_ends_with_what_there_is(
+    running: ReceiverProcess,
+) -> None:
     token = running.new_token()
     running.post(f"/{token}")
     assert len(running.ask(lambda client: client.deliveries(token, 2, timeout_s=0.05))) == 1
@@ -252,16 +254,16 @@ def test_a_query_can_begin_after_a_sequence_and_end_at_a_limit(running: Receiver
     assert [d["sequence"] for d in json.loads(text)["deliveries"]] == [2, 3]
 
 
-def test_deliveries_are_told_apart_by_token(running: ReceiverProcess) -> None:
+def test_deliveries_are_separate_by_token(running: ReceiverProcess) -> None:
     first, second = running.new_token(), running.new_token()
     running.post(f"/{first}", b"1")
     running.post(f"/{second}", b"2")
     assert [d.body for d in running.ask(lambda client: client.deliveries(second))] == [b"2"]
 
 
-def test_reset_forgets_everything_and_cuts_what_hangs() -> None:
+def test_reset_forgets_everything_and_cuts_what_is_pending() -> None:
     with receiver() as process:
-        token = script(process, Reply(hang=True))
+        token = set_script(process, Reply(hang=True))
         with process.connection() as connection:
             connection.sendall(
                 f"POST /{token} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n".encode()
@@ -275,7 +277,7 @@ def test_reset_forgets_everything_and_cuts_what_hangs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("replies", "told"),
+    ("replies", "message"),
     [
         ('{"replies": []}', "length >= 1"),
         ('{"replies": [{"stauts": 200}]}', "unknown field `stauts`"),
@@ -293,13 +295,13 @@ def test_reset_forgets_everything_and_cuts_what_hangs() -> None:
         ("\xff", "invalid"),
     ],
 )
-def test_a_script_that_cannot_be_played_is_refused(
-    running: ReceiverProcess, replies: str, told: str
+def test_a_script_that_cannot_be_carried_out_is_refused(
+    running: ReceiverProcess, replies: str, message: str
 ) -> None:
     token = running.new_token()
     status, text = call(running, "PUT", f"/tokens/{token}/script", replies.encode("latin-1"))
     assert status == 400
-    assert told in json.loads(text)["error"]
+    assert message in json.loads(text)["error"]
     assert statuses(running, token, 1) == [200]
 
 
@@ -334,7 +336,7 @@ def test_other_paths_and_methods_are_refused_as_json(running: ReceiverProcess) -
     assert call(running, "DELETE", "/tokens")[0] == 405
 
 
-def test_the_receiver_tells_its_health(running: ReceiverProcess) -> None:
+def test_the_receiver_reports_its_health(running: ReceiverProcess) -> None:
     assert call(running, "GET", "/health") == (200, '{"status":"ok"}')
 
 
@@ -348,7 +350,7 @@ def test_without_tls_there_is_no_certificate_to_issue() -> None:
         process.ask(lambda client: client.client_certificate("x"))
 
 
-def test_an_unreachable_receiver_is_told_in_words() -> None:
+def test_an_unreachable_receiver_is_reported_in_words() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}"

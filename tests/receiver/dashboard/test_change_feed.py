@@ -1,6 +1,4 @@
-"""The feed keeps a bounded number of changes, and tells each reader exactly how many deliveries it
-missed.
-"""
+"""The feed keeps a bounded number of changes and counts exactly what each reader missed."""
 
 import asyncio
 from itertools import count
@@ -31,7 +29,7 @@ def test_a_page_reads_on_from_where_it_was() -> None:
     assert sequences(source, first.cursor) == [2]
 
 
-def test_a_page_that_is_too_slow_is_told_how_many_deliveries_it_missed() -> None:
+def test_a_page_that_is_too_slow_gets_how_many_deliveries_it_missed() -> None:
     source = feed(most=3)
     for sequence in range(1, 11):
         source.arrived("t", sequence)
@@ -61,7 +59,7 @@ def test_answers_are_not_counted_as_missed_deliveries() -> None:
 def test_what_is_shown_and_what_is_skipped_add_up_however_a_page_reads(
     most: int, steps: list[str | int]
 ) -> None:
-    source, arrived, told = feed(most), 0, 0
+    source, arrived, counted = feed(most), 0, 0
     cursor = source.beginning()
     for step in [*steps, 1000]:
         if step == "arrive":
@@ -73,10 +71,10 @@ def test_what_is_shown_and_what_is_skipped_add_up_however_a_page_reads(
             assert isinstance(step, int)
             batch = source.read(cursor, most=step)
             cursor = batch.cursor
-            told += batch.skipped + sum(
+            counted += batch.skipped + sum(
                 change.kind is ChangeKind.ARRIVED for change in batch.changes
             )
-    assert told == arrived
+    assert counted == arrived
 
 
 def test_the_ring_never_grows() -> None:
@@ -96,7 +94,7 @@ def test_a_cursor_survives_being_written_and_read() -> None:
 @pytest.mark.parametrize(
     "text", ["", "x", "1-2", "1-2-3-4", "1--2-3", "g-1-2", "1-" + "9" * 40 + "-1", "1-²-3"]
 )
-def test_another_text_is_no_cursor(text: str) -> None:
+def test_another_text_is_not_a_cursor(text: str) -> None:
     assert Cursor.parse(text) is None
 
 

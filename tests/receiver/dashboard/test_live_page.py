@@ -1,6 +1,4 @@
-"""The live page in a browser: deliveries arrive, are found, opened and explained, and nothing in
-them is ever run.
-"""
+"""The live page in a browser: deliveries arrive, are explained, and never run as code."""
 
 import hmac
 import json
@@ -18,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.receiver.dashboard.browser import DEADLINE_MS, ObservedPage, chromium, open_page
 from tests.receiver.receiver_process import ReceiverProcess, receiver
 
-# Text that a page which takes it for markup would run.
+# Text that would run in a page that treats it as markup.
 HOSTILE = '<script>alert("body")</script><img src=x onerror="alert(1)"><svg onload=alert(2)>'
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -39,28 +37,26 @@ def running() -> Iterator[ReceiverProcess]:
 
 @pytest.fixture
 def live(browser: Browser, running: ReceiverProcess) -> Iterator[ObservedPage]:
-    """The page of a new receiver; afterwards it has done nothing that it must not."""
+    """The page of a new receiver; asserts that it did nothing forbidden."""
     with open_page(browser, running.control) as page:
         expect(page.page.locator("#connection")).to_have_text("live")
         yield page
-        assert page.misdeeds(running.control) == []
+        assert page.forbidden_actions(running.control) == []
 
 
 def send(running: ReceiverProcess, count: int, token: str = "orders", *, begin: int = 0) -> None:  # noqa: S107
-    """Send so many deliveries, several connections at a time."""
+    """Send this many deliveries over several connections."""
 
-    def one(number: int) -> None:
+    def send_one(number: int) -> None:
         body = json.dumps({"number": number, "event_type": f"kind.{number % 7}"}).encode()
         running.post(f"/{token}/{number}", body, headers=b"Content-Type: application/json\r\n")
 
     with ThreadPoolExecutor(8) as threads:
-        list(threads.map(one, range(begin, begin + count)))
+        list(threads.map(send_one, range(begin, begin + count)))
 
 
-def tell(running: ReceiverProcess, method: str, path: str, value: object = None) -> None:
-    """Tell the control API something; its client needs an event loop, of which the browser's has
-    the thread.
-    """
+def call_control(running: ReceiverProcess, method: str, path: str, value: object = None) -> None:
+    """Call the control API without its client, which needs an event loop of its own."""
     content = json.dumps(value).encode()
     with urllib.request.urlopen(
         urllib.request.Request(running.control + path, method=method, data=content)
@@ -114,7 +110,7 @@ def test_text_token_and_verdict_narrow_the_list(
     expect(page.locator("#shown")).to_have_text("25 of 25 deliveries match")
 
 
-def test_an_opened_delivery_shows_all_that_arrived(
+def test_an_open_delivery_shows_all_that_arrived(
     live: ObservedPage, running: ReceiverProcess
 ) -> None:
     body = b'{"id": 12345678901234567890, "z": 1.50, "a": {"deep": [true, null]}, "z": "twice"}'
@@ -145,7 +141,7 @@ def test_a_signature_that_fails_is_explained_and_so_are_those_before_its_secret_
     expect(row).to_contain_text("unchecked")
     row.click()
     expect(page.locator(".signature")).to_contain_text("No secret is known for this token.")
-    tell(running, "PUT", "/tokens/orders/secrets", {"secrets": ["a-secret-of-orders"]})
+    call_control(running, "PUT", "/tokens/orders/secrets", {"secrets": ["a-secret-of-orders"]})
     expect(row).to_contain_text("no signature matches")
     expect(page.locator(".signature .verdict")).to_have_text("not verified: no signature matches")
     expect(page.locator(".bisection")).to_have_text(
@@ -158,7 +154,7 @@ def test_a_signature_that_fails_is_explained_and_so_are_those_before_its_secret_
     expect(page.locator("#shown")).to_have_text("1 of 2 deliveries match")
 
 
-def test_a_body_that_is_no_text_is_shown_byte_by_byte(
+def test_a_body_that_is_not_text_is_shown_byte_by_byte(
     live: ObservedPage, running: ReceiverProcess
 ) -> None:
     running.post("/orders", bytes(range(256)) * 32)
@@ -170,7 +166,7 @@ def test_a_body_that_is_no_text_is_shown_byte_by_byte(
     expect(live.page.locator(".hex")).to_contain_text("001ff0  f0 f1 f2")
 
 
-def test_hostile_text_stays_text_wherever_it_stands(
+def test_untrusted_text_stays_text_wherever_it_stands(
     live: ObservedPage, running: ReceiverProcess
 ) -> None:
     quoted = HOSTILE.encode()
@@ -199,7 +195,7 @@ def test_hostile_text_stays_text_wherever_it_stands(
     assert page.evaluate("({}).polluted") is None
 
 
-def test_the_page_itself_could_not_run_a_strangers_markup(
+def test_the_page_itself_could_not_run_foreign_markup(
     browser: Browser, running: ReceiverProcess
 ) -> None:
     with open_page(browser, running.control) as page:
@@ -228,13 +224,13 @@ def test_a_paused_page_stands_still_and_counts_what_is_new(
 def test_a_reset_empties_the_page(live: ObservedPage, running: ReceiverProcess) -> None:
     send(running, 3)
     expect(live.page.locator("#shown")).to_have_text("3 deliveries")
-    tell(running, "POST", "/reset")
+    call_control(running, "POST", "/reset")
     expect(live.page.locator("#empty")).to_be_visible()
     send(running, 2)
     expect(live.page.locator("#shown")).to_have_text("2 deliveries")
 
 
-def test_the_whole_way_goes_by_keyboard(live: ObservedPage, running: ReceiverProcess) -> None:
+def test_the_whole_page_works_by_keyboard(live: ObservedPage, running: ReceiverProcess) -> None:
     send(running, 5)
     page = live.page
     expect(page.locator("#shown")).to_have_text("5 deliveries")
@@ -282,18 +278,18 @@ def test_a_narrow_window_shows_everything_without_scrolling_sideways(
         assert (box["x"], box["width"]) == (0, 390)
         page.get_by_role("button", name="Close").click()
         expect(page.locator("#list")).to_be_visible()
-        assert narrow.misdeeds(running.control) == []
+        assert narrow.forbidden_actions(running.control) == []
 
 
 @contextmanager
-def elsewhere() -> Iterator[tuple[str, list[tuple[str, str, bytes]]]]:
-    """A server that a delivery can be replayed to: its URL, and what it got."""
-    got: list[tuple[str, str, bytes]] = []
+def replay_server() -> Iterator[tuple[str, list[tuple[str, str, bytes]]]]:
+    """A server that a delivery can be replayed to: its URL, and what it received."""
+    received: list[tuple[str, str, bytes]] = []
 
     class RecordingHandler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            got.append((self.path, self.headers["X-Mine"], body))
+            received.append((self.path, self.headers["X-Mine"], body))
             self.send_response(202)
             self.end_headers()
             self.wfile.write(HOSTILE.encode())
@@ -305,7 +301,7 @@ def elsewhere() -> Iterator[tuple[str, list[tuple[str, str, bytes]]]]:
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}", got
+        yield f"http://127.0.0.1:{server.server_port}", received
     finally:
         server.shutdown()
         thread.join()
@@ -320,12 +316,12 @@ def test_a_delivery_is_replayed_to_another_url(
     page.locator(".row").click()
     expect(page.locator("#detail h2")).to_be_visible()
     page.get_by_role("button", name="Replay…").click()
-    with elsewhere() as (url, got):
+    with replay_server() as (url, received):
         page.get_by_role("textbox", name="URL").fill(f"{url}/again")
         page.keyboard.press("Enter")
         expect(page.locator(".outcome")).to_contain_text("Answered 202 after")
         expect(page.locator(".outcome")).to_contain_text("<script>alert(")
-    assert got == [("/again", "yes", b'{"a": 1}')]
+    assert received == [("/again", "yes", b'{"a": 1}')]
 
 
 def test_a_replay_to_elsewhere_is_refused_in_one_line(

@@ -1,6 +1,4 @@
-"""What the page is told of the sessions: every change as it happens, verdicts, explanations, and
-what is kept still.
-"""
+"""What the page gets of the sessions: changes, verdicts, explanations, and kept deliveries."""
 
 import asyncio
 import hmac
@@ -44,7 +42,7 @@ def arrival(
 def with_sessions(
     work: Callable[[Sessions, ChangeFeed, SessionDeliveries], Awaitable[None]], *, memory: int = 100
 ) -> None:
-    """Do some work with sessions that keep so many deliveries in memory, and more on disk."""
+    """Run some work with sessions that keep this many deliveries in memory, and more on disk."""
 
     async def run() -> None:
         feed = ChangeFeed(most_changes=1000, new_epoch=lambda: "e")
@@ -74,7 +72,7 @@ def changes(feed: ChangeFeed) -> list[tuple[ChangeKind, str, int]]:
 
 
 def test_every_change_is_noted_in_order() -> None:
-    async def work(sessions: Sessions, feed: ChangeFeed, shown: SessionDeliveries) -> None:
+    async def work(sessions: Sessions, feed: ChangeFeed, deliveries: SessionDeliveries) -> None:
         inbox = sessions.default.inbox
         first, second = arrival(), arrival()
         inbox.record(first)
@@ -98,7 +96,7 @@ def test_every_change_is_noted_in_order() -> None:
 
 
 def test_a_delivery_is_found_in_memory_on_disk_and_in_its_own_session_alone() -> None:
-    async def work(sessions: Sessions, feed: ChangeFeed, shown: SessionDeliveries) -> None:
+    async def work(sessions: Sessions, feed: ChangeFeed, deliveries: SessionDeliveries) -> None:
         other = sessions.open()
         sessions.issue(other, "theirs")
         for number in range(200):
@@ -106,14 +104,14 @@ def test_a_delivery_is_found_in_memory_on_disk_and_in_its_own_session_alone() ->
         sessions.session_for("theirs").inbox.record(arrival("theirs", b"x"))
         sessions.default.inbox.drop("orders", NOW)
         for sequence in (1, 2, 100, 199, 200):
-            found = shown.find("orders", sequence)
-            assert found is not None
-            assert (found.sequence, found.body) == (sequence, b"%d" % (sequence - 1))
-        theirs = shown.find("theirs", 1)
+            delivery = deliveries.find("orders", sequence)
+            assert delivery is not None
+            assert (delivery.sequence, delivery.body) == (sequence, b"%d" % (sequence - 1))
+        theirs = deliveries.find("theirs", 1)
         assert theirs is not None
         assert theirs.body == b"x"
         assert [
-            shown.find(*place)
+            deliveries.find(*place)
             for place in [("orders", 201), ("orders", 202), ("theirs", 2), ("none", 1)]
         ] == [
             None,
@@ -126,20 +124,22 @@ def test_a_delivery_is_found_in_memory_on_disk_and_in_its_own_session_alone() ->
 
 
 def test_a_delivery_is_judged_and_explained_by_the_secrets_of_its_token() -> None:
-    async def work(sessions: Sessions, feed: ChangeFeed, shown: SessionDeliveries) -> None:
+    async def work(sessions: Sessions, feed: ChangeFeed, deliveries: SessionDeliveries) -> None:
         compact = arrival(signed=b'{"a":1,"b":2}')
         others = arrival(secret="a-secret-of-invoices")
-        for one in (arrival(), compact, others):
-            sessions.default.inbox.record(one)
-        right, wrong, mixed_up = (one.delivery() for one in (arrival(), compact, others))
-        assert shown.status(right).verdict is SignatureVerdict.UNCHECKED
-        assert shown.explain(right) is None
+        for signed in (arrival(), compact, others):
+            sessions.default.inbox.record(signed)
+        right, wrong, mixed_up = (signed.delivery() for signed in (arrival(), compact, others))
+        assert deliveries.status(right).verdict is SignatureVerdict.UNCHECKED
+        assert deliveries.explain(right) is None
         sessions.default.secrets.put("orders", TokenSecrets(secrets=(SECRET,)))
         sessions.default.secrets.put("invoices", TokenSecrets(secrets=("a-secret-of-invoices",)))
-        assert shown.status(right).verdict is SignatureVerdict.VERIFIED
-        assert shown.status(wrong).verdict is SignatureVerdict.UNVERIFIED
-        assert shown.status(wrong).reason == "no signature matches"
-        assert shown.explain(wrong) == "signed the compact form of the body, sent it with spaces"
-        assert shown.explain(mixed_up) == "signed with a secret of the token invoices"
+        assert deliveries.status(right).verdict is SignatureVerdict.VERIFIED
+        assert deliveries.status(wrong).verdict is SignatureVerdict.UNVERIFIED
+        assert deliveries.status(wrong).reason == "no signature matches"
+        assert (
+            deliveries.explain(wrong) == "signed the compact form of the body, sent it with spaces"
+        )
+        assert deliveries.explain(mixed_up) == "signed with a secret of the token invoices"
 
     with_sessions(work)

@@ -149,7 +149,7 @@ def test_arrival_comes_before_completion(running: ReceiverProcess) -> None:
     assert delivery.arrived_monotonic < delivery.completed_monotonic
 
 
-def test_a_sender_that_asks_first_is_told_to_continue(running: ReceiverProcess) -> None:
+def test_a_sender_that_asks_first_gets_100_continue(running: ReceiverProcess) -> None:
     token = running.new_token()
     head = (
         f"POST /{token} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
@@ -186,7 +186,7 @@ def test_a_body_beyond_the_bound_is_refused_and_counted_as_dropped(
     ],
     ids=["line", "header", "path", "framing", "length"],
 )
-def test_what_is_no_http_is_refused_and_told_in_one_line(
+def test_what_is_not_http_is_refused_and_reported_in_one_line(
     secured: ReceiverProcess, sent: bytes
 ) -> None:
     assert b" 400 Bad Request\r\n" in secured.exchange(sent)
@@ -211,7 +211,7 @@ def test_a_sender_that_leaves_before_its_body_ends_has_delivered_nothing(
     assert secured.ask(lambda client: client.deliveries(token, 0)) == ()
 
 
-def test_what_is_no_tls_is_cut_without_a_word(secured: ReceiverProcess) -> None:
+def test_what_is_not_tls_is_cut_silently(secured: ReceiverProcess) -> None:
     host, _, port = secured.url.removeprefix("https://").partition(":")
     with socket.create_connection((host, int(port)), timeout=30) as plain:
         plain.sendall(b"POST / HTTP/1.1\r\nHost: x\r\n\r\n")

@@ -1,6 +1,4 @@
-"""A connection handles its requests in order, answers at once what it can, and reads no more than
-it has room for.
-"""
+"""A connection handles requests in order and reads no more than it has room for."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -18,7 +16,7 @@ HALF = b"POST /half HTTP/1.1\r\nContent-Length: 2\r\n\r\n1"
 
 
 class RecordingTransport(asyncio.Transport):
-    """What a connection writes to, and whether it reads."""
+    """What a connection writes, and whether it reads."""
 
     def __init__(self) -> None:
         super().__init__({"peername": ("127.0.0.1", 40000), "socket": self})
@@ -48,7 +46,7 @@ class RecordingTransport(asyncio.Transport):
 
 
 class Answers:
-    """Answers a plain request at once, and a slow one when `ready` is set; notes what happens."""
+    """Answers a plain request at once, and a slow one when `ready` is set; records the calls."""
 
     def __init__(self) -> None:
         self.ready = asyncio.Event()
@@ -81,12 +79,12 @@ class Answers:
         self.notes.append(f"left {request.token}")
 
 
-def connected(
+def notes_of(
     work: Callable[[SenderConnection, RecordingTransport, Answers], Awaitable[None]],
     *,
     body_within_s: float = 60.0,
 ) -> list[str]:
-    """What the handler noted while the work was done on a connection, and after it was lost."""
+    """The handler's notes of the work on a connection, including its end."""
 
     async def run() -> list[str]:
         transport, answers = RecordingTransport(), Answers()
@@ -103,10 +101,10 @@ def connected(
     return asyncio.run(run())
 
 
-async def sent(transport: RecordingTransport, number: int) -> None:
-    """Return when so many writes were made."""
+async def wait_for_writes(transport: RecordingTransport, number: int) -> None:
+    """Return when this many writes were made."""
     async with asyncio.timeout(30):
-        while len(transport.sent) < number:  # noqa: ASYNC110 - the wire tells nobody
+        while len(transport.sent) < number:  # noqa: ASYNC110 - the transport has no event
             await asyncio.sleep(0)
 
 
@@ -119,7 +117,7 @@ def test_a_plain_request_is_answered_within_the_call_that_read_it() -> None:
         connection.data_received(PLAIN[-1:] + PLAIN)
         assert transport.sent == [b"plain", b"plain"]
 
-    connected(work)
+    notes_of(work)
 
 
 def test_requests_behind_a_slow_answer_wait_and_keep_their_order() -> None:
@@ -130,10 +128,10 @@ def test_requests_behind_a_slow_answer_wait_and_keep_their_order() -> None:
         connection.data_received(SLOW + HALF)
         assert transport.sent == [b"plain"]
         answers.ready.set()
-        await sent(transport, 4)
+        await wait_for_writes(transport, 4)
         assert transport.sent == [b"plain", b"slow", b"plain", b"slow"]
 
-    notes = connected(work)
+    notes = notes_of(work)
     assert notes[:4] == ["received plain", "received slow", "received plain", "received slow"]
     assert set(notes[4:]) <= {"begins half", "left half"}
 
@@ -155,11 +153,11 @@ def test_no_more_is_read_while_too_much_waits(behind: bytes) -> None:
         connection.data_received(behind)
         assert not transport.reads
         answers.ready.set()
-        await sent(transport, 3)
+        await wait_for_writes(transport, 3)
         assert transport.reads
 
     assert MOST_WAITING_BYTES < 2**21
-    connected(work)
+    notes_of(work)
 
 
 def test_no_more_is_read_while_the_sender_does_not_take_its_answers() -> None:
@@ -171,7 +169,7 @@ def test_no_more_is_read_while_the_sender_does_not_take_its_answers() -> None:
         connection.resume_writing()
         assert transport.reads
 
-    connected(work)
+    notes_of(work)
 
 
 def test_an_answer_waits_until_the_sender_takes_it() -> None:
@@ -181,14 +179,14 @@ def test_an_answer_waits_until_the_sender_takes_it() -> None:
         answers.ready.set()
         connection.data_received(SLOW + PLAIN)
         connection.pause_writing()
-        await sent(transport, 1)
+        await wait_for_writes(transport, 1)
         for _ in range(5):
             await asyncio.sleep(0)
         assert transport.sent == [b"slow"]
         connection.resume_writing()
-        await sent(transport, 2)
+        await wait_for_writes(transport, 2)
 
-    connected(work)
+    notes_of(work)
 
 
 def test_a_sender_that_leaves_at_once_cancels_an_answer_that_has_begun() -> None:
@@ -197,10 +195,10 @@ def test_a_sender_that_leaves_at_once_cancels_an_answer_that_has_begun() -> None
     ) -> None:
         connection.data_received(SLOW + PLAIN)
 
-    assert connected(work) == ["received slow", "cancelled"]
+    assert notes_of(work) == ["received slow", "cancelled"]
 
 
-def test_what_is_no_http_is_told_after_the_answers_before_it() -> None:
+def test_what_is_not_http_is_reported_after_the_answers_before_it() -> None:
     async def work(
         connection: SenderConnection, transport: RecordingTransport, answers: Answers
     ) -> None:
@@ -208,12 +206,12 @@ def test_what_is_no_http_is_told_after_the_answers_before_it() -> None:
         connection.data_received(PLAIN)
         assert transport.sent == []
         answers.ready.set()
-        await sent(transport, 2)
+        await wait_for_writes(transport, 2)
         assert transport.sent[0] == b"slow"
         assert transport.sent[1].startswith(b"HTTP/1.1 400 Bad Request\r\n")
         assert transport.closed
 
-    assert connected(work) == ["received slow"]
+    assert notes_of(work) == ["received slow"]
 
 
 def test_a_body_that_comes_too_late_is_refused() -> None:
@@ -221,12 +219,12 @@ def test_a_body_that_comes_too_late_is_refused() -> None:
         connection: SenderConnection, transport: RecordingTransport, answers: Answers
     ) -> None:
         connection.data_received(HALF)
-        await sent(transport, 1)
+        await wait_for_writes(transport, 1)
         assert b"did not arrive completely" in transport.sent[0]
         connection.data_received(b"2" + PLAIN)
         assert len(transport.sent) == 1
 
-    assert connected(work, body_within_s=0) == ["begins half", "refused half"]
+    assert notes_of(work, body_within_s=0) == ["begins half", "refused half"]
 
 
 def test_a_chunk_that_is_none_is_refused_at_once() -> None:
@@ -236,9 +234,9 @@ def test_a_chunk_that_is_none_is_refused_at_once() -> None:
         connection.data_received(b"POST /half HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n")
         connection.data_received(b"zz\r\n")
         assert transport.sent[0].startswith(b"HTTP/1.1 400 ")
-        assert not transport.closed, "the sender may still send, and is to read why first"
+        assert not transport.closed, "the sender may still be sending, and has to read why first"
 
-    assert connected(work) == ["begins half", "refused half"]
+    assert notes_of(work) == ["begins half", "refused half"]
 
 
 def test_a_body_that_is_to_stay_unread_is_not_waited_for() -> None:
@@ -250,4 +248,4 @@ def test_a_body_that_is_to_stay_unread_is_not_waited_for() -> None:
         connection.data_received(b"2" + PLAIN)
         assert transport.sent == []
 
-    assert connected(work) == ["begins unread", "received unread", "cancelled"]
+    assert notes_of(work) == ["begins unread", "received unread", "cancelled"]

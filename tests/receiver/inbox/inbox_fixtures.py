@@ -1,4 +1,4 @@
-"""An inbox of its own for each test, and arrivals to put into it."""
+"""An inbox for each test, and arrivals to put into it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -31,7 +31,7 @@ def with_inbox(
     memory: int = 10**6,
     disk: int = 0,
 ) -> QueryResult:
-    """What is found in an inbox with so much room."""
+    """Run some work with an inbox of these limits; return its result."""
     limits = InboxLimits(deliveries=deliveries, memory_bytes=memory, disk_bytes=disk)
 
     async def run() -> QueryResult:
@@ -49,22 +49,22 @@ def fill(inbox: Inbox, token: str, *bodies: bytes) -> None:
         inbox.record(arrival(token, body))
 
 
-async def everything(inbox: Inbox, token: str, *, after: int = 0, count: int = 0) -> QueryResult:
+async def query_all(inbox: Inbox, token: str, *, after: int = 0, count: int = 0) -> QueryResult:
     return await inbox.wait(token, after=after, count=count, timeout_s=0)
 
 
-async def has_waiter(inbox: Inbox, token: str) -> None:
-    """Return when somebody waits for a request of the token that has not come."""
+async def wait_for_waiter(inbox: Inbox, token: str) -> None:
+    """Return when somebody waits for a future request of the token."""
     async with asyncio.timeout(30):
-        while token not in inbox._waiters._waiting:  # noqa: ASYNC110 - nothing tells of a waiter
+        while token not in inbox._waiters._waiting:  # noqa: ASYNC110 - a waiter has no event
             await asyncio.sleep(0)
 
 
-def sessions_of(limits: InboxLimits) -> Sessions:
+def make_sessions(limits: InboxLimits) -> Sessions:
     return Sessions(
         limits=limits, max_sessions=2, idle_s=60, clock=lambda: 0.0, new_name=lambda: "name"
     )
 
 
-def bodies(found: QueryResult) -> list[bytes]:
-    return [kept.body for kept in found.deliveries]
+def bodies(result: QueryResult) -> list[bytes]:
+    return [delivery.body for delivery in result.deliveries]

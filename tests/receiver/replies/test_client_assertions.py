@@ -11,19 +11,22 @@ from tests.receiver.replies.token_server_fixtures import (
     KEYED,
     NOW,
     RSA,
-    asked,
-    asserted,
-    last,
-    served,
+    ask,
+    assertion_form,
+    last_record,
+    make_server,
 )
 
 
 def test_a_signed_assertion_is_granted_a_token() -> None:
-    server = served(Client(client_id="other", public_key=RSA.as_dict(private=False)), KEYED)
-    assert asked(server, asserted())[0] == 200
-    assert (last(server)["client_id"], last(server)["proved_by"]) == ("shop", "assertion")
-    rsa = served(Client(client_id="shop", public_key=RSA.as_dict(private=False)))
-    assert asked(rsa, asserted(RSA, "PS256"))[0] == 200
+    server = make_server(Client(client_id="other", public_key=RSA.as_dict(private=False)), KEYED)
+    assert ask(server, assertion_form())[0] == 200
+    assert (last_record(server)["client_id"], last_record(server)["proved_by"]) == (
+        "shop",
+        "assertion",
+    )
+    rsa = make_server(Client(client_id="shop", public_key=RSA.as_dict(private=False)))
+    assert ask(rsa, assertion_form(RSA, "PS256"))[0] == 200
 
 
 def test_issuer_subject_and_audience_can_be_others() -> None:
@@ -34,27 +37,32 @@ def test_issuer_subject_and_audience_can_be_others() -> None:
         subject="s",
         audiences=("https://a",),
     )
-    assert asked(served(client), asserted(iss="i", sub="s", aud=["x", "https://a"]))[0] == 200
-    assert asked(served(client), asserted())[0] == 401
+    assert (
+        ask(make_server(client), assertion_form(iss="i", sub="s", aud=["x", "https://a"]))[0] == 200
+    )
+    assert ask(make_server(client), assertion_form())[0] == 401
 
 
 @pytest.mark.parametrize(
     "form",
     [
-        asserted(ECKey.generate_key("P-256")),
-        asserted(aud="https://elsewhere.invalid"),
-        asserted(iss="other"),
-        asserted(sub="other"),
-        asserted(exp=int(NOW) - 60),
-        asserted(exp=None),
-        asserted(iat=int(NOW) + 600),
-        asserted(nbf=int(NOW) + 600),
-        {**asserted(), "client_assertion": asserted()["client_assertion"][:-4] + "AAAA"},
-        {**asserted(), "client_assertion": "a.b.c"},
-        {**asserted(), "client_assertion": "eyJhbGciOiJub25lIn0.e30."},
-        {**asserted(), "client_assertion": "\u00e9"},
-        {**asserted(), "client_assertion": ""},
-        {**asserted(), "client_id": "other"},
+        assertion_form(ECKey.generate_key("P-256")),
+        assertion_form(aud="https://elsewhere.invalid"),
+        assertion_form(iss="other"),
+        assertion_form(sub="other"),
+        assertion_form(exp=int(NOW) - 60),
+        assertion_form(exp=None),
+        assertion_form(iat=int(NOW) + 600),
+        assertion_form(nbf=int(NOW) + 600),
+        {
+            **assertion_form(),
+            "client_assertion": assertion_form()["client_assertion"][:-4] + "AAAA",
+        },
+        {**assertion_form(), "client_assertion": "a.b.c"},
+        {**assertion_form(), "client_assertion": "eyJhbGciOiJub25lIn0.e30."},
+        {**assertion_form(), "client_assertion": "\u00e9"},
+        {**assertion_form(), "client_assertion": ""},
+        {**assertion_form(), "client_id": "other"},
     ],
     ids=[
         "key",
@@ -74,13 +82,13 @@ def test_issuer_subject_and_audience_can_be_others() -> None:
     ],
 )
 def test_an_assertion_that_proves_nothing_is_refused(form: dict[str, str]) -> None:
-    server = served(KEYED)
-    status, answer = asked(server, form)
+    server = make_server(KEYED)
+    status, answer = ask(server, form)
     assert (status, answer["error"]) == (401, "invalid_client")
 
 
 def test_another_type_of_assertion_is_refused() -> None:
     assert (
-        asked(served(KEYED), {**asserted(), "client_assertion_type": "x"})[1]["error"]
+        ask(make_server(KEYED), {**assertion_form(), "client_assertion_type": "x"})[1]["error"]
         == "invalid_request"
     )

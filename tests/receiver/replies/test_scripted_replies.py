@@ -1,6 +1,4 @@
-"""Every scripted reply goes on the wire exactly as its script says, and what cannot be played is
-refused in a line.
-"""
+"""Scripted replies are sent exactly as the script says; impossible ones are refused in one line."""
 
 import json
 import socket
@@ -28,19 +26,19 @@ def running(request: pytest.FixtureRequest) -> Iterator[ReceiverProcess]:
         assert process.log.empty(), process.log.get()
 
 
-def script(process: ReceiverProcess, *replies: Reply) -> str:
+def set_script(process: ReceiverProcess, *replies: Reply) -> str:
     token = process.new_token()
     process.ask(lambda client: client.script(token, replies))
     return token
 
 
-def answered(process: ReceiverProcess, reply: Reply) -> tuple[list[bytes], bytes]:
-    """The lines of the answer's head, and what comes behind it."""
-    head, _, body = process.post(f"/{script(process, reply)}").partition(b"\r\n\r\n")
+def post_with_reply(process: ReceiverProcess, reply: Reply) -> tuple[list[bytes], bytes]:
+    """The lines of the answer's head, and what follows it."""
+    head, _, body = process.post(f"/{set_script(process, reply)}").partition(b"\r\n\r\n")
     return head.split(b"\r\n"), body
 
 
-def unchunked(body: bytes) -> bytes:
+def join_chunks(body: bytes) -> bytes:
     plain = b""
     while True:
         size, _, rest = body.partition(b"\r\n")
@@ -52,7 +50,7 @@ def unchunked(body: bytes) -> bytes:
 
 
 def test_a_huge_body_comes_whole_with_its_length(running: ReceiverProcess) -> None:
-    lines, body = answered(running, Reply(body="abc", body_bytes=5_000_000))
+    lines, body = post_with_reply(running, Reply(body="abc", body_bytes=5_000_000))
     assert b"Content-Length: 5000000" in lines
     assert len(body) == 5_000_000
     assert body.startswith(b"abcabc")
@@ -63,35 +61,37 @@ def test_a_huge_body_comes_whole_with_its_length(running: ReceiverProcess) -> No
 def test_a_bomb_is_small_on_the_wire_and_huge_behind_it(
     running: ReceiverProcess, encoding: str, bits: int
 ) -> None:
-    lines, body = answered(running, Reply(body_bytes=20_000_000, compressed=encoding))  # type: ignore[arg-type]
+    lines, body = post_with_reply(running, Reply(body_bytes=20_000_000, compressed=encoding))  # type: ignore[arg-type]
     assert b"Content-Encoding: " + encoding.encode() in lines
     assert b"Transfer-Encoding: chunked" in lines
     assert len(body) < 200_000
-    assert zlib.decompress(unchunked(body), wbits=bits) == b" " * 20_000_000
+    assert zlib.decompress(join_chunks(body), wbits=bits) == b" " * 20_000_000
 
 
 def test_a_compressed_body_has_the_length_of_what_is_sent(running: ReceiverProcess) -> None:
-    lines, body = answered(running, Reply(body="{}" * 100, compressed="gzip"))
+    lines, body = post_with_reply(running, Reply(body="{}" * 100, compressed="gzip"))
     assert b"Content-Length: %d" % len(body) in lines
     assert zlib.decompress(body, wbits=31) == b"{}" * 100
 
 
 def test_a_body_can_end_with_the_connection_alone(running: ReceiverProcess) -> None:
-    lines, body = answered(running, Reply(body="to the end", framing="close"))
+    lines, body = post_with_reply(running, Reply(body="to the end", framing="close"))
     assert body == b"to the end"
     assert b"Connection: close" in lines
     assert not any(line.startswith((b"Content-Length", b"Transfer-Encoding")) for line in lines)
 
 
 def test_a_body_can_be_chunked_though_its_length_is_known(running: ReceiverProcess) -> None:
-    lines, body = answered(running, Reply(body="x" * 20, framing="chunked"))
+    lines, body = post_with_reply(running, Reply(body="x" * 20, framing="chunked"))
     assert b"Transfer-Encoding: chunked" in lines
-    assert unchunked(body) == b"x" * 20
+    assert join_chunks(body) == b"x" * 20
 
 
 def test_odd_headers_go_out_byte_by_byte(running: ReceiverProcess) -> None:
     headers = (("X-Caf", "caf\xe9"), ("X-Folded", ("one", "two", "\tthree")), ("x-empty", ""))
-    lines, _ = answered(running, Reply(headers=headers, headers_in="latin-1", filler_headers=300))
+    lines, _ = post_with_reply(
+        running, Reply(headers=headers, headers_in="latin-1", filler_headers=300)
+    )
     at = lines.index(b"X-Folded: one")
     assert lines[at - 1 : at + 4] == [
         b"X-Caf: caf\xe9",
@@ -103,17 +103,17 @@ def test_odd_headers_go_out_byte_by_byte(running: ReceiverProcess) -> None:
     assert sum(line.startswith(b"X-Filler-") for line in lines) == 300
 
 
-def test_retry_after_is_told_in_seconds_or_as_a_date(running: ReceiverProcess) -> None:
-    lines, _ = answered(running, Reply(status=429, retry_after_s=7))
+def test_retry_after_is_reported_in_seconds_or_as_a_date(running: ReceiverProcess) -> None:
+    lines, _ = post_with_reply(running, Reply(status=429, retry_after_s=7))
     assert lines[0] == b"HTTP/1.1 429 Too Many Requests"
     assert b"Retry-After: 7" in lines
-    lines, _ = answered(running, Reply(status=503, retry_after_s=60, retry_after_as="date"))
-    (told,) = [line for line in lines if line.startswith(b"Retry-After: ")]
-    assert told.endswith(b" GMT")
+    lines, _ = post_with_reply(running, Reply(status=503, retry_after_s=60, retry_after_as="date"))
+    (retry_after,) = [line for line in lines if line.startswith(b"Retry-After: ")]
+    assert retry_after.endswith(b" GMT")
 
 
 def test_a_redirect_says_where_to_go(running: ReceiverProcess) -> None:
-    lines, _ = answered(
+    lines, _ = post_with_reply(
         running, Reply(status=307, headers=(("Location", "https://elsewhere.invalid/x"),))
     )
     assert lines[0].startswith(b"HTTP/1.1 307 ")
@@ -121,12 +121,12 @@ def test_a_redirect_says_where_to_go(running: ReceiverProcess) -> None:
 
 
 def test_interim_answers_come_before_the_final_one(running: ReceiverProcess) -> None:
-    answer = running.post(f"/{script(running, Reply(status=201, interim=Interim(times=3)))}")
+    answer = running.post(f"/{set_script(running, Reply(status=201, interim=Interim(times=3)))}")
     assert answer.startswith(b"HTTP/1.1 100 Continue\r\n\r\n" * 3 + b"HTTP/1.1 201 Created\r\n")
 
 
 def test_endless_interim_answers_go_on_until_the_sender_leaves(running: ReceiverProcess) -> None:
-    token = script(running, Reply(interim=Interim(status=103, endless=True, every_s=0.001)))
+    token = set_script(running, Reply(interim=Interim(status=103, endless=True, every_s=0.001)))
     received = b""
     with running.connection() as connection:
         connection.sendall(HEAD.format(token).encode())
@@ -146,7 +146,7 @@ CUTS = [
 def test_an_answer_that_is_closed_early_ends_where_the_script_says(
     running: ReceiverProcess, at: str, line: bytes, body: bytes
 ) -> None:
-    token = script(running, Reply(body="x" * 1000, cut=Cut(at=at)))  # type: ignore[arg-type]
+    token = set_script(running, Reply(body="x" * 1000, cut=Cut(at=at)))  # type: ignore[arg-type]
     head, _, rest = running.post(f"/{token}").partition(b"\r\n\r\n")
     assert line in head
     assert rest == body
@@ -155,7 +155,7 @@ def test_an_answer_that_is_closed_early_ends_where_the_script_says(
 
 
 def test_a_cut_before_reading_leaves_the_body_unread(running: ReceiverProcess) -> None:
-    token = script(running, Reply(cut=Cut(at="before_reading")), Reply(status=201))
+    token = set_script(running, Reply(cut=Cut(at="before_reading")), Reply(status=201))
     with running.connection() as connection:
         connection.sendall(
             f"POST /{token} HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999\r\n\r\n".encode()
@@ -169,7 +169,7 @@ def test_a_cut_before_reading_leaves_the_body_unread(running: ReceiverProcess) -
 def test_a_reset_is_seen_as_one_by_the_sender() -> None:
     with receiver("--http") as process:
         for at in ("before_reading", "before_answer"):
-            token = script(process, Reply(cut=Cut(at=at, by="reset")))  # type: ignore[arg-type]
+            token = set_script(process, Reply(cut=Cut(at=at, by="reset")))  # type: ignore[arg-type]
             with process.connection() as connection:
                 connection.sendall(HEAD.format(token).encode())
                 with pytest.raises(ConnectionResetError):
@@ -177,7 +177,7 @@ def test_a_reset_is_seen_as_one_by_the_sender() -> None:
 
 
 def test_a_half_close_ends_one_direction_and_waits_in_the_other(running: ReceiverProcess) -> None:
-    token = script(running, Reply(body="xx", cut=Cut(at="after_headers", by="half_close")))
+    token = set_script(running, Reply(body="xx", cut=Cut(at="after_headers", by="half_close")))
     with running.connection() as connection:
         connection.sendall(HEAD.format(token).encode())
         assert read_to_end(connection).endswith(b"\r\n\r\n")
@@ -189,7 +189,7 @@ def test_a_half_close_ends_one_direction_and_waits_in_the_other(running: Receive
 
 
 def test_a_connection_stays_after_a_plain_reply(running: ReceiverProcess) -> None:
-    token = script(running, Reply(status=500, body="no"), Reply(status=204))
+    token = set_script(running, Reply(status=500, body="no"), Reply(status=204))
     with running.connection() as connection:
         for expected in (b"500 Internal Server Error", b"204 No Content"):
             connection.sendall(HEAD.format(token).encode())
@@ -237,13 +237,13 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("written", "told"), REFUSED)
-def test_a_reply_that_cannot_be_played_is_refused_in_one_line(
-    written: dict[str, object], told: str
+@pytest.mark.parametrize(("written", "message"), REFUSED)
+def test_a_reply_that_cannot_be_carried_out_is_refused_in_one_line(
+    written: dict[str, object], message: str
 ) -> None:
     with pytest.raises(msgspec.ValidationError) as refused:
         msgspec.json.decode(json.dumps(written), type=Reply)
-    assert told in str(refused.value)
+    assert message in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
@@ -255,7 +255,9 @@ json_values = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(Reply.__struct_fields__), json_values, max_size=4))
-def test_any_values_make_a_reply_that_can_be_played_or_none(written: dict[str, object]) -> None:
+def test_any_values_make_a_reply_that_can_be_carried_out_or_none(
+    written: dict[str, object],
+) -> None:
     try:
         reply = msgspec.convert(written, Reply)
     except msgspec.ValidationError:
@@ -283,8 +285,8 @@ def test_a_script_file_says_what_tokens_are_from_the_start(tmp_path: Path) -> No
     file.write_text(SCRIPT)
     with receiver("--http", "--script", str(file)) as process:
         assert [process.post("/orders")[9:12] for _ in range(4)] == [b"503", b"503", b"200", b"200"]
-        told = process.ask(lambda client: client.summary("orders"))
-        assert (told["arrived"], told["verified"], told["unverified"]) == (
+        summary = process.ask(lambda client: client.summary("orders"))
+        assert (summary["arrived"], summary["verified"], summary["unverified"]) == (
             4,
             0,
             {"missing header": 4},
@@ -295,7 +297,7 @@ def test_a_script_file_says_what_tokens_are_from_the_start(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (
             "tokens: {a: {replies: [{status: 42}]}}",
@@ -324,17 +326,17 @@ def test_a_script_file_says_what_tokens_are_from_the_start(tmp_path: Path) -> No
     ],
 )
 def test_a_script_file_that_is_wrong_is_refused_in_one_line(
-    tmp_path: Path, text: str, told: str
+    tmp_path: Path, text: str, message: str
 ) -> None:
     file = tmp_path / "script.yaml"
     file.write_text(text)
     ended = run("receive", "--script", str(file))
     assert ended.returncode == 64
-    assert told in ended.stderr
+    assert message in ended.stderr
     assert "Traceback" not in ended.stderr
 
 
-def test_a_script_file_that_is_not_there_is_told_in_one_line(tmp_path: Path) -> None:
+def test_a_script_file_that_is_not_there_is_reported_in_one_line(tmp_path: Path) -> None:
     ended = run("receive", "--script", str(tmp_path / "none.yaml"))
     assert (ended.returncode, ended.stderr.count("\n")) == (64, 1)
 
@@ -364,7 +366,7 @@ def test_each_tls_fault_is_refused_for_its_own_reason() -> None:
                 pass
 
 
-def test_a_sender_that_is_not_careful_is_found_out_by_a_tls_fault() -> None:
+def test_a_sender_that_is_not_careful_is_revealed_by_a_tls_fault() -> None:
     with receiver("--tls-faults") as process:
         token = process.new_token()
         url = process.ask(lambda client: client.tls_faults())["expired"]

@@ -26,11 +26,11 @@ from tests.receiver.replies.token_server_fixtures import (
     KEYED,
     NOW,
     SHOP,
-    asked,
-    asserted,
-    last,
-    request,
-    served,
+    ask,
+    assertion_form,
+    last_record,
+    make_request,
+    make_server,
 )
 
 BODY = {"grant_type": "client_credentials", "client_id": "shop", "client_secret": "hush & \xe9:"}
@@ -42,32 +42,36 @@ def basic(user: str, password: str) -> tuple[str, str]:
 
 
 def test_a_secret_in_the_body_is_granted_a_token() -> None:
-    server = served(SHOP)
-    assert asked(server, {**BODY, "scope": "a b", "audience": "x"}) == (
+    server = make_server(SHOP)
+    assert ask(server, {**BODY, "scope": "a b", "audience": "x"}) == (
         200,
         {"access_token": "token-0", "expires_in": 3600, "token_type": "Bearer"},
     )
-    told = last(server)
-    assert (told["client_id"], told["proved_by"], told["scope"], told["audience"]) == (
+    record = last_record(server)
+    assert (record["client_id"], record["proved_by"], record["scope"], record["audience"]) == (
         "shop",
         "body",
         "a b",
         "x",
     )
-    assert (told["gave"], told["reason"], told["access_token"]) == ("token", None, "token-0")
-    assert (told["at"], told["expires_at"]) == (NOW, NOW + 3600)
+    assert (record["gave"], record["reason"], record["access_token"]) == (
+        "token",
+        None,
+        "token-0",
+    )
+    assert (record["at"], record["expires_at"]) == (NOW, NOW + 3600)
 
 
 def test_a_secret_in_the_header_is_granted_a_token() -> None:
-    server = served(SHOP)
+    server = make_server(SHOP)
     assert (
-        asked(server, {"grant_type": "client_credentials"}, basic("shop", "hush & \xe9:"))[0] == 200
+        ask(server, {"grant_type": "client_credentials"}, basic("shop", "hush & \xe9:"))[0] == 200
     )
-    assert last(server)["proved_by"] == "basic"
+    assert last_record(server)["proved_by"] == "basic"
 
 
 def test_without_clients_everyone_is_granted_a_token() -> None:
-    assert asked(served(), {"grant_type": "client_credentials"})[0] == 200
+    assert ask(make_server(), {"grant_type": "client_credentials"})[0] == 200
 
 
 @pytest.mark.parametrize(
@@ -117,15 +121,15 @@ def test_without_clients_everyone_is_granted_a_token() -> None:
         ),
     ],
 )
-def test_a_request_that_deserves_no_token_is_refused_and_kept(
+def test_a_request_that_gets_no_token_is_refused_and_kept(
     form: dict[str, str], headers: list[tuple[str, str]], status: int, error: str, reason: str
 ) -> None:
-    server = served(SHOP, scopes=("a", "b"))
-    code, answer = asked(server, form, *headers)
+    server = make_server(SHOP, scopes=("a", "b"))
+    code, answer = ask(server, form, *headers)
     assert (code, answer["error"]) == (status, error)
     assert reason in answer["error_description"]
-    assert (last(server)["gave"], last(server)["access_token"]) == (error, None)
-    assert reason in last(server)["reason"]
+    assert (last_record(server)["gave"], last_record(server)["access_token"]) == (error, None)
+    assert reason in last_record(server)["reason"]
 
 
 @pytest.mark.parametrize(
@@ -138,41 +142,42 @@ def test_a_request_that_deserves_no_token_is_refused_and_kept(
         (b"a=1", ""),
     ],
 )
-def test_a_body_that_is_no_form_is_refused(body: bytes, kind: str) -> None:
-    reply = served(SHOP).reply(request(body, ("Content-Type", kind)))
+def test_a_body_that_is_not_a_form_is_refused(body: bytes, kind: str) -> None:
+    reply = make_server(SHOP).reply(make_request(body, ("Content-Type", kind)))
     assert (reply.status, json.loads(reply.body)["error"]) == (400, "invalid_request")
 
 
-def test_a_client_may_be_held_to_one_way_of_proving_itself() -> None:
-    server = served(Client(client_id="shop", client_secret="s", methods=("basic",)))
-    assert asked(server, {**BODY, "client_secret": "s"})[0] == 401
-    assert asked(server, {"grant_type": "client_credentials"}, basic("shop", "s"))[0] == 200
+def test_a_client_may_be_held_to_one_way_of_authentication() -> None:
+    server = make_server(Client(client_id="shop", client_secret="s", methods=("basic",)))
+    assert ask(server, {**BODY, "client_secret": "s"})[0] == 401
+    assert ask(server, {"grant_type": "client_credentials"}, basic("shop", "s"))[0] == 200
 
 
 def test_fields_can_have_other_names_with_decoys_under_the_usual_ones() -> None:
     names = FieldNames(access_token="issued", expires_in="lifetime", token_type="kind")
-    assert asked(served(fields=names), {"grant_type": "client_credentials"})[1] == {
+    assert ask(make_server(fields=names), {"grant_type": "client_credentials"})[1] == {
         "issued": "token-0",
         "lifetime": 3600,
         "kind": "Bearer",
     }
-    answer = asked(served(fields=names, decoys=True), {"grant_type": "client_credentials"})[1]
+    answer = ask(make_server(fields=names, decoys=True), {"grant_type": "client_credentials"})[1]
     assert {answer[name] for name in ("access_token", "expires_in", "token_type")} == {"decoy"}
 
 
 @pytest.mark.parametrize(
-    ("unit", "told"), [("milliseconds", 3600000), ("seconds", 3600), ("minutes", 60), ("hours", 1)]
+    ("unit", "expected"),
+    [("milliseconds", 3600000), ("seconds", 3600), ("minutes", 60), ("hours", 1)],
 )
-def test_a_life_is_told_in_any_unit(unit: str, told: int) -> None:
-    server = served(expires_unit=TimeUnit(unit))
-    assert asked(server, {"grant_type": "client_credentials"})[1]["expires_in"] == told
-    assert last(server)["expires_at"] == NOW + 3600
-    texts = served(expires_unit=TimeUnit(unit), expires_as_text=True)
-    assert asked(texts, {"grant_type": "client_credentials"})[1]["expires_in"] == str(told)
+def test_a_lifetime_is_reported_in_any_unit(unit: str, expected: int) -> None:
+    server = make_server(expires_unit=TimeUnit(unit))
+    assert ask(server, {"grant_type": "client_credentials"})[1]["expires_in"] == expected
+    assert last_record(server)["expires_at"] == NOW + 3600
+    texts = make_server(expires_unit=TimeUnit(unit), expires_as_text=True)
+    assert ask(texts, {"grant_type": "client_credentials"})[1]["expires_in"] == str(expected)
 
 
-def test_turns_are_taken_in_order_and_the_last_one_for_ever() -> None:
-    server = served(
+def test_turns_are_taken_in_order_and_the_last_one_indefinitely() -> None:
+    server = make_server(
         turns=(
             Turn(gives="server_error", times=2),
             Turn(gives="invalid_request"),
@@ -183,11 +188,11 @@ def test_turns_are_taken_in_order_and_the_last_one_for_ever() -> None:
         )
     )
     form = {"grant_type": "client_credentials"}
-    given = [asked(server, form) for _ in range(8)]
+    given = [ask(server, form) for _ in range(8)]
     assert [status for status, _ in given] == [500, 500, 400, 401, 200, 200, 200, 200]
     assert "expires_in" not in given[4][1]
     assert given[5][1]["expires_in"] == 0
-    assert [one["gave"] for one in server.to_json()["requests"]] == [  # type: ignore[attr-defined]
+    assert [record["gave"] for record in server.to_json()["requests"]] == [  # type: ignore[attr-defined]
         *["server_error"] * 2,
         "invalid_request",
         "invalid_client",
@@ -197,19 +202,19 @@ def test_turns_are_taken_in_order_and_the_last_one_for_ever() -> None:
     ]
 
 
-def test_a_malformed_answer_is_no_json_and_a_late_one_late() -> None:
-    reply = served(turns=(Turn(gives="malformed", delay_s=1.5),)).reply(
-        request(b"grant_type=client_credentials", ("Content-Type", FORM))
+def test_a_malformed_answer_is_not_json_and_a_late_one_late() -> None:
+    reply = make_server(turns=(Turn(gives="malformed", delay_s=1.5),)).reply(
+        make_request(b"grant_type=client_credentials", ("Content-Type", FORM))
     )
     assert (reply.status, reply.delay_s) == (200, 1.5)
     with pytest.raises(ValueError, match=r"Unterminated|Expecting"):
         json.loads(reply.body)
 
 
-def test_a_turn_can_play_any_reply() -> None:
-    server = served(turns=(Turn(reply=Reply(status=418, hang=True)),))
-    reply = server.reply(request(b"grant_type=client_credentials", ("Content-Type", FORM)))
-    assert (reply.status, reply.hang, last(server)["gave"]) == (418, True, "reply")
+def test_a_turn_can_send_any_reply() -> None:
+    server = make_server(turns=(Turn(reply=Reply(status=418, hang=True)),))
+    reply = server.reply(make_request(b"grant_type=client_credentials", ("Content-Type", FORM)))
+    assert (reply.status, reply.hang, last_record(server)["gave"]) == (418, True, "reply")
 
 
 @given(
@@ -223,16 +228,18 @@ def test_a_turn_can_play_any_reply() -> None:
     ),
 )
 def test_no_request_makes_it_raise(body: bytes, headers: list[tuple[str, str]]) -> None:
-    server = served(SHOP, KEYED.__class__(client_id="k", public_key=EC.as_dict(private=False)))
-    assert server.reply(request(body, ("Content-Type", FORM), *headers)).status in {400, 401}
-    assert server.reply(request(b"client_assertion=" + body.hex().encode(), *headers)).status in {
+    server = make_server(SHOP, KEYED.__class__(client_id="k", public_key=EC.as_dict(private=False)))
+    assert server.reply(make_request(body, ("Content-Type", FORM), *headers)).status in {400, 401}
+    assert server.reply(
+        make_request(b"client_assertion=" + body.hex().encode(), *headers)
+    ).status in {
         400,
         401,
     }
 
 
 @pytest.mark.parametrize(
-    ("written", "told"),
+    ("written", "message"),
     [
         ({"clients": [{"client_id": "a"}]}, "needs a client_secret or a public_key"),
         ({"clients": [{"client_id": "a", "public_key": {"kty": "EC"}}]}, "not a public JWK"),
@@ -261,14 +268,14 @@ def test_no_request_makes_it_raise(body: bytes, headers: list[tuple[str, str]]) 
     ],
 )
 def test_settings_that_make_no_sense_are_refused_in_one_line(
-    written: dict[str, Any], told: str
+    written: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(msgspec.ValidationError, match=told) as refused:
+    with pytest.raises(msgspec.ValidationError, match=message) as refused:
         msgspec.convert(written, TokenServerSettings)
     assert "\n" not in str(refused.value)
 
 
-def test_a_receiver_serves_tokens_and_tells_what_it_was_asked() -> None:
+def test_a_receiver_serves_tokens_and_records_what_it_was_asked() -> None:
     with receiver("--http") as process:
         token = process.new_token()
         key = Client(client_id="shop", public_key=EC.as_dict(private=False))
@@ -282,7 +289,7 @@ def test_a_receiver_serves_tokens_and_tells_what_it_was_asked() -> None:
         )
         kind = b"Content-Type: " + FORM.encode() + b"\r\n"
         now = int(time.time())
-        form = asserted(aud=f"{process.url}/{token}", exp=now + 60, iat=now)
+        form = assertion_form(aud=f"{process.url}/{token}", exp=now + 60, iat=now)
         answer = process.post(f"/{token}", urlencode(form).encode(), headers=kind)
         assert b" 200 OK\r\n" in answer
         granted = json.loads(answer.partition(b"\r\n\r\n")[2])["access_token"]

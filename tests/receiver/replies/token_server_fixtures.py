@@ -30,14 +30,14 @@ EC = ECKey.generate_key("P-256")
 RSA = RSAKey.generate_key(2048)
 
 
-def served(*clients: Client, **settings: Any) -> TokenServer:
+def make_server(*clients: Client, **settings: Any) -> TokenServer:
     tokens = iter(f"token-{number}" for number in range(100))
     return TokenServer(
         TokenServerSettings(clients=clients, **settings), url=URL, new_token=lambda: next(tokens)
     )
 
 
-def request(body: bytes, *headers: tuple[str, str]) -> Arrival:
+def make_request(body: bytes, *headers: tuple[str, str]) -> Arrival:
     return Arrival(
         token="login",
         method="POST",
@@ -51,18 +51,18 @@ def request(body: bytes, *headers: tuple[str, str]) -> Arrival:
     )
 
 
-def asked(
+def ask(
     server: TokenServer, form: Mapping[str, str], *headers: tuple[str, str]
 ) -> tuple[int, dict[str, Any]]:
-    reply = server.reply(request(urlencode(form).encode(), ("Content-Type", FORM), *headers))
+    reply = server.reply(make_request(urlencode(form).encode(), ("Content-Type", FORM), *headers))
     return reply.status, json.loads(reply.body)
 
 
-def last(server: TokenServer) -> Any:
+def last_record(server: TokenServer) -> Any:
     return server.to_json()["requests"][-1]  # type: ignore[index]
 
 
-def asserted(key: ECKey | RSAKey = EC, alg: str = "ES256", **claims: Any) -> dict[str, str]:
+def assertion_form(key: ECKey | RSAKey = EC, alg: str = "ES256", **claims: Any) -> dict[str, str]:
     whole = {
         "iss": "shop",
         "sub": "shop",

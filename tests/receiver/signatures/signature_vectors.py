@@ -1,4 +1,4 @@
-"""The signature vectors as the verifier takes them."""
+"""The signature vectors in the form that the verifier takes."""
 
 import base64
 import json
@@ -54,7 +54,7 @@ class SignedVector:
         return self.with_header(self.scheme.header, value)
 
     def signatures(self) -> list[str]:
-        """The texts of all signatures in the header, found without the verifier's help."""
+        """The texts of all signatures in the header, found without the verifier."""
         return re.findall(r"[0-9A-Za-z+/]{40,}={0,2}", self.value)
 
 
@@ -74,14 +74,12 @@ def vectors() -> tuple[SignedVector, ...]:
     return tuple(map(read_vector, file_content()["vectors"]))
 
 
-def named(name: str) -> SignedVector:
-    """The vector with this name."""
+def find_vector(name: str) -> SignedVector:
     (vector,) = [vector for vector in vectors() if vector.name == name]
     return vector
 
 
 def read_vector(entry: dict[str, Any]) -> SignedVector:
-    """A vector as it stands in the file."""
     answers = dialect(entry["dialect"])
     scheme = answers.signatures.scheme(advanced=entry["advanced"])
     if override := entry.get("scheme"):

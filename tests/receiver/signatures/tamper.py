@@ -67,19 +67,19 @@ def spoil_signature(rng: random.Random, kind: str, text: str) -> str:
     )
 
 
-def is_equivalent(one: Vector, other: Vector) -> bool:
+def is_equivalent(original: Vector, other: Vector) -> bool:
     """Whether a scheme does not distinguish two deliveries."""
-    if one.body != other.body:
+    if original.body != other.body:
         return False
     signed = [
         name
-        for name, _ in one.headers
-        if name != one.event_id_header or "{id}" in one.scheme.signed
+        for name, _ in original.headers
+        if name != original.event_id_header or "{id}" in original.scheme.signed
     ]
-    upper = one.scheme.encoding == "hex"
+    upper = original.scheme.encoding == "hex"
     texts = [
         [v.header(name).lower() if upper else v.header(name) for name in signed]
-        for v in (one, other)
+        for v in (original, other)
     ]
     return texts[0] == texts[1]
 
@@ -117,7 +117,7 @@ def tamper(count: int, seed: int = SEED) -> tuple[Counter[str], list[Vector]]:
 
 def has_unchanged_signature(original: Vector, vector: Vector) -> bool:
     """Whether one of several signatures is unchanged, which suffices for acceptance."""
-    headers = [one.header(one.scheme.header) for one in (original, vector)]
+    headers = [v.header(v.scheme.header) for v in (original, vector)]
     if vector.scheme.encoding == "hex":  # either case is the same signature
         headers = [header.lower() for header in headers]
     texts = [set(SIGNATURE.findall(header)) for header in headers]

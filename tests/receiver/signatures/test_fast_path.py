@@ -1,6 +1,4 @@
-"""The quick look at a signature knows the plain shape of every scheme, and never knows better than
-the verifier.
-"""
+"""The fast path recognises the plain form of every scheme, and never contradicts the verifier."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The vectors are what openssl makes of them, and the verifier agrees with every one."""
+"""The vectors are what openssl produces, and the verifier accepts every one."""
 
 import shutil
 

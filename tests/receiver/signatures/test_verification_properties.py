@@ -1,6 +1,4 @@
-"""What holds for any message: the verifier never raises, takes what was signed, and nothing that
-was changed since.
-"""
+"""For any message: the verifier never raises, and accepts what was signed and nothing else."""
 
 import base64
 from dataclasses import replace
@@ -17,7 +15,7 @@ from hookproof.spec.dialect.vocabulary import Encoding, Hash, SecretForm, TimeUn
 from tests.receiver.signatures.signature_vectors import (
     SignedVector,
     dialect,
-    named,
+    find_vector,
     read_vector,
     vectors,
 )
@@ -128,7 +126,10 @@ def test_no_scheme_makes_the_verifier_raise(
     scheme: SignatureScheme, form: SecretForm, headers: Any, body: bytes, now: float
 ) -> None:
     vector = replace(
-        named("reference, simple: a small object"), scheme=scheme, headers=tuple(headers), body=body
+        find_vector("reference, simple: a small object"),
+        scheme=scheme,
+        headers=tuple(headers),
+        body=body,
     )
     signatures = replace(
         vector.dialect.signatures, secret=replace(vector.dialect.signatures.secret, form=form)
@@ -141,7 +142,7 @@ def test_no_scheme_makes_the_verifier_raise(
 
 @st.composite
 def signed_messages(draw: st.DrawFn) -> SignedVector:
-    """A delivery as one of the six formats signs it, by hand-written code that reads no dialect."""
+    """A delivery in one of the six formats, signed by hand-written code that reads no dialect."""
     name, advanced = draw(st.sampled_from(sorted(maker.FORMATS)))
     keys = tuple(
         draw(st.lists(st.binary(min_size=1, max_size=150), min_size=1, max_size=4, unique=True))
@@ -242,7 +243,7 @@ def test_the_standard_webhooks_package_signs_what_the_vectors_say() -> None:
         ):  # the package takes text only
             continue
         time = datetime.fromtimestamp(int(vector.timestamp), UTC)
-        made = [
+        expected = [
             Webhook(secret).sign(
                 msg_id=vector.header("webhook-id"), timestamp=time, data=vector.body.decode()
             )
@@ -250,6 +251,6 @@ def test_the_standard_webhooks_package_signs_what_the_vectors_say() -> None:
         ]
         outcome = vector.outcome()
         assert isinstance(outcome, Verified)
-        assert vector.value == " ".join(made[place] for place in outcome.secrets)
+        assert vector.value == " ".join(expected[place] for place in outcome.secrets)
         compared += 1
     assert compared >= 15

@@ -1,6 +1,4 @@
-"""The corpus of `hookproof vectors`: whole, as its schema says, and judged right by our verifier
-and by others.
-"""
+"""The corpus of `hookproof vectors` fits its schema, and verifiers agree with its verdicts."""
 
 import base64
 import json
@@ -31,7 +29,7 @@ from tests.receiver.signatures.signature_vectors import dialect
 CORPUS = build_corpus()
 
 
-def judged(vector: Vector) -> Reason | None:
+def reason_of(vector: Vector) -> Reason | None:
     rules = dialect(vector.dialect).signatures.secret
     outcome = verify(
         vector.scheme,
@@ -47,7 +45,9 @@ def judged(vector: Vector) -> Reason | None:
 
 def test_our_verifier_gets_every_vector_right() -> None:
     wrong = {
-        vector.name: judged(vector) for vector in CORPUS if judged(vector) is not vector.reason
+        vector.name: reason_of(vector)
+        for vector in CORPUS
+        if reason_of(vector) is not vector.reason
     }
     assert wrong == {}
 
@@ -92,9 +92,7 @@ def test_a_printed_vector_holds_all_that_a_verifier_needs() -> None:
 
 
 def accepted_by(package: Any, vector: Vector, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Whether a package's verifier accepts a vector with any of its secrets, at the vector's own
-    time.
-    """
+    """Whether a package accepts a vector with any of its secrets, at the vector's time."""
 
     class AtTheTime(datetime):
         @classmethod
@@ -135,7 +133,9 @@ def test_where_other_verifiers_decide_otherwise_the_notes_say_so(
 def test_the_command_prints_the_corpus_of_a_dialect(tmp_path: Path) -> None:
     ended = run("vectors", "--dialect", "standard-webhooks")
     assert ended.returncode == 0
-    assert {one["dialect"] for one in json.loads(ended.stdout)["vectors"]} == {"standard-webhooks"}
+    assert {vector["dialect"] for vector in json.loads(ended.stdout)["vectors"]} == {
+        "standard-webhooks"
+    }
     own = tmp_path / "ours.yaml"
     own.write_text("extends: standard-webhooks\nname: ours\nsummary: Ours.\n")
     assert run("vectors", "--dialect", str(own)).stdout == ended.stdout

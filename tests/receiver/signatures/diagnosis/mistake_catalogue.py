@@ -206,26 +206,26 @@ ENCODINGS = [
     Mistake(
         name="no padding",
         expected="without its padding",
-        encode=lambda made: in_base64(made).rstrip("="),
+        encode=lambda digest: in_base64(digest).rstrip("="),
         only=BASE64_KEYS,
     ),
     Mistake(
         name="base64 of hex",
         expected="in base64 of its hex",
-        encode=lambda made: in_base64(made.hex().encode()),
+        encode=lambda digest: in_base64(digest.hex().encode()),
     ),
     Mistake(
         name="small letters",
         expected="changed the case",
-        encode=lambda made: in_base64(made).lower(),
+        encode=lambda digest: in_base64(digest).lower(),
         only=BASE64_KEYS,
     ),
     Mistake(
         name="percent",
         expected="did not write the",
         only=BASE64_KEYS,
-        encode=lambda made: (
-            in_base64(made).replace("=", "%3D").replace("/", "%2F").replace("+", "%2B")
+        encode=lambda digest: (
+            in_base64(digest).replace("=", "%3D").replace("/", "%2F").replace("+", "%2B")
         ),
     ),
     Mistake(

@@ -6,7 +6,7 @@ import hmac
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from tests.receiver.signatures.signature_vectors import SignedVector, named
+from tests.receiver.signatures.signature_vectors import SignedVector, find_vector
 
 # The keys behind the secrets of the vectors with one secret.
 KEYS = {
@@ -97,7 +97,7 @@ class Mistake:
 def signed_with(dialect: str, *mistakes: Mistake) -> SignedVector:
     """The delivery of a sender that makes all of these mistakes at once."""
     form = FORMATS[dialect]
-    vector = named(form.vector)
+    vector = find_vector(form.vector)
 
     def first(attribute: str) -> object:
         values = (getattr(mistake, attribute) for mistake in mistakes)

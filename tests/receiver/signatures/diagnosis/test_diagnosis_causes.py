@@ -32,7 +32,7 @@ CASES = [
 ]
 
 
-def diagnosed(
+def run_diagnosis(
     vector: SignedVector, *, known: KnownValues | None = None, now: float = TIME
 ) -> Diagnosis:
     """The diagnosis of a delivery that does not verify."""
@@ -52,7 +52,7 @@ def diagnosed(
     return diagnosis
 
 
-def others(dialect: str) -> KnownValues:
+def other_secrets(dialect: str) -> KnownValues:
     prefix = {"reference": "", "contrary": "hs_", "standard-webhooks": "whsec_"}[dialect]
     text = (
         "\x07" * 24 if dialect == "reference" else prefix + base64.b64encode(b"\x07" * 24).decode()
@@ -62,7 +62,7 @@ def others(dialect: str) -> KnownValues:
 
 @pytest.mark.parametrize(("dialect", "mistake", "kind"), CASES)
 def test_a_mistake_is_named(dialect: str, mistake: Mistake, kind: str) -> None:
-    diagnosis = diagnosed(signed_with(dialect, mistake), known=others(dialect))
+    diagnosis = run_diagnosis(signed_with(dialect, mistake), known=other_secrets(dialect))
     assert diagnosis.explained, diagnosis.cause
     assert mistake.expected in diagnosis.cause
     allowed = {kind, "label"} if kind == "encoding" else {kind}
@@ -95,7 +95,7 @@ PAIRS = [
     [pytest.param(*pair, id=f"{pair[0]}: {pair[1].name} and {pair[2].name}") for pair in PAIRS],
 )
 def test_two_mistakes_at_once_are_both_named(dialect: str, first: Mistake, second: Mistake) -> None:
-    diagnosis = diagnosed(signed_with(dialect, first, second))
+    diagnosis = run_diagnosis(signed_with(dialect, first, second))
     assert diagnosis.explained, diagnosis.cause
     assert first.expected in diagnosis.cause
     assert second.expected in diagnosis.cause
@@ -103,6 +103,6 @@ def test_two_mistakes_at_once_are_both_named(dialect: str, first: Mistake, secon
 
 
 def test_the_sentence_is_the_deviations_joined() -> None:
-    diagnosis = diagnosed(signed_with("contrary", BODIES[0], SECRETS[0]))
+    diagnosis = run_diagnosis(signed_with("contrary", BODIES[0], SECRETS[0]))
     assert diagnosis.cause == "; ".join(deviation.words for deviation in diagnosis.deviations)
     assert [deviation.aspect for deviation in diagnosis.deviations] == [Aspect.BODY, Aspect.SECRET]
