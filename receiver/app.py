@@ -109,36 +109,46 @@ async def run_receiver(settings: ReceiverConfiguration) -> AsyncIterator[Running
         own_url = bound.url("https" if settings.tls else "http")
         url = settings.public_url or own_url
         _configure_tokens(settings.tokens, sessions, url)
-        api = ControlApi(
-            sessions=sessions,
-            authority=authority,
-            url=url,
-            tls_faults=faults,
-            new_token=lambda: token_hex(8),
-        )
-        certificate = authority.certificate_path if authority else None
-        application = api.application()
-        application.middlewares.insert(
-            0, guard(own_names(settings.control.host, settings.control_names))
-        )
-        deliveries = SessionDeliveries(sessions)
-        Dashboard(
-            store=deliveries,
-            statuses=deliveries,
-            feed=feed,
-            replayer=Replayer(allowance=settings.replays, clock=Clock()),
-            clock=Clock(),
-            public_url=url,
-            ca=certificate,
-        ).join(application)
+        application = _control_application(settings, sessions, authority, feed, url, faults)
         control = await _serve_control(stack, application, settings.control)
         yield RunningReceiver(
             url=url,
             listening=own_url,
             control=control.url("http"),
-            ca=certificate,
+            ca=authority.certificate_path if authority else None,
             tls_faults=faults,
         )
+
+
+def _control_application(
+    settings: ReceiverConfiguration,
+    sessions: Sessions,
+    authority: Authority | None,
+    feed: ChangeFeed,
+    url: str,
+    tls_faults: Mapping[str, str],
+) -> web.Application:
+    """The control API and the live page, protected from other pages in the user's browser."""
+    application = ControlApi(
+        sessions=sessions,
+        authority=authority,
+        url=url,
+        tls_faults=tls_faults,
+        new_token=lambda: token_hex(8),
+    ).application()
+    names = own_names(settings.control.host, settings.control_names)
+    application.middlewares.insert(0, guard(names))
+    deliveries = SessionDeliveries(sessions)
+    Dashboard(
+        store=deliveries,
+        statuses=deliveries,
+        feed=feed,
+        replayer=Replayer(allowance=settings.replays, clock=Clock()),
+        clock=Clock(),
+        public_url=url,
+        ca=authority.certificate_path if authority else None,
+    ).join(application)
+    return application
 
 
 def _configure_tokens(plans: Mapping[str, TokenPlan], sessions: Sessions, url: str) -> None:

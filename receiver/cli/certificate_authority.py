@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from hookproof.receiver.cli.unusable_setting import UnusableSetting
+from hookproof.receiver.cli.command_error import CommandError
 from hookproof.receiver.http.authority import Authority, AuthorityProblem
 
 
@@ -18,4 +18,4 @@ def ca(folder: Path) -> None:
     try:
         click.echo(Authority(folder).certificate_path)
     except AuthorityProblem as problem:
-        raise UnusableSetting(str(problem)) from None
+        raise CommandError(str(problem)) from None

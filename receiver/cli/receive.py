@@ -17,8 +17,8 @@ from typing import Any, Final, TypeVar
 import click
 
 from hookproof.receiver.app import CannotStart, ReceiverConfiguration, RunningReceiver, run_receiver
+from hookproof.receiver.cli.command_error import CommandError
 from hookproof.receiver.cli.delivery_watch import DeliveryWatch, WatchOptions
-from hookproof.receiver.cli.unusable_setting import UnusableSetting
 from hookproof.receiver.cli.verify import DIALECT, FORMAT, SECRET, TOLERANCE, build_judge
 from hookproof.receiver.dashboard.replay_target import ReplayAllowance
 from hookproof.receiver.http.address import Address, parse_base_url
@@ -105,7 +105,10 @@ ADDRESS: Final[dict[str, Any]] = {
     help="Stop after N deliveries; exit 1 if fewer came.",
 )
 @click.option(
-    "--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="How long to wait for them."
+    "--timeout",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="How long to wait for the deliveries of --expect.",
 )
 @click.option(
     "--jsonl",
@@ -147,7 +150,7 @@ def receive(
         stream=sys.stderr, level=logging.WARNING, format="hookproof receive: %(message)s"
     )
     if http and tls_faults:
-        raise UnusableSetting("--tls-faults needs TLS; leave out --http")
+        raise CommandError("--tls-faults needs TLS; leave out --http")
     settings = ReceiverConfiguration(
         bind=bind,
         control=control,
@@ -177,7 +180,7 @@ def _read_script(path: Path) -> Mapping[str, TokenPlan]:
     try:
         return read_script_file(path)
     except FileProblems as problems:
-        raise UnusableSetting(str(problems)) from None
+        raise CommandError(str(problems)) from None
 
 
 def _watch_options(
@@ -201,7 +204,7 @@ def _watch_options(
     try:
         lines = stack.enter_context(jsonl.open("a", encoding="utf-8")) if jsonl else None
     except OSError as error:
-        raise UnusableSetting(f"cannot write {jsonl}: {error.strerror or error}") from None
+        raise CommandError(f"cannot write {jsonl}: {error.strerror or error}") from None
     return WatchOptions(judge=judge, lines=lines, expect=expected, timeout_s=timeout)
 
 
@@ -237,7 +240,7 @@ async def _serve(
                     ).start()
                 return await watch.report()
     except (CannotStart, AuthorityProblem) as problem:
-        raise UnusableSetting(str(problem)) from None
+        raise CommandError(str(problem)) from None
 
 
 def _await_end_of_stdin(loop: asyncio.AbstractEventLoop, stop: Callable[[], None]) -> None:

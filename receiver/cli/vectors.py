@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from hookproof.receiver.cli.unusable_setting import UnusableSetting
+from hookproof.receiver.cli.command_error import CommandError
 from hookproof.receiver.cli.verify import load_named_dialect
 from hookproof.receiver.vectors.corpus import (
     NoVectors,
@@ -32,5 +32,5 @@ def vectors(*, dialect: str | None, as_schema: bool) -> None:
             else corpus_document(build_corpus(load_named_dialect(dialect) if dialect else None))
         )
     except NoVectors as error:
-        raise UnusableSetting(str(error)) from None
+        raise CommandError(str(error)) from None
     click.echo(json.dumps(document, indent=1))
