@@ -15,7 +15,7 @@ import click
 # Each subcommand: where it lives, and the line that `hookproof --help` shows without loading it.
 SUBCOMMANDS: Final = {
     "ca": (
-        "hookproof.receiver.cli.receive:ca",
+        "hookproof.receiver.cli.certificate_authority:ca",
         "Make the certificate authority that a target must trust.",
     ),
     "check": (

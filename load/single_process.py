@@ -18,7 +18,7 @@ import msgspec
 from hookproof.load.ledger.share import Gathered
 from hookproof.load.plan import Plan
 from hookproof.load.target.settings import KEY_VARIABLE, Site
-from hookproof.receiver.client.child_process import child, signalled
+from hookproof.receiver.client.child_process import child, send_signal
 
 START_WITHIN_S: Final = 300.0
 MODULE: Final = (sys.executable, "-P", "-m")  # -P: no folder of the user's stands in for ours
@@ -39,7 +39,7 @@ class Interrupts:
         """Count one, and hand it on."""
         self.count += 1
         if self.process is not None:
-            signalled(self.process, signal.SIGINT)
+            send_signal(self.process, signal.SIGINT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ class Solo:
             try:
                 code = await process.wait()
             finally:
-                signalled(process, signal.SIGTERM)
+                send_signal(process, signal.SIGTERM)
                 await process.wait()
             if code != 0 or not result.exists():
                 raise GeneratorFailed(

@@ -147,7 +147,7 @@ class Assembly:
             ca_file=self._ca_file,
             egress=collaborators.delivery.egress(self._egress),
             log=logging.getLogger("hookproof.mockserver.delivery"),
-            made_of=collaborators.delivery,
+            collaborators=collaborators.delivery,
             observer=self._observer,
             answered_requests=self.journal.counts.total,
         )

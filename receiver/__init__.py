@@ -1,8 +1,7 @@
-"""The webhook receiver: the suites' witness of what a service really sends.
+"""The webhook receiver: it records what a service really sends, and checks the signatures.
 
-`verification` judges a signature, `bisection` says why one is bad and `judgement` says both of a
-delivery; `listener` and `inbox` keep what arrives, `script`, `answer` and `player` say what to
-answer and send it, `token_server` issues OAuth 2 tokens, `session` keeps users apart; `watch` and
-`display` tell it to a person, and `dashboard` to a browser; `authority` makes the certificates,
-`api` and `client` are the ends of the control API, and `cli` is the command line.
+`http` reads requests and sends replies, `inbox` keeps what arrives, `replies` defines what is
+answered, and `signatures` verifies and diagnoses. `session` keeps the users of one receiver
+apart. `control` is the control API, `client` talks to it, `dashboard` is the live page, and
+`vectors` holds signed examples. `app` assembles the parts; `cli` has the commands.
 """

@@ -1,4 +1,4 @@
-"""The receiver's time: a wall clock that says when, and a monotonic clock that says how long."""
+"""The receiver's two clocks: wall time for dates, monotonic time for durations."""
 
 import time
 from collections.abc import Callable
@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 
 class Instant(NamedTuple):
-    """One moment on both clocks, in seconds; `wall` is Unix time. A tuple, since one is made for
-    each read.
+    """One point in time on both clocks, in seconds; `wall` is Unix time.
+
+    A tuple, since one is made for each read.
     """
 
     wall: float
@@ -17,11 +18,10 @@ class Instant(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clock:
-    """Where times come from; the monotonic one is shared by all processes on the machine."""
+    """Where times come from; the monotonic clock is shared by all processes on the machine."""
 
     wall: Callable[[], float] = time.time
     monotonic: Callable[[], float] = time.monotonic
 
     def now(self) -> Instant:
-        """The present moment."""
         return Instant(self.wall(), self.monotonic())

@@ -1,8 +1,8 @@
-"""Sessions: each has tokens, deliveries, scripts and secrets of its own, so that runs side by side
-share a receiver.
+"""Sessions keep the users of one receiver apart.
 
-The default session has every token that no other session took. What one session does, a reset or a
-flood among it, changes nothing for the others.
+Each session has its own tokens, deliveries, scripts and secrets, so parallel runs can share a
+receiver. The default session has every token that no other session took. A reset or a flood in one
+session does not affect the others.
 """
 
 from collections.abc import Callable
@@ -10,52 +10,51 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from hookproof.receiver.inbox.arrival import Arrival
-from hookproof.receiver.inbox.observer import Audience
-from hookproof.receiver.inbox.store import Inbox, Room
+from hookproof.receiver.inbox.observer import Observers
+from hookproof.receiver.inbox.store import Inbox, InboxLimits
 from hookproof.receiver.replies.script import DEFAULT_REPLY, Reply, Script, Scripts
 from hookproof.receiver.replies.token_server import TokenServer
-from hookproof.receiver.signatures.token_secrets import Keyrings
+from hookproof.receiver.signatures.token_secrets import SecretsByToken
 
 DEFAULT: Final = ""
 
 
-class NoRoom(Exception):
-    """There are as many sessions as there may be, and all of them are in use; the message says so."""
+class TooManySessions(Exception):
+    """All sessions that may exist are in use."""
 
 
 class TokenTaken(Exception):
-    """Another session has this token; the message names it."""
+    """Another session has this token."""
 
 
-class Cuttable(Protocol):
+class Abortable(Protocol):
     """A connection that waits for its answer."""
 
-    def abort(self) -> None:
-        """Cut it at once."""
+    def abort(self) -> None: ...
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Session:
-    """One session; `in_flight` are the connections that wait for an answer, `used_at` is monotonic,
-    in seconds.
+    """One session.
+
+    `in_flight` are the connections that wait for an answer; `used_at` is monotonic, in seconds.
     """
 
     name: str
     inbox: Inbox
     used_at: float
     scripts: Scripts = field(default_factory=Scripts)
-    keyrings: Keyrings = field(default_factory=Keyrings)
+    secrets: SecretsByToken = field(default_factory=SecretsByToken)
     token_servers: dict[str, TokenServer] = field(default_factory=dict)
     tokens: set[str] = field(default_factory=set)
-    in_flight: set[Cuttable] = field(default_factory=set)
+    in_flight: set[Abortable] = field(default_factory=set)
 
-    def play(self, token: str, script: Script) -> None:
-        """Answer a token's requests by a script from now on."""
+    def set_script(self, token: str, script: Script) -> None:
         self.token_servers.pop(token, None)
         self.scripts.put(token, script)
 
     def serve_tokens(self, token: str, server: TokenServer) -> None:
-        """Answer a token's requests as a token endpoint from now on."""
+        """Answer a token's requests as an OAuth 2 token endpoint from now on."""
         self.token_servers[token] = server
 
     def due_reply(self, token: str) -> Reply:
@@ -66,23 +65,22 @@ class Session:
         return self.scripts.due_reply(token)
 
     def next_reply(self, arrival: Arrival, *, visit: bool) -> Reply:
-        """What a request is answered with; a visit uses up no reply."""
+        """Choose the reply to a request; a visit uses up no reply."""
         if visit:
             return DEFAULT_REPLY
         server = self.token_servers.get(arrival.token)
         return server.reply(arrival) if server else self.scripts.next_reply(arrival.token)
 
     def reset(self) -> None:
-        """Forget all that it has, and cut the connections that wait for an answer."""
+        """Forget everything, and abort the connections that wait for an answer."""
         self.scripts.clear()
         self.token_servers.clear()
-        self.keyrings.clear()
+        self.secrets.clear()
         self.inbox.clear()
         self.tokens.clear()
         self.abort()
 
     def abort(self) -> None:
-        """Cut every connection that still waits for its answer."""
         for connection in tuple(self.in_flight):
             connection.abort()
 
@@ -90,55 +88,55 @@ class Session:
 class Sessions:
     """The default session and all others.
 
-    One that nobody has asked anything for `idle_s` seconds is ended when its place is needed. The
-    `audience` follows them all.
+    When there are `max_sessions`, a session that was not used for `idle_s` seconds is ended to make
+    room. The `observers` follow all sessions.
     """
 
     def __init__(
         self,
         *,
-        room: Room,
-        most: int,
+        limits: InboxLimits,
+        max_sessions: int,
         idle_s: float,
         clock: Callable[[], float],
         new_name: Callable[[], str],
-        audience: Audience | None = None,
+        observers: Observers | None = None,
     ) -> None:
-        self._room = room
-        self._audience = audience
-        self._most = most
+        self._limits = limits
+        self._observers = observers
+        self._max_sessions = max_sessions
         self._idle_s = idle_s
         self._clock = clock
         self._new_name = new_name
         self._owners: dict[str, Session] = {}
         self._sessions: dict[str, Session] = {}
-        self.default = self._made(DEFAULT)
+        self.default = self._new_session(DEFAULT)
 
     def open(self) -> Session:
-        """A new session; raises NoRoom."""
-        if len(self._sessions) >= self._most:
-            for session in self._idle():
+        """Open a session; raises TooManySessions."""
+        if len(self._sessions) >= self._max_sessions:
+            for session in self._idle_sessions():
                 self.end(session)
-        if len(self._sessions) >= self._most:
-            raise NoRoom(
-                f"there are {self._most} sessions already; end one that is no longer needed"
+        if len(self._sessions) >= self._max_sessions:
+            raise TooManySessions(
+                f"there are {self._max_sessions} sessions already; end one that is no longer needed"
             )
-        session = self._made(self._new_name())
+        session = self._new_session(self._new_name())
         self._sessions[session.name] = session
         return session
 
-    def named(self, name: str) -> Session | None:
-        """A session by its name, which is in use now; None if there is none, or none any more."""
+    def find(self, name: str) -> Session | None:
+        """Return a session by its name and mark it as used; None if it does not exist."""
         session = self.default if name == DEFAULT else self._sessions.get(name)
         if session is not None:
             session.used_at = self._clock()
         return session
 
     def names(self) -> tuple[str, ...]:
-        """The names of all sessions but the default one."""
+        """The names of all sessions except the default one."""
         return tuple(self._sessions)
 
-    def of_token(self, token: str) -> Session:
+    def session_for(self, token: str) -> Session:
         """The session that a token's requests belong to."""
         return self._owners.get(token, self.default)
 
@@ -155,39 +153,37 @@ class Sessions:
         session.inbox.issue(token)
 
     def reset(self, session: Session) -> None:
-        """Empty a session, which goes on."""
-        self._disown(session)
+        """Empty a session, which stays open."""
+        self._release_tokens(session)
         session.reset()
 
     def end(self, session: Session) -> None:
-        """Free all that a session has; its tokens are the default session's from now on."""
+        """Free everything that a session has; its tokens go to the default session."""
         self._sessions.pop(session.name, None)
-        self._disown(session)
+        self._release_tokens(session)
         session.reset()
         session.inbox.end()
 
     def abort_all(self) -> None:
-        """Cut every connection that still waits for its answer."""
         for session in (*self._sessions.values(), self.default):
             session.abort()
 
     def end_all(self) -> None:
-        """End every session, the default one too."""
         for session in (*self._sessions.values(), self.default):
             self.end(session)
 
-    def _made(self, name: str) -> Session:
+    def _new_session(self, name: str) -> Session:
         return Session(
             name=name,
-            inbox=Inbox(self._room, self._audience),
-            keyrings=Keyrings(self._audience),
+            inbox=Inbox(self._limits, self._observers),
+            secrets=SecretsByToken(self._observers),
             used_at=self._clock(),
         )
 
-    def _idle(self) -> list[Session]:
-        latest = self._clock() - self._idle_s
-        return [session for session in self._sessions.values() if session.used_at < latest]
+    def _idle_sessions(self) -> list[Session]:
+        used_before = self._clock() - self._idle_s
+        return [session for session in self._sessions.values() if session.used_at < used_before]
 
-    def _disown(self, session: Session) -> None:
+    def _release_tokens(self, session: Session) -> None:
         for token in session.tokens:
             self._owners.pop(token, None)

@@ -20,7 +20,7 @@ from typing import Any
 
 import hookproof
 from hookproof.conformance.generation.operation_sequence import Step
-from hookproof.receiver.client.child_process import signalled
+from hookproof.receiver.client.child_process import send_signal
 
 LINE_LIMIT = 16 * 1024 * 1024
 
@@ -127,7 +127,7 @@ async def _answers(module: str, order: Mapping[str, Any]) -> AsyncGenerator[Any,
             async for line in lines:
                 yield json.loads(line)
     finally:
-        signalled(process, signal.SIGKILL)
+        send_signal(process, signal.SIGKILL)
         await process.wait()
 
 

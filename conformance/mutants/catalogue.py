@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hookproof.conformance.model.exit_codes import ExitCode, Refusal
-from hookproof.receiver.client.child_process import HOOKPROOF, signalled
+from hookproof.receiver.client.child_process import HOOKPROOF, send_signal
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect
 
@@ -97,7 +97,7 @@ async def faults_under(speaking: Spoken) -> tuple[Fault, ...]:
     try:
         out, err = await asyncio.wait_for(process.communicate(), LISTED_WITHIN_S)
     except TimeoutError:
-        signalled(process, signal.SIGKILL)
+        send_signal(process, signal.SIGKILL)
         await process.wait()
         raise Refusal("`hookproof serve --list-faults` did not end", ExitCode.FAULT) from None
     if process.returncode != 0:

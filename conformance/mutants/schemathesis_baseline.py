@@ -19,7 +19,7 @@ from typing import Any, Final
 from hookproof.conformance.model.exit_codes import ExitCode, Refusal
 from hookproof.conformance.mutants.campaign import CLEAN, Docket
 from hookproof.conformance.mutants.catalogue import Fault, Spoken, innocent_dialects
-from hookproof.receiver.client.child_process import child, signalled
+from hookproof.receiver.client.child_process import child, send_signal
 
 RECORDED: Final = Path(__file__).parent / "schemathesis_baseline.json"
 DOCUMENT: Final = "/openapi.yaml"
@@ -166,7 +166,7 @@ async def _run(url: str, authorization: str, seed: int, folder: str) -> None:
             f"`schemathesis run` did not end within {ENDS_WITHIN_S:.0f} s", ExitCode.FAULT
         ) from None
     finally:
-        signalled(process, signal.SIGKILL)
+        send_signal(process, signal.SIGKILL)
         await process.wait()
 
 

@@ -11,7 +11,7 @@ from hookproof.load.latency import Stretch, histogram, packed
 from hookproof.load.plan import Receiving
 from hookproof.load.sidecar.arrivals import Arrivals, Endpoint, NewRun
 from hookproof.load.sidecar.signatures import Signatures
-from hookproof.receiver.control.json_exchange import body_of, json_answer, told_in_json
+from hookproof.receiver.control.json_exchange import errors_as_json, json_response, read_body
 from hookproof.receiver.replies.script import DEFAULT_REPLY, Reply
 from hookproof.spec.dialect.model import Dialect
 
@@ -93,7 +93,7 @@ class SidecarApi:
 
     def application(self) -> web.Application:
         """The API's aiohttp application."""
-        app = web.Application(middlewares=[told_in_json], client_max_size=MOST_BYTES)
+        app = web.Application(middlewares=[errors_as_json], client_max_size=MOST_BYTES)
         app.add_routes(
             [
                 web.post("/runs", self.begin),
@@ -109,7 +109,7 @@ class SidecarApi:
 
     async def begin(self, request: web.Request) -> web.Response:
         """Begin a run with all endpoints that there are."""
-        self.arrivals.begin(await body_of(request, NewRun))
+        self.arrivals.begin(await read_body(request, NewRun))
         return _done()
 
     async def take_endpoints(self, request: web.Request) -> web.Response:
@@ -117,7 +117,7 @@ class SidecarApi:
         learnt.
         """
         known = self.arrivals.endpoints
-        for new in (await body_of(request, NewEndpoints)).endpoints:
+        for new in (await read_body(request, NewEndpoints)).endpoints:
             if new.token in known:
                 continue
             try:
@@ -129,13 +129,13 @@ class SidecarApi:
 
     async def learn_secret(self, request: web.Request) -> web.Response:
         """Know a further secret of an endpoint."""
-        new = await body_of(request, NewSecret)
+        new = await read_body(request, NewSecret)
         self.arrivals.endpoints[request.match_info["token"]].signatures.learn(new.secret)
         return _done()
 
     async def put_reply(self, request: web.Request) -> web.Response:
         """Answer an endpoint's deliveries so from now on."""
-        new = await body_of(request, NewReply)
+        new = await read_body(request, NewReply)
         self.answering.by_token[request.match_info["token"]] = (new.reply, new.succeeds)
         return _done()
 
@@ -149,7 +149,7 @@ class SidecarApi:
         has been settled.
         """
         latencies, others = self.arrivals.take_fresh()
-        return json_answer(
+        return json_response(
             {
                 "latencies_ms": {str(latency): count for latency, count in latencies.items()},
                 "without_latency": others,

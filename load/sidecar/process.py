@@ -25,12 +25,12 @@ from hookproof.load.sidecar.arrivals import Arrivals
 from hookproof.receiver.clock import Clock
 from hookproof.receiver.http.address import Address
 from hookproof.receiver.http.authority import Authority
-from hookproof.receiver.http.connection import Connection, Playing
-from hookproof.receiver.http.reply_bytes import default_head
-from hookproof.receiver.http.reply_sender import Player
-from hookproof.receiver.http.request import Request
+from hookproof.receiver.http.connection import PendingReply, SenderConnection
+from hookproof.receiver.http.reply_bytes import default_answer
+from hookproof.receiver.http.reply_sender import ReplySender
+from hookproof.receiver.http.request import ReceivedRequest
 from hookproof.receiver.http.request_handler import VISITS
-from hookproof.receiver.http.server import STOP_WITHIN_S, listening
+from hookproof.receiver.http.server import STOP_WITHIN_S, listen
 from hookproof.receiver.replies.script import DEFAULT_REPLY, Reply
 from hookproof.spec.dialect.reader import load_dialect
 
@@ -44,13 +44,15 @@ class Sidecar:
     def __init__(self, arrivals: Arrivals, answering: Answering, clock: Clock) -> None:
         self._arrivals = arrivals
         self._answering = answering
-        self._player = Player(clock)
+        self._player = ReplySender(clock)
 
-    def begins(self, connection: Connection, request: Request) -> bool:
+    def begins(self, connection: SenderConnection, request: ReceivedRequest) -> bool:
         """Wait for every body."""
         return True
 
-    def received(self, connection: Connection, request: Request) -> Playing | None:
+    def received(
+        self, connection: SenderConnection, request: ReceivedRequest
+    ) -> PendingReply | None:
         """Enter a delivery; what nearly every one is answered with is sent at once."""
         visit = request.method in VISITS
         reply, succeeds = (DEFAULT_REPLY, True) if visit else self._answering.of(request.token)
@@ -58,19 +60,21 @@ class Sidecar:
             self._arrivals.arrived(
                 request.token, request.headers, request.body, request.arrived, succeeded=succeeds
             )
-        if reply is DEFAULT_REPLY and request.plain:
-            connection.send(default_head(int(request.arrived.wall)))
+        if reply is DEFAULT_REPLY and request.is_plain:
+            connection.send(default_answer(int(request.arrived.wall)))
             return None
         return self._play(reply, request, connection)
 
-    def refused(self, connection: Connection, request: Request) -> None:
+    def refused(self, connection: SenderConnection, request: ReceivedRequest) -> None:
         """What is no delivery is not entered."""
 
-    def left(self, connection: Connection, request: Request) -> None:
+    def left(self, connection: SenderConnection, request: ReceivedRequest) -> None:
         """What is no delivery is not entered."""
 
-    async def _play(self, reply: Reply, request: Request, connection: Connection) -> bool:
-        return bool(await self._player.play(reply, request, connection))
+    async def _play(
+        self, reply: Reply, request: ReceivedRequest, connection: SenderConnection
+    ) -> bool:
+        return bool(await self._player.send(reply, request, connection))
 
 
 async def serve(*, bind: Address, public_url: str | None, ca_dir: Path, dialect: str) -> None:
@@ -88,7 +92,7 @@ async def serve(*, bind: Address, public_url: str | None, ca_dir: Path, dialect:
         sidecar = Sidecar(arrivals, answering, clock)
         context = authority.server_context(*sorted(names))
         bound = await stack.enter_async_context(
-            listening(sidecar, bind, context, clock=clock, body_within_s=BODY_WITHIN_S)
+            listen(sidecar, bind, context, clock=clock, body_within_s=BODY_WITHIN_S)
         )
         api = SidecarApi(arrivals=arrivals, answering=answering, dialect=spoken)
         control = await controlling(stack, api.application())

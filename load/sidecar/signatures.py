@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from hookproof.receiver.inbox.arrival import RawHeaders
-from hookproof.receiver.signatures.fast_path import QuickCheck
+from hookproof.receiver.signatures.fast_path import FastPath
 from hookproof.receiver.signatures.verification import Verified, verify
 from hookproof.spec.dialect.model import Dialect
 
@@ -35,14 +35,14 @@ class Signatures:
 
     def problem(self, headers: RawHeaders, body: bytes, arrived_at: float) -> str | None:
         """Why no known secret explains the signature, or None where one does."""
-        if self._quick.certain(headers, body, arrived_at):
+        if self._quick.is_certain(headers, body, arrived_at):
             return None
         text = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in headers)
         rules, id_header = self._dialect.signatures.secret, self._dialect.delivery.event_id_header
         verdict = verify(self._scheme, rules, self._secrets, text, id_header, body, arrived_at)
         return None if isinstance(verdict, Verified) else f"{verdict.reason}: {verdict.detail}"
 
-    def _made(self, secrets: Sequence[str]) -> QuickCheck:
+    def _made(self, secrets: Sequence[str]) -> FastPath:
         rules, id_header = self._dialect.signatures.secret, self._dialect.delivery.event_id_header
         # The newest first: nearly every delivery is signed with it.
-        return QuickCheck(self._scheme, rules, tuple(reversed(secrets)), id_header)
+        return FastPath(self._scheme, rules, tuple(reversed(secrets)), id_header)

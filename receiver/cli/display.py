@@ -1,6 +1,6 @@
-"""Deliveries for a person: a table that grows where there is a terminal, plain lines elsewhere.
+"""Shows deliveries to a person: a growing table on a terminal, plain lines elsewhere.
 
-What senders write is hostile: control characters never reach the terminal.
+The text that senders write is untrusted: control characters never reach the terminal.
 """
 
 from collections import deque
@@ -15,48 +15,45 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from hookproof.receiver.cli.delivery_watch import Display, Seen
+from hookproof.receiver.cli.delivery_watch import Display, JudgedDelivery
 
 COLUMNS: Final = ("time (UTC)", "token", "#", "request", "bytes", "answer", "verdict")
-# Characters of one text of a sender.
+# The most characters shown of a text of a sender.
 LONGEST: Final = 80
 FRAME_LINES: Final = 6
 
 
-class Silence:
-    """Tells nothing, since another program reads standard output."""
+class SilentDisplay:
+    """Shows nothing, since another program reads standard output."""
 
-    def show(self, seen: Seen) -> None:
-        """Nothing."""
+    def show(self, judged_delivery: JudgedDelivery) -> None: ...
 
 
-class Lines:
-    """One line for each delivery."""
+class LineDisplay:
+    """Writes one line for each delivery."""
 
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self._say = say
+    def __init__(self, write_line: Callable[[str], None]) -> None:
+        self._write_line = write_line
 
-    def show(self, seen: Seen) -> None:
-        """Tell one more."""
-        time, token, number, request, size, answer, verdict = cells(seen)
-        self._say(
+    def show(self, judged_delivery: JudgedDelivery) -> None:
+        time, token, number, request, size, answer, verdict = cells(judged_delivery)
+        self._write_line(
             f"{time} {token} #{number} {request} {size} bytes, {answer}{verdict and f', {verdict}'}"
         )
 
 
 class LiveTable:
-    """A table of the last deliveries, as many as the terminal has room for."""
+    """A table of the latest deliveries, as many as fit the terminal."""
 
     def __init__(self, live: Live, console: Console) -> None:
         self._live = live
         self._console = console
         self._count = 0
-        self._last: deque[Seen] = deque(maxlen=200)
+        self._latest: deque[JudgedDelivery] = deque(maxlen=200)
 
-    def show(self, seen: Seen) -> None:
-        """Tell one more."""
+    def show(self, judged_delivery: JudgedDelivery) -> None:
         self._count += 1
-        self._last.append(seen)
+        self._latest.append(judged_delivery)
         self._live.update(self._table())
 
     def _table(self) -> Table:
@@ -66,10 +63,12 @@ class LiveTable:
         rows = max(
             3,
             (self._console.height - FRAME_LINES)
-            // (2 if any(one.judgement for one in self._last) else 1),
+            // (2 if any(delivery.judgement for delivery in self._latest) else 1),
         )
-        for seen in tuple(self._last)[-rows:]:
-            table.add_row(*(Text(cell) for cell in cells(seen)), style=_style(seen))
+        for judged_delivery in tuple(self._latest)[-rows:]:
+            table.add_row(
+                *(Text(cell) for cell in cells(judged_delivery)), style=_style(judged_delivery)
+            )
         return table
 
 
@@ -78,25 +77,27 @@ def display(*, silent: bool) -> Iterator[Display]:
     """The display that fits standard output."""
     console = Console()
     if silent:
-        yield Silence()
+        yield SilentDisplay()
     elif not console.is_terminal:
-        yield Lines(click.echo)
+        yield LineDisplay(click.echo)
     else:
         with Live(console=console, auto_refresh=True, refresh_per_second=8) as live:
             yield LiveTable(live, console)
 
 
-def cells(seen: Seen) -> tuple[str, ...]:
-    """The columns of one delivery, fit to be printed."""
-    delivery = seen.delivery
+def cells(judged_delivery: JudgedDelivery) -> tuple[str, ...]:
+    """The columns of one delivery, safe to print."""
+    delivery = judged_delivery.delivery
     arrived = datetime.fromtimestamp(delivery.arrived_at, UTC)
     answer = (
         "broke off before its answer" if delivery.status is None else f"answered {delivery.status}"
     )
     verdict = ""
-    if seen.judgement is not None:
+    if judged_delivery.judgement is not None:
         verdict = (
-            f"verified: {seen.judgement.sentence}" if seen.judgement.verified else _refusal(seen)
+            f"verified: {judged_delivery.judgement.sentence}"
+            if judged_delivery.judgement.verified
+            else _unverified_text(judged_delivery)
         )
     return (
         f"{arrived:%H:%M:%S}.{arrived.microsecond // 1000:03d}",
@@ -109,20 +110,20 @@ def cells(seen: Seen) -> tuple[str, ...]:
     )
 
 
-def _refusal(seen: Seen) -> str:
-    word = seen.judgement
-    assert word is not None
-    assert word.bisection is not None
-    return f"not verified: {word.reason}: {printable(word.bisection.cause, 400)}"
+def _unverified_text(judged_delivery: JudgedDelivery) -> str:
+    judgement = judged_delivery.judgement
+    assert judgement is not None
+    assert judgement.diagnosis is not None
+    return f"not verified: {judgement.reason}: {printable(judgement.diagnosis.cause, 400)}"
 
 
-def _style(seen: Seen) -> str:
-    if seen.judgement is None:
+def _style(judged_delivery: JudgedDelivery) -> str:
+    if judged_delivery.judgement is None:
         return ""
-    return "green" if seen.judgement.verified else "red"
+    return "green" if judged_delivery.judgement.verified else "red"
 
 
-def printable(text: str, most: int = LONGEST) -> str:
-    """A text of at most `most` characters, with a replacement for each that a terminal might obey."""
-    shown = "".join(one if one.isprintable() else "\ufffd" for one in text[: most + 1])
-    return shown if len(shown) <= most else shown[: most - 1] + "\u2026"
+def printable(text: str, longest: int = LONGEST) -> str:
+    """At most `longest` characters of a text; unprintable ones are replaced."""
+    shown = "".join(c if c.isprintable() else "\ufffd" for c in text[: longest + 1])
+    return shown if len(shown) <= longest else shown[: longest - 1] + "\u2026"

@@ -1,4 +1,4 @@
-"""The commands `hookproof receive` and `hookproof ca`."""
+"""The command `hookproof receive`."""
 
 import asyncio
 import contextlib
@@ -16,31 +16,23 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from hookproof.receiver.app import CannotStart, Running, Settings, running
-from hookproof.receiver.cli.delivery_watch import Watch, Wishes
-from hookproof.receiver.cli.verify import DIALECT, FORMAT, SECRET, TOLERANCE, judge_of
-from hookproof.receiver.dashboard.replay_target import Allowance
+from hookproof.receiver.app import CannotStart, ReceiverConfiguration, RunningReceiver, run_receiver
+from hookproof.receiver.cli.command_error import CommandError
+from hookproof.receiver.cli.delivery_watch import DeliveryWatch, WatchOptions
+from hookproof.receiver.cli.verify import DIALECT, FORMAT, SECRET, TOLERANCE, build_judge
+from hookproof.receiver.dashboard.replay_target import ReplayAllowance
 from hookproof.receiver.http.address import Address, parse_base_url
-from hookproof.receiver.http.authority import Authority, AuthorityProblem
+from hookproof.receiver.http.authority import AuthorityProblem
 from hookproof.receiver.replies.script_file import TokenPlan, read_script_file
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 
 T = TypeVar("T")
 
-EXIT_USAGE: Final = 64
-
-
-class Unusable(click.ClickException):
-    """A setting that cannot be used; told in one line, exit 64."""
-
-    exit_code = EXIT_USAGE
-
-
 Callback = Callable[[click.Context, click.Parameter, str | None], T | None]
 
 
-def _read_by(parse: Callable[[str], T]) -> Callback[T]:
-    """Read an option's text by a function whose ValueError says what is wrong with it."""
+def _option_callback(parse: Callable[[str], T]) -> Callback[T]:
+    """An option callback that parses by a function whose ValueError is the message."""
 
     def read(_context: click.Context, _parameter: click.Parameter, text: str | None) -> T | None:
         try:
@@ -51,17 +43,17 @@ def _read_by(parse: Callable[[str], T]) -> Callback[T]:
     return read
 
 
-def _allowance(
+def _replay_allowance(
     _context: click.Context, _parameter: click.Parameter, texts: Sequence[str]
-) -> Allowance:
+) -> ReplayAllowance:
     try:
-        return Allowance.parse(texts)
+        return ReplayAllowance.parse(texts)
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
 
 
 ADDRESS: Final[dict[str, Any]] = {
-    "callback": _read_by(Address.parse),
+    "callback": _option_callback(Address.parse),
     "metavar": "H:P",
     "default": "127.0.0.1:0",
     "show_default": True,
@@ -74,59 +66,62 @@ ADDRESS: Final[dict[str, Any]] = {
 @click.option(
     "--ca-dir",
     type=click.Path(path_type=Path),
-    help="Folder of the CA; without it, a CA for this run.",
+    help="Folder of the CA; by default a CA is made for this run.",
 )
 @click.option("--http", is_flag=True, help="Listen without TLS.")
 @click.option(
     "--public-url",
-    callback=_read_by(parse_base_url),
+    callback=_option_callback(parse_base_url),
     metavar="URL",
-    help="URL that leads to --bind.",
+    help="URL by which senders reach --bind.",
 )
 @click.option(
     "--script",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="YAML that says what tokens answer.",
+    help="YAML file with the replies of tokens.",
 )
-@click.option("--tls-faults", is_flag=True, help="Listen on further ports too, where TLS is wrong.")
+@click.option("--tls-faults", is_flag=True, help="Also listen on ports with faulty TLS.")
 @click.option(
     "--allow-replay",
-    callback=_allowance,
+    callback=_replay_allowance,
     multiple=True,
     metavar="CIDR|HOST",
-    help="Open a network or a host to replays from the live page, beside this machine.",
+    help="Allow replays from the live page to a network or a host besides this machine.",
 )
 @click.option(
     "--control-name",
     multiple=True,
     metavar="HOST",
-    help="Another host name by which browsers may reach --control.",
+    help="An additional host name by which browsers may reach --control.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Say where it listens as one line of JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the addresses as one line of JSON.")
 @click.option("--until-stdin-closes", is_flag=True, help="Stop when standard input ends.")
 @click.option("--once", is_flag=True, help="Stop after the first delivery: --expect 1.")
 @click.option(
     "--expect",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Stop when N deliveries came; exit 1 if not.",
+    help="Stop after N deliveries; exit 1 if fewer came.",
 )
 @click.option(
-    "--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="How long to wait for those."
+    "--timeout",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="How long to wait for the deliveries of --expect.",
 )
 @click.option(
     "--jsonl",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Add each delivery to FILE as JSON.",
+    help="Append each delivery to FILE as JSON.",
 )
 @click.option(
-    "--verify", is_flag=True, help="Judge each signature and say what is wrong; see --secret."
+    "--verify", is_flag=True, help="Verify each signature and say what is wrong; see --secret."
 )
 @click.option("--secret", "secrets", **SECRET)
 @click.option("--dialect", **DIALECT)
-@click.option("--format", "chosen", **FORMAT)
+@click.option("--format", "format_name", **FORMAT)
 @click.option("--tolerance", "tolerance_s", **TOLERANCE)
 @click.pass_context
 def receive(
@@ -140,61 +135,55 @@ def receive(
     public_url: str | None,
     script: Path | None,
     tls_faults: bool,
-    allow_replay: Allowance,
+    allow_replay: ReplayAllowance,
     control_name: tuple[str, ...],
     as_json: bool,
     until_stdin_closes: bool,
-    **wished: Any,
+    **watch_options: Any,
 ) -> None:
     """Start the webhook receiver; the first segment of a path is the token of its deliveries.
 
-    With --expect or --once it exits 0 when the deliveries came, all verified if that was asked, and
-    1 otherwise.
+    With --expect or --once it exits with 0 when the deliveries came, all of them verified with
+    --verify, and with 1 otherwise.
     """
     logging.basicConfig(
         stream=sys.stderr, level=logging.WARNING, format="hookproof receive: %(message)s"
     )
     if http and tls_faults:
-        raise Unusable("--tls-faults needs TLS; leave out --http")
-    settings = Settings(
+        raise CommandError("--tls-faults needs TLS; leave out --http")
+    settings = ReceiverConfiguration(
         bind=bind,
         control=control,
         tls=not http,
         authority_folder=ca_dir,
         public_url=public_url,
-        tokens=_script_file(script) if script else {},
+        tokens=_read_script(script) if script else {},
         tls_faults=tls_faults,
         replays=allow_replay,
         control_names=control_name,
     )
-    say = _as_json if as_json else _as_text
+    describe = _as_json if as_json else _as_text
     with contextlib.ExitStack() as stack, asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        wishes = _wishes(stack, **wished)
+        options = _watch_options(stack, **watch_options)
         serving = _serve(
-            settings, wishes, say=say, silent=as_json, until_stdin_closes=until_stdin_closes
+            settings,
+            options,
+            describe=describe,
+            silent=as_json,
+            until_stdin_closes=until_stdin_closes,
         )
         code = runner.run(serving)
     context.exit(code)
 
 
-@click.command()
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-def ca(folder: Path) -> None:
-    """Make the certificate authority that a target must trust; one that DIR already has is kept."""
-    try:
-        click.echo(Authority(folder).certificate_path)
-    except AuthorityProblem as problem:
-        raise Unusable(str(problem)) from None
-
-
-def _script_file(path: Path) -> Mapping[str, TokenPlan]:
+def _read_script(path: Path) -> Mapping[str, TokenPlan]:
     try:
         return read_script_file(path)
     except FileProblems as problems:
-        raise Unusable(str(problems)) from None
+        raise CommandError(str(problems)) from None
 
 
-def _wishes(
+def _watch_options(
     stack: contextlib.ExitStack,
     *,
     once: bool,
@@ -204,54 +193,58 @@ def _wishes(
     verify: bool,
     secrets: tuple[str, ...],
     dialect: str,
-    chosen: str | None,
+    format_name: str | None,
     tolerance_s: float | None,
-) -> Wishes:
-    """What to do with the deliveries; the file, if any, stays open until the stack unwinds."""
+) -> WatchOptions:
+    """What to do with the deliveries; the `--jsonl` file stays open until the stack unwinds."""
     expected = expect or (1 if once else None)
     if timeout is not None and expected is None:
         raise click.UsageError("--timeout needs --expect or --once")
-    judge = judge_of(dialect, secrets, chosen, tolerance_s) if verify else None
+    judge = build_judge(dialect, secrets, format_name, tolerance_s) if verify else None
     try:
         lines = stack.enter_context(jsonl.open("a", encoding="utf-8")) if jsonl else None
     except OSError as error:
-        raise Unusable(f"cannot write {jsonl}: {error.strerror or error}") from None
-    return Wishes(judge=judge, lines=lines, expect=expected, timeout_s=timeout)
+        raise CommandError(f"cannot write {jsonl}: {error.strerror or error}") from None
+    return WatchOptions(judge=judge, lines=lines, expect=expected, timeout_s=timeout)
 
 
 async def _serve(
-    settings: Settings,
-    wishes: Wishes,
+    settings: ReceiverConfiguration,
+    options: WatchOptions,
     *,
-    say: Callable[[Running], str],
+    describe: Callable[[RunningReceiver], str],
     silent: bool,
     until_stdin_closes: bool,
 ) -> int:
-    """Run until a signal, the end of standard input, or all that was expected; the exit code."""
+    """Run until a signal, the end of standard input, or all expected deliveries.
+
+    Returns the exit code.
+    """
     from hookproof.receiver.cli.display import display
 
     loop = asyncio.get_running_loop()
     try:
-        with display(silent=silent) as shown:
-            watch = Watch(wishes, shown, functools.partial(click.echo, err=True))
+        with display(silent=silent) as delivery_display:
+            watch = DeliveryWatch(
+                options, delivery_display, functools.partial(click.echo, err=True)
+            )
             for number in (signal.SIGTERM, signal.SIGINT):
                 loop.add_signal_handler(number, watch.stop)
-            # A parent that reads the control API has no use for the telling, which costs time for
-            # each delivery.
-            told = None if silent and wishes == Wishes() else watch.see
-            async with running(replace(settings, on_done=told)) as receiver:
-                click.echo(say(receiver))
+            # A parent that uses the control API needs no reports, which take time.
+            on_done = None if silent and options == WatchOptions() else watch.add
+            async with run_receiver(replace(settings, on_done=on_done)) as receiver:
+                click.echo(describe(receiver))
                 if until_stdin_closes:
                     threading.Thread(
                         target=_await_end_of_stdin, args=(loop, watch.stop), daemon=True
                     ).start()
-                return await watch.tell()
+                return await watch.report()
     except (CannotStart, AuthorityProblem) as problem:
-        raise Unusable(str(problem)) from None
+        raise CommandError(str(problem)) from None
 
 
 def _await_end_of_stdin(loop: asyncio.AbstractEventLoop, stop: Callable[[], None]) -> None:
-    # A thread, since an event loop can watch a pipe, but neither a file nor a closed descriptor.
+    # A thread, since an event loop can watch a pipe, but not a file or a closed descriptor.
     with contextlib.suppress(OSError):
         while os.read(0, 2**16):
             pass
@@ -268,7 +261,7 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     return factory
 
 
-def _as_json(receiver: Running) -> str:
+def _as_json(receiver: RunningReceiver) -> str:
     return json.dumps(
         {
             "url": receiver.url,
@@ -280,10 +273,10 @@ def _as_json(receiver: Running) -> str:
     )
 
 
-def _as_text(receiver: Running) -> str:
+def _as_text(receiver: RunningReceiver) -> str:
     own = f" (listening at {receiver.listening})" if receiver.listening != receiver.url else ""
     trust = f"; let senders trust {receiver.ca}" if receiver.ca else ""
     faults = "".join(f"\n  {name}: {url}" for name, url in receiver.tls_faults.items())
-    wrong = f"\nWith wrong TLS:{faults}" if faults else ""
+    wrong = f"\nWith faulty TLS:{faults}" if faults else ""
     control = f"live page and control API at {receiver.control}"
     return f"Receiving at {receiver.url}/TOKEN{own}, {control}{trust}. Ctrl-C stops.{wrong}"

@@ -1,6 +1,4 @@
-"""One delivery from outside: headers as options or a file, a body from a stream, or a whole saved
-HTTP request.
-"""
+"""Reads one delivery: headers from options or a file, or a whole saved HTTP request."""
 
 import re
 from collections.abc import Iterable
@@ -9,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 FIELD: Final = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*")
-# In bytes.
+# The largest file or body, in bytes.
 LARGEST: Final = 32 * 2**20
 STATUS_OR_REQUEST_LINE: Final = re.compile(r"[A-Za-z]+ \S+( HTTP/[0-9.]+)?")
 
@@ -22,51 +20,54 @@ class SavedMessage:
     body: bytes
 
 
-def header_fields(options: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Headers written `Name: value`; `@FILE` stands for a file with one on each line. Raises
-    ValueError.
+def read_headers(options: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Parse headers written `Name: value`; `@FILE` is a file with one on each line.
+
+    Raises ValueError.
     """
     fields: list[tuple[str, str]] = []
     for option in options:
-        lines = _lines(Path(option[1:])) if option.startswith("@") else [option]
-        fields += [_field(line) for line in lines]
+        lines = _read_lines(Path(option[1:])) if option.startswith("@") else [option]
+        fields += [_parse_field(line) for line in lines]
     return tuple(fields)
 
 
 def read_request(path: Path) -> SavedMessage:
-    """A whole HTTP/1 request as it was on the wire; line ends may be bare line feeds. Raises
-    ValueError.
+    """Read a whole HTTP/1 request as on the wire; bare line feeds are accepted.
+
+    Raises ValueError.
     """
-    content = _content(path)
-    head, gap, body = _split(content)
+    content = _read_file(path)
+    head, blank_line, body = _split(content)
     first, *lines = head.decode("latin-1").splitlines() or [""]
-    if not gap or not STATUS_OR_REQUEST_LINE.fullmatch(first):
+    if not blank_line or not STATUS_OR_REQUEST_LINE.fullmatch(first):
         raise ValueError(
-            f"{path} holds no HTTP request: a request line, headers, an empty line, and the body"
+            f"{path} does not hold an HTTP request: "
+            "a request line, headers, an empty line, and the body"
         )
-    return SavedMessage(headers=tuple(_field(line) for line in lines), body=body)
+    return SavedMessage(headers=tuple(_parse_field(line) for line in lines), body=body)
 
 
 def _split(content: bytes) -> tuple[bytes, bytes, bytes]:
-    found = re.search(rb"\r?\n\r?\n", content)
-    if found is None:
+    match = re.search(rb"\r?\n\r?\n", content)
+    if match is None:
         return content, b"", b""
-    return content[: found.start()], found[0], content[found.end() :]
+    return content[: match.start()], match[0], content[match.end() :]
 
 
-def _field(line: str) -> tuple[str, str]:
-    found = FIELD.fullmatch(line)
-    if found is None:
-        raise ValueError(f"{line[:60]!r} is no header; write 'Name: value'")
-    return found[1], found[2]
+def _parse_field(line: str) -> tuple[str, str]:
+    match = FIELD.fullmatch(line)
+    if match is None:
+        raise ValueError(f"{line[:60]!r} is not a header; write 'Name: value'")
+    return match[1], match[2]
 
 
-def _lines(path: Path) -> list[str]:
-    lines = _content(path).decode("latin-1").splitlines()
+def _read_lines(path: Path) -> list[str]:
+    lines = _read_file(path).decode("latin-1").splitlines()
     return [line for line in lines if line.strip() and not STATUS_OR_REQUEST_LINE.fullmatch(line)]
 
 
-def _content(path: Path) -> bytes:
+def _read_file(path: Path) -> bytes:
     try:
         with path.open("rb") as stream:
             content = stream.read(LARGEST + 1)

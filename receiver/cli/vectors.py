@@ -1,20 +1,18 @@
 """The command `hookproof vectors`."""
 
 import json
-from typing import Any, Final
+from typing import Any
 
 import click
 
-from hookproof.receiver.cli.verify import dialect_named
-from hookproof.receiver.vectors.corpus import NoVectors, corpus, printed, schema
-
-EXIT_USAGE: Final = 64
-
-
-class NothingToPrint(click.ClickException):
-    """There are no vectors for what was asked; told in one line, exit 64."""
-
-    exit_code = EXIT_USAGE
+from hookproof.receiver.cli.command_error import CommandError
+from hookproof.receiver.cli.verify import load_named_dialect
+from hookproof.receiver.vectors.corpus import (
+    NoVectors,
+    build_corpus,
+    corpus_document,
+    corpus_schema,
+)
 
 
 @click.command()
@@ -23,13 +21,16 @@ class NothingToPrint(click.ClickException):
     "--schema", "as_schema", is_flag=True, help="Print the JSON Schema of the output instead."
 )
 def vectors(*, dialect: str | None, as_schema: bool) -> None:
-    """Print signed deliveries as JSON, good and bad ones, each with the verdict that a verifier
-    should reach.
+    """Print signed deliveries as JSON, good and bad ones.
+
+    Each has the verdict that a verifier should reach.
     """
     try:
-        shown: Any = (
-            schema() if as_schema else printed(corpus(dialect_named(dialect) if dialect else None))
+        document: Any = (
+            corpus_schema()
+            if as_schema
+            else corpus_document(build_corpus(load_named_dialect(dialect) if dialect else None))
         )
     except NoVectors as error:
-        raise NothingToPrint(str(error)) from None
-    click.echo(json.dumps(shown, indent=1))
+        raise CommandError(str(error)) from None
+    click.echo(json.dumps(document, indent=1))

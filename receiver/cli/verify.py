@@ -1,4 +1,4 @@
-"""The command `hookproof verify`: one saved delivery, checked without a network."""
+"""The command `hookproof verify`: checks one saved delivery, without a network."""
 
 import json
 import math
@@ -10,21 +10,23 @@ from typing import Any, Final
 
 import click
 
-from hookproof.receiver.cli.saved_message import LARGEST, SavedMessage, header_fields, read_request
-from hookproof.receiver.signatures.judgement import Format, Judge, Judgement
+from hookproof.receiver.cli.saved_message import LARGEST, SavedMessage, read_headers, read_request
+from hookproof.receiver.signatures.judgement import (
+    SchemeFormat,
+    SignatureJudge,
+    SignatureJudgement,
+)
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 
-EXIT_USAGE: Final = 64
 EXIT_UNVERIFIED: Final = 1
 DEFAULT_DIALECT: Final = "reference"
 
 
-def dialect_named(text: str) -> Dialect:
-    """The dialect that an option names; raises click's exception for one that cannot be used."""
-    from hookproof.spec.dialect.reader import (
-        load_dialect,  # late: `receive` takes the same options, and has to start fast
-    )
+def load_named_dialect(text: str) -> Dialect:
+    """Load the dialect that an option names; raises a usage error."""
+    # Imported late: `receive` has the same options and must start fast.
+    from hookproof.spec.dialect.reader import load_dialect
 
     try:
         return load_dialect(text)
@@ -35,7 +37,7 @@ def dialect_named(text: str) -> Dialect:
 def read_time(
     _context: click.Context, _parameter: click.Parameter, text: str | None
 ) -> float | None:
-    """Unix seconds, or a moment of RFC 3339, as Unix seconds."""
+    """Convert Unix seconds or an RFC 3339 time to Unix seconds."""
     if text is None:
         return None
     try:
@@ -43,16 +45,16 @@ def read_time(
     except ValueError:
         pass
     try:
-        moment = datetime.fromisoformat(text)
+        time_value = datetime.fromisoformat(text)
     except ValueError:
-        wanted = "give Unix seconds or a moment like 2025-01-01T00:00:00Z"
-        raise click.BadParameter(f"{text!r} is no time; {wanted}") from None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        expected = "give Unix seconds or a time like 2025-01-01T00:00:00Z"
+        raise click.BadParameter(f"{text!r} is not a time; {expected}") from None
+    return (time_value if time_value.tzinfo else time_value.replace(tzinfo=UTC)).timestamp()
 
 
 def _finite(number: float) -> float:
     if not math.isfinite(number):
-        raise ValueError("no moment")
+        raise ValueError("not finite")
     return number
 
 
@@ -63,16 +65,15 @@ DIALECT: Final[dict[str, Any]] = {
     "help": "How the sender signs.",
 }
 FORMAT: Final[dict[str, Any]] = {
-    "type": click.Choice([one.value for one in Format]),
+    "type": click.Choice([choice.value for choice in SchemeFormat]),
     "help": "The signature format; either of the two by default.",
 }
 
 
 class SecretText(click.types.StringParamType):
-    """A secret, which may have spaces in it; the environment holds one in each line."""
+    """A secret, which may contain spaces; the environment variable has one in each line."""
 
     def split_envvar_value(self, rv: str) -> list[str]:
-        """The secrets of the environment variable."""
         return [line for line in rv.splitlines() if line]
 
 
@@ -81,26 +82,35 @@ SECRET: Final[dict[str, Any]] = {
     "multiple": True,
     "envvar": "HOOKPROOF_SECRET",
     "metavar": "TEXT",
-    "help": "A secret of the endpoint; may be repeated (better: HOOKPROOF_SECRET, one in each line).",
+    "help": (
+        "A secret of the endpoint; may be repeated (better: HOOKPROOF_SECRET, one in each line)."
+    ),
 }
 TOLERANCE: Final[dict[str, Any]] = {
     "type": click.FloatRange(min=0),
     "metavar": "SECONDS",
-    "help": "Age or lead of the signed time that is accepted; the dialect's by default.",
+    "help": "How far the signed time may be off; the dialect's tolerance by default.",
 }
 
 
-def judge_of(
-    dialect: str, secrets: tuple[str, ...], chosen: str | None, tolerance_s: float | None
-) -> Judge:
+def build_judge(
+    dialect: str, secrets: tuple[str, ...], format_name: str | None, tolerance_s: float | None
+) -> SignatureJudge:
     """The judge that the options describe."""
     if not secrets:
         raise click.UsageError(
             "a secret is needed: --secret TEXT, or HOOKPROOF_SECRET in the environment"
         )
-    formats = (Format(chosen),) if chosen else (Format.ADVANCED, Format.SIMPLE)
-    return Judge(
-        dialect=dialect_named(dialect), secrets=secrets, formats=formats, tolerance_s=tolerance_s
+    formats = (
+        (SchemeFormat(format_name),)
+        if format_name
+        else (SchemeFormat.ADVANCED, SchemeFormat.SIMPLE)
+    )
+    return SignatureJudge(
+        dialect=load_named_dialect(dialect),
+        secrets=secrets,
+        formats=formats,
+        tolerance_s=tolerance_s,
     )
 
 
@@ -119,7 +129,7 @@ def judge_of(
     help="A saved HTTP request, in place of headers and body.",
 )
 @click.option("--dialect", **DIALECT)
-@click.option("--format", "chosen", **FORMAT)
+@click.option("--format", "format_name", **FORMAT)
 @click.option("--at", callback=read_time, metavar="TIME", help="When it arrived; now by default.")
 @click.option("--tolerance", "tolerance_s", **TOLERANCE)
 @click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON.")
@@ -132,30 +142,32 @@ def verify(
     headers: tuple[str, ...],
     request: Path | None,
     dialect: str,
-    chosen: str | None,
+    format_name: str | None,
     at: float | None,
     tolerance_s: float | None,
     as_json: bool,
 ) -> None:
-    """Check the signature of one delivery, its body on standard input; says why if it is not valid.
+    """Check the signature of one delivery, its body on standard input; say why if it is not valid.
 
     Exit codes: 0 verified; 1 not verified; 64 wrong usage.
     """
-    judge = judge_of(dialect, secrets, chosen, tolerance_s)
-    message = _message(headers, request)
-    word = judge.of(message.headers, message.body, time.time() if at is None else at)
-    click.echo(json.dumps(word.to_json()) if as_json else told(word))
-    context.exit(0 if word.verified else EXIT_UNVERIFIED)
+    judge = build_judge(dialect, secrets, format_name, tolerance_s)
+    message = _read_message(headers, request)
+    judgement = judge.judge(message.headers, message.body, time.time() if at is None else at)
+    click.echo(json.dumps(judgement.to_json()) if as_json else judgement_text(judgement))
+    context.exit(0 if judgement.verified else EXIT_UNVERIFIED)
 
 
-def told(word: Judgement) -> str:
-    """A verdict for a person."""
-    if word.bisection is None:
-        return f"verified: {word.sentence}"
-    return f"not verified: {word.reason} ({word.detail})\nwhy: {word.bisection.cause}"
+def judgement_text(judgement: SignatureJudgement) -> str:
+    """A judgement for a person."""
+    if judgement.diagnosis is None:
+        return f"verified: {judgement.sentence}"
+    return (
+        f"not verified: {judgement.reason} ({judgement.detail})\nwhy: {judgement.diagnosis.cause}"
+    )
 
 
-def _message(headers: tuple[str, ...], request: Path | None) -> SavedMessage:
+def _read_message(headers: tuple[str, ...], request: Path | None) -> SavedMessage:
     if request is not None and headers:
         raise click.UsageError("--request brings its own headers; leave --header out")
     if request is None and not headers:
@@ -165,12 +177,12 @@ def _message(headers: tuple[str, ...], request: Path | None) -> SavedMessage:
     try:
         if request is not None:
             return read_request(request)
-        return SavedMessage(headers=header_fields(headers), body=_standard_input())
+        return SavedMessage(headers=read_headers(headers), body=_read_standard_input())
     except ValueError as error:
         raise click.UsageError(str(error)) from None
 
 
-def _standard_input() -> bytes:
+def _read_standard_input() -> bytes:
     if sys.stdin is None or sys.stdin.isatty():
         raise ValueError("the body is read from standard input: add `< body.json`")
     body = sys.stdin.buffer.read(LARGEST + 1)

@@ -1,11 +1,11 @@
-"""Subcommands of hookproof as child processes: the embedded server and receiver of a run.
+"""Runs subcommands of hookproof as child processes: the embedded server and receiver of a run.
 
-    async with child(["receive", "--bind", "127.0.0.1:0"], deadline_s=15) as ready:
-        ...  # ready is the child's first line of output, a JSON object
+     async with child(["receive", "--bind", "127.0.0.1:0"], deadline_s=15) as ready:
+         ...  # ready is the child's first line of output, a JSON object
 
-A child listens to its standard input and ends when that closes, so it never outlives its parent,
-however the parent ends. It has a session of its own: an interrupt at the terminal is for the parent
-alone.
+A child reads its standard input and ends when that closes, so it never outlives its parent, however
+the parent ends. It has a process session of its own: an interrupt at the terminal reaches only the
+parent.
 """
 
 import asyncio
@@ -21,10 +21,9 @@ from typing import Any, Final, Self
 
 import hookproof
 
-# -P keeps a folder named `spec` or `receiver` where the user stands from being imported in place of
-# ours.
+# -P keeps a folder `hookproof` in the user's current folder from being imported.
 HOOKPROOF: Final = (sys.executable, "-P", "-m", "hookproof")
-LIFELINE: Final = ("--json", "--until-stdin-closes")
+CHILD_OPTIONS: Final = ("--json", "--until-stdin-closes")
 SOURCES: Final = Path(hookproof.__file__).parents[1]
 GRACE_S: Final = 2.0
 KEPT_LINES: Final = 20
@@ -33,7 +32,7 @@ LONGEST_LINE: Final = 1 << 20
 
 
 class ChildFailed(Exception):
-    """A child ended, or was silent too long, before it was ready.
+    """A child ended, or wrote nothing in time, before it was ready.
 
     The message is one line; `exit_code` is the child's own, None if it had to be ended.
     """
@@ -51,10 +50,9 @@ async def child(
     program: Sequence[str] = HOOKPROOF,
     grace_s: float = GRACE_S,
 ) -> AsyncIterator[dict[str, Any]]:
-    """Start `hookproof ARGUMENTS`, yield its ready line, and end it on the way out; raises
-    ChildFailed.
+    """Start `hookproof ARGUMENTS`, yield its ready line, and end it afterwards; raises ChildFailed.
 
-    The child has `grace_s` seconds to end by itself, and as many again when it was told to; then it
+    The child has `grace_s` seconds to end after its input closed, and again after SIGTERM; then it
     is killed.
     """
     async with children([arguments], deadline_s=deadline_s, program=program, grace_s=grace_s) as (
@@ -71,39 +69,39 @@ async def children(
     program: Sequence[str] = HOOKPROOF,
     grace_s: float = GRACE_S,
 ) -> AsyncIterator[tuple[dict[str, Any], ...]]:
-    """The same for several that start beside each other, and end beside each other; raises
-    ChildFailed of the first.
-    """
-    begun: list[_Child] = []
+    """As `child`, for several that start and end concurrently; raises the first ChildFailed."""
+    started: list[_Child] = []
     try:
         for arguments in commands:
-            begun.append(await _Child.started(arguments[0], [*program, *arguments, *LIFELINE]))  # noqa: PERF401
-        yield await _all_ready(begun, deadline_s)
+            started.append(await _Child.start(arguments[0], [*program, *arguments, *CHILD_OPTIONS]))  # noqa: PERF401
+        yield await _all_ready(started, deadline_s)
     finally:
-        await asyncio.gather(*(one.end(grace_s) for one in begun))
+        await asyncio.gather(*(process.end(grace_s) for process in started))
 
 
-def signalled(process: asyncio.subprocess.Process, sign: signal.Signals) -> None:
+def send_signal(process: asyncio.subprocess.Process, signal_number: signal.Signals) -> None:
     """Send a signal to a process that has not ended.
 
-    `Process.send_signal` looks first whether it has, and may so take its exit code before asyncio
-    can, which then logs a warning and gives 255.
+    `Process.send_signal` polls the process first, and may so take its exit code before asyncio can,
+    which then logs a warning and returns 255.
     """
     if process.returncode is None:
         with suppress(ProcessLookupError):
-            os.kill(process.pid, sign)
+            os.kill(process.pid, signal_number)
 
 
-async def _all_ready(begun: Sequence["_Child"], deadline_s: float) -> tuple[dict[str, Any], ...]:
-    said = await asyncio.gather(*(one.ready(deadline_s) for one in begun), return_exceptions=True)
-    for one in said:
-        if isinstance(one, BaseException):
-            raise one
-    return tuple(one for one in said if not isinstance(one, BaseException))
+async def _all_ready(started: Sequence["_Child"], deadline_s: float) -> tuple[dict[str, Any], ...]:
+    results = await asyncio.gather(
+        *(process.ready(deadline_s) for process in started), return_exceptions=True
+    )
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return tuple(result for result in results if not isinstance(result, BaseException))
 
 
 class _Child:
-    """A process that was started, and what reads its output."""
+    """A started process, and the tasks that read its output."""
 
     def __init__(self, name: str, process: asyncio.subprocess.Process) -> None:
         assert process.stdout is not None
@@ -111,12 +109,12 @@ class _Child:
         self._name = name
         self._process = process
         self._output = process.stdout
-        self._said: deque[str] = deque(maxlen=KEPT_LINES)
-        self._errors = asyncio.create_task(_drain(process.stderr, self._said))
+        self._last_lines: deque[str] = deque(maxlen=KEPT_LINES)
+        self._errors = asyncio.create_task(_drain(process.stderr, self._last_lines))
         self._readers = [self._errors]
 
     @classmethod
-    async def started(cls, name: str, command: Sequence[str]) -> Self:
+    async def start(cls, name: str, command: Sequence[str]) -> Self:
         path = os.pathsep.join(filter(None, [str(SOURCES), os.environ.get("PYTHONPATH", "")]))
         process = await asyncio.create_subprocess_exec(
             *command,
@@ -130,7 +128,7 @@ class _Child:
         return cls(name, process)
 
     async def ready(self, deadline_s: float) -> dict[str, Any]:
-        """Its ready line; raises ChildFailed."""
+        """Return the ready line; raises ChildFailed."""
         try:
             line = await asyncio.wait_for(self._output.readline(), deadline_s)
         except TimeoutError:
@@ -140,7 +138,7 @@ class _Child:
         if not line:
             code = await self._process.wait()
             await self._errors
-            reason = self._said[-1] if self._said else f"exit code {code}"
+            reason = self._last_lines[-1] if self._last_lines else f"exit code {code}"
             raise ChildFailed(f"`hookproof {self._name}` did not start: {reason}", code)
         try:
             ready = json.loads(line)
@@ -148,18 +146,18 @@ class _Child:
             ready = None
         if not isinstance(ready, dict):
             raise ChildFailed(
-                f"`hookproof {self._name}` said {line[:80]!r} in place of its ready line", None
+                f"`hookproof {self._name}` wrote {line[:80]!r} in place of its ready line", None
             )
         self._readers.append(asyncio.create_task(_drain(self._output, deque(maxlen=0))))
         return ready
 
     async def end(self, grace_s: float) -> None:
-        """Close its input, then ask it, then kill it."""
+        """Close its input, then send SIGTERM, then kill it."""
         assert self._process.stdin is not None
         self._process.stdin.close()
-        for sign in (None, signal.SIGTERM, signal.SIGKILL):
-            if sign is not None:
-                signalled(self._process, sign)
+        for signal_number in (None, signal.SIGTERM, signal.SIGKILL):
+            if signal_number is not None:
+                send_signal(self._process, signal_number)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._process.wait(), grace_s)
                 break
@@ -167,11 +165,11 @@ class _Child:
 
 
 async def _drain(stream: asyncio.StreamReader, kept: deque[str]) -> None:
-    """Read to the end, so that a child that says much never blocks; keep the last lines."""
+    """Read to the end, so that a child with much output does not block; keep the last lines."""
     while True:
         try:
             line = await stream.readline()
-        except ValueError:  # a line beyond the limit: what was read of it is gone
+        except ValueError:  # the line exceeds the limit; what was read of it is discarded
             continue
         if not line:
             return

@@ -1,5 +1,6 @@
-"""The control API, as JSON on a listener of its own: sessions, client certificates, and what each
-session has.
+"""The control API, JSON on a listener of its own: sessions and client certificates.
+
+`session_api` has what belongs to one session.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,26 +11,26 @@ from typing import Annotated, Final
 import msgspec
 from aiohttp import web
 
-from hookproof.receiver.control.json_exchange import body_of, json_answer, told_in_json
+from hookproof.receiver.control.json_exchange import errors_as_json, json_response, read_body
 from hookproof.receiver.control.session_api import SessionApi
 from hookproof.receiver.http.authority import Authority
-from hookproof.receiver.session import NoRoom, Sessions
+from hookproof.receiver.session import Sessions, TooManySessions
 
 MOST_SCRIPT_BYTES: Final = 32 * 2**20
 
 
 class CertificateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The common name of a client certificate."""
+    """The common name of the client certificate to issue."""
 
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlApi:
-    """What the control API works on.
+    """The routes of the control API.
 
-    `url` is the listener's public base URL, `tls_faults` the URLs of the listeners whose
-    certificate is wrong, and `authority` None without TLS.
+    `url` is the listener's public base URL, `tls_faults` maps each TLS fault to its listener's URL,
+    and `authority` is None without TLS.
     """
 
     sessions: Sessions
@@ -39,8 +40,7 @@ class ControlApi:
     new_token: Callable[[], str]
 
     def application(self) -> web.Application:
-        """The API's aiohttp application."""
-        app = web.Application(client_max_size=MOST_SCRIPT_BYTES, middlewares=[told_in_json])
+        app = web.Application(client_max_size=MOST_SCRIPT_BYTES, middlewares=[errors_as_json])
         app.add_routes(
             [
                 web.get("/health", self.health),
@@ -57,43 +57,41 @@ class ControlApi:
         return app
 
     async def health(self, request: web.Request) -> web.Response:
-        """That the receiver is up."""
-        return json_answer({"status": "ok"})
+        return json_response({"status": "ok"})
 
     async def show_tls_faults(self, request: web.Request) -> web.Response:
-        """The base URL of each listener whose TLS is wrong, by what is wrong."""
-        return json_answer({"tls_faults": dict(self.tls_faults)})
+        """The base URL of each listener with wrong TLS, by the fault."""
+        return json_response({"tls_faults": dict(self.tls_faults)})
 
     async def issue_client_certificate(self, request: web.Request) -> web.Response:
-        """A client certificate of the listener's authority."""
-        wanted = await body_of(request, CertificateRequest)
+        """Issue a client certificate of the listener's authority."""
+        wanted = await read_body(request, CertificateRequest)
         if self.authority is None:
             raise web.HTTPConflict(
                 text="the receiver listens without TLS, so it has no authority to issue from"
             )
         certificate, key = self.authority.client_certificate(wanted.name)
-        return json_answer({"client_cert": certificate, "client_key": key}, HTTPStatus.CREATED)
+        return json_response({"client_cert": certificate, "client_key": key}, HTTPStatus.CREATED)
 
     async def show_sessions(self, request: web.Request) -> web.Response:
-        """The names of all sessions but the default one."""
-        return json_answer({"sessions": self.sessions.names()})
+        """The names of all sessions except the default one."""
+        return json_response({"sessions": self.sessions.names()})
 
     async def open_session(self, request: web.Request) -> web.Response:
-        """A session of one's own; below its path are the same paths as for the default one."""
+        """Open a session; its path has the same subpaths as the default session."""
         try:
             session = self.sessions.open()
-        except NoRoom as full:
+        except TooManySessions as full:
             raise web.HTTPServiceUnavailable(text=str(full)) from None
         path = f"/sessions/{session.name}"
-        return json_answer(
+        return json_response(
             {"session": session.name, "control": f"{request.url.origin()}{path}"},
             HTTPStatus.CREATED,
         )
 
     async def end_session(self, request: web.Request) -> web.Response:
-        """Free all that a session has."""
         name = request.match_info["session"]
-        session = self.sessions.named(name)
+        session = self.sessions.find(name)
         if session is None:
             raise web.HTTPNotFound(text=f"there is no session {name!r}; it may have ended")
         self.sessions.end(session)

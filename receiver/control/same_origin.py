@@ -1,9 +1,8 @@
-"""Who may use the control listener from within a browser: its own page, and no other.
+"""Protects the control listener from other pages in the user's browser.
 
-A page of a stranger runs in the developer's browser and can reach this machine. It gives itself
-away: by its origin, by what the browser says of where a request comes from, or, if it made its own
-name lead here (DNS rebinding), by that name. Programs that are no browsers send none of these and
-are not hindered.
+A foreign page that runs in the developer's browser can reach this machine. It is recognised by its
+origin, by the browser's fetch metadata, or, if it made its own name resolve to this machine (DNS
+rebinding), by that name. Programs other than browsers send none of these and are not affected.
 """
 
 import socket
@@ -15,55 +14,54 @@ from urllib.parse import urlsplit
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+NextHandler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-class Stranger(Exception):
-    """The request comes from another page than the receiver's own; the message says how that shows."""
+class ForeignPage(Exception):
+    """The request comes from another page than the receiver's own; the message says why."""
 
 
 def guard(names: frozenset[str]) -> Middleware:
-    """A middleware that refuses the requests of other pages; `names` are host names by which the
-    listener is known.
+    """A middleware that refuses requests of other pages.
+
+    `names` are the host names by which the listener may be reached.
     """
 
     @web.middleware
-    async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
+    async def check_then_handle(request: web.Request, handler: NextHandler) -> web.StreamResponse:
         try:
-            check(request, names)
-        except Stranger as stranger:
-            return web.json_response({"error": str(stranger)}, status=HTTPStatus.FORBIDDEN)
+            check_origin(request, names)
+        except ForeignPage as foreign_page:
+            return web.json_response({"error": str(foreign_page)}, status=HTTPStatus.FORBIDDEN)
         return await handler(request)
 
-    return guarded
+    return check_then_handle
 
 
-def check(request: web.BaseRequest, names: frozenset[str]) -> None:
-    """Raises Stranger unless the request may come from the receiver's own page or from no page at
-    all.
-    """
+def check_origin(request: web.BaseRequest, names: frozenset[str]) -> None:
+    """Raise ForeignPage unless the request comes from the receiver's own page or from no page."""
     host = request.headers.get("Host", "")
     if not is_own_name(host, names):
-        raise Stranger(
-            f"{host!r} is not known as a name of this receiver; use its address, or start it with --control-name"
+        raise ForeignPage(
+            f"{host!r} is not known as a name of this receiver; "
+            "use its address, or start it with --control-name"
         )
     origin = request.headers.get("Origin")
     if origin is not None and origin.lower().partition("://")[2] != host.lower():
-        raise Stranger(
+        raise ForeignPage(
             f"the control API is not for other pages, and this one comes from {origin!r}"
         )
     if request.headers.get("Sec-Fetch-Site") in {"cross-site", "same-site"} and not _is_visit(
         request
     ):
-        raise Stranger("the control API is not for other pages")
+        raise ForeignPage("the control API is not for other pages")
 
 
 def is_own_name(host: str, names: frozenset[str]) -> bool:
-    """Whether a Host header names the receiver by an address, a name of one word, or one of
-    `names`.
+    """Whether a Host header is an address, a name without a dot, or one of `names`.
 
-    A name that a stranger can point here has a dot in it, so one word is as safe as an address. A
-    browser never leaves the header out, so one without it is let through.
+    A name that an attacker can make resolve to this machine has a dot, so a name without one is as
+    safe as an address. A browser always sends the header, so requests without it are allowed.
     """
     try:
         name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
@@ -77,14 +75,12 @@ def is_own_name(host: str, names: frozenset[str]) -> bool:
 
 
 def own_names(bound: str, allowed: tuple[str, ...]) -> frozenset[str]:
-    """The names of a listener: what it is bound to, those that its user allows, and the machine's
-    own.
-    """
+    """The names of a listener: what it is bound to, those the user allows, and the host name."""
     return frozenset(name.rstrip(".").lower() for name in (bound, *allowed, socket.gethostname()))
 
 
 def _is_visit(request: web.BaseRequest) -> bool:
-    """Whether someone follows a link to the page itself, which may stand anywhere."""
+    """Whether a user follows a link to the page itself, which may be on any other page."""
     return (
         request.method == "GET"
         and request.path == "/"

@@ -1,8 +1,8 @@
-"""What is new for the live page: a bounded ring of changes, and cursors that read it.
+"""The changes that the live page has not seen yet: a bounded ring, and cursors that read it.
 
-A page that reads slowly costs nothing but its cursor. When the ring has moved on past a cursor, the
-next batch says how many deliveries were skipped. A page that comes back with its last cursor reads
-on from there, in the same way.
+A page that reads slowly costs nothing but its cursor. When the ring has moved past a cursor, the
+next batch reports how many deliveries were skipped. A page that reconnects with its last cursor
+continues from there in the same way.
 """
 
 import asyncio
@@ -14,31 +14,31 @@ from enum import Enum
 from itertools import islice
 from typing import Final, NamedTuple
 
-WRITTEN: Final = re.compile(
+CURSOR_TEXT: Final = re.compile(
     r"(?P<epoch>[0-9a-f]{1,32})-(?P<position>[0-9]{1,18})-(?P<arrivals>[0-9]{1,18})"
 )
 
-# Tokens that are told to be forgotten one by one.
+# How many forgotten tokens are reported one by one.
 MOST_FORGOTTEN: Final = 100
 
 
-class Kind(Enum):
-    """What happened: to one delivery, or to all of a token's at once."""
+class ChangeKind(Enum):
+    """What happened, to one delivery or to all of a token's deliveries."""
 
-    ARRIVED = "it arrived just now"
-    AMENDED = "it was answered, or its sender left"
-    JUDGED_ANEW = "the token's deliveries may have another verdict now"
-    FORGOTTEN = "the token's deliveries are kept no more, and it counts from 1 again"
+    ARRIVED = "the delivery arrived"
+    UPDATED = "the delivery was answered, or its sender left"
+    VERDICTS_CHANGED = "the verdicts of the token's deliveries may differ now"
+    FORGOTTEN = "the token's deliveries are no longer kept, and its count starts at 1 again"
 
 
-class Change(NamedTuple):
-    """One thing that happened; `sequence` is 0 if it happened to all of a token's deliveries.
+class FeedChange(NamedTuple):
+    """One change; `sequence` is 0 if it concerns all of a token's deliveries.
 
-    `arrivals` counts all deliveries that had arrived by then, this one among them. It is a tuple
-    since two of them are made for each delivery while its sender waits.
+    `arrivals` counts all deliveries that had arrived by then, including this one. It is a tuple
+    since two are made for each delivery while its sender waits.
     """
 
-    kind: Kind
+    kind: ChangeKind
     token: str
     sequence: int
     arrivals: int
@@ -46,7 +46,7 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cursor:
-    """How far a page has read: changes and arrivals since the feed began in this `epoch`."""
+    """How far a page has read: changes and arrivals since the feed started this `epoch`."""
 
     epoch: str
     position: int
@@ -54,8 +54,8 @@ class Cursor:
 
     @classmethod
     def parse(cls, text: str) -> "Cursor | None":
-        """The cursor behind `str(cursor)`; None for any other text."""
-        matched = WRITTEN.fullmatch(text)
+        """Read what `str(cursor)` returns; None for any other text."""
+        matched = CURSOR_TEXT.fullmatch(text)
         if matched is None:
             return None
         return cls(
@@ -70,55 +70,52 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """What a page has to learn next: `changes` in order, after `skipped` deliveries that it missed."""
+    """What a page reads next: `changes` in order, after `skipped` deliveries that it missed."""
 
-    changes: tuple[Change, ...]
+    changes: tuple[FeedChange, ...]
     skipped: int
     cursor: Cursor
 
 
-class Feed:
+class ChangeFeed:
     """The last `most_changes` changes, for any number of readers.
 
-    Noting a change is cheap, since it happens while a sender waits: nothing is rendered until a
-    page asks.
+    Noting a change is cheap, since a sender waits meanwhile: nothing is rendered until a page asks.
     """
 
     def __init__(self, *, most_changes: int, new_epoch: Callable[[], str]) -> None:
         self._new_epoch = new_epoch
         self._epoch = new_epoch()
-        self._ring: deque[Change] = deque(maxlen=most_changes)
-        self._noted = 0
+        self._ring: deque[FeedChange] = deque(maxlen=most_changes)
+        self._change_count = 0
         self._arrivals = 0
-        self._news = asyncio.Event()
-        self._awaited = False
+        self._changed = asyncio.Event()
+        self._has_waiter = False
         self.closed = False
 
     def arrived(self, token: str, sequence: int) -> None:
-        """Note a delivery that arrived just now."""
         self._arrivals += 1
-        self._note(Kind.ARRIVED, token, sequence)
+        self._note(ChangeKind.ARRIVED, token, sequence)
 
-    def amended(self, token: str, sequence: int) -> None:
-        """Note that more is known of a delivery."""
-        self._note(Kind.AMENDED, token, sequence)
+    def updated(self, token: str, sequence: int) -> None:
+        self._note(ChangeKind.UPDATED, token, sequence)
 
-    def judged_anew(self, token: str) -> None:
-        """Note that the token's deliveries may have another verdict now."""
-        self._note(Kind.JUDGED_ANEW, token)
+    def verdicts_changed(self, token: str) -> None:
+        self._note(ChangeKind.VERDICTS_CHANGED, token)
 
     def forgotten(self, tokens: Collection[str]) -> None:
-        """Note that nothing of these tokens is kept any more; many tokens make every page start
-        again.
+        """Note that nothing of these tokens is kept any more.
+
+        Many tokens at once make every page start again.
         """
         if len(tokens) > MOST_FORGOTTEN:
-            self._begin_anew()
+            self._start_epoch()
             return
         for token in tokens:
-            self._note(Kind.FORGOTTEN, token)
+            self._note(ChangeKind.FORGOTTEN, token)
 
     def close(self) -> None:
-        """End all waiting: the receiver stops."""
+        """End all waiting, since the receiver stops."""
         self.closed = True
         self._wake()
 
@@ -127,21 +124,21 @@ class Feed:
         return Cursor(epoch=self._epoch, position=0, arrivals=0)
 
     def knows(self, cursor: Cursor) -> bool:
-        """Whether a cursor is of this epoch, and not ahead of it."""
+        """Whether a cursor belongs to this epoch and is not ahead of it."""
         return (
             cursor.epoch == self._epoch
-            and cursor.position <= self._noted
+            and cursor.position <= self._change_count
             and cursor.arrivals <= self._arrivals
         )
 
     def read(self, cursor: Cursor, *, most: int) -> Batch:
-        """The next changes after a cursor that the feed knows, at most `most` of them."""
-        oldest = self._noted - len(self._ring)
+        """Read at most `most` changes after a known cursor."""
+        oldest = self._change_count - len(self._ring)
         begin = max(cursor.position, oldest)
         changes = tuple(islice(self._ring, begin - oldest, begin - oldest + most))
         if not changes:
             return Batch(changes=(), skipped=0, cursor=cursor)
-        before = changes[0].arrivals - (changes[0].kind is Kind.ARRIVED)
+        before = changes[0].arrivals - (changes[0].kind is ChangeKind.ARRIVED)
         return Batch(
             changes=changes,
             skipped=max(0, before - cursor.arrivals),
@@ -151,29 +148,34 @@ class Feed:
         )
 
     async def wait(self, cursor: Cursor, *, timeout_s: float) -> bool:
-        """Whether there is news for a cursor, the end of the feed among it, before time is up."""
+        """Wait for changes after a cursor.
+
+        Returns whether there are any, or the feed has ended, before the timeout.
+        """
         try:
             async with asyncio.timeout(timeout_s):
-                while not self.closed and self.knows(cursor) and cursor.position == self._noted:
-                    self._awaited = True
-                    await self._news.wait()
+                while (
+                    not self.closed and self.knows(cursor) and cursor.position == self._change_count
+                ):
+                    self._has_waiter = True
+                    await self._changed.wait()
         except TimeoutError:
             return False
         return True
 
-    def _note(self, kind: Kind, token: str, sequence: int = 0) -> None:
-        self._ring.append(Change(kind, token, sequence, self._arrivals))
-        self._noted += 1
-        if self._awaited:
+    def _note(self, kind: ChangeKind, token: str, sequence: int = 0) -> None:
+        self._ring.append(FeedChange(kind, token, sequence, self._arrivals))
+        self._change_count += 1
+        if self._has_waiter:
             self._wake()
 
-    def _begin_anew(self) -> None:
+    def _start_epoch(self) -> None:
         self._epoch = self._new_epoch()
         self._ring.clear()
-        self._noted = self._arrivals = 0
+        self._change_count = self._arrivals = 0
         self._wake()
 
     def _wake(self) -> None:
-        self._awaited = False
-        self._news.set()
-        self._news = asyncio.Event()
+        self._has_waiter = False
+        self._changed.set()
+        self._changed = asyncio.Event()

@@ -1,6 +1,6 @@
 """A delivery as a curl command that sends the same bytes again.
 
-The delivery is a stranger's: whatever is in it stays an argument of curl. Nothing in it can end the
+The content of a delivery is untrusted and stays an argument of curl: nothing in it can end the
 quotes, reach the terminal as a control character, or make curl read a file.
 """
 
@@ -12,11 +12,12 @@ from urllib.parse import quote, urlsplit
 
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
-# Bytes of a body that is written into the command; a larger one is fetched from the receiver.
+# The largest body, in bytes, that is written into the command; a larger one is fetched from
+# the receiver.
 LONGEST_ARGUMENT: Final = 64 * 2**10
 
-# Headers that curl makes itself, for the host and body that it sends to.
-OWN_TO_CURL: Final = frozenset(
+# Headers that curl sets itself, for the host and the body that it sends.
+SET_BY_CURL: Final = frozenset(
     {"host", "content-length", "transfer-encoding", "connection", "expect"}
 )
 
@@ -26,28 +27,28 @@ ESCAPED: Final = {"'": r"\'", "\\": r"\\", "\n": r"\n", "\t": r"\t", "\r": r"\r"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Addresses:
-    """Where the receiver is: its public URL, its control URL, and the certificate to trust, if it
-    has TLS.
-    """
+class ReceiverAddresses:
+    """The receiver's public URL, its control URL, and the certificate to trust, if any."""
 
     public: str
     control: str
     ca: Path | None
 
 
-def curl_command(delivery: ReceivedDelivery, addresses: Addresses) -> str:
-    """The command, one option a line; it runs in bash and zsh."""
+def curl_command(delivery: ReceivedDelivery, addresses: ReceiverAddresses) -> str:
+    """Return the command, one option per line; it runs in bash and zsh."""
     sent = {name.lower() for name, _ in delivery.headers}
     headers = [
-        _header(name, value) for name, value in delivery.headers if name.lower() not in OWN_TO_CURL
+        _header(name, value) for name, value in delivery.headers if name.lower() not in SET_BY_CURL
     ]
     headers += [
-        f"-H {_quoted(f'{name}:'.encode())}" for name in ADDED_BY_CURL if name.lower() not in sent
+        f"-H {_shell_quote(f'{name}:'.encode())}"
+        for name in ADDED_BY_CURL
+        if name.lower() not in sent
     ]
-    trust = [f"--cacert {_quoted(str(addresses.ca).encode())}"] if addresses.ca else []
-    before, body = _body(delivery, addresses.control)
-    return before + " \\\n  ".join(
+    trust = [f"--cacert {_shell_quote(str(addresses.ca).encode())}"] if addresses.ca else []
+    pipe, body = _body_options(delivery, addresses.control)
+    return pipe + " \\\n  ".join(
         ["curl " + _request(delivery, addresses.public), *trust, *headers, *body]
     )
 
@@ -56,34 +57,35 @@ def _request(delivery: ReceivedDelivery, public_url: str) -> str:
     method = (
         "--head"
         if delivery.method == "HEAD"
-        else f"-X {_quoted(delivery.method.encode('latin-1'))}"
+        else f"-X {_shell_quote(delivery.method.encode('latin-1'))}"
     )
     parts = urlsplit(public_url)
     origin, path = f"{parts.scheme}://{parts.netloc}", delivery.path
     if ORDINARY_PATH.fullmatch(path) and "#" not in path:
-        return f"--globoff --path-as-is {method} {_quoted((origin + path).encode())}"
-    return f"{method} --request-target {_quoted(path.encode('utf-8', 'surrogateescape'))} {_quoted(origin.encode())}"
+        return f"--globoff --path-as-is {method} {_shell_quote((origin + path).encode())}"
+    target = _shell_quote(path.encode("utf-8", "surrogateescape"))
+    return f"{method} --request-target {target} {_shell_quote(origin.encode())}"
 
 
 def _header(name: str, value: str) -> str:
-    # `Name:` would take the header away from curl; `Name;` sends it empty.
-    return f"-H {_quoted((f'{name}: {value}' if value else f'{name};').encode('latin-1'))}"
+    # `Name:` would remove the header; `Name;` sends it empty.
+    return f"-H {_shell_quote((f'{name}: {value}' if value else f'{name};').encode('latin-1'))}"
 
 
-def _body(delivery: ReceivedDelivery, control_url: str) -> tuple[str, list[str]]:
-    """What goes before the command, and the options at its end."""
+def _body_options(delivery: ReceivedDelivery, control_url: str) -> tuple[str, list[str]]:
+    """Return what goes before the command, and the options at its end."""
     if not delivery.body:
         return "", []
     if len(delivery.body) <= LONGEST_ARGUMENT and b"\0" not in delivery.body:
         # --data-binary and --data would read a file for a body that begins with @.
-        return "", [f"--data-raw {_quoted(delivery.body)}"]
-    place = f"token={quote(delivery.token, safe='')}&sequence={delivery.sequence}"
-    source = _quoted(f"{control_url}/live/body?{place}".encode())
+        return "", [f"--data-raw {_shell_quote(delivery.body)}"]
+    query = f"token={quote(delivery.token, safe='')}&sequence={delivery.sequence}"
+    source = _shell_quote(f"{control_url}/live/body?{query}".encode())
     return f"curl --silent --fail {source} | ", ["--data-binary @-"]
 
 
-def _quoted(content: bytes) -> str:
-    """One word of the shell that stands for these bytes; bytes that are no plain ASCII are escaped."""
+def _shell_quote(content: bytes) -> str:
+    """Quote bytes as one shell word; bytes other than printable ASCII are escaped."""
     text = content.decode("latin-1")
     if all(" " <= character <= "~" for character in text) and "'" not in text:
         return f"'{text}'"

@@ -1,23 +1,23 @@
-"""What the page is told of a delivery: a row of the list, and everything when it is opened."""
+"""What the page shows of a delivery: a row of the list, and the details of an open one."""
 
 import base64
 from typing import Final
 
-from hookproof.receiver.dashboard.curl_command import Addresses, curl_command
-from hookproof.receiver.dashboard.signature_status import Standing, Verdict
+from hookproof.receiver.dashboard.curl_command import ReceiverAddresses, curl_command
+from hookproof.receiver.dashboard.signature_status import SignatureStatus, SignatureVerdict
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
 LONGEST_PATH: Final = 300
-# Characters of the headers that the page's search sees.
+# How many characters of the headers the page's search covers.
 SEARCHED_HEADERS: Final = 1024
-# Bytes of the body that the page's search sees.
+# How many bytes of the body the page's search covers.
 SEARCHED_BODY: Final = 1024
-# Bytes of the body that the page shows; all of it can be downloaded.
+# How many bytes of the body the page shows; all of it can be downloaded.
 SHOWN_BODY: Final = 256 * 2**10
 
 
-def row(delivery: ReceivedDelivery, standing: Standing, *, new: bool) -> dict[str, object]:
-    """A delivery in the list; `new` if it arrived just now, so that the page has no row of it yet."""
+def row(delivery: ReceivedDelivery, status: SignatureStatus, *, new: bool) -> dict[str, object]:
+    """A row of the list; `new` if the delivery arrived just now and the page has no row of it."""
     return {
         "token": delivery.token,
         "sequence": delivery.sequence,
@@ -25,46 +25,49 @@ def row(delivery: ReceivedDelivery, standing: Standing, *, new: bool) -> dict[st
         "method": delivery.method,
         "path": delivery.path[:LONGEST_PATH],
         "arrived_at": delivery.arrived_at,
-        "took_ms": _took_ms(delivery),
+        "took_ms": _duration_ms(delivery),
         "status": delivery.status,
         "left": delivery.closed_monotonic is not None,
         "body_bytes": len(delivery.body),
-        "verdict": standing.verdict,
-        "reason": standing.reason,
-        "text": _searched(delivery),
+        "verdict": status.verdict,
+        "reason": status.reason,
+        "text": _searchable_text(delivery),
     }
 
 
 def lost_row(token: str, sequence: int, *, new: bool) -> dict[str, object]:
-    """A delivery that is no longer kept, or never could be."""
+    """A row for a delivery that is no longer kept, or never was."""
     return {"token": token, "sequence": sequence, "new": new, "lost": True}
 
 
-def opened(
-    delivery: ReceivedDelivery, standing: Standing, bisection: str | None, addresses: Addresses
+def delivery_detail(
+    delivery: ReceivedDelivery,
+    status: SignatureStatus,
+    diagnosis: str | None,
+    addresses: ReceiverAddresses,
 ) -> dict[str, object]:
-    """A delivery with all that the page shows of it."""
-    facts = delivery.to_json()
-    del facts["body_b64"]
-    return facts | {
-        "took_ms": _took_ms(delivery),
+    """Everything that the page shows of an open delivery."""
+    members = delivery.to_json()
+    del members["body_b64"]
+    return members | {
+        "took_ms": _duration_ms(delivery),
         "left": delivery.closed_monotonic is not None,
         "body_bytes": len(delivery.body),
         "shown_body_b64": base64.b64encode(delivery.body[:SHOWN_BODY]).decode("ascii"),
-        "verdict": standing.verdict,
-        "reason": standing.reason,
-        "detail": standing.detail,
-        "bisection": bisection if standing.verdict is Verdict.UNVERIFIED else None,
+        "verdict": status.verdict,
+        "reason": status.reason,
+        "detail": status.detail,
+        "bisection": diagnosis if status.verdict is SignatureVerdict.UNVERIFIED else None,
         "curl": curl_command(delivery, addresses),
     }
 
 
-def _took_ms(delivery: ReceivedDelivery) -> float | None:
+def _duration_ms(delivery: ReceivedDelivery) -> float | None:
     ended = delivery.completed_monotonic or delivery.closed_monotonic
     return None if ended is None else (ended - delivery.arrived_monotonic) * 1000
 
 
-def _searched(delivery: ReceivedDelivery) -> str:
+def _searchable_text(delivery: ReceivedDelivery) -> str:
     headers = "\n".join(f"{name}: {value}" for name, value in delivery.headers)
     return (
         headers[:SEARCHED_HEADERS] + "\n" + delivery.body[:SEARCHED_BODY].decode("utf-8", "replace")

@@ -1,10 +1,9 @@
-"""The feed as server-sent events: rows of deliveries, how many were skipped, and when to begin
-anew.
+"""The change feed as server-sent events.
 
-Events are `started` (begin with nothing; the receiver's settings), `skipped` (a count), `forgotten`
-(tokens whose rows are to go), `deliveries` (a list of rows) and `judged` (tokens whose verdicts may
-have changed). Each ends with the cursor as its id, so that a browser that lost its connection reads
-on from there by `Last-Event-ID`.
+Events are `started` (start empty; the receiver's settings), `skipped` (a count), `forgotten`
+(tokens whose rows are removed), `deliveries` (a list of rows) and `judged` (tokens whose verdicts
+may have changed). Each has the cursor as its id, so a browser that lost its connection continues
+from there by `Last-Event-ID`.
 """
 
 import asyncio
@@ -17,27 +16,34 @@ from typing import Final
 import orjson
 from aiohttp import web
 
-from hookproof.receiver.dashboard.change_feed import Batch, Change, Cursor, Feed, Kind
+from hookproof.receiver.dashboard.change_feed import (
+    Batch,
+    ChangeFeed,
+    ChangeKind,
+    Cursor,
+    FeedChange,
+)
 
-# Changes in one batch, so that no page holds up the receiver for long.
+# Changes in one batch; limited, so that no page blocks the receiver for long.
 MOST_ROWS: Final = 500
-# Between two batches: a page need not change more often, and what is behind by then is skipped.
+# The pause between two batches; a page need not change more often.
 PAUSE_S: Final = 0.1
-# A sign of life, by which a connection that is gone is noticed.
+# A comment is sent this often, so that a lost connection is noticed.
 HEARTBEAT_S: Final = 15.0
 MOST_PAGES: Final = 32
 
-# Renders deliveries by token and sequence; the value says whether a delivery is new to the page.
+# Renders deliveries by token and sequence; the value is whether the page has no row of it yet.
 Rows = Callable[[Mapping[tuple[str, int], bool]], list[dict[str, object]]]
 
 
 @dataclass(slots=True, kw_only=True)
-class Stream:
-    """Serves the feed to pages; `rows` renders deliveries, `settings()` is what a page is told
-    first.
+class EventStream:
+    """Serves the feed to pages.
+
+    `rows` renders deliveries; `settings()` is sent to a page first.
     """
 
-    feed: Feed
+    feed: ChangeFeed
     rows: Rows
     settings: Callable[[], dict[str, object]]
     most_pages: int = MOST_PAGES
@@ -46,7 +52,7 @@ class Stream:
     _pages: int = field(default=0, init=False)
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
-        """Send events until the page leaves or the receiver stops."""
+        """Send events until the page disconnects or the receiver stops."""
         if self._pages >= self.most_pages:
             raise web.HTTPServiceUnavailable(
                 text=f"{self.most_pages} pages are open already; close one"
@@ -79,35 +85,36 @@ class Stream:
                 await asyncio.sleep(self.pause_s)
 
     def _events(self, batch: Batch) -> bytes:
-        told: list[tuple[str, object]] = (
+        events: list[tuple[str, object]] = (
             [("skipped", {"deliveries": batch.skipped})] if batch.skipped else []
         )
-        if forgotten := _tokens(batch, Kind.FORGOTTEN):
-            told.append(("forgotten", forgotten))
-        if rows := self.rows(standing(batch.changes)):
-            told.append(("deliveries", rows))
-        if judged := _tokens(batch, Kind.JUDGED_ANEW):
-            told.append(("judged", judged))
-        return b"".join(_event(kind, data, batch.cursor) for kind, data in told)
+        if forgotten := _tokens(batch, ChangeKind.FORGOTTEN):
+            events.append(("forgotten", forgotten))
+        if rows := self.rows(changed_deliveries(batch.changes)):
+            events.append(("deliveries", rows))
+        if judged := _tokens(batch, ChangeKind.VERDICTS_CHANGED):
+            events.append(("judged", judged))
+        return b"".join(_event(kind, data, batch.cursor) for kind, data in events)
 
 
-def standing(changes: Sequence[Change]) -> dict[tuple[str, int], bool]:
-    """The deliveries that the changes are about, each once, and whether the page does not know it
-    yet.
+def changed_deliveries(changes: Sequence[FeedChange]) -> dict[tuple[str, int], bool]:
+    """Map each delivery that the changes concern to whether it is new to the page.
 
-    What its token forgot later on is left out, so that the page may be told of that first.
+    Deliveries that their token forgot later are left out: the page gets `forgotten` first.
     """
-    found: dict[tuple[str, int], bool] = {}
+    deliveries: dict[tuple[str, int], bool] = {}
     for change in changes:
         key = (change.token, change.sequence)
-        if change.kind is Kind.FORGOTTEN:
-            found = {other: new for other, new in found.items() if other[0] != change.token}
-        elif change.kind is not Kind.JUDGED_ANEW:
-            found[key] = found.get(key, False) or change.kind is Kind.ARRIVED
-    return found
+        if change.kind is ChangeKind.FORGOTTEN:
+            deliveries = {
+                other: new for other, new in deliveries.items() if other[0] != change.token
+            }
+        elif change.kind is not ChangeKind.VERDICTS_CHANGED:
+            deliveries[key] = deliveries.get(key, False) or change.kind is ChangeKind.ARRIVED
+    return deliveries
 
 
-def _tokens(batch: Batch, kind: Kind) -> list[str]:
+def _tokens(batch: Batch, kind: ChangeKind) -> list[str]:
     return list(dict.fromkeys(change.token for change in batch.changes if change.kind is kind))
 
 

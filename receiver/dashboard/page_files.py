@@ -1,6 +1,4 @@
-"""The page's own files, read once from the package, and the headers that keep the page from doing
-anything else.
-"""
+"""The page's files, read once from the package, and the headers that restrict the page."""
 
 from collections.abc import Mapping
 from importlib.resources import files
@@ -16,10 +14,11 @@ MEDIA_TYPES: Final = {
 }
 FIRST_PAGE: Final = "index.html"
 
-# Everything comes from here, no script or style stands in the page, and no text can become markup.
+# Everything is loaded from here, nothing is inline, and no text can become markup.
 POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
 )
 SECURITY_HEADERS: Final[Mapping[str, str]] = {
     "Content-Security-Policy": POLICY,
@@ -33,7 +32,7 @@ SECURITY_HEADERS: Final[Mapping[str, str]] = {
 
 
 def page_files() -> Mapping[str, bytes]:
-    """The files of the page by name."""
+    """The files of the page, by name."""
     folder = files(__package__).joinpath("page")
     return {
         file.name: file.read_bytes()
@@ -43,7 +42,7 @@ def page_files() -> Mapping[str, bytes]:
 
 
 def file_response(content: Mapping[str, bytes], name: str) -> web.Response:
-    """One file of the page; raises HTTPNotFound for another name."""
+    """Serve one file of the page; raises HTTPNotFound."""
     if name not in content:
         raise web.HTTPNotFound
     media_type = MEDIA_TYPES[name.rpartition(".")[2]]

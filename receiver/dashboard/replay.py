@@ -1,8 +1,8 @@
-"""Sending a delivery again, to another URL: the same method, headers and body, byte for byte.
+"""Sends a delivery again, to another URL: the same method, headers and body, byte for byte.
 
-The request is written to the socket as it came, since a client library would sort, add and rename.
-Only what belongs to the connection is made anew: `Host`, the framing of the body, and that the
-connection ends. Redirects are not followed.
+The request is written to the socket as it came, since a client library would sort, add and rename
+headers. Only what belongs to the connection is new: `Host`, the framing of the body, and
+`Connection: close`. Redirects are not followed.
 """
 
 import asyncio
@@ -16,27 +16,27 @@ from hookproof.receiver.clock import Clock
 from hookproof.receiver.dashboard.replay_target import (
     LOOPBACK,
     Address,
-    Allowance,
+    ReplayAllowance,
     ReplayRefused,
+    ReplayTarget,
     Resolve,
-    Target,
-    look_up,
+    resolve_host,
 )
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
-WITHIN_S: Final = 10.0
+TIMEOUT_S: Final = 10.0
 MOST_ANSWER_BYTES: Final = 2**20
 SHOWN_ANSWER: Final = 4096
 FIRST_FINAL_STATUS: Final = 200
-SWITCHING: Final = 101
-DROPPED: Final = frozenset(
+SWITCHING_PROTOCOLS: Final = 101
+CONNECTION_HEADERS: Final = frozenset(
     {"content-length", "transfer-encoding", "connection", "keep-alive", "expect", "upgrade", "te"}
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Replayed:
-    """What the other URL answered; `body` is its beginning."""
+class ReplayAnswer:
+    """The answer of the other URL; `body` is its beginning."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
@@ -45,7 +45,7 @@ class Replayed:
     took_ms: float
 
     def to_json(self) -> dict[str, object]:
-        """The answer as the page shows it; a body that is no UTF-8 has replacement characters."""
+        """The answer as the page shows it; bytes that are not UTF-8 are replaced."""
         return {
             "status": self.status,
             "headers": self.headers,
@@ -57,26 +57,27 @@ class Replayed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replayer:
-    """Replays deliveries to where `allowance` lets them go."""
+    """Replays deliveries to the URLs that `allowance` permits."""
 
-    allowance: Allowance
+    allowance: ReplayAllowance
     clock: Clock
-    resolve: Resolve = look_up
-    within_s: float = WITHIN_S
+    resolve: Resolve = resolve_host
+    timeout_s: float = TIMEOUT_S
 
-    async def replay(self, delivery: ReceivedDelivery, url: str) -> Replayed:
-        """Send the delivery to the URL and read the answer; raises ReplayRefused with one line for
-        every failure.
+    async def replay(self, delivery: ReceivedDelivery, url: str) -> ReplayAnswer:
+        """Send the delivery to the URL and return the answer.
+
+        Raises ReplayRefused, with one line for every failure.
         """
-        target = Target.parse(url)
+        target = ReplayTarget.parse(url)
         sent = request_bytes(delivery, target)
         try:
-            async with asyncio.timeout(self.within_s):
+            async with asyncio.timeout(self.timeout_s):
                 addresses = await self.allowance.addresses(target, self.resolve)
                 return await self._exchange(delivery.method, target, addresses, sent)
         except TimeoutError:
             raise ReplayRefused(
-                f"{target.authority} did not answer within {self.within_s:g} s"
+                f"{target.authority} did not answer within {self.timeout_s:g} s"
             ) from None
         except ssl.SSLCertVerificationError as error:
             raise ReplayRefused(
@@ -88,30 +89,30 @@ class Replayer:
             ) from None
 
     async def _exchange(
-        self, method: str, target: Target, addresses: tuple[Address, ...], sent: bytes
-    ) -> Replayed:
-        began = self.clock.monotonic()
+        self, method: str, target: ReplayTarget, addresses: tuple[Address, ...], sent: bytes
+    ) -> ReplayAnswer:
+        started = self.clock.monotonic()
         address, reader, writer = await _connect(target, addresses)
         answer = _Answer(head_only=method == "HEAD")
         try:
             writer.write(sent)
             await answer.read(reader, target)
         finally:
-            # What the other side has not read by now, it will not.
+            # Do not wait for the other side to read the rest of the request.
             writer.transport.abort()
-        return Replayed(
+        return ReplayAnswer(
             status=answer.status,
             headers=tuple(answer.headers),
             body=bytes(answer.body),
             address=f"{address} port {target.port}",
-            took_ms=(self.clock.monotonic() - began) * 1000,
+            took_ms=(self.clock.monotonic() - started) * 1000,
         )
 
 
 async def _connect(
-    target: Target, addresses: tuple[Address, ...]
+    target: ReplayTarget, addresses: tuple[Address, ...]
 ) -> tuple[Address, asyncio.StreamReader, asyncio.StreamWriter]:
-    """A connection to the first address that takes one; raises OSError as the last of them did."""
+    """Connect to the first address that accepts; raises the OSError of the last one."""
     for address in addresses:
         tls = _tls(address) if target.tls else None
         try:
@@ -123,29 +124,26 @@ async def _connect(
                 raise
         else:
             return address, reader, writer
-    raise OSError("it has no address")
+    raise OSError("the host has no address")
 
 
 def _tls(address: Address) -> ssl.SSLContext:
     context = ssl.create_default_context()
     if any(address in network for network in LOOPBACK):
-        # A certificate proves who answers; on this machine that is known, and certificates are
-        # rarely right.
+        # On this machine it is known who answers, and certificates for it are rarely valid.
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     return context
 
 
-def request_bytes(delivery: ReceivedDelivery, target: Target) -> bytes:
-    """The request for another host: headers in their order and case, `Host` and the framing made
-    anew.
-    """
+def request_bytes(delivery: ReceivedDelivery, target: ReplayTarget) -> bytes:
+    """The request for another host: headers in order and case, new `Host` and framing."""
     if delivery.method == "CONNECT":
         raise ReplayRefused("a CONNECT asks for a tunnel and cannot be replayed")
     headers = [
         (name, target.authority if name.lower() == "host" else value)
         for name, value in delivery.headers
-        if name.lower() not in DROPPED
+        if name.lower() not in CONNECTION_HEADERS
     ]
     if all(name.lower() != "host" for name, _ in headers):
         headers.insert(0, ("Host", target.authority))
@@ -165,22 +163,22 @@ def request_bytes(delivery: ReceivedDelivery, target: Target) -> bytes:
 
 @dataclass(slots=True, kw_only=True)
 class _Answer:
-    """An HTTP answer as it comes in, interim ones left out; the callbacks are those of httptools."""
+    """Reads an HTTP answer, without interim ones; the callbacks are those of httptools."""
 
     head_only: bool
     status: int = 0
     headers: list[tuple[str, str]] = field(default_factory=list)
     body: bytearray = field(default_factory=bytearray)
-    whole: bool = False
+    is_complete: bool = False
     parser: httptools.HttpResponseParser = field(init=False)
 
     def __post_init__(self) -> None:
         self.parser = httptools.HttpResponseParser(self)
 
-    async def read(self, reader: asyncio.StreamReader, target: Target) -> None:
-        """Read until the answer is whole, has ended, or is long enough to be shown."""
+    async def read(self, reader: asyncio.StreamReader, target: ReplayTarget) -> None:
+        """Read until the answer is complete, ends, or is long enough to be shown."""
         received = 0
-        while not self.whole and received < MOST_ANSWER_BYTES:
+        while not self.is_complete and received < MOST_ANSWER_BYTES:
             chunk = await reader.read(2**16)
             if not chunk:
                 break
@@ -197,14 +195,14 @@ class _Answer:
 
     def on_headers_complete(self) -> None:
         status = self.parser.get_status_code()
-        if status < FIRST_FINAL_STATUS and status != SWITCHING:
+        if status < FIRST_FINAL_STATUS and status != SWITCHING_PROTOCOLS:
             self.headers.clear()
             return
         self.status = status
-        self.whole = self.head_only or status == SWITCHING
+        self.is_complete = self.head_only or status == SWITCHING_PROTOCOLS
 
     def on_body(self, body: bytes) -> None:
         self.body += body[: SHOWN_ANSWER - len(self.body)]
 
     def on_message_complete(self) -> None:
-        self.whole = self.status > 0
+        self.is_complete = self.status > 0

@@ -1,8 +1,7 @@
-"""Where a delivery may be replayed to: this machine, and what the user opened with
-`--allow-replay`.
+"""Where a delivery may be replayed to: this machine, and what `--allow-replay` permits.
 
-A name is looked up once, every address found is checked, and the connection goes to a checked
-address: a name that leads elsewhere, or changes in between, gains nothing.
+A name is resolved once, every address found is checked, and the connection goes to a checked
+address, so a name that resolves differently in between gains nothing.
 """
 
 import asyncio
@@ -16,7 +15,7 @@ from urllib.parse import urlsplit
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
-# Looks a host name up: its addresses as text, the preferred one first; raises OSError.
+# Resolves a host name to addresses as text, the preferred one first; raises OSError.
 Resolve = Callable[[str], Awaitable[Sequence[str]]]
 
 LOOPBACK: Final[tuple[Network, ...]] = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
@@ -30,8 +29,8 @@ class ReplayRefused(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
-    """A URL taken apart; `path` with its query, `authority` as a Host header says it."""
+class ReplayTarget:
+    """The parts of a URL; `path` includes the query, `authority` is as in a Host header."""
 
     tls: bool
     host: str
@@ -40,7 +39,7 @@ class Target:
     path: str
 
     @classmethod
-    def parse(cls, url: str) -> "Target":
+    def parse(cls, url: str) -> "ReplayTarget":
         """Read an http or https URL; raises ReplayRefused."""
         try:
             parts = urlsplit(url)
@@ -54,7 +53,7 @@ class Target:
             or parts.username is not None
         ):
             raise ReplayRefused(
-                f"{url[:80]!r} is no URL to replay to; give one like http://127.0.0.1:8000/hooks"
+                f"{url[:80]!r} is not a URL to replay to; give one like http://127.0.0.1:8000/hooks"
             )
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         return cls(
@@ -67,17 +66,15 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Allowance:
-    """What is open to replays beside loopback: networks, and hosts by name wherever they lead."""
+class ReplayAllowance:
+    """What replays may reach besides loopback: networks, and hosts by name at any address."""
 
     networks: tuple[Network, ...] = ()
     names: frozenset[str] = frozenset()
 
     @classmethod
-    def parse(cls, texts: Sequence[str]) -> "Allowance":
-        """Read networks (CIDR or an address) and host names; raises ValueError with what is
-        expected.
-        """
+    def parse(cls, texts: Sequence[str]) -> "ReplayAllowance":
+        """Read networks (CIDR or an address) and host names; raises ValueError."""
         networks, names = [], set()
         for text in texts:
             try:
@@ -90,50 +87,55 @@ class Allowance:
                 names.add(text.lower().rstrip("."))
         return cls(networks=tuple(networks), names=frozenset(names))
 
-    async def addresses(self, target: Target, resolve: Resolve) -> tuple[Address, ...]:
-        """The addresses to connect to; raises ReplayRefused if any address of the host is closed."""
-        try:
-            found: Sequence[str] = (str(ip_address(target.host)),)
-        except ValueError:
-            found = await _looked_up(target.host, resolve)
-        by_name = target.host.rstrip(".") in self.names
-        return tuple(self._checked(target.host, text, by_name=by_name) for text in found)
+    async def addresses(self, target: ReplayTarget, resolve: Resolve) -> tuple[Address, ...]:
+        """The addresses to connect to.
 
-    def _checked(self, host: str, text: str, *, by_name: bool) -> Address:
+        Raises ReplayRefused if any address of the host is not permitted.
+        """
+        try:
+            addresses: Sequence[str] = (str(ip_address(target.host)),)
+        except ValueError:
+            addresses = await _resolve_or_refuse(target.host, resolve)
+        by_name = target.host.rstrip(".") in self.names
+        return tuple(self._check_address(target.host, text, by_name=by_name) for text in addresses)
+
+    def _check_address(self, host: str, text: str, *, by_name: bool) -> Address:
         address = ip_address(text)
         if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
             address = address.ipv4_mapped
-        # Link-local addresses hold the metadata services of clouds; the others name no single
-        # machine.
-        never = address.is_link_local or address.is_multicast or address.is_unspecified
-        opened = by_name or any(address in network for network in (*LOOPBACK, *self.networks))
-        if never or not opened:
-            leads = host if host == text else f"{host} leads to {text}, which"
-            hint = "no option opens it" if never else "--allow-replay opens a network or a host"
+        # Link-local addresses include the metadata services of clouds; the others do not name a
+        # single machine.
+        is_forbidden = address.is_link_local or address.is_multicast or address.is_unspecified
+        is_permitted = by_name or any(address in network for network in (*LOOPBACK, *self.networks))
+        if is_forbidden or not is_permitted:
+            subject = host if host == text else f"{host} resolves to {text}, which"
+            hint = (
+                "no option opens it" if is_forbidden else "--allow-replay opens a network or a host"
+            )
             raise ReplayRefused(
-                f"{leads} is closed to replays, which go to this machine alone; {hint}"
+                f"{subject} is closed to replays, which go to this machine only; {hint}"
             )
         return address
 
 
-THIS_MACHINE: Final = Allowance()
+THIS_MACHINE: Final = ReplayAllowance()
 
 
-async def _looked_up(host: str, resolve: Resolve) -> Sequence[str]:
+async def _resolve_or_refuse(host: str, resolve: Resolve) -> Sequence[str]:
     try:
-        found = await resolve(host)
+        addresses = await resolve(host)
     except OSError as error:
         raise ReplayRefused(f"{host} has no address: {error.strerror or error}") from None
-    if not found:
+    if not addresses:
         raise ReplayRefused(f"{host} has no address")
-    return found
+    return addresses
 
 
-async def look_up(host: str) -> Sequence[str]:
-    """Ask the system for the addresses of a name; raises OSError."""
+async def resolve_host(host: str) -> Sequence[str]:
+    """Resolve a host name with the system's resolver; raises OSError."""
     loop = asyncio.get_running_loop()
     try:
-        found = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        addresses = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except UnicodeError:
-        raise OSError("it is no host name") from None
-    return tuple(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))
+        raise OSError("it is not a host name") from None
+    return tuple(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in addresses))

@@ -1,6 +1,4 @@
-"""The live page's routes on the control listener: the page at `/`, and all that it asks for under
-`/live/`.
-"""
+"""The live page's routes on the control listener: the page at `/`, the rest under `/live/`."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -14,10 +12,10 @@ import orjson
 from aiohttp import web
 
 from hookproof.receiver.clock import Clock
-from hookproof.receiver.dashboard.change_feed import Feed
-from hookproof.receiver.dashboard.curl_command import Addresses
-from hookproof.receiver.dashboard.delivery_rows import lost_row, opened, row
-from hookproof.receiver.dashboard.event_stream import Stream
+from hookproof.receiver.dashboard.change_feed import ChangeFeed
+from hookproof.receiver.dashboard.curl_command import ReceiverAddresses
+from hookproof.receiver.dashboard.delivery_rows import delivery_detail, lost_row, row
+from hookproof.receiver.dashboard.event_stream import EventStream
 from hookproof.receiver.dashboard.page_files import (
     FIRST_PAGE,
     SECURITY_HEADERS,
@@ -26,39 +24,38 @@ from hookproof.receiver.dashboard.page_files import (
 )
 from hookproof.receiver.dashboard.replay import Replayer
 from hookproof.receiver.dashboard.replay_target import ReplayRefused
-from hookproof.receiver.dashboard.signature_status import Standings, Verdict
+from hookproof.receiver.dashboard.signature_status import SignatureStatuses, SignatureVerdict
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
-# Asked for with a replay: no other page can send it without the browser asking first, and it gets
-# no answer.
+# Required for a replay: another page can send it only after a CORS preflight, which fails.
 REPLAY_HEADER: Final = "X-Hookproof-Page"
-# Rows in one answer.
+# The most rows in one answer.
 MOST_ROWS: Final = 1000
 
 
-class Kept(Protocol):
+class DeliveryFinder(Protocol):
     """Where deliveries are looked up."""
 
     def find(self, token: str, sequence: int) -> ReceivedDelivery | None:
-        """A delivery that is still kept; None for any other."""
+        """A delivery that is still kept, or None."""
         ...
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which delivery is meant."""
+class DeliveryPlace(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Identifies a delivery."""
 
     token: str
     sequence: Annotated[int, msgspec.Meta(ge=1)]
 
 
-class ReplayRequest(Place, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ReplayRequest(DeliveryPlace, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which delivery to send again, and where."""
 
     url: Annotated[str, msgspec.Meta(max_length=2000)]
 
 
-class Range(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Deliveries of a token, from sequence `first` to `last`."""
+class SequenceRange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Deliveries of a token, from sequence `first` to `last`, both included."""
 
     token: str
     first: Annotated[int, msgspec.Meta(ge=1)]
@@ -67,20 +64,18 @@ class Range(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dashboard:
-    """The live page, over the deliveries that are `kept`."""
+    """The live page over the deliveries of a `store`."""
 
-    kept: Kept
-    feed: Feed
-    standings: Standings
+    store: DeliveryFinder
+    feed: ChangeFeed
+    statuses: SignatureStatuses
     replayer: Replayer
     clock: Clock
     public_url: str
     ca: Path | None
 
     def join(self, application: web.Application) -> None:
-        """Add the page to the control listener's application, whose middleware tells every error
-        that is raised.
-        """
+        """Add the page to the control listener's application, whose middleware renders errors."""
         application.add_routes(self._routes())
         application.on_shutdown.append(self._end_streams)
 
@@ -89,7 +84,7 @@ class Dashboard:
 
     def _routes(self) -> Sequence[web.AbstractRouteDef]:
         content = page_files()
-        stream = Stream(feed=self.feed, rows=self._rows, settings=self._settings)
+        stream = EventStream(feed=self.feed, rows=self._rows, settings=self._settings)
 
         async def page(request: web.Request) -> web.Response:
             return file_response(content, request.match_info.get("name", FIRST_PAGE))
@@ -109,43 +104,45 @@ class Dashboard:
         return {"receiver": self.public_url, "now": self.clock.wall()}
 
     async def range_of_rows(self, request: web.Request) -> web.Response:
-        """Rows of a token, judged now."""
-        wanted = msgspec.convert(dict(request.query), Range, strict=False)
+        """Rows of a token, with their current verdicts."""
+        wanted = msgspec.convert(dict(request.query), SequenceRange, strict=False)
         rows = []
         for sequence in range(wanted.first, min(wanted.last, wanted.first + MOST_ROWS - 1) + 1):
             rows.append(self._row(wanted.token, sequence, new=False))
-            # Deliveries come first: a row may have to be read from disk.
+            # Let deliveries be received in between: a row may have to be read from disk.
             await asyncio.sleep(0)
         return _json({"rows": rows})
 
     async def delivery(self, request: web.Request) -> web.Response:
-        """All that the page shows of one delivery."""
-        found = self._asked_for(request)
-        standing, bisection = self.standings.standing(found), None
-        if standing.verdict is Verdict.UNVERIFIED:
-            bisection = await asyncio.to_thread(self.standings.explain, found)
-        addresses = Addresses(public=self.public_url, control=f"http://{request.host}", ca=self.ca)
-        return _json(opened(found, standing, bisection, addresses))
+        """Everything that the page shows of one delivery."""
+        delivery = self._requested_delivery(request)
+        status, diagnosis = self.statuses.status(delivery), None
+        if status.verdict is SignatureVerdict.UNVERIFIED:
+            diagnosis = await asyncio.to_thread(self.statuses.explain, delivery)
+        addresses = ReceiverAddresses(
+            public=self.public_url, control=f"http://{request.host}", ca=self.ca
+        )
+        return _json(delivery_detail(delivery, status, diagnosis, addresses))
 
     async def body(self, request: web.Request) -> web.Response:
-        """The raw body, to be saved."""
-        found = self._asked_for(request)
-        return _download(found.body, f"delivery-{found.sequence}.body")
+        """The raw body, as a download."""
+        delivery = self._requested_delivery(request)
+        return _download(delivery.body, f"delivery-{delivery.sequence}.body")
 
     async def request(self, request: web.Request) -> web.Response:
-        """The whole request as it was sent, its head and body, to be saved."""
-        found = self._asked_for(request)
-        return _download(raw_request(found), f"delivery-{found.sequence}.http")
+        """The whole request, head and body, as a download."""
+        delivery = self._requested_delivery(request)
+        return _download(raw_request(delivery), f"delivery-{delivery.sequence}.http")
 
     async def replay(self, request: web.Request) -> web.Response:
-        """Send a delivery again to another URL, and what was answered."""
+        """Send a delivery again to another URL, and return its answer."""
         if REPLAY_HEADER not in request.headers or request.content_type != "application/json":
             raise web.HTTPForbidden(
-                text=f"a replay is asked for as application/json with the header {REPLAY_HEADER}"
+                text=f"a replay needs application/json and the header {REPLAY_HEADER}"
             )
         wanted = msgspec.json.decode(await request.read(), type=ReplayRequest)
         try:
-            answer = await self.replayer.replay(self._kept(wanted), wanted.url)
+            answer = await self.replayer.replay(self._find(wanted), wanted.url)
         except ReplayRefused as refused:
             raise web.HTTPUnprocessableEntity(text=str(refused)) from None
         return _json(answer.to_json())
@@ -154,25 +151,25 @@ class Dashboard:
         return [self._row(token, sequence, new=new) for (token, sequence), new in wanted.items()]
 
     def _row(self, token: str, sequence: int, *, new: bool) -> dict[str, object]:
-        found = self.kept.find(token, sequence)
+        delivery = self.store.find(token, sequence)
         return (
-            row(found, self.standings.standing(found), new=new)
-            if found
+            row(delivery, self.statuses.status(delivery), new=new)
+            if delivery
             else lost_row(token, sequence, new=new)
         )
 
-    def _asked_for(self, request: web.Request) -> ReceivedDelivery:
-        return self._kept(msgspec.convert(dict(request.query), Place, strict=False))
+    def _requested_delivery(self, request: web.Request) -> ReceivedDelivery:
+        return self._find(msgspec.convert(dict(request.query), DeliveryPlace, strict=False))
 
-    def _kept(self, place: Place) -> ReceivedDelivery:
-        found = self.kept.find(place.token, place.sequence)
-        if found is None:
+    def _find(self, wanted: DeliveryPlace) -> ReceivedDelivery:
+        delivery = self.store.find(wanted.token, wanted.sequence)
+        if delivery is None:
             raise web.HTTPNotFound(text="this delivery is no longer kept; the inbox is bounded")
-        return found
+        return delivery
 
 
 def raw_request(delivery: ReceivedDelivery) -> bytes:
-    """A delivery as it stood on the wire, but for the chunks of a chunked body, which are joined."""
+    """A delivery as it was on the wire, except that the chunks of a chunked body are joined."""
     line = f"{delivery.method} {delivery.path} HTTP/1.1\r\n".encode("utf-8", "surrogateescape")
     headers = "".join(f"{name}: {value}\r\n" for name, value in delivery.headers).encode("latin-1")
     return line + headers + b"\r\n" + delivery.body

@@ -1,8 +1,7 @@
-"""How a delivery stands by the secrets that are known of its token now: what its row on the page
-shows.
+"""The signature status of a delivery by its token's current secrets, as a row of the page shows it.
 
-`hookproof.receiver.signatures.judgement` is another matter: the word on one delivery by secrets,
-formats and a tolerance that a user names.
+`SignatureJudgement` is different: it judges one delivery by secrets, formats and a tolerance that
+the user gives.
 """
 
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Protocol
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
 
-class Verdict(StrEnum):
+class SignatureVerdict(StrEnum):
     """Whether a delivery is signed; `UNCHECKED` while no secret of its token is known."""
 
     VERIFIED = "verified"
@@ -21,27 +20,22 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """A verdict; `reason` in a word or two and `detail` in a sentence, both None unless it is
-    unverified.
-    """
+class SignatureStatus:
+    """A verdict, with a short `reason` and a `detail` sentence if it is unverified."""
 
-    verdict: Verdict
+    verdict: SignatureVerdict
     reason: str | None = None
     detail: str | None = None
 
 
-class Standings(Protocol):
-    """Says how deliveries stand."""
-
-    def standing(self, delivery: ReceivedDelivery) -> Standing:
-        """How one delivery stands; quick enough for every row of the page."""
+class SignatureStatuses(Protocol):
+    def status(self, delivery: ReceivedDelivery) -> SignatureStatus:
+        """The status of one delivery; fast enough for every row of the page."""
         ...
 
     def explain(self, delivery: ReceivedDelivery) -> str | None:
-        """What the sender of an unverified delivery signed in place of it, in words; None if that
-        is not known.
+        """What the sender of an unverified delivery signed instead, or None.
 
-        It may take long and is called in a thread.
+        May be slow, and is called in a thread.
         """
         ...

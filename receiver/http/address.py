@@ -1,4 +1,4 @@
-"""Where to listen, and what a listener is called from outside."""
+"""Where to listen, and the URL by which a listener is reached."""
 
 import ipaddress
 import re
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
-WRITTEN: Final = re.compile(
+HOST_AND_PORT: Final = re.compile(
     r"(?:\[(?P<ipv6>[^\[\]]+)\]|(?P<host>[^\[\]:\s]+)):(?P<port>[0-9]{1,5})"
 )
 HIGHEST_PORT: Final = 65535
@@ -14,18 +14,19 @@ HIGHEST_PORT: Final = 65535
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """A host name or IP address, and a port; port 0 takes any free one."""
+    """A host name or IP address, and a port; port 0 stands for any free port."""
 
     host: str
     port: int
 
     @classmethod
     def parse(cls, text: str) -> "Address":
-        """Read `host:port` or `[ipv6]:port`; raises ValueError with what is expected."""
-        matched = WRITTEN.fullmatch(text)
+        """Read `host:port` or `[ipv6]:port`; raises ValueError."""
+        matched = HOST_AND_PORT.fullmatch(text)
         if matched is None or int(matched["port"]) > HIGHEST_PORT:
             raise ValueError(
-                f"{text!r} is no address; give HOST:PORT, for example 127.0.0.1:0 for any free port"
+                f"{text!r} is not an address; give HOST:PORT, "
+                "for example 127.0.0.1:0 for any free port"
             )
         return cls(host=matched["ipv6"] or matched["host"], port=int(matched["port"]))
 
@@ -43,8 +44,13 @@ class Address:
 
 
 def parse_base_url(text: str) -> str:
-    """An http or https URL without query and fragment, less its last slash; raises ValueError."""
+    """Read an http or https URL without query and fragment; drop its last slash.
+
+    Raises ValueError.
+    """
     parts = urlsplit(text)
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
-        raise ValueError(f"{text!r} is no base URL; give one like https://hooks.example.org:8443")
+        raise ValueError(
+            f"{text!r} is not a base URL; give one like https://hooks.example.org:8443"
+        )
     return text.rstrip("/")

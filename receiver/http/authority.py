@@ -1,7 +1,6 @@
-"""The certificate authority that a target is told to trust: endpoint URLs must be https (section
-2.3).
+"""The certificate authority that a target must trust: endpoint URLs must be https (section 2.3).
 
-It is made once and kept in a folder as `ca.pem` and `ca.key`, so that a target is configured once.
+It is made once and kept in a folder as `ca.pem` and `ca.key`, so a target is configured once.
 """
 
 import os
@@ -27,15 +26,13 @@ class AuthorityProblem(Exception):
 
 
 class Authority:
-    """A certificate authority kept in a folder."""
-
     def __init__(self, folder: Path) -> None:
-        """Read the folder's authority, or make it if the folder has none; raises AuthorityProblem."""
+        """Read the folder's authority, or make one; raises AuthorityProblem."""
         self.certificate_path = folder / CERTIFICATE_FILE
         self._key_path = folder / KEY_FILE
         if folder.exists() and not folder.is_dir():
             raise AuthorityProblem(
-                f"{folder} is no folder; name one for {CERTIFICATE_FILE} and {KEY_FILE}"
+                f"{folder} is not a folder; name one for {CERTIFICATE_FILE} and {KEY_FILE}"
             )
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -45,8 +42,9 @@ class Authority:
             raise AuthorityProblem(f"cannot use the folder {folder}: {error.strerror}") from None
 
     def server_context(self, *hosts: str) -> ssl.SSLContext:
-        """TLS for a listener with these host names or addresses; it asks for a client certificate,
-        without demand.
+        """TLS for a listener with these host names or addresses.
+
+        It asks for a client certificate but does not require one.
         """
         context = _context(self._ca.issue_cert(*hosts))
         self._ca.configure_trust(context)
@@ -55,37 +53,36 @@ class Authority:
         return context
 
     def faulty_contexts(self, now: datetime, *hosts: str) -> dict[str, ssl.SSLContext | None]:
-        """TLS that a sender must refuse, by what is wrong with it, for the time `now`; None: no TLS
-        at all.
+        """TLS settings that a sender must refuse, by what is wrong with them at the time `now`.
+
+        None stands for no TLS at all.
         """
         day = timedelta(days=1)
-        stranger = trustme.CA(organization_name="An authority that nobody trusts")
+        untrusted = trustme.CA(organization_name="An authority that nobody trusts")
         leaves = {
             "expired": self._ca.issue_cert(*hosts, not_before=now - 2 * day, not_after=now - day),
             "not_yet_valid": self._ca.issue_cert(
                 *hosts, not_before=now + day, not_after=now + 2 * day
             ),
             "wrong_host": self._ca.issue_cert(WRONG_HOST),
-            "unknown_authority": stranger.issue_cert(*hosts),
+            "unknown_authority": untrusted.issue_cert(*hosts),
         }
         contexts: dict[str, ssl.SSLContext | None] = {
             name: _context(leaf) for name, leaf in leaves.items()
         }
-        # A certificate that signed itself comes without any chain: here, an authority's own.
-        alone = trustme.CA(organization_name="A certificate that signed itself")
-        return contexts | {"self_signed": _self_signed(alone), "no_tls": None}
+        # A self-signed certificate has no chain: an authority's own certificate is one.
+        self_signed = trustme.CA(organization_name="A certificate that signed itself")
+        return contexts | {"self_signed": _self_signed(self_signed), "no_tls": None}
 
     def client_certificate(self, name: str) -> tuple[str, str]:
-        """A new client certificate with this common name and its key, both PEM."""
+        """Issue a client certificate with this common name; return it and its key, both PEM."""
         leaf = self._ca.issue_cert(CLIENT_HOST, common_name=name)
         certificate = b"".join(pem.bytes() for pem in leaf.cert_chain_pems)
         return certificate.decode("ascii"), leaf.private_key_pem.bytes().decode("ascii")
 
     def _read(self, present: list[Path]) -> trustme.CA:
         if present != [self.certificate_path, self._key_path]:
-            raise AuthorityProblem(
-                f"{present[0]} stands alone, its other half is missing; {self._remedy}"
-            )
+            raise AuthorityProblem(f"{present[0]} is there without its other half; {self._remedy}")
         certificate, key = self.certificate_path.read_bytes(), self._key_path.read_bytes()
         try:
             parsed = x509.load_pem_x509_certificate(certificate)
@@ -97,20 +94,20 @@ class Authority:
             may_sign = parsed.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
         except (ValueError, TypeError, UnsupportedAlgorithm):
             raise AuthorityProblem(
-                f"{self.certificate_path} or its key is no PEM file; {self._remedy}"
+                f"{self.certificate_path} or its key is not a PEM file; {self._remedy}"
             ) from None
         except x509.ExtensionNotFound:
             may_sign = False
         if not may_sign:
             raise AuthorityProblem(
-                f"{self.certificate_path} is the certificate of no authority; {self._remedy}"
+                f"{self.certificate_path} is not the certificate of an authority; {self._remedy}"
             )
         return trustme.CA.from_pem(certificate, key)
 
     def _make(self) -> trustme.CA:
         ca = trustme.CA()
-        # The key comes first and only if there is none: of two processes that make an authority at
-        # once, one wins.
+        # The key is written first, and only if there is none: of two processes that make an
+        # authority at once, one wins.
         with os.fdopen(
             os.open(self._key_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb"
         ) as file:
@@ -129,23 +126,27 @@ def _context(leaf: trustme.LeafCert) -> ssl.SSLContext:
     return context
 
 
-def _self_signed(alone: trustme.CA) -> ssl.SSLContext:
+def _self_signed(self_signed: trustme.CA) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    with alone.cert_pem.tempfile() as certificate, alone.private_key_pem.tempfile() as key:
+    with (
+        self_signed.cert_pem.tempfile() as certificate,
+        self_signed.private_key_pem.tempfile() as key,
+    ):
         context.load_cert_chain(certificate, key)
     return context
 
 
-_asked: "WeakKeyDictionary[object, str]" = WeakKeyDictionary()
+_server_names: "WeakKeyDictionary[object, str]" = WeakKeyDictionary()
 
 
-def asked_server_name(connection: object) -> str | None:
-    """The name that a sender asked for in the handshake of a TLS connection (an SSLObject or
-    SSLSocket), if any.
+def requested_server_name(connection: object) -> str | None:
+    """The server name that a sender asked for in the TLS handshake, if any.
+
+    `connection` is an SSLObject or SSLSocket.
     """
-    return _asked.get(connection)
+    return _server_names.get(connection)
 
 
 def _note_server_name(connection: object, name: str | None, _context: ssl.SSLContext) -> None:
     if name is not None:
-        _asked[connection] = name
+        _server_names[connection] = name

@@ -1,9 +1,8 @@
-"""One connection of a sender: its requests are handled one after the other, in the order in which
-they came.
+"""One connection of a sender: its requests are handled in the order in which they came.
 
-A request that can be answered at once is, in the very call in which its last byte was read; any
-other is answered by a task, and what comes meanwhile waits. The time of arrival is taken before
-anything else is done with what was read.
+A request that can be answered at once is answered in the call that read its last byte; any other is
+answered by a task, and later requests wait. The time of arrival is taken before anything else is
+done with the data.
 """
 
 import asyncio
@@ -15,113 +14,126 @@ from http import HTTPStatus
 from typing import Any, Final, Protocol, cast
 
 from hookproof.receiver.clock import Clock
-from hookproof.receiver.http.authority import asked_server_name
-from hookproof.receiver.http.reply_bytes import interim, refusing
-from hookproof.receiver.http.request import Malformed, Refusal, Request, RequestReader
+from hookproof.receiver.http.authority import requested_server_name
+from hookproof.receiver.http.reply_bytes import interim_answer, refusal_answer
+from hookproof.receiver.http.request import (
+    MalformedRequest,
+    ReceivedRequest,
+    RequestReader,
+    RequestRefused,
+)
 from hookproof.receiver.inbox.arrival import Sender
 from hookproof.receiver.inbox.delivery import TlsFacts
 
 LOG: Final = logging.getLogger(__name__)
+# Limits of the requests that wait for their turn; beyond them no more is read.
 MOST_WAITING: Final = 32
-# Of requests that wait for their turn, before no more is read.
 MOST_WAITING_BYTES: Final = 2**20
-# How long a sender has to read why its body is not taken, while it still sends that.
+# How long a sender that still sends a refused body has to read why it was refused.
 LINGER_S: Final = 1.0
 
-# What sends an answer, and says whether the connection stays; a sender that leaves cancels it.
-Playing = Coroutine[Any, Any, bool]
+# Sends an answer and returns whether the connection stays open; cancelled if the sender leaves.
+PendingReply = Coroutine[Any, Any, bool]
 
 
-class Handler(Protocol):
-    """What becomes of requests."""
+class ConnectionHandler(Protocol):
+    """Decides what happens to requests."""
 
-    def begins(self, connection: "Connection", request: Request) -> bool:
-        """A request came whose body is still to come; whether it shall be read, or the request
-        handled without.
+    def begins(self, connection: "SenderConnection", request: ReceivedRequest) -> bool:
+        """A request's head came, its body has not.
+
+        Returns whether to read the body; otherwise the request is handled without it.
         """
         ...
 
-    def received(self, connection: "Connection", request: Request) -> Playing | None:
-        """A request came whole; what answers it, None if it is answered already and the connection
-        stays.
+    def received(
+        self, connection: "SenderConnection", request: ReceivedRequest
+    ) -> PendingReply | None:
+        """A complete request came; returns the coroutine that answers it.
+
+        Returns None if it has been answered already and the connection stays open.
         """
         ...
 
-    def refused(self, connection: "Connection", request: Request) -> None:
-        """A request is not taken, since its body is too long, malformed or too late."""
+    def refused(self, connection: "SenderConnection", request: ReceivedRequest) -> None:
+        """A request is refused: its body is too long, malformed or late."""
         ...
 
-    def left(self, connection: "Connection", request: Request) -> None:
-        """The sender left, or was cut, before its body ended."""
+    def left(self, connection: "SenderConnection", request: ReceivedRequest) -> None:
+        """The sender disconnected, or was aborted, before the body ended."""
         ...
 
 
-class Connection(asyncio.Protocol):
-    """One connection: who sends, what waits for its turn, and what is being answered.
+class SenderConnection(asyncio.Protocol):
+    """One connection: the sender, the waiting requests, and the answer in progress.
 
-    A body has `body_within_s` seconds to come. `open_ones` are all connections that there are;
-    `ended` is done when this one is none of them any more, and nothing is played to it.
+    A body must arrive within `body_within_s` seconds. `open_connections` is the set of all open
+    connections. `ended` is done once this one is not among them and no answer is in progress.
     """
 
     __slots__ = (
         "_awaited",
         "_body_within_s",
-        "_choked",
         "_clock",
+        "_closing",
         "_handler",
-        "_held",
         "_lost",
-        "_open_ones",
-        "_over",
+        "_open_connections",
+        "_read_paused",
         "_reader",
         "_refusal",
         "_task",
         "_timer",
-        "_unchoked",
+        "_writable",
+        "_write_paused",
         "ended",
         "sender",
         "transport",
     )
 
     def __init__(
-        self, handler: Handler, clock: Clock, body_within_s: float, open_ones: "set[Connection]"
+        self,
+        handler: ConnectionHandler,
+        clock: Clock,
+        body_within_s: float,
+        open_connections: "set[SenderConnection]",
     ) -> None:
         self._handler = handler
         self._clock = clock
         self._body_within_s = body_within_s
-        self._open_ones = open_ones
+        self._open_connections = open_connections
         self._reader = RequestReader()
-        self._awaited: Request | None = None
-        self._refusal: Refusal | None = None
+        self._awaited: ReceivedRequest | None = None
+        self._refusal: RequestRefused | None = None
         self._task: asyncio.Task[bool] | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._choked = self._held = self._over = self._lost = False
-        self._unchoked: asyncio.Future[None] | None = None
+        self._write_paused = self._read_paused = self._closing = self._lost = False
+        self._writable: asyncio.Future[None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Note who sends; with TLS the handshake is over by now."""
+        """Note who sends; with TLS the handshake is done by now."""
         self.transport = cast("asyncio.Transport", transport)
         self.sender = _sender(self.transport)
         transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         self.ended = asyncio.get_running_loop().create_future()
-        self._open_ones.add(self)
+        self._open_connections.add(self)
 
     def data_received(self, data: bytes) -> None:
-        """Note the time before anything else; every request whose head ends in this data came now."""
+        """Take the time first: every request whose head ends in this data arrived now."""
         now = self._clock.now()
-        if self._over or self._refusal is not None:
+        if self._closing or self._refusal is not None:
             return
         try:
             self._reader.feed(data, now)
-        except Refusal as refusal:
+        except RequestRefused as refusal:
             self._refusal = refusal
-        self._go_on()
+        self._handle_waiting()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The sender has gone, or was cut."""
+        """The sender disconnected, or was aborted."""
         if self._reader.partial is not None and self._refusal is None:
             self._handler.left(self, self._reader.partial)
-        self._over = self._lost = True
+        self._closing = self._lost = True
         self._reader.whole.clear()
         self._set_timer(None)
         if self._task is None:
@@ -130,104 +142,107 @@ class Connection(asyncio.Protocol):
             asyncio.get_running_loop().call_soon(self._task.cancel)
 
     def pause_writing(self) -> None:
-        """The sender does not read; nor is it read from, so that what it is owed stays bounded."""
-        self._choked = True
-        self._hold_or_read()
+        """The sender does not read its answers, so stop reading from it: memory stays bounded."""
+        self._write_paused = True
+        self._update_reading()
 
     def resume_writing(self) -> None:
-        """The sender reads again."""
-        self._choked = False
-        if self._unchoked is not None and not self._unchoked.done():
-            self._unchoked.set_result(None)
-        self._hold_or_read()
+        self._write_paused = False
+        if self._writable is not None and not self._writable.done():
+            self._writable.set_result(None)
+        self._update_reading()
 
     def send(self, data: bytes) -> None:
-        """Send bytes; raises ConnectionResetError when the sender has gone."""
+        """Send bytes; raises ConnectionResetError if the sender has disconnected."""
         if self.transport.is_closing():
-            raise ConnectionResetError("the sender left first")
+            raise ConnectionResetError("the sender has disconnected")
         self.transport.write(data)
 
     async def send_all(self, data: bytes) -> None:
-        """Send bytes, and wait until there is room for more; cancelled when the sender goes."""
+        """Send bytes and wait until the buffer has room.
+
+        Cancelled when the sender disconnects.
+        """
         self.send(data)
-        while self._choked:
-            self._unchoked = asyncio.get_running_loop().create_future()
-            await self._unchoked
+        while self._write_paused:
+            self._writable = asyncio.get_running_loop().create_future()
+            await self._writable
 
     def close(self) -> None:
-        """End the connection in order, once all that was sent has left."""
-        self._over = True
+        """Close the connection once everything has been sent."""
+        self._closing = True
         self._reader.whole.clear()
         self._set_timer(None)
         self.transport.close()
 
     def abort(self) -> None:
-        """Cut the connection at once."""
         self.transport.abort()
 
-    def _go_on(self) -> None:
-        """Handle what waits, up to a request whose answer takes time."""
+    def _handle_waiting(self) -> None:
+        """Handle waiting requests, up to one whose answer takes time."""
         waiting = self._reader.whole
         while waiting and self._task is None and not self.transport.is_closing():
             self._handle(waiting.popleft())
-        if self._task is None and not self._over:
+        if self._task is None and not self._closing:
             if self._refusal is not None:
                 self._refuse(self._refusal)
             elif self._reader.partial is not None:
-                self._await_body(self._reader.partial)
-        if waiting or self._held or self._choked:
-            self._hold_or_read()
+                self._wait_for_body(self._reader.partial)
+        if waiting or self._read_paused or self._write_paused:
+            self._update_reading()
 
-    def _handle(self, request: Request) -> None:
+    def _handle(self, request: ReceivedRequest) -> None:
         if self._timer is not None:
             self._set_timer(None)
-        playing = self._handler.received(self, request)
-        if playing is not None:
-            self._task = asyncio.get_running_loop().create_task(playing)
-            self._task.add_done_callback(self._played)
+        reply = self._handler.received(self, request)
+        if reply is not None:
+            self._task = asyncio.get_running_loop().create_task(reply)
+            self._task.add_done_callback(self._reply_done)
 
-    def _played(self, task: "asyncio.Task[bool]") -> None:
+    def _reply_done(self, task: "asyncio.Task[bool]") -> None:
         self._task = None
         error = None if task.cancelled() else task.exception()
         if error is not None and not isinstance(error, ConnectionError):
-            LOG.error("an answer could not be played", exc_info=error)
+            LOG.error("a reply could not be sent", exc_info=error)
         if self._lost:
             self._end()
-        elif not task.cancelled() and error is None and task.result() and not self._over:
-            self._go_on()
+        elif not task.cancelled() and error is None and task.result() and not self._closing:
+            self._handle_waiting()
         else:
             self.close()
 
     def _end(self) -> None:
-        self._open_ones.discard(self)
+        self._open_connections.discard(self)
         self.ended.set_result(None)
 
-    def _await_body(self, partial: Request) -> None:
-        """Let a body come, which a sender that asks first is told to send."""
+    def _wait_for_body(self, partial: ReceivedRequest) -> None:
+        """Wait for a body; send 100 (Continue) if the sender asks for it."""
         if partial is self._awaited:
             return
         self._awaited = partial
         if not self._handler.begins(self, partial):
-            self._over, self._reader.partial = True, None
+            self._closing, self._reader.partial = True, None
             self._handle(partial)
             return
-        self._set_timer(asyncio.get_running_loop().call_later(self._body_within_s, self._late))
+        self._set_timer(asyncio.get_running_loop().call_later(self._body_within_s, self._body_late))
         if partial.expects_continue:
-            self.transport.write(interim(HTTPStatus.CONTINUE))
+            self.transport.write(interim_answer(HTTPStatus.CONTINUE))
 
-    def _late(self) -> None:
-        told = f"the body did not come whole within {self._body_within_s:g} s"
-        self._refusal = Refusal(HTTPStatus.BAD_REQUEST, told)
+    def _body_late(self) -> None:
+        reason = f"the body did not arrive completely within {self._body_within_s:g} s"
+        self._refusal = RequestRefused(HTTPStatus.BAD_REQUEST, reason)
         self._refuse(self._refusal)
 
-    def _refuse(self, refusal: Refusal) -> None:
-        """Say why a request is not taken, and end the connection, after a while if the sender still
-        sends its body.
+    def _refuse(self, refusal: RequestRefused) -> None:
+        """Say why a request is refused, and close the connection.
+
+        If the sender still sends its body, the connection closes a little later, so that it can
+        read why.
         """
-        if isinstance(refusal, Malformed):
-            LOG.warning("a request from port %d is not taken: %s", self.sender.peer_port, refusal)
-        self._over = True
-        self.transport.write(refusing(refusal.status, str(refusal), self._clock.wall()))
+        if isinstance(refusal, MalformedRequest):
+            LOG.warning("a request from port %d is refused: %s", self.sender.peer_port, refusal)
+        self._closing = True
+        self.transport.write(refusal_answer(refusal.status, str(refusal), self._clock.wall()))
         partial = self._reader.partial
         if partial is None:
             self.close()
@@ -240,17 +255,17 @@ class Connection(asyncio.Protocol):
             self._timer.cancel()
         self._timer = timer
 
-    def _hold_or_read(self) -> None:
-        """Read no more while too much waits, or while answers are made faster than they are taken."""
+    def _update_reading(self) -> None:
+        """Pause reading while too much waits, or while the sender does not read its answers."""
         waiting = self._reader.whole
         too_many = (
             len(waiting) >= MOST_WAITING
-            or sum(len(one.body) for one in waiting) > MOST_WAITING_BYTES
+            or sum(len(request.body) for request in waiting) > MOST_WAITING_BYTES
         )
-        hold = too_many or (self._choked and self._task is None)
-        if hold != self._held and not self.transport.is_closing():
-            self._held = hold
-            if hold:
+        pause = too_many or (self._write_paused and self._task is None)
+        if pause != self._read_paused and not self.transport.is_closing():
+            self._read_paused = pause
+            if pause:
                 self.transport.pause_reading()
             else:
                 self.transport.resume_reading()
@@ -265,5 +280,7 @@ def _sender(transport: asyncio.Transport) -> Sender:
     return Sender(
         port,
         hashlib.sha256(certificate).hexdigest() if certificate else None,
-        TlsFacts(version=tls.version(), cipher=tls.cipher()[0], server_name=asked_server_name(tls)),
+        TlsFacts(
+            version=tls.version(), cipher=tls.cipher()[0], server_name=requested_server_name(tls)
+        ),
     )

@@ -1,6 +1,7 @@
-"""The bytes of a scripted answer, put together without any HTTP library, which would tidy them up.
+"""The bytes of a scripted answer.
 
-Nothing here does input or output: `head` and `pieces` say what to send, the player sends it.
+They are assembled here because an HTTP library would normalize them. Nothing here does input or
+output: `ReplySender` sends what `head_bytes` and `body_pieces` return.
 """
 
 import zlib
@@ -12,21 +13,22 @@ from http import HTTPStatus
 from itertools import cycle, repeat
 from typing import Final, Literal
 
-from hookproof.receiver.replies.script import BODILESS, Reply
+from hookproof.receiver.replies.script import STATUSES_WITHOUT_BODY, Reply
 
-# What is sent, or compressed, in one go.
+# The largest piece that is sent or compressed at once.
 PIECE_BYTES: Final = 2**16
 WINDOW_BITS: Final = {"gzip": 31, "deflate": 15}
-FAST: Final = 1
+FASTEST_LEVEL: Final = 1
 LAST_CHUNK: Final = b"0\r\n\r\n"
 
 Framing = Literal["length", "chunked", "close"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Manner:
-    """How one answer goes on the wire: how its end is told, whether the connection ends with it,
-    and when it is.
+class Transmission:
+    """How an answer is sent: how its end is marked, whether the connection closes, and when.
+
+    `now` is in Unix seconds.
     """
 
     framing: Framing
@@ -34,79 +36,76 @@ class Manner:
     now: float
 
 
-def manner_of(reply: Reply, *, keep_alive: bool, http_1_0: bool, now: float) -> Manner:
-    """The manner of a reply on a connection; `now` is in Unix seconds."""
-    known = not reply.drip_s and not (reply.compressed and reply.body_bytes is not None)
-    framing: Framing = reply.framing or ("length" if known else "chunked")
+def transmission_of(reply: Reply, *, keep_alive: bool, http_1_0: bool, now: float) -> Transmission:
+    """Choose how a reply is sent on a connection; `now` is in Unix seconds."""
+    is_length_known = not reply.drip_s and not (reply.compressed and reply.body_bytes is not None)
+    framing: Framing = reply.framing or ("length" if is_length_known else "chunked")
     if http_1_0 and framing == "chunked":
         framing = "close"
     close = not keep_alive or http_1_0 or framing == "close" or reply.cut is not None
-    return Manner(framing=framing, close=close, now=now)
+    return Transmission(framing=framing, close=close, now=now)
 
 
-def head(reply: Reply, manner: Manner) -> bytes:
-    """The status line and the headers, the empty line included."""
+def head_bytes(reply: Reply, transmission: Transmission) -> bytes:
+    """The status line and the headers, including the empty line."""
     lines = [b"HTTP/1.1 %d %s" % (reply.status, _phrase(reply.status))]
     if not any(name.lower() == "date" for name, _ in reply.headers):
-        lines.append(b"Date: " + _date(int(manner.now)))
-    lines += _scripted(reply, manner.now)
-    if reply.status not in BODILESS:
-        lines += _framed(reply, manner)
-    if manner.close:
+        lines.append(b"Date: " + _date(int(transmission.now)))
+    lines += _scripted_headers(reply, transmission.now)
+    if reply.status not in STATUSES_WITHOUT_BODY:
+        lines += _framing_headers(reply, transmission)
+    if transmission.close:
         lines.append(b"Connection: close")
     return b"\r\n".join(lines) + b"\r\n\r\n"
 
 
-def pieces(reply: Reply, manner: Manner) -> Iterator[bytes]:
-    """The body as it goes on the wire, in pieces that are bounded however long it is; endless for
-    one that drips.
-    """
-    if reply.status in BODILESS:
+def body_pieces(reply: Reply, transmission: Transmission) -> Iterator[bytes]:
+    """The body as sent, in pieces of bounded size; endless for a reply with `drip_s`."""
+    if reply.status in STATUSES_WITHOUT_BODY:
         return
-    plain = _bytewise(reply) if reply.drip_s else _encoded(reply)
-    if manner.framing != "chunked":
-        yield from plain
+    content = _single_bytes(reply) if reply.drip_s else _encoded_body(reply)
+    if transmission.framing != "chunked":
+        yield from content
         return
-    for piece in plain:
+    for piece in content:
         yield b"%x\r\n%s\r\n" % (len(piece), piece)
     yield LAST_CHUNK
 
 
-def first_half(reply: Reply, manner: Manner) -> Iterator[bytes]:
-    """About the first half of the body's bytes; of what is sent, never all."""
+def first_half_of_body(reply: Reply, transmission: Transmission) -> Iterator[bytes]:
+    """About the first half of the bytes of the body, and never all of them."""
     wanted = max(
         1, (len(reply.body.encode()) if reply.body_bytes is None else reply.body_bytes) // 2
     )
-    held = b""
-    for piece in pieces(reply, manner):
-        if held:
-            yield held[:wanted]
-            wanted -= len(held)
+    held_back = b""
+    for piece in body_pieces(reply, transmission):
+        if held_back:
+            yield held_back[:wanted]
+            wanted -= len(held_back)
         if wanted <= 0:
             return
-        held = piece
-    yield held[: min(wanted, len(held) // 2)]
+        held_back = piece
+    yield held_back[: min(wanted, len(held_back) // 2)]
 
 
-def interim(status: int) -> bytes:
-    """An interim answer."""
+def interim_answer(status: int) -> bytes:
     return b"HTTP/1.1 %d %s\r\n\r\n" % (status, _phrase(status))
 
 
-def refusing(status: HTTPStatus, why: str, now: float) -> bytes:
-    """A whole answer that says in words why a request is not taken, and ends the connection."""
+def refusal_answer(status: HTTPStatus, why: str, now: float) -> bytes:
+    """A complete answer that says why a request is refused and closes the connection."""
     reply = Reply(
         status=status.value,
         headers=(("Content-Type", "text/plain; charset=utf-8"),),
         body=why + "\n",
     )
-    manner = Manner(framing="length", close=True, now=now)
-    return head(reply, manner) + b"".join(pieces(reply, manner))
+    transmission = Transmission(framing="length", close=True, now=now)
+    return head_bytes(reply, transmission) + b"".join(body_pieces(reply, transmission))
 
 
 @lru_cache(maxsize=4)
-def default_head(second: int) -> bytes:
-    """The whole default answer on a connection that stays, at a time in Unix seconds."""
+def default_answer(second: int) -> bytes:
+    """The complete default answer on a connection that stays, at a time in Unix seconds."""
     return b"HTTP/1.1 200 OK\r\nDate: %s\r\nContent-Length: 0\r\n\r\n" % _date(second)
 
 
@@ -123,7 +122,7 @@ def _phrase(status: int) -> bytes:
         return b""
 
 
-def _scripted(reply: Reply, now: float) -> Iterator[bytes]:
+def _scripted_headers(reply: Reply, now: float) -> Iterator[bytes]:
     for name, value in reply.headers:
         lines = (value,) if isinstance(value, str) else value
         yield f"{name}: ".encode() + b"\r\n ".join(line.encode(reply.headers_in) for line in lines)
@@ -131,42 +130,42 @@ def _scripted(reply: Reply, now: float) -> Iterator[bytes]:
         yield b"X-Filler-%d: filler" % number
     if reply.retry_after_s is not None:
         by_date = reply.retry_after_as == "date"
-        told = _date(int(now) + reply.retry_after_s) if by_date else b"%d" % reply.retry_after_s
-        yield b"Retry-After: " + told
+        wait = _date(int(now) + reply.retry_after_s) if by_date else b"%d" % reply.retry_after_s
+        yield b"Retry-After: " + wait
 
 
-def _framed(reply: Reply, manner: Manner) -> Iterator[bytes]:
+def _framing_headers(reply: Reply, transmission: Transmission) -> Iterator[bytes]:
     if reply.compressed:
         yield b"Content-Encoding: " + reply.compressed.encode("ascii")
-    if manner.framing == "chunked":
+    if transmission.framing == "chunked":
         yield b"Transfer-Encoding: chunked"
-    elif manner.framing == "length":
-        yield b"Content-Length: %d" % _length(reply)
+    elif transmission.framing == "length":
+        yield b"Content-Length: %d" % _body_length(reply)
 
 
-def _length(reply: Reply) -> int:
+def _body_length(reply: Reply) -> int:
     if reply.body_bytes is not None and not reply.compressed:
         return reply.body_bytes
-    return sum(map(len, _encoded(reply)))
+    return sum(map(len, _encoded_body(reply)))
 
 
-def _bytewise(reply: Reply) -> Iterator[bytes]:
+def _single_bytes(reply: Reply) -> Iterator[bytes]:
     return (byte.to_bytes() for byte in cycle(reply.body.encode() or b" "))
 
 
-def _encoded(reply: Reply) -> Iterator[bytes]:
-    """The body in pieces, none of them empty, compressed if it is to be."""
+def _encoded_body(reply: Reply) -> Iterator[bytes]:
+    """The body in pieces, none of them empty, compressed if the reply asks for it."""
     if reply.compressed is None:
-        yield from _repeated(reply)
+        yield from _repeated_body(reply)
         return
-    compressor = zlib.compressobj(level=FAST, wbits=WINDOW_BITS[reply.compressed])
-    for piece in _repeated(reply):
-        if made := compressor.compress(piece):
-            yield made
+    compressor = zlib.compressobj(level=FASTEST_LEVEL, wbits=WINDOW_BITS[reply.compressed])
+    for piece in _repeated_body(reply):
+        if compressed := compressor.compress(piece):
+            yield compressed
     yield compressor.flush()
 
 
-def _repeated(reply: Reply) -> Iterator[bytes]:
+def _repeated_body(reply: Reply) -> Iterator[bytes]:
     body = reply.body.encode()
     if reply.body_bytes is None:
         if body:

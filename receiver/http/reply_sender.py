@@ -1,6 +1,4 @@
-"""Plays a reply to a request: sends the bytes of the answer, in its time, and cuts the connection
-where it says so.
-"""
+"""Sends a scripted reply: waits, sends the bytes, and cuts the connection as the script says."""
 
 import asyncio
 import os
@@ -10,96 +8,106 @@ from collections.abc import Iterable
 from typing import Final
 
 from hookproof.receiver.clock import Clock
-from hookproof.receiver.http.connection import Connection
-from hookproof.receiver.http.reply_bytes import Manner, first_half, head, interim, manner_of, pieces
-from hookproof.receiver.http.request import Request
+from hookproof.receiver.http.connection import SenderConnection
+from hookproof.receiver.http.reply_bytes import (
+    Transmission,
+    body_pieces,
+    first_half_of_body,
+    head_bytes,
+    interim_answer,
+    transmission_of,
+)
+from hookproof.receiver.http.request import ReceivedRequest
 from hookproof.receiver.replies.script import Cut, Interim, Reply
 
 RESET_ON_CLOSE: Final = struct.pack("ii", 1, 0)
-# So many pieces are sent before others get their turn, even if the sender takes them all.
+# How many pieces are sent before other connections get their turn, even if all were written.
 SLICE: Final = 16
 
 
-class Player:
-    """Plays replies; a sender that leaves cancels it, or makes it raise ConnectionError."""
+class ReplySender:
+    """Sends replies; cancelled, or raises ConnectionError, when the sender disconnects."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
 
-    async def play(self, reply: Reply, request: Request, connection: Connection) -> bool | None:
-        """Send the reply; whether the connection stays, None when it was cut."""
+    async def send(
+        self, reply: Reply, request: ReceivedRequest, connection: SenderConnection
+    ) -> bool | None:
+        """Send the reply; return whether the connection stays open, None if it was cut."""
         if reply.delay_s:
             await asyncio.sleep(reply.delay_s)
         if reply.hang:
             await asyncio.Event().wait()
         if reply.interim is not None:
             await _send_interims(reply.interim, connection)
-        manner = manner_of(
+        transmission = transmission_of(
             reply, keep_alive=request.keep_alive, http_1_0=request.http_1_0, now=self._clock.wall()
         )
         if reply.cut is not None:
-            await _play_part(reply, reply.cut, manner, connection)
+            await _send_part(reply, reply.cut, transmission, connection)
             await _cut(reply.cut, connection)
             return None
-        body = () if request.method == "HEAD" else pieces(reply, manner)
-        await _send(connection, head(reply, manner), body, pause_s=reply.drip_s)
-        return not manner.close
+        body = () if request.method == "HEAD" else body_pieces(reply, transmission)
+        await _send_body(connection, head_bytes(reply, transmission), body, pause_s=reply.drip_s)
+        return not transmission.close
 
 
-async def _play_part(reply: Reply, cut: Cut, manner: Manner, connection: Connection) -> None:
-    """Send what comes before the cut, and wait until it has left."""
+async def _send_part(
+    reply: Reply, cut: Cut, transmission: Transmission, connection: SenderConnection
+) -> None:
+    """Send what comes before the cut, and wait until it has been written to the socket."""
     if cut.at in {"before_reading", "before_answer"}:
         return
-    # So that waiting for room means waiting until the buffer is empty.
+    # So that pending for room means pending until the buffer is empty.
     connection.transport.set_write_buffer_limits(high=0)
-    body = first_half(reply, manner) if cut.at == "mid_body" else ()
-    await _send(connection, head(reply, manner), body)
+    body = first_half_of_body(reply, transmission) if cut.at == "mid_body" else ()
+    await _send_body(connection, head_bytes(reply, transmission), body)
 
 
-async def _send(
-    connection: Connection, begin: bytes, body: Iterable[bytes], *, pause_s: float = 0.0
+async def _send_body(
+    connection: SenderConnection, head: bytes, body: Iterable[bytes], *, pause_s: float = 0.0
 ) -> None:
-    """Send the head and the pieces; the first piece goes with the head, unless there is a pause
-    before it.
-    """
-    waiting = begin
+    """Send the head and the pieces; the first piece goes with the head, unless there is a pause."""
+    pending = head
     for number, piece in enumerate(body):
         if pause_s:
-            await connection.send_all(waiting)
-            waiting = piece
+            await connection.send_all(pending)
+            pending = piece
             await asyncio.sleep(pause_s if number else 0)
         elif number == 0:
-            waiting += piece
+            pending += piece
         else:
-            await connection.send_all(waiting)
-            waiting = piece
+            await connection.send_all(pending)
+            pending = piece
             if number % SLICE == 0:
                 await asyncio.sleep(0)
-    await connection.send_all(waiting)
+    await connection.send_all(pending)
 
 
-async def _send_interims(wanted: Interim, connection: Connection) -> None:
+async def _send_interims(wanted: Interim, connection: SenderConnection) -> None:
     sent = 0
     while wanted.endless or sent < wanted.times:
-        await connection.send_all(interim(wanted.status))
+        await connection.send_all(interim_answer(wanted.status))
         sent += 1
         await asyncio.sleep(wanted.every_s)
 
 
-async def _cut(cut: Cut, connection: Connection) -> None:
-    """End the connection as the cut says; after a half close, wait until the sender ends the other
-    half.
+async def _cut(cut: Cut, connection: SenderConnection) -> None:
+    """End the connection as the cut says.
+
+    After a half close, wait until the sender closes the other half.
     """
     if cut.by == "close":
         connection.close()
         return
     with socket.socket(
         fileno=os.dup(connection.transport.get_extra_info("socket").fileno())
-    ) as own:
+    ) as copy:
         if cut.by == "reset":
-            own.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
+            copy.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
         else:
-            own.shutdown(socket.SHUT_WR)
+            copy.shutdown(socket.SHUT_WR)
     if cut.by == "reset":
         connection.abort()
         return

@@ -1,5 +1,4 @@
-"""Requests out of the bytes of a connection, without input or output: what the wire carried, and
-nothing tidied up.
+"""Parses requests from the bytes of a connection, without input or output and as they were sent.
 
 There is no routing and no decompression; headers are bytes in the order and case in which they
 came.
@@ -23,26 +22,26 @@ FIRST_SEGMENT: Final = re.compile(r"/([^/?#]*)")
 FRAMING: Final = frozenset({b"content-length", b"transfer-encoding"})
 
 
-class Refusal(Exception):
-    """A request that is not taken: the status to answer it with, and why, in words for the sender."""
+class RequestRefused(Exception):
+    """A request is refused; carries the status to answer with, the message is for the sender."""
 
     def __init__(self, status: HTTPStatus, why: str) -> None:
         super().__init__(why)
         self.status = status
 
 
-class Malformed(Refusal):
-    """What came is no valid HTTP."""
+class MalformedRequest(RequestRefused):
+    """The bytes are not valid HTTP."""
 
     def __init__(self, why: str) -> None:
-        super().__init__(HTTPStatus.BAD_REQUEST, f"this is no valid HTTP: {why}")
+        super().__init__(HTTPStatus.BAD_REQUEST, f"this is not valid HTTP: {why}")
 
 
-class Request(msgspec.Struct, kw_only=True, gc=False):
-    """One request; `body` is empty until all of it came.
+class ReceivedRequest(msgspec.Struct, kw_only=True, gc=False):
+    """One request; `body` is empty until the whole body arrived.
 
-    `token` is the first segment of its path, as sent, and `path` its whole target. `arrived` is
-    when its head was there. `keep_alive` says whether the connection may stay after the answer.
+    `token` is the first segment of the path, as sent; `path` is the whole request target. `arrived`
+    is when the head was complete. `keep_alive` tells whether the connection may stay open.
     """
 
     method: str
@@ -55,7 +54,7 @@ class Request(msgspec.Struct, kw_only=True, gc=False):
     body: bytes = b""
 
     def arrival(self, sender: Sender) -> Arrival:
-        """The request as it is kept, not answered yet."""
+        """The request in the form that the inbox stores."""
         return Arrival(
             token=self.token,
             method=self.method,
@@ -68,13 +67,13 @@ class Request(msgspec.Struct, kw_only=True, gc=False):
         )
 
     @property
-    def plain(self) -> bool:
-        """Whether the answer can be the usual one: it is of HTTP/1.1, and its connection may stay."""
+    def is_plain(self) -> bool:
+        """Whether the default answer fits: HTTP/1.1, and the connection may stay open."""
         return self.keep_alive and not self.http_1_0
 
     @property
     def expects_continue(self) -> bool:
-        """Whether the sender waits to be told to send the body."""
+        """Whether the sender waits for a 100 (Continue) before it sends the body."""
         return any(
             name.lower() == b"expect" and value.lower() == b"100-continue"
             for name, value in self.headers
@@ -82,15 +81,15 @@ class Request(msgspec.Struct, kw_only=True, gc=False):
 
 
 class RequestReader:
-    """Reads the requests of one connection: `whole` has those that came to their end, `partial` one
-    whose body didn't.
+    """Reads the requests of one connection.
 
-    After a request that ends its connection, and after an error, nothing is read any more.
+    `whole` holds the complete requests, `partial` one whose body is incomplete. Nothing is read
+    after a request that closes its connection, nor after an error.
     """
 
     def __init__(self) -> None:
-        self.whole: deque[Request] = deque()
-        self.partial: Request | None = None
+        self.whole: deque[ReceivedRequest] = deque()
+        self.partial: ReceivedRequest | None = None
         self._parser = httptools.HttpRequestParser(self)
         self._now = Instant(0.0, 0.0)
         self._ended = False
@@ -100,12 +99,13 @@ class RequestReader:
         self._headers: list[tuple[bytes, bytes]] = []
         self._body: list[bytes] = []
         self._body_bytes = 0
-        self._asking: Request | None = None
-        """A request for another protocol whose body is still to be read."""
+        # A request for another protocol whose body is still to be read.
+        self._upgrade_request: ReceivedRequest | None = None
 
     def feed(self, data: bytes, now: Instant) -> None:
-        """Take what was read at this moment; raises Refusal, and what came whole before that is in
-        `whole` still.
+        """Parse what was read at this time.
+
+        Raises RequestRefused; requests that were complete before the error are in `whole`.
         """
         if self._ended:
             return
@@ -116,46 +116,43 @@ class RequestReader:
             try:
                 self._parser.feed_data(rest)
                 break
-            except httptools.HttpParserUpgrade as asked:
-                rest = self._without_upgrade(rest[asked.args[0] :])
+            except httptools.HttpParserUpgrade as upgrade:
+                rest = self._restart_parser(rest[upgrade.args[0] :])
             except httptools.HttpParserError as error:
                 self._ended = True
-                if (
-                    self.whole and not self.whole[-1].keep_alive
-                ):  # what is behind it counts for nothing
-                    return
+                if self.whole and not self.whole[-1].keep_alive:
+                    return  # what follows a request that closes the connection is ignored
                 raise _refusal(error) from None
         if self._in_head:
-            self._bound_head()
+            self._check_endless_head()
 
-    def _without_upgrade(self, rest: bytes) -> bytes:
-        """What to parse after a request that asks for another protocol, which it doesn't get: its
-        body comes first.
+    def _restart_parser(self, rest: bytes) -> bytes:
+        """What to parse after a request that asks for another protocol, which it does not get.
 
-        The parser takes such a request for complete; it is told the framing once more, so that it
-        reads the body too.
+        The parser treats such a request as complete; the framing is given to it again so that it
+        reads the body, too.
         """
-        assert self._asking is not None
+        assert self._upgrade_request is not None
         self._parser = httptools.HttpRequestParser(self)
         framing = [
             b"%s: %s\r\n" % header
-            for header in self._asking.headers
+            for header in self._upgrade_request.headers
             if header[0].lower() in FRAMING
         ]
         return b"POST / HTTP/1.1\r\n" + b"".join(framing) + b"\r\n" + rest
 
-    def _bound_head(self) -> None:
-        """Refuse a head that doesn't end; twice the bound, since what stands between names and
-        values counts here.
+    def _check_endless_head(self) -> None:
+        """Refuse an endless head.
+
+        The limit is doubled, since the bytes between names and values count here.
         """
         self._head_bytes = self._head_bytes + self._fed_bytes if self._head_is_split else 0
         self._head_is_split = True
         if self._head_bytes > 2 * MOST_HEAD_BYTES:
             self._ended = True
-            raise _too_long_a_head()
+            raise _head_too_long()
 
     def on_message_begin(self) -> None:
-        """A head begins."""
         self._in_head, self._head_is_split = True, False
         self._target = b""
         self._headers = []
@@ -163,26 +160,24 @@ class RequestReader:
         self._body_bytes = 0
 
     def on_url(self, part: bytes) -> None:
-        """Some of the target came."""
         self._target += part
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header came whole; one behind the body is part of the framing and not kept."""
+        """A complete header; one after the body is part of the framing and not kept."""
         if self._in_head:
             self._headers.append((name, value))
 
     def on_headers_complete(self) -> None:
-        """The head is there."""
         self._in_head = False
-        if self._asking is not None:
-            self.partial, self._asking = self._asking, None
+        if self._upgrade_request is not None:
+            self.partial, self._upgrade_request = self._upgrade_request, None
             return
         headers = tuple(self._headers)
         if self._head_is_split or self._fed_bytes > MOST_HEAD_BYTES:
-            self._weigh_head(headers)
+            self._check_head_size(headers)
         parser = self._parser
         path = self._target.decode("ascii")
-        self.partial = Request(
+        self.partial = ReceivedRequest(
             method=parser.get_method().decode("ascii"),
             path=path,
             token=_token(path),
@@ -192,28 +187,26 @@ class RequestReader:
             http_1_0=parser.get_http_version() == "1.0",
         )
 
-    def _weigh_head(self, headers: RawHeaders) -> None:
+    def _check_head_size(self, headers: RawHeaders) -> None:
         if (
             len(self._target) + sum(len(name) + len(value) for name, value in headers)
             > MOST_HEAD_BYTES
         ):
-            raise _too_long_a_head()
+            raise _head_too_long()
 
     def on_body(self, part: bytes) -> None:
-        """Some of the body came."""
         self._body.append(part)
         self._body_bytes += len(part)
         if self._body_bytes > MOST_BODY_BYTES:
-            raise Refusal(
+            raise RequestRefused(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a body may have {MOST_BODY_BYTES} bytes"
             )
 
     def on_message_complete(self) -> None:
-        """The request is there."""
         request = self.partial
         assert request is not None
         if self._parser.should_upgrade():
-            self._asking = request
+            self._upgrade_request = request
             return
         request.body = self._body[0] if len(self._body) == 1 else b"".join(self._body)
         self._ended = not request.keep_alive
@@ -222,24 +215,22 @@ class RequestReader:
 
 
 def _token(path: str) -> str:
-    """The first segment of a path, as sent; a target in absolute form, or none at all, is taken
-    apart as a URL.
-    """
-    found = FIRST_SEGMENT.match(path)
-    if found:
-        return found[1]
+    """The first segment of a path, as sent; a target in absolute form is parsed as a URL."""
+    matched = FIRST_SEGMENT.match(path)
+    if matched:
+        return matched[1]
     try:
         return urlsplit(path).path.removeprefix("/").partition("/")[0]
     except ValueError:
-        raise Malformed("its target is no URL") from None
+        raise MalformedRequest("its target is not a URL") from None
 
 
-def _too_long_a_head() -> Malformed:
-    return Malformed(f"its head has more than {MOST_HEAD_BYTES} bytes")
+def _head_too_long() -> MalformedRequest:
+    return MalformedRequest(f"its head has more than {MOST_HEAD_BYTES} bytes")
 
 
 def _refusal(error: httptools.HttpParserError) -> Exception:
-    """What is wrong by an error of the parser, which may be one that was raised here."""
+    """The exception behind a parser error, which may be one that was raised here."""
     if isinstance(error, httptools.HttpParserCallbackError):
         return error.__context__ if isinstance(error.__context__, Exception) else error
-    return Malformed(str(error))
+    return MalformedRequest(str(error))

@@ -1,4 +1,4 @@
-"""Listens for senders, and lets none of their connections outlive it."""
+"""Listens for senders, and closes all their connections when it stops."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,29 +8,29 @@ from typing import Final
 
 from hookproof.receiver.clock import Clock
 from hookproof.receiver.http.address import Address
-from hookproof.receiver.http.connection import Connection, Handler
+from hookproof.receiver.http.connection import ConnectionHandler, SenderConnection
 
 BACKLOG: Final = 1024
 STOP_WITHIN_S: Final = 1.0
 
 
 @asynccontextmanager
-async def listening(
-    handler: Handler,
+async def listen(
+    handler: ConnectionHandler,
     wanted: Address,
     context: SSLContext | None,
     *,
     clock: Clock,
     body_within_s: float,
 ) -> AsyncIterator[Address]:
-    """Take requests within the block; the address with the port that was taken.
+    """Accept requests within the block; yields the address with the actual port.
 
-    Raises OSError or ValueError for an address that cannot be had. At the end of the block
-    connections are closed, and those that are still there after STOP_WITHIN_S seconds are cut.
+    Raises OSError or ValueError if the address cannot be used. At the end of the block connections
+    are closed; those still open after STOP_WITHIN_S seconds are aborted.
     """
-    connections: set[Connection] = set()
+    connections: set[SenderConnection] = set()
     server = await asyncio.get_running_loop().create_server(
-        lambda: Connection(handler, clock, body_within_s, connections),
+        lambda: SenderConnection(handler, clock, body_within_s, connections),
         wanted.host,
         wanted.port,
         ssl=context,
@@ -43,8 +43,8 @@ async def listening(
         await _end(connections)
 
 
-async def _end(connections: set[Connection]) -> None:
-    for end in (Connection.close, Connection.abort):
+async def _end(connections: set[SenderConnection]) -> None:
+    for end in (SenderConnection.close, SenderConnection.abort):
         for connection in tuple(connections):
             end(connection)
         if connections:

@@ -1,7 +1,7 @@
-"""A request as the inbox keeps it: what the wire carried, and what became of it since.
+"""A request as the inbox stores it.
 
-It is lean, since one is made for each request: headers stay bytes until somebody asks for the
-delivery, and what the requests of one connection have in common is kept once.
+One is made for each request, so it is lean: headers stay bytes until somebody asks for the
+delivery, and what the requests of one connection have in common is stored once.
 """
 
 import msgspec
@@ -9,12 +9,12 @@ import msgspec
 from hookproof.receiver.inbox.delivery import ReceivedDelivery, TlsFacts
 
 RawHeaders = tuple[tuple[bytes, bytes], ...]
-# About what an arrival takes in memory beside its headers and its body.
+# The approximate size of an arrival in memory, without its headers and its body.
 OVERHEAD_BYTES = 640
 
 
 class Sender(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Who is at the other end of a connection, as in `ReceivedDelivery`."""
+    """The other end of a connection; fields as in `ReceivedDelivery`."""
 
     peer_port: int
     client_certificate: str | None = None
@@ -22,10 +22,10 @@ class Sender(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Arrival(msgspec.Struct, kw_only=True, array_like=True, gc=False):
-    """One request; its members are those of `ReceivedDelivery`.
+    """One request; fields as in `ReceivedDelivery`.
 
-    The inbox gives it its `sequence`, its `weight` in memory in bytes, and a `place` as soon as it
-    no longer is there.
+    The inbox sets `sequence`, `weight` (its size in memory, in bytes) and, once it has moved to
+    disk, `place`.
     """
 
     token: str
@@ -44,13 +44,13 @@ class Arrival(msgspec.Struct, kw_only=True, array_like=True, gc=False):
     status: int | None = None
 
     def text_headers(self) -> tuple[tuple[str, str], ...]:
-        """The headers as text, each byte one character."""
+        """The headers decoded as Latin-1."""
         return tuple(
             [(name.decode("latin-1"), value.decode("latin-1")) for name, value in self.headers]
         )
 
-    def weighed(self) -> int:
-        """About how many bytes of memory it takes."""
+    def memory_bytes(self) -> int:
+        """The approximate size in memory, in bytes."""
         return (
             len(self.body)
             + sum([len(name) + len(value) for name, value in self.headers])
@@ -58,7 +58,6 @@ class Arrival(msgspec.Struct, kw_only=True, array_like=True, gc=False):
         )
 
     def delivery(self) -> ReceivedDelivery:
-        """The request as it stands now."""
         return ReceivedDelivery(
             token=self.token,
             sequence=self.sequence,

@@ -1,8 +1,7 @@
 """One request as the receiver saw it: raw, in order, with its times.
 
-`ReceivedDelivery` is what the control API shows and what the client hands back. Nothing in it was
-parsed and written again, since a parsed copy hides exactly the faults that a signature is there to
-reveal.
+`ReceivedDelivery` is what the control API shows and what its client returns. Nothing in it has been
+parsed and serialized again: a parsed copy would hide the very mistakes that a signature reveals.
 """
 
 import base64
@@ -16,8 +15,9 @@ import msgspec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TlsFacts:
-    """What was agreed on in the TLS handshake; `server_name` is the name that the sender asked for,
-    if any.
+    """The outcome of the TLS handshake.
+
+    `server_name` is the name that the sender asked for, if any.
     """
 
     version: str
@@ -29,12 +29,12 @@ class TlsFacts:
 class ReceivedDelivery:
     """A request to one of the receiver's tokens.
 
-    `sequence` counts the token's requests from 1. `path` is the request target as sent, query
-    included. Headers are Latin-1 text with the order and case that they had on the wire.
-    `arrived_at` is in Unix seconds; the monotonic times, in seconds too, share the clock of all
-    processes on the machine. `completed_monotonic` and `status` stay None until an answer was sent
-    whole; `closed_monotonic` is when the exchange broke off before that, by the sender or by the
-    script. `client_certificate` is the SHA-256 of its DER form, in hex; `tls` is None without TLS.
+    `sequence` counts the token's requests from 1. `path` is the request target as sent, with the
+    query. Headers are decoded as Latin-1 and keep their order and case. `arrived_at` is in Unix
+    seconds; the monotonic times, also in seconds, use the clock that all processes on the machine
+    share. `completed_monotonic` and `status` are None until an answer was sent completely;
+    `closed_monotonic` is when the exchange ended before that, by the sender or by the script.
+    `client_certificate` is the SHA-256 of its DER form, in hex; `tls` is None without TLS.
     """
 
     token: str
@@ -53,24 +53,25 @@ class ReceivedDelivery:
     status: int | None
 
     def header(self, name: str) -> str | None:
-        """The first value of a header, its name in any case; None if it was not sent."""
+        """The first value of a header, or None; names are compared without case."""
         return next(iter(self.all_headers(name)), None)
 
     def all_headers(self, name: str) -> tuple[str, ...]:
-        """All values of a header in the order in which they were sent, its name in any case."""
+        """All values of a header in the order sent; names are compared without case."""
         wanted = name.lower()
         return tuple(value for key, value in self.headers if key.lower() == wanted)
 
     def to_json(self) -> dict[str, object]:
-        """The delivery as a JSON object, its body under `body_b64`."""
+        """The delivery as a JSON object, the body in base64 under `body_b64`."""
         shown: dict[str, object] = {name: getattr(self, name) for name in _SHOWN}
         shown["tls"] = asdict(self.tls) if self.tls else None
         return shown | {"body_b64": base64.b64encode(self.body).decode("ascii")}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "ReceivedDelivery":
-        """The delivery behind `to_json`; raises ValueError if a member is missing or of another
-        type.
+        """Read what `to_json` returns.
+
+        Raises ValueError if a member is missing or has another type.
         """
         try:
             body = base64.b64decode(value["body_b64"], validate=True)

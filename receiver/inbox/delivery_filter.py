@@ -7,11 +7,10 @@ from hookproof.receiver.inbox.arrival import Arrival
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sieve:
-    """Lets through what has this method and this header; None lets everything through.
+class DeliveryFilter:
+    """Matches deliveries by method and header; None matches any.
 
-    A header's name is compared in any case, its value exactly; a value of None asks for its
-    presence alone.
+    Header names are compared without case, values exactly. A `value` of None matches any value.
     """
 
     method: str | None = None
@@ -19,10 +18,10 @@ class Sieve:
     value: str | None = None
 
     @classmethod
-    def parse(cls, method: str | None, header: str | None) -> "Sieve":
-        """Read the words of a query: a method, and `Name` or `Name: value`; raises ValueError."""
+    def parse(cls, method: str | None, header: str | None) -> "DeliveryFilter":
+        """Read a method, and `Name` or `Name: value`; raises ValueError."""
         if method is None and header is None:
-            return ALL
+            return EVERYTHING
         name, colon, value = (header or "").partition(":")
         if header is not None and not name.strip():
             raise ValueError("header must be a name, or a name, a colon and a value")
@@ -32,8 +31,7 @@ class Sieve:
             value=value.strip() if colon else None,
         )
 
-    def passes(self, arrival: Arrival) -> bool:
-        """Whether the sieve lets this through."""
+    def matches(self, arrival: Arrival) -> bool:
         if self.method is not None and arrival.method.upper() != self.method:
             return False
         if self.header is None:
@@ -42,4 +40,4 @@ class Sieve:
         return bool(values) if self.value is None else self.value in values
 
 
-ALL: Final = Sieve()
+EVERYTHING: Final = DeliveryFilter()

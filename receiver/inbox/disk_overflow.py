@@ -1,9 +1,8 @@
-"""Deliveries that no longer fit in memory: a temporary SQLite database, gone with the process
-however that ends.
+"""Deliveries that no longer fit in memory, in a temporary SQLite database.
 
-Nothing is ever committed or synced, since nobody reads the file but the connection that writes it.
-SQLite itself keeps a few megabytes of pages in memory and removes the file's name as soon as it has
-opened it.
+The database disappears with the process, however the process ends: SQLite removes the file's name
+as soon as it has opened it. Nothing is committed or synced, since only the connection that writes
+the file reads it. SQLite keeps a few megabytes of pages in memory.
 """
 
 import sqlite3
@@ -15,23 +14,23 @@ import msgspec
 from hookproof.receiver.inbox.arrival import Arrival
 
 CACHE_KIB: Final = 8192
-# About what a row and its index entry take beside the delivery.
+# The approximate size of a row and its index entry, without the delivery.
 ROW_BYTES: Final = 48
-PAGE: Final = 256
+PAGE_SIZE: Final = 256
 
 SCHEMA: Final = f"""
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
 PRAGMA cache_size = -{CACHE_KIB};
-CREATE TABLE spilled (place INTEGER PRIMARY KEY, token TEXT, sequence INTEGER, arrival BLOB);
-CREATE INDEX by_token ON spilled (token, sequence);
+CREATE TABLE arrivals (place INTEGER PRIMARY KEY, token TEXT, sequence INTEGER, arrival BLOB);
+CREATE INDEX by_token ON arrivals (token, sequence);
 """
 
 
-class Spill:
-    """The deliveries on disk, in the order in which they were put there.
+class DiskOverflow:
+    """The deliveries on disk, in the order in which they were moved there.
 
-    Each has a `place`, which no other ever gets, not even after `clear`.
+    Each has a `place` that is never used again, not even after `clear`.
     """
 
     def __init__(self) -> None:
@@ -45,54 +44,57 @@ class Spill:
         self.bytes = 0
 
     def put(self, arrivals: Sequence[Arrival]) -> None:
-        """Move these to disk; each is given its place."""
+        """Move arrivals to disk and set their places."""
         for arrival in arrivals:
             arrival.place = self._next_place
             self._next_place += 1
-        rows = [(one.place, one.token, one.sequence, self._encoder.encode(one)) for one in arrivals]
-        self._database.executemany("INSERT INTO spilled VALUES (?, ?, ?, ?)", rows)
+        rows = [
+            (arrival.place, arrival.token, arrival.sequence, self._encoder.encode(arrival))
+            for arrival in arrivals
+        ]
+        self._database.executemany("INSERT INTO arrivals VALUES (?, ?, ?, ?)", rows)
         self.bytes += sum(len(row[3]) + ROW_BYTES for row in rows)
 
-    def amend(self, arrival: Arrival) -> None:
-        """Write an arrival again that changed since it was put here, unless it is gone by now."""
-        (before,) = self._database.execute(
-            "SELECT total(length(arrival)) FROM spilled WHERE place = ?", (arrival.place,)
+    def update(self, arrival: Arrival) -> None:
+        """Write an arrival again after a change, unless it has been dropped."""
+        (old_size,) = self._database.execute(
+            "SELECT total(length(arrival)) FROM arrivals WHERE place = ?", (arrival.place,)
         ).fetchone()
-        written = self._encoder.encode(arrival)
-        if before:
+        encoded = self._encoder.encode(arrival)
+        if old_size:
             self._database.execute(
-                "UPDATE spilled SET arrival = ? WHERE place = ?", (written, arrival.place)
+                "UPDATE arrivals SET arrival = ? WHERE place = ?", (encoded, arrival.place)
             )
-            self.bytes += len(written) - int(before)
+            self.bytes += len(encoded) - int(old_size)
 
-    def drop_oldest(self, most: int) -> list[tuple[str, int]]:
-        """Forget the oldest, at most so many; their tokens and sequences, in order."""
-        last = min(self._oldest_place + most, self._next_place)
-        gone = (self._oldest_place, last)
-        chosen = "FROM spilled WHERE place >= ? AND place < ?"
-        found = self._database.execute(
-            f"SELECT token, sequence, length(arrival) {chosen} ORDER BY place", gone
+    def drop_oldest(self, count: int) -> list[tuple[str, int]]:
+        """Drop at most `count` of the oldest; return their tokens and sequences, in order."""
+        last = min(self._oldest_place + count, self._next_place)
+        bounds = (self._oldest_place, last)
+        selection = "FROM arrivals WHERE place >= ? AND place < ?"
+        cursor = self._database.execute(
+            f"SELECT token, sequence, length(arrival) {selection} ORDER BY place", bounds
         )
-        rows = found.fetchall()
-        self._database.execute(f"DELETE {chosen}", gone)
+        rows = cursor.fetchall()
+        self._database.execute(f"DELETE {selection}", bounds)
         self._oldest_place = last
         self.bytes -= sum(size + ROW_BYTES for _, _, size in rows)
         return [(token, sequence) for token, sequence, _ in rows]
 
-    def after(self, token: str, sequence: int, most: int = PAGE) -> list[Arrival]:
-        """A token's arrivals above a sequence, in order, at most so many of them."""
+    def read_after(self, token: str, sequence: int, limit: int = PAGE_SIZE) -> list[Arrival]:
+        """Return a token's arrivals above a sequence, in order, at most `limit` of them."""
         rows = self._database.execute(
-            "SELECT arrival FROM spilled WHERE token = ? AND sequence > ? ORDER BY sequence LIMIT ?",
-            (token, sequence, most),
+            "SELECT arrival FROM arrivals WHERE token = ? AND sequence > ? "
+            "ORDER BY sequence LIMIT ?",
+            (token, sequence, limit),
         )
         return [self._decoder.decode(row[0]) for row in rows]
 
     def clear(self) -> None:
-        """Forget everything."""
-        self._database.execute("DELETE FROM spilled")
+        self._database.execute("DELETE FROM arrivals")
         self._oldest_place = self._next_place
         self.bytes = 0
 
     def close(self) -> None:
-        """Give the disk space back."""
+        """Close the database, which frees the disk space."""
         self._database.close()

@@ -1,4 +1,4 @@
-"""Whoever follows an inbox as things happen: the live page, and the lines of the command line."""
+"""How others follow an inbox: the live page, and the lines of the command line."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -7,31 +7,30 @@ from typing import Protocol
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
 
-class Watcher(Protocol):
-    """Is told of every change as it happens; it must be quick, since a sender waits meanwhile."""
+class Observer(Protocol):
+    """Is notified of every change; must be quick, since a sender waits meanwhile."""
 
-    def arrived(self, token: str, sequence: int) -> None:
-        """A request arrived just now."""
+    def arrived(self, token: str, sequence: int) -> None: ...
+
+    def updated(self, token: str, sequence: int) -> None:
+        """A request was answered, or its sender left."""
         ...
 
-    def amended(self, token: str, sequence: int) -> None:
-        """More is known of a request."""
-        ...
-
-    def judged_anew(self, token: str) -> None:
-        """The token has other secrets, so that its deliveries may have another verdict."""
+    def verdicts_changed(self, token: str) -> None:
+        """The token has other secrets, so the verdicts of its deliveries may differ."""
         ...
 
     def forgotten(self, tokens: Collection[str]) -> None:
-        """Nothing of these tokens is kept any more, and they count from 1 again."""
+        """Nothing of these tokens is kept any more; their counts start at 1 again."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Audience:
-    """All who follow; `on_done` is told each delivery that was answered whole or broken off, and
-    must not wait.
+class Observers:
+    """All observers; `on_done` gets each delivery that was answered or broken off.
+
+    `on_done` must not block.
     """
 
-    watchers: tuple[Watcher, ...] = ()
+    observers: tuple[Observer, ...] = ()
     on_done: Callable[[ReceivedDelivery], None] | None = None

@@ -1,5 +1,6 @@
-"""How many requests came at most within any window of time: a sliding window, which no edge can
-hide a burst from.
+"""The highest number of requests within any window of time.
+
+The window slides, so a burst across the edge of a clock's second is counted in full.
 """
 
 from array import array
@@ -12,10 +13,10 @@ from typing import Any
 class Rate:
     """The arrivals of one token.
 
-    `highest` requests came within less than `window_s` seconds, the first of them `highest_at`.
-    `total` counts all that ever arrived, `examined` those whose times are still known. Times are in
-    Unix seconds, None without arrivals; `per_second` pairs each whole second in which anything came
-    with how much did.
+    Within less than `window_s` seconds at most `highest` requests arrived, the first of them at
+    `highest_at`. `total` counts all arrivals, `examined` those whose times are still known. Times
+    are in Unix seconds, None without arrivals. `per_second` pairs each second that had arrivals
+    with their number.
     """
 
     window_s: float
@@ -28,27 +29,26 @@ class Rate:
     per_second: tuple[tuple[int, int], ...]
 
     def to_json(self) -> dict[str, Any]:
-        """As a JSON object."""
         return asdict(self)
 
 
 def rate_of(
     times: "array[float]", window_s: float, *, wall_ahead_s: float = 0.0, earlier: int = 0
 ) -> Rate:
-    """The rate of arrivals at these monotonic times, in any order.
+    """Compute the rate of arrivals at these monotonic times, in any order.
 
-    `wall_ahead_s` is how far the wall clock is ahead of them, `earlier` how many came whose times
-    are forgotten.
+    `wall_ahead_s` is how far the wall clock is ahead of the monotonic clock; `earlier` is the
+    number of arrivals whose times are no longer known.
     """
     ordered = sorted(times)
-    highest, begin = _highest(ordered, window_s)
-    seconds = Counter(int(one + wall_ahead_s) for one in ordered)
+    highest, first = _highest(ordered, window_s)
+    seconds = Counter(int(time + wall_ahead_s) for time in ordered)
     return Rate(
         window_s=window_s,
         total=len(ordered) + earlier,
         examined=len(ordered),
         highest=highest,
-        highest_at=ordered[begin] + wall_ahead_s if ordered else None,
+        highest_at=ordered[first] + wall_ahead_s if ordered else None,
         first_at=ordered[0] + wall_ahead_s if ordered else None,
         last_at=ordered[-1] + wall_ahead_s if ordered else None,
         per_second=tuple(sorted(seconds.items())),
@@ -56,13 +56,14 @@ def rate_of(
 
 
 def _highest(ordered: list[float], window_s: float) -> tuple[int, int]:
-    """The most times within any half-open window, and the place of the first of them; the earliest
-    such window.
+    """Return the most times within a half-open window, and the index of the first of them.
+
+    Of several such windows the earliest counts.
     """
-    highest, begin, oldest = 0, 0, 0
-    for place, time in enumerate(ordered):
+    highest, first, oldest = 0, 0, 0
+    for index, time in enumerate(ordered):
         while time - ordered[oldest] >= window_s:
             oldest += 1
-        if place - oldest + 1 > highest:
-            highest, begin = place - oldest + 1, oldest
-    return highest, begin
+        if index - oldest + 1 > highest:
+            highest, first = index - oldest + 1, oldest
+    return highest, first

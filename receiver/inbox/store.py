@@ -1,9 +1,8 @@
-"""What has arrived, by token, kept within bounds; whoever waits for a number of deliveries is woken
-here.
+"""The deliveries that arrived, by token, within bounds.
 
-The newest deliveries are in memory; what doesn't fit there goes to disk, and what doesn't fit there
-either is dropped, the oldest first, and counted: a reader is always told how many deliveries are
-missing from what it was given.
+The newest deliveries are in memory. What does not fit there goes to disk, and what does not fit
+there is dropped, the oldest first, and counted: every query reports how many deliveries are missing
+from its result.
 """
 
 import asyncio
@@ -18,21 +17,21 @@ from typing import Final
 from hookproof.receiver.clock import Instant
 from hookproof.receiver.inbox.arrival import Arrival
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from hookproof.receiver.inbox.delivery_filter import ALL, Sieve
-from hookproof.receiver.inbox.disk_overflow import PAGE, Spill
-from hookproof.receiver.inbox.observer import Audience
+from hookproof.receiver.inbox.delivery_filter import EVERYTHING, DeliveryFilter
+from hookproof.receiver.inbox.disk_overflow import PAGE_SIZE, DiskOverflow
+from hookproof.receiver.inbox.observer import Observers
 from hookproof.receiver.inbox.rate import Rate, rate_of
-from hookproof.receiver.inbox.token_log import Tray
-from hookproof.receiver.inbox.waiters import Turnstile
+from hookproof.receiver.inbox.token_log import TokenLog
+from hookproof.receiver.inbox.waiters import Waiters
 
 LOG: Final = logging.getLogger(__name__)
-# How many deliveries are moved at once: few, since the receiver does nothing else meanwhile.
+# How many deliveries are moved at once; few, since the receiver does nothing else meanwhile.
 BATCH: Final = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Room:
-    """The bounds of an inbox: deliveries and bytes in memory, then bytes on disk."""
+class InboxLimits:
+    """How much an inbox may hold: deliveries and bytes in memory, then bytes on disk."""
 
     deliveries: int
     memory_bytes: int
@@ -40,12 +39,12 @@ class Room:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """The answer to a query.
+class QueryResult:
+    """The result of a query.
 
-    `complete` says whether as many requests arrived as were waited for; `dropped`, how many of
-    those that arrived are missing from `deliveries` for want of room; `more`, whether the limit
-    left any out.
+    `complete` tells whether as many requests arrived as were waited for. `dropped` is how many of
+    those that arrived are missing from `deliveries` because they were dropped. `more` tells whether
+    the limit left any out.
     """
 
     deliveries: tuple[ReceivedDelivery, ...]
@@ -57,64 +56,68 @@ class Found:
 class Inbox:
     """All deliveries of all tokens.
 
-    What arrived is kept at once: a sender that leaves at that moment, which cancels whatever waits
-    on its behalf, can't undo it. The `audience` is told of it, and of what becomes of it.
+    An arrival is recorded synchronously, so a sender that disconnects at once, which cancels the
+    task that serves it, cannot undo it. The `observers` are notified of each change.
     """
 
-    def __init__(self, room: Room, audience: Audience | None = None) -> None:
-        self._room = room
-        self._audience = audience or Audience()
-        self._trays: dict[str, Tray] = {}
+    def __init__(self, limits: InboxLimits, observers: Observers | None = None) -> None:
+        self._limits = limits
+        self._observers = observers or Observers()
+        self._logs: dict[str, TokenLog] = {}
         self._in_memory: deque[Arrival] = deque()
         self._bytes = 0
-        self._spill: Spill | None = None
-        self._waiting = Turnstile()
+        self._overflow: DiskOverflow | None = None
+        self._waiters = Waiters()
         self._clearings = 0
 
     def issue(self, token: str) -> None:
-        """Keep count of a token's requests even when none of them is kept any more."""
-        self._trays.setdefault(token, Tray()).issued = True
+        """Keep a token's counts even when none of its requests is kept any more."""
+        self._logs.setdefault(token, TokenLog()).issued = True
 
     def tokens(self) -> tuple[str, ...]:
-        """The tokens that were issued, and those of which something is kept."""
-        return tuple(self._trays)
+        """Return the issued tokens, and those of which something is kept."""
+        return tuple(self._logs)
 
     def record(self, arrival: Arrival) -> int:
-        """Keep a request, and wake those who wait for it; its sequence number."""
-        tray = self._tray(arrival.token)
-        arrival.sequence = tray.count(wall=arrival.arrived_at, monotonic=arrival.arrived_monotonic)
-        tray.in_memory[arrival.sequence] = arrival
+        """Keep a request, wake those who wait for it, and return its sequence."""
+        log = self._log_for(arrival.token)
+        arrival.sequence = log.count(wall=arrival.arrived_at, monotonic=arrival.arrived_monotonic)
+        log.in_memory[arrival.sequence] = arrival
         self._in_memory.append(arrival)
-        arrival.weight = arrival.weighed()
+        arrival.weight = arrival.memory_bytes()
         self._bytes += arrival.weight
-        if self._bytes > self._room.memory_bytes or len(self._in_memory) > self._room.deliveries:
-            self._make_room()
-        self._waiting.passed(arrival.token, arrival.sequence)
-        for watcher in self._audience.watchers:
-            watcher.arrived(arrival.token, arrival.sequence)
+        if (
+            self._bytes > self._limits.memory_bytes
+            or len(self._in_memory) > self._limits.deliveries
+        ):
+            self._shrink_memory()
+        self._waiters.wake(arrival.token, arrival.sequence)
+        for observer in self._observers.observers:
+            observer.arrived(arrival.token, arrival.sequence)
         return arrival.sequence
 
     def drop(self, token: str, at: Instant) -> None:
         """Count a request that arrived and cannot be kept."""
-        tray = self._tray(token)
-        sequence = tray.count(wall=at.wall, monotonic=at.monotonic)
-        tray.leave_out(sequence)
-        self._waiting.passed(token, sequence)
-        for watcher in self._audience.watchers:
-            watcher.arrived(token, sequence)
+        log = self._log_for(token)
+        sequence = log.count(wall=at.wall, monotonic=at.monotonic)
+        log.mark_unkept(sequence)
+        self._waiters.wake(token, sequence)
+        for observer in self._observers.observers:
+            observer.arrived(token, sequence)
 
     def complete(self, arrival: Arrival, *, status: int, at: float) -> None:
-        """Note that a delivery was answered whole, at a monotonic time in seconds."""
+        """Note that a delivery was answered completely; `at` is a monotonic time in seconds."""
         arrival.status = status
         arrival.completed_monotonic = at
-        self._amended(arrival)
+        self._notify_updated(arrival)
 
     def close(self, arrival: Arrival, *, at: float) -> None:
-        """Note that a delivery's exchange broke off before the answer was whole, at a monotonic
-        time in seconds.
+        """Note that an exchange ended before its answer was complete.
+
+        `at` is a monotonic time in seconds.
         """
         arrival.closed_monotonic = at
-        self._amended(arrival)
+        self._notify_updated(arrival)
 
     async def wait(
         self,
@@ -124,174 +127,185 @@ class Inbox:
         count: int,
         timeout_s: float,
         limit: int | None = None,
-        sieve: Sieve = ALL,
-    ) -> Found:
-        """The deliveries of a token with a sequence above `after`, once `count` of them arrived or
-        time is up.
+        delivery_filter: DeliveryFilter = EVERYTHING,
+    ) -> QueryResult:
+        """Return a token's deliveries above `after` once `count` of them arrived or time is up.
 
-        With a `sieve`, only what passes it is counted and found. At most `limit` deliveries are
-        found, the first ones.
+        With a `delivery_filter`, only matching deliveries are counted and returned. At most `limit`
+        deliveries are returned, the first ones.
         """
         try:
             async with asyncio.timeout(timeout_s):
-                await self._until(token, after, count, sieve)
+                await self._wait_for_count(token, after, count, delivery_filter)
         except TimeoutError:
-            return await self._found(token, after, limit, sieve, complete=False)
-        return await self._found(token, after, limit, sieve, complete=True)
+            return await self._query(token, after, limit, delivery_filter, complete=False)
+        return await self._query(token, after, limit, delivery_filter, complete=True)
 
     def find(self, token: str, sequence: int) -> ReceivedDelivery | None:
-        """One delivery that is still kept; None for any other."""
-        found = self._page(token, sequence - 1, most=1)
-        return found[0].delivery() if found and found[0].sequence == sequence else None
+        """Return one delivery if it is still kept."""
+        arrivals = self._page(token, sequence - 1, limit=1)
+        if not arrivals or arrivals[0].sequence != sequence:
+            return None
+        return arrivals[0].delivery()
 
     async def rate(self, token: str, window_s: float) -> Rate:
-        """When the token's requests came, and how many at most within any window of so many
-        seconds.
-        """
-        tray = self._trays.get(token, Tray())
-        times, earlier = tray.times[:], tray.first_time - 1
+        """Return the token's arrival rate over a sliding window."""
+        log = self._logs.get(token, TokenLog())
+        times, earlier = log.times[:], log.first_time - 1
         return await asyncio.to_thread(
-            rate_of, times, window_s, wall_ahead_s=tray.wall_ahead_s, earlier=earlier
+            rate_of, times, window_s, wall_ahead_s=log.wall_ahead_s, earlier=earlier
         )
 
     def counts(self, token: str) -> tuple[int, int]:
-        """How many requests of a token arrived, and how many of these were dropped."""
-        tray = self._trays.get(token, Tray())
-        return tray.arrived, tray.dropped(0)
+        """Return how many requests of a token arrived, and how many of these were dropped."""
+        log = self._logs.get(token, TokenLog())
+        return log.arrived, log.dropped(0)
 
     def clear(self) -> None:
-        """Forget all deliveries and tokens."""
-        self._forget(tuple(self._trays))
-        self._trays.clear()
+        self._notify_forgotten(tuple(self._logs))
+        self._logs.clear()
         self._in_memory.clear()
         self._bytes = 0
-        if self._spill is not None:
-            self._spill.clear()
+        if self._overflow is not None:
+            self._overflow.clear()
         self._clearings += 1
-        self._waiting.open()
+        self._waiters.wake_all()
 
     def end(self) -> None:
-        """Forget everything, and give the disk space back."""
+        """Forget everything and free the disk space."""
         self.clear()
-        if self._spill is not None:
-            self._spill.close()
-            self._spill = None
+        if self._overflow is not None:
+            self._overflow.close()
+            self._overflow = None
 
-    def _tray(self, token: str) -> Tray:
-        tray = self._trays.get(token)
-        if tray is None:
-            tray = self._trays[token] = Tray()
-        return tray
+    def _log_for(self, token: str) -> TokenLog:
+        log = self._logs.get(token)
+        if log is None:
+            log = self._logs[token] = TokenLog()
+        return log
 
-    def _amended(self, arrival: Arrival) -> None:
-        if arrival.place is not None and self._spill is not None:
-            self._spill.amend(arrival)
-        for watcher in self._audience.watchers:
-            watcher.amended(arrival.token, arrival.sequence)
-        if self._audience.on_done is not None:
-            self._audience.on_done(arrival.delivery())
+    def _notify_updated(self, arrival: Arrival) -> None:
+        if arrival.place is not None and self._overflow is not None:
+            self._overflow.update(arrival)
+        for observer in self._observers.observers:
+            observer.updated(arrival.token, arrival.sequence)
+        if self._observers.on_done is not None:
+            self._observers.on_done(arrival.delivery())
 
-    def _forget(self, tokens: tuple[str, ...]) -> None:
-        for watcher in self._audience.watchers:
-            watcher.forgotten(tokens)
+    def _notify_forgotten(self, tokens: tuple[str, ...]) -> None:
+        for observer in self._observers.observers:
+            observer.forgotten(tokens)
 
-    async def _until(self, token: str, after: int, count: int, sieve: Sieve) -> None:
-        """Return when `count` requests above `after` have arrived."""
-        if sieve is ALL:
+    async def _wait_for_count(
+        self, token: str, after: int, count: int, delivery_filter: DeliveryFilter
+    ) -> None:
+        """Return when `count` matching requests above `after` have arrived."""
+        if delivery_filter is EVERYTHING:
             while self._arrived(token) - after < count:
-                await self._waiting.until(token, after + count)
+                await self._waiters.wait(token, after + count)
             return
-        clearings, seen, passed = self._clearings, after, 0
-        while passed < count:
-            if clearings != self._clearings:  # sequences begin anew
-                clearings, seen, passed = self._clearings, after, 0
-            async for arrival in self._kept(token, seen):
-                seen = arrival.sequence
-                passed += sieve.passes(arrival)
-            if passed < count and clearings == self._clearings:
-                await self._waiting.until(token, self._arrived(token) + 1)
+        clearings, read_until, matched = self._clearings, after, 0
+        while matched < count:
+            if clearings != self._clearings:  # cleared: sequences start at 1 again
+                clearings, read_until, matched = self._clearings, after, 0
+            async for arrival in self._iterate_kept(token, read_until):
+                read_until = arrival.sequence
+                matched += delivery_filter.matches(arrival)
+            if matched < count and clearings == self._clearings:
+                await self._waiters.wait(token, self._arrived(token) + 1)
 
     def _arrived(self, token: str) -> int:
-        tray = self._trays.get(token)
-        return tray.arrived if tray else 0
+        log = self._logs.get(token)
+        return log.arrived if log else 0
 
-    async def _found(
-        self, token: str, after: int, limit: int | None, sieve: Sieve, *, complete: bool
-    ) -> Found:
-        found: list[ReceivedDelivery] = []
+    async def _query(
+        self,
+        token: str,
+        after: int,
+        limit: int | None,
+        delivery_filter: DeliveryFilter,
+        *,
+        complete: bool,
+    ) -> QueryResult:
+        deliveries: list[ReceivedDelivery] = []
         more = False
-        async for arrival in self._kept(token, after):
-            if not sieve.passes(arrival):
+        async for arrival in self._iterate_kept(token, after):
+            if not delivery_filter.matches(arrival):
                 continue
-            more = len(found) == limit
+            more = len(deliveries) == limit
             if more:
                 break
-            found.append(arrival.delivery())
-        dropped = self._trays.get(token, Tray()).dropped(after)
-        return Found(deliveries=tuple(found), complete=complete, dropped=dropped, more=more)
+            deliveries.append(arrival.delivery())
+        dropped = self._logs.get(token, TokenLog()).dropped(after)
+        return QueryResult(
+            deliveries=tuple(deliveries), complete=complete, dropped=dropped, more=more
+        )
 
-    async def _kept(self, token: str, after: int) -> AsyncIterator[Arrival]:
-        """The kept requests above a sequence, in order; requests are taken in between."""
+    async def _iterate_kept(self, token: str, after: int) -> AsyncIterator[Arrival]:
+        """The kept requests above a sequence, in order.
+
+        Yields to the event loop between pages, so that requests are received meanwhile.
+        """
         while page := self._page(token, after):
             for arrival in page:
                 yield arrival
             after = page[-1].sequence
             await asyncio.sleep(0)
 
-    def _page(self, token: str, after: int, most: int = PAGE) -> list[Arrival]:
-        tray = self._trays.get(token)
-        if tray is None:
+    def _page(self, token: str, after: int, limit: int = PAGE_SIZE) -> list[Arrival]:
+        log = self._logs.get(token)
+        if log is None:
             return []
-        first = next(iter(tray.in_memory), tray.arrived + 1)
+        first = next(iter(log.in_memory), log.arrived + 1)
         if (
-            self._spill is not None
+            self._overflow is not None
             and after + 1 < first
-            and (spilled := self._spill.after(token, after, most))
+            and (on_disk := self._overflow.read_after(token, after, limit))
         ):
-            return spilled
-        asked = range(max(after + 1, first), tray.arrived + 1)
-        return list(islice((tray.in_memory[one] for one in asked if one in tray.in_memory), most))
+            return on_disk
+        wanted = range(max(after + 1, first), log.arrived + 1)
+        kept = (log.in_memory[sequence] for sequence in wanted if sequence in log.in_memory)
+        return list(islice(kept, limit))
 
-    def _make_room(self) -> None:
-        room = self._room
-        while self._bytes > room.memory_bytes or len(self._in_memory) > room.deliveries:
-            size = max(1, min(BATCH, len(self._in_memory) // 16)) if room.disk_bytes else 1
+    def _shrink_memory(self) -> None:
+        limits = self._limits
+        while self._bytes > limits.memory_bytes or len(self._in_memory) > limits.deliveries:
+            size = max(1, min(BATCH, len(self._in_memory) // 16)) if limits.disk_bytes else 1
             moved = [self._in_memory.popleft() for _ in range(size)]
             self._bytes -= sum(arrival.weight for arrival in moved)
             try:
-                self._move(moved)
+                self._move_to_disk(moved)
             except sqlite3.Error as error:
                 LOG.warning("deliveries that no longer fit in memory are dropped: %s", error)
-                self._lose_the_spilled()
+                self._drop_overflow()
 
-    def _move(self, moved: list[Arrival]) -> None:
-        """Put what was taken from memory on disk, if there is room at all."""
+    def _move_to_disk(self, moved: list[Arrival]) -> None:
+        """Move arrivals from memory to disk, or drop them without disk space."""
         for arrival in moved:
-            del self._trays[arrival.token].in_memory[arrival.sequence]
-        if not self._room.disk_bytes:
+            del self._logs[arrival.token].in_memory[arrival.sequence]
+        if not self._limits.disk_bytes:
             for arrival in moved:
-                self._lose(arrival.token, arrival.sequence)
+                self._mark_lost(arrival.token, arrival.sequence)
             return
-        if self._spill is None:
-            self._spill = Spill()
-        self._spill.put(moved)
-        while self._spill.bytes > self._room.disk_bytes:
-            for token, sequence in self._spill.drop_oldest(BATCH):
-                self._lose(token, sequence)
+        if self._overflow is None:
+            self._overflow = DiskOverflow()
+        self._overflow.put(moved)
+        while self._overflow.bytes > self._limits.disk_bytes:
+            for token, sequence in self._overflow.drop_oldest(BATCH):
+                self._mark_lost(token, sequence)
 
-    def _lose(self, token: str, sequence: int) -> None:
-        tray = self._trays[token]
-        tray.lose_until(sequence)
-        # Anyone can send to a token of their own making; only trays that hold something may take up
-        # room.
-        if tray.empty and not tray.issued:
-            del self._trays[token]
-            self._forget((token,))
+    def _mark_lost(self, token: str, sequence: int) -> None:
+        log = self._logs[token]
+        log.drop_until(sequence)
+        # Anyone can send to a token that was not issued; its log is removed once it is empty.
+        if log.is_empty and not log.issued:
+            del self._logs[token]
+            self._notify_forgotten((token,))
 
-    def _lose_the_spilled(self) -> None:
-        """Forget all that is not in memory: the disk is full, or has failed."""
-        if self._spill is not None:
-            self._spill.close()
-            self._spill = None
-        for token, tray in tuple(self._trays.items()):
-            self._lose(token, next(iter(tray.in_memory), tray.arrived + 1) - 1)
+    def _drop_overflow(self) -> None:
+        """Drop everything that is not in memory: the disk is full, or has failed."""
+        if self._overflow is not None:
+            self._overflow.close()
+            self._overflow = None
+        for token, log in tuple(self._logs.items()):
+            self._mark_lost(token, next(iter(log.in_memory), log.arrived + 1) - 1)

@@ -1,6 +1,6 @@
-"""What the receiver answers: per token, replies in order, the last of them for ever.
+"""What the receiver answers: per token, replies in order; the last one repeats indefinitely.
 
-A reply's members are checked where they come in, so that a script that was taken can be played.
+The members of a reply are validated on input, so every accepted script can be carried out.
 """
 
 from collections import Counter
@@ -19,15 +19,16 @@ Seconds = Annotated[float, msgspec.Meta(ge=0, le=3600)]
 Count = Annotated[int, msgspec.Meta(ge=1, le=10**9)]
 
 FRAMING_HEADERS: Final = frozenset({"content-length", "transfer-encoding", "connection"})
-BODILESS: Final = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED})
+STATUSES_WITHOUT_BODY: Final = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED})
 LARGEST_BODY: Final = 2**40
 SHORTEST_PAUSE_S: Final = 0.001
-SMALLEST_HALVED: Final = 2
+SHORTEST_CUT_BODY: Final = 2
 
 
 class Interim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Interim answers before the final one: `times` of them, `every_s` seconds apart, or `endless`
-    ones.
+    """Interim answers before the final one.
+
+    `times` of them are sent, `every_s` seconds apart, or `endless` ones.
     """
 
     status: Annotated[int, msgspec.Meta(ge=100, le=199)] = HTTPStatus.CONTINUE.value
@@ -36,9 +37,11 @@ class Interim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     endless: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse what would end the exchange, or spin."""
+        """Refuse what would end the exchange or loop without a pause."""
         if self.status == HTTPStatus.SWITCHING_PROTOCOLS:
-            raise ValueError(f"{self.status} is no interim answer, it ends HTTP on the connection")
+            raise ValueError(
+                f"{self.status} is not an interim answer, it ends HTTP on the connection"
+            )
         if self.endless and self.every_s < SHORTEST_PAUSE_S:
             raise ValueError(
                 f"endless interim answers need every_s of at least {SHORTEST_PAUSE_S:g}"
@@ -48,10 +51,10 @@ class Interim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 class Cut(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Where the exchange is cut, and how.
 
-    `before_reading` leaves the request's body unread, `before_answer` answers nothing,
-    `after_headers` sends the head of the answer, `mid_body` half of its body too. `close` ends the
-    connection in order, `reset` by a TCP reset; `half_close` ends the receiver's half alone and
-    keeps listening until the sender closes.
+    `before_reading` leaves the request's body unread, `before_answer` sends nothing,
+    `after_headers` sends the head of the answer, `mid_body` also half of its body. `close` closes
+    the connection normally, `reset` by a TCP reset; `half_close` closes only the receiver's half
+    and keeps reading until the sender closes.
     """
 
     at: Literal["before_reading", "before_answer", "after_headers", "mid_body"]
@@ -59,18 +62,18 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One scripted answer, given `times` times.
+    """One scripted answer, used `times` times.
 
-    `delay_s` is waited before it is sent; with `hang` nothing is sent at all and the connection
-    stays open until the sender closes it. The body is sent as UTF-8; with `drip_s` it never ends:
-    one byte of it is sent each `drip_s` seconds, over and over (spaces if it is empty). With
-    `body_bytes` the body is repeated (spaces if it is empty) until it has so many bytes, before it
-    is `compressed`. `framing` says how its end is told; by itself it is `length` where the length
-    is known, `chunked` otherwise, and `close` where the sender speaks HTTP/1.0.
+    It is sent after `delay_s`; with `hang` nothing is sent and the connection stays open until the
+    sender closes it. The body is sent as UTF-8. With `drip_s` it never ends: one byte of it is sent
+    every `drip_s` seconds, repeatedly (spaces if it is empty). With `body_bytes` the body is
+    repeated (spaces if it is empty) up to this number of bytes, before it is `compressed`.
+    `framing` is how the end of the body is marked; by default it is `length` if the length is
+    known, `chunked` otherwise, and `close` if the sender uses HTTP/1.0.
 
     A header's value is one line, or several that are folded into one header (RFC 9112, section
-    5.2); `headers_in` is the encoding of their text. `filler_headers` are added beside them.
-    `retry_after_s` becomes a Retry-After header, in seconds or as a date.
+    5.2); `headers_in` is the encoding of their text. `filler_headers` is the number of additional
+    headers. `retry_after_s` becomes a Retry-After header, in seconds or as a date.
     """
 
     status: Annotated[int, msgspec.Meta(ge=HTTPStatus.OK.value, lt=1000)] = HTTPStatus.OK.value
@@ -91,27 +94,28 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     times: Count = 1
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be played; msgspec turns ValueError into its own."""
+        """Refuse what cannot be carried out; msgspec converts ValueError to its own."""
         framing = [name for name, _ in self.headers if name.lower() in FRAMING_HEADERS]
         if framing:
-            raise ValueError(f"the receiver sets {framing[0]} by itself; see framing")
+            raise ValueError(f"the receiver sets {framing[0]} itself; see framing")
         if self.drip_s and (
             self.body_bytes is not None or self.compressed or self.framing or self.cut
         ):
             raise ValueError(
-                "drip_s sends the body for ever: leave out body_bytes, compressed, framing and cut"
+                "drip_s sends the body indefinitely: "
+                "leave out body_bytes, compressed, framing and cut"
             )
         if self.framing == "length" and self.compressed and self.body_bytes is not None:
             raise ValueError(
-                "the length of compressed body_bytes is not known beforehand: use chunked or close"
+                "the length of compressed body_bytes is not known in advance: use chunked or close"
             )
-        if self.status in BODILESS and (
+        if self.status in STATUSES_WITHOUT_BODY and (
             self.body or self.body_bytes or self.drip_s or self.compressed
         ):
             raise ValueError(f"an answer {self.status} has no body")
-        if self.cut and self.cut.at == "mid_body" and self._length() < SMALLEST_HALVED:
+        if self.cut and self.cut.at == "mid_body" and self._body_length() < SHORTEST_CUT_BODY:
             raise ValueError(
-                f"only a body of at least {SMALLEST_HALVED} bytes can be cut in the middle"
+                f"only a body of at least {SHORTEST_CUT_BODY} bytes can be cut in the middle"
             )
 
     @property
@@ -119,7 +123,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         """Whether the request's body stays unread."""
         return self.cut is not None and self.cut.at == "before_reading"
 
-    def _length(self) -> int:
+    def _body_length(self) -> int:
         return len(self.body.encode()) if self.body_bytes is None else self.body_bytes
 
 
@@ -128,41 +132,40 @@ class Script(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     replies: Annotated[tuple[Reply, ...], msgspec.Meta(min_length=1)] = (Reply(),)
 
-    def reply(self, place: int) -> Reply:
-        """The reply to the token's request number `place`, counted from 0 when the script was set."""
+    def reply(self, index: int) -> Reply:
+        """The reply to a request, by its index since the script was set."""
         for reply in self.replies:
-            place -= reply.times
-            if place < 0:
+            index -= reply.times
+            if index < 0:
                 return reply
         return self.replies[-1]
 
 
 class Scripts:
-    """The scripts of all tokens, each with the count of requests that it has answered."""
+    """The scripts of all tokens, each with the number of requests that it has answered."""
 
     def __init__(self) -> None:
         self._scripts: dict[str, Script] = {}
         self._answered: Counter[str] = Counter()
 
     def put(self, token: str, script: Script) -> None:
-        """Give a token a new script, which begins with its first reply."""
+        """Set a token's script, which starts with its first reply."""
         self._scripts[token] = script
         self._answered[token] = 0
 
     def due_reply(self, token: str) -> Reply:
-        """The reply to the next request."""
+        """The reply to the next request, without using it up."""
         script = self._scripts.get(token)
         return DEFAULT_REPLY if script is None else script.reply(self._answered[token])
 
     def next_reply(self, token: str) -> Reply:
-        """The reply to the request that arrived just now."""
+        """Use up the reply to the request that just arrived."""
         reply = self.due_reply(token)
         if reply is not DEFAULT_REPLY:
             self._answered[token] += 1
         return reply
 
     def clear(self) -> None:
-        """Forget all scripts."""
         self._scripts.clear()
         self._answered.clear()
 
@@ -171,5 +174,5 @@ DEFAULT_REPLY: Final = Reply()
 
 
 def script_json(replies: Sequence[Reply]) -> bytes:
-    """A script as the control API takes it."""
+    """A script as the control API accepts it."""
     return msgspec.json.encode(Script(replies=tuple(replies)))

@@ -1,7 +1,6 @@
-"""What a token server is told to be: who may ask it, what its tokens look like, and how it goes
-wrong.
+"""The settings of a token server: who may ask, what its tokens look like, and how it fails.
 
-Read where it comes in, so that settings that were taken can be acted on.
+They are validated on input, so all accepted settings can be carried out.
 """
 
 from collections.abc import Mapping
@@ -14,8 +13,7 @@ from joserfc.jwk import ECKey, OKPKey, RSAKey
 from hookproof.receiver.replies.script import Count, Reply, Seconds
 from hookproof.spec.dialect.vocabulary import TimeUnit
 
-# RFC 7518, section 3.1, and RFC 8037: signatures that are made with a private key and verified with
-# the public one.
+# Asymmetric signatures: RFC 7518, section 3.1, and RFC 8037.
 ALGORITHMS: Final = (
     "RS256",
     "RS384",
@@ -42,13 +40,12 @@ Field = Literal["access_token", "expires_in", "token_type"]
 
 
 class Client(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A client that may ask for tokens, by its secret or by assertions signed with the key behind
-    `public_key`.
+    """A client that authenticates by a secret, or by assertions that `public_key` verifies.
 
-    `methods` are the ways in which it may prove itself, all that its credentials allow if none is
-    named: `basic` (the secret in the Authorization header), `body` (the secret in the form),
-    `assertion`. Issuer and subject of an assertion are the client's id unless they are given; its
-    audience is the token server's URL or one of `audiences`.
+    `methods` are the ways in which it may authenticate, by default all that its credentials allow:
+    `basic` (the secret in the Authorization header), `body` (the secret in the form), `assertion`.
+    Issuer and subject of an assertion are the client's id by default; its audience is the token
+    server's URL or one of `audiences`.
     """
 
     client_id: Text
@@ -61,51 +58,50 @@ class Client(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     audiences: tuple[Text, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a client that could never prove itself; msgspec turns ValueError into its own."""
+        """Refuse a client that could never authenticate; msgspec converts ValueError to its own."""
         if self.client_secret is None and self.public_key is None:
             raise ValueError("a client needs a client_secret or a public_key")
         if unknown := set(self.algorithms) - set(ALGORITHMS):
-            raise ValueError(f"{min(unknown)!r} is none of the algorithms {', '.join(ALGORITHMS)}")
+            raise ValueError(
+                f"{min(unknown)!r} is not one of the algorithms {', '.join(ALGORITHMS)}"
+            )
         if self.public_key is not None:
             if PRIVATE_MEMBER in self.public_key:
                 raise ValueError("public_key holds a private key; register the public one")
             self.key()
-        if unusable := set(self.methods) - set(self._usable()):
+        if unusable := set(self.methods) - set(self._usable_methods()):
             raise ValueError(
                 f"the method {min(unusable)!r} needs a credential that the client does not have"
             )
 
     def allows(self, method: Method) -> bool:
-        """Whether the client may prove itself in this way."""
-        return method in (self.methods or self._usable())
+        """Whether the client may authenticate in this way."""
+        return method in (self.methods or self._usable_methods())
 
     def key(self) -> RSAKey | ECKey | OKPKey:
         """The key of its assertions; raises ValueError."""
-        given = self.public_key or {}
+        jwk = self.public_key or {}
         try:
-            return KEY_TYPES[given["kty"]].import_key(given)
+            return KEY_TYPES[jwk["kty"]].import_key(jwk)
         except (JoseError, ValueError, TypeError, KeyError):
             raise ValueError(
-                f"public_key is no public JWK of the types {', '.join(KEY_TYPES)}"
+                f"public_key is not a public JWK of the types {', '.join(KEY_TYPES)}"
             ) from None
 
-    def _usable(self) -> tuple[Method, ...]:
+    def _usable_methods(self) -> tuple[Method, ...]:
         by_secret: tuple[Method, ...] = ("basic", "body") if self.client_secret is not None else ()
         by_key: tuple[Method, ...] = ("assertion",) if self.public_key is not None else ()
         return by_secret + by_key
 
 
 class FieldNames(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The names of the response's fields, as an endpoint's `field_mapping` gives them (section
-    2.5).
-    """
+    """The names of the response's fields, as in an endpoint's `field_mapping` (section 2.5)."""
 
     access_token: Text = "access_token"  # noqa: S105 - it names a field
     expires_in: Text = "expires_in"
     token_type: Text = "token_type"  # noqa: S105
 
     def __post_init__(self) -> None:
-        """Refuse one name for two fields."""
         if len({self.access_token, self.expires_in, self.token_type}) != len(
             self.__struct_fields__
         ):
@@ -113,12 +109,12 @@ class FieldNames(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class Turn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What becomes of the next `times` requests, after `delay_s` seconds.
+    """What happens to the next `times` requests, after `delay_s` seconds.
 
-    `token` grants one to whoever proves itself, less the fields that it must `omit`; `expired`
-    grants one whose life is over at once; `malformed` cuts the JSON short; the others refuse
-    whoever asks, as RFC 6749, section 5.2 words it, with 400, 401 and 500. A `reply` is played as
-    it is, in place of all that.
+    `token` grants one to every client that authenticates, without the fields in `omit`; `expired`
+    grants one that expires at once; `malformed` truncates the JSON; the others refuse every request
+    with the error of RFC 6749, section 5.2, and status 400, 401 or 500. A `reply` is sent in place
+    of all that.
     """
 
     gives: Literal[
@@ -131,11 +127,12 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class TokenServerSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A token server. Without `clients` everyone gets a token; without `scopes` any scope is taken.
+    """A token server.
 
-    A token lives for `lifetime_s` seconds, which the answer tells in `expires_unit`; with
-    `expires_as_text` as a text. With `decoys` the answer holds wrong values under the usual names
-    of fields that are renamed. `turns` are taken in order, the last one for ever.
+    Without `clients` everyone gets a token; without `scopes` any scope is accepted. A token is
+    valid for `lifetime_s` seconds, which the answer states in `expires_unit`, as a string with
+    `expires_as_text`. With `decoys` the answer has wrong values under the usual names of renamed
+    fields. `turns` apply in order, the last one indefinitely.
     """
 
     clients: tuple[Client, ...] = ()
@@ -149,15 +146,14 @@ class TokenServerSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unkn
     turns: Annotated[tuple[Turn, ...], msgspec.Meta(min_length=1)] = (Turn(),)
 
     def __post_init__(self) -> None:
-        """Refuse two clients of one name."""
         names = [client.client_id for client in self.clients]
         if len(set(names)) != len(names):
             raise ValueError("two clients have the same client_id")
 
-    def turn(self, place: int) -> Turn:
-        """The turn of request number `place`, counted from 0."""
+    def turn(self, index: int) -> Turn:
+        """The turn of a request, by its index."""
         for turn in self.turns:
-            place -= turn.times
-            if place < 0:
+            index -= turn.times
+            if index < 0:
                 return turn
         return self.turns[-1]

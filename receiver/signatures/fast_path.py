@@ -1,9 +1,9 @@
-"""A quick look at a signature of the plainest shape, which is what nearly every delivery carries.
+"""A fast check of the plainest signatures, which nearly every delivery carries.
 
-`QuickCheck` knows beforehand what a dialect's templates and a token's secrets come to, so that it
-costs little on the way of every request. It says only "certainly verified": whatever it does not
-recognise, whole or in part, is for `verification.verify` to judge, which alone can say why not. So
-it may be narrow, and must never be wrong.
+`FastPath` prepares a dialect's templates and a token's secrets once, so it adds little to each
+request. Its only positive result is "certainly verified": anything that it does not recognise is
+left to `verification.verify`, which alone can say why not. So it may be narrow but must never be
+wrong.
 """
 
 import base64
@@ -17,7 +17,7 @@ from hookproof.receiver.signatures.secret_key import secret_key
 from hookproof.spec.dialect.model import Secrets, SignatureScheme
 from hookproof.spec.dialect.vocabulary import Encoding
 
-PLACES: Final = re.compile(r"\{(id|timestamp|body|signatures|signature|version)\}")
+PLACEHOLDER: Final = re.compile(r"\{(id|timestamp|body|signatures|signature|version)\}")
 LONGEST_NUMBER: Final = 20
 SHAPES: Final = {
     "timestamp": rb"(?P<timestamp>[0-9]{1,20})",
@@ -25,8 +25,8 @@ SHAPES: Final = {
 }
 
 
-class QuickCheck:
-    """Looks at deliveries of one scheme and these secrets."""
+class FastPath:
+    """Checks deliveries of one scheme and these secrets."""
 
     def __init__(
         self, scheme: SignatureScheme, rules: Secrets, secrets: Sequence[str], event_id_header: str
@@ -37,7 +37,7 @@ class QuickCheck:
         self._unit_s = scheme.timestamp_unit.in_seconds
         self._tolerance_s = scheme.tolerance_s
         self._signed = [
-            (place % 2 == 1, part) for place, part in enumerate(PLACES.split(scheme.signed))
+            (index % 2 == 1, part) for index, part in enumerate(PLACEHOLDER.split(scheme.signed))
         ]
         self._value = _pattern(scheme.value)
         version = scheme.versions[0] if scheme.versions else ""
@@ -50,14 +50,17 @@ class QuickCheck:
         if scheme.timestamp_header is not None:
             self._headers[scheme.timestamp_header.lower().encode()] = "timestamp"
 
-    def certain(self, headers: RawHeaders, body: bytes, now: float) -> bool:
-        """Whether a delivery is certainly verified at `now`, in Unix seconds; False says nothing."""
+    def is_certain(self, headers: RawHeaders, body: bytes, now: float) -> bool:
+        """Whether a delivery is certainly verified at `now`, in Unix seconds.
+
+        False means that it has to be verified in full.
+        """
         fields = self._fields(headers)
         if fields is None:
             return False
         signature = fields.pop("signatures")
-        stamp = fields.get("timestamp")
-        if stamp is not None and not self._timely(stamp, now):
+        timestamp = fields.get("timestamp")
+        if timestamp is not None and not self._is_recent(timestamp, now):
             return False
         try:
             signed = b"".join(
@@ -68,33 +71,37 @@ class QuickCheck:
             )
         except KeyError:
             return False
-        return any([hmac.compare_digest(self._item(key, signed), signature) for key in self._keys])  # noqa: C419
+        # A list, since it is faster than a generator for the one or two keys that there are.
+        matches = [
+            hmac.compare_digest(self._expected_item(key, signed), signature) for key in self._keys
+        ]
+        return any(matches)
 
     def _fields(self, headers: RawHeaders) -> dict[str, bytes] | None:
-        """What the headers hold by the templates' words; None where they are not plain."""
+        """The header fields by their placeholder names; None if the headers are not plain."""
         if self._value is None:
             return None
-        found: dict[str, bytes] = {}
+        fields: dict[str, bytes] = {}
         for name, value in headers:
-            word = self._headers.get(name.lower())
-            if word is not None:
-                if word in found:
+            placeholder = self._headers.get(name.lower())
+            if placeholder is not None:
+                if placeholder in fields:
                     return None
-                found[word] = value
-        matched = self._value.fullmatch(found.pop("value", b""))
-        if matched is None or not found.get("id", b"").isascii():
+                fields[placeholder] = value
+        match = self._value.fullmatch(fields.pop("value", b""))
+        if match is None or not fields.get("id", b"").isascii():
             return None
-        within = matched.groupdict()
-        if "timestamp" in within and "timestamp" in found:
+        in_value = match.groupdict()
+        if "timestamp" in in_value and "timestamp" in fields:
             return None
-        return found | within
+        return fields | in_value
 
-    def _timely(self, stamp: bytes, now: float) -> bool:
-        if not stamp.isdigit() or len(stamp) > LONGEST_NUMBER:
+    def _is_recent(self, timestamp: bytes, now: float) -> bool:
+        if not timestamp.isdigit() or len(timestamp) > LONGEST_NUMBER:
             return False
-        return abs(now - int(stamp) * self._unit_s) <= self._tolerance_s
+        return abs(now - int(timestamp) * self._unit_s) <= self._tolerance_s
 
-    def _item(self, key: bytes, signed: bytes) -> bytes:
+    def _expected_item(self, key: bytes, signed: bytes) -> bytes:
         mac = hmac.digest(key, signed, self._hash)
         return (
             self._before
@@ -104,12 +111,10 @@ class QuickCheck:
 
 
 def _pattern(template: str) -> "re.Pattern[bytes] | None":
-    """A template of a header's value as a pattern; None for one with other words than the plain
-    ones.
-    """
+    """A header's template as a pattern; None if it has other placeholders than the plain ones."""
     pattern = b""
-    for place, part in enumerate(PLACES.split(template)):
-        if place % 2 == 0:
+    for index, part in enumerate(PLACEHOLDER.split(template)):
+        if index % 2 == 0:
             pattern += re.escape(part.encode())
         elif part not in SHAPES or SHAPES[part] in pattern:
             return None

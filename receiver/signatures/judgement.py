@@ -1,22 +1,27 @@
-"""What the receiver says of one delivery: verified or not, by which secret, and why not.
+"""The receiver's judgement of one delivery: verified or not, by which secret, and why not.
 
-    judge = Judge(dialect=load_dialect("reference"), secrets=("...",))
-    judge.of(delivery.headers, delivery.body, delivery.arrived_at).sentence
+     judge = SignatureJudge(dialect=load_dialect("reference"), secrets=("...",))
+     judge.judge(delivery.headers, delivery.body, delivery.arrived_at).sentence
 
-Whether an endpoint has the simple or the advanced format is not written on its deliveries. Without
-a wish for one of them a delivery is verified if it is in either.
+A delivery does not show whether its endpoint uses the simple or the advanced format. Unless one of
+them is chosen, a delivery is verified if it is in either.
 """
 
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from hookproof.receiver.signatures.diagnosis import Bisection, Known, bisect
-from hookproof.receiver.signatures.signed_message import Headers, Reason, Refused, read
+from hookproof.receiver.signatures.diagnosis import Diagnosis, KnownValues, diagnose
+from hookproof.receiver.signatures.signed_message import (
+    Headers,
+    Reason,
+    VerificationRefused,
+    read_headers,
+)
 from hookproof.receiver.signatures.verification import Unverified, Verified, verify
 from hookproof.spec.dialect.model import Dialect, SignatureScheme
 
 
-class Format(StrEnum):
+class SchemeFormat(StrEnum):
     """The two signature formats that advanced_signatures chooses between (section 2.3)."""
 
     SIMPLE = "simple"
@@ -24,40 +29,38 @@ class Format(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
-    """The word on one delivery in one format.
+class SignatureJudgement:
+    """The judgement of one delivery in one format.
 
-    `secrets` are the places of those that signed, from 0. `age_s` is how old the signed time was,
-    in seconds; None: none was sent, or it was not reached. `reason`, `detail` and `bisection` are
-    None for a verified delivery.
+    `secrets` are the indices of those that signed, from 0. `age_s` is the age of the signed time in
+    seconds, None if none was sent or verification did not get that far. `reason`, `detail` and
+    `diagnosis` are None for a verified delivery.
     """
 
-    format: Format
+    format: SchemeFormat
     header: str
     secrets: tuple[int, ...]
     age_s: float | None
     reason: Reason | None = None
     detail: str | None = None
-    bisection: Bisection | None = None
+    diagnosis: Diagnosis | None = None
 
     @property
     def verified(self) -> bool:
-        """Whether a secret is known to have signed it."""
         return self.reason is None
 
     @property
     def sentence(self) -> str:
-        """The word in one line."""
-        if self.bisection is not None:
-            return f"{self.reason}: {self.detail}; {self.bisection.cause}"
+        """The judgement in one line."""
+        if self.diagnosis is not None:
+            return f"{self.reason}: {self.detail}; {self.diagnosis.cause}"
         age = "no time is sent" if self.age_s is None else f"{self.age_s:.0f} s old"
-        places = ", ".join(str(place + 1) for place in self.secrets)
-        return f"signed by secret {places} in the {self.format} format, {self.header}, {age}"
+        numbers = ", ".join(str(index + 1) for index in self.secrets)
+        return f"signed by secret {numbers} in the {self.format} format, {self.header}, {age}"
 
     def to_json(self) -> dict[str, object]:
-        """The word as a JSON object."""
-        found = self.bisection
-        deviations = found.deviations if found else ()
+        diagnosis = self.diagnosis
+        deviations = diagnosis.deviations if diagnosis else ()
         return {
             "verified": self.verified,
             "format": self.format.value,
@@ -66,36 +69,43 @@ class Judgement:
             "age_s": self.age_s,
             "reason": self.reason.value if self.reason else None,
             "detail": self.detail,
-            "bisection": found.cause if found else None,
-            "explained": found.explained if found else None,
-            "deviations": [{"aspect": one.aspect.value, "words": one.words} for one in deviations],
+            "bisection": diagnosis.cause if diagnosis else None,
+            "explained": diagnosis.explained if diagnosis else None,
+            "deviations": [
+                {"aspect": deviation.aspect.value, "words": deviation.words}
+                for deviation in deviations
+            ],
         }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judge:
-    """Judges deliveries by a dialect and secrets; `tolerance_s` replaces the dialect's, in seconds."""
+class SignatureJudge:
+    """Judges deliveries; `tolerance_s` replaces the dialect's tolerance, in seconds."""
 
     dialect: Dialect
     secrets: tuple[str, ...]
-    formats: tuple[Format, ...] = (Format.ADVANCED, Format.SIMPLE)
+    formats: tuple[SchemeFormat, ...] = (SchemeFormat.ADVANCED, SchemeFormat.SIMPLE)
     tolerance_s: float | None = None
-    known: Known = field(default_factory=Known)
+    known: KnownValues = field(default_factory=KnownValues)
 
-    def of(self, headers: Headers, body: bytes, now: float) -> Judgement:
-        """The word on a delivery that arrived at `now`, in Unix seconds; never raises."""
-        words = [self._in(one, headers, body, now) for one in self.formats]
-        verified = next((word for word in words if word.verified), None)
+    def judge(self, headers: Headers, body: bytes, now: float) -> SignatureJudgement:
+        """Judge a delivery that arrived at `now`, in Unix seconds; never raises."""
+        judgements = [self._judge_in(chosen, headers, body, now) for chosen in self.formats]
+        verified = next((judgement for judgement in judgements if judgement.verified), None)
         if verified is not None:
             return verified
-        explained = [self._explained(word, headers, body, now) for word in words]
-        return min(explained, key=lambda word: self._distance(word, headers))
+        diagnosed = [
+            self._with_diagnosis(judgement, headers, body, now) for judgement in judgements
+        ]
+        return min(diagnosed, key=lambda judgement: self._distance(judgement, headers))
 
-    def _scheme(self, chosen: Format) -> SignatureScheme:
-        scheme = self.dialect.signatures.scheme(advanced=chosen is Format.ADVANCED)
+    def _scheme(self, chosen: SchemeFormat) -> SignatureScheme:
+        scheme = self.dialect.signatures.scheme(advanced=chosen is SchemeFormat.ADVANCED)
         return scheme if self.tolerance_s is None else replace(scheme, tolerance_s=self.tolerance_s)
 
-    def _in(self, chosen: Format, headers: Headers, body: bytes, now: float) -> Judgement:
+    def _judge_in(
+        self, chosen: SchemeFormat, headers: Headers, body: bytes, now: float
+    ) -> SignatureJudgement:
         scheme, signatures = self._scheme(chosen), self.dialect.signatures
         outcome = verify(
             scheme,
@@ -108,15 +118,17 @@ class Judge:
         )
         if isinstance(outcome, Verified):
             age = None if outcome.timestamp is None else now - outcome.timestamp
-            return Judgement(
+            return SignatureJudgement(
                 format=chosen, header=scheme.header, secrets=outcome.secrets, age_s=age
             )
         return _refused(chosen, scheme, outcome)
 
-    def _explained(self, word: Judgement, headers: Headers, body: bytes, now: float) -> Judgement:
+    def _with_diagnosis(
+        self, judgement: SignatureJudgement, headers: Headers, body: bytes, now: float
+    ) -> SignatureJudgement:
         event_id_header = self.dialect.delivery.event_id_header
-        found = bisect(
-            self._scheme(word.format),
+        diagnosis = diagnose(
+            self._scheme(judgement.format),
             self.dialect.signatures.secret,
             self.secrets,
             headers,
@@ -125,25 +137,31 @@ class Judge:
             now,
             known=self.known,
         )
-        return replace(word, bisection=found)
+        return replace(judgement, diagnosis=diagnosis)
 
-    def _distance(self, word: Judgement, headers: Headers) -> tuple[bool, bool, int]:
-        """How far a delivery is from a format: explained before unexplained, then one whose headers
-        can be read.
+    def _distance(self, judgement: SignatureJudgement, headers: Headers) -> tuple[bool, bool, int]:
+        """How far a delivery is from a format, for sorting.
+
+        Explained before unexplained, then readable headers before unreadable, then fewer
+        deviations.
         """
-        found = word.bisection
-        assert found is not None
+        diagnosis = judgement.diagnosis
+        assert diagnosis is not None
         try:
-            read(self._scheme(word.format), headers, self.dialect.delivery.event_id_header)
-        except Refused:
+            read_headers(
+                self._scheme(judgement.format), headers, self.dialect.delivery.event_id_header
+            )
+        except VerificationRefused:
             readable = False
         else:
             readable = True
-        return not found.explained, not readable, len(found.deviations)
+        return not diagnosis.explained, not readable, len(diagnosis.deviations)
 
 
-def _refused(chosen: Format, scheme: SignatureScheme, outcome: Unverified) -> Judgement:
-    return Judgement(
+def _refused(
+    chosen: SchemeFormat, scheme: SignatureScheme, outcome: Unverified
+) -> SignatureJudgement:
+    return SignatureJudgement(
         format=chosen,
         header=scheme.header,
         secrets=(),

@@ -7,28 +7,26 @@ from hookproof.spec.dialect.vocabulary import SecretForm
 
 
 def secret_key(rules: Secrets, secret: str) -> bytes:
-    """The key that the dialect's rules make of a text; raises ValueError with what is wrong,
-    without the text.
-    """
+    """Derive the key from a secret's text; raises ValueError, without the text in its message."""
     if not secret.startswith(rules.prefix):
         raise ValueError(f"does not begin with {rules.prefix!r}")
     text = secret.removeprefix(rules.prefix)
     try:
-        # Unpadded base64 names the same bytes, so it is as good a key.
+        # Unpadded base64 stands for the same bytes, so it is accepted.
         key = (
             text.encode()
             if rules.form is SecretForm.TEXT
             else canonical_base64(text + "=" * (-len(text) % 4))
         )
     except ValueError:
-        raise ValueError(f"is no {rules.form}") from None
+        raise ValueError(f"is not {rules.form}") from None
     if not key:
         raise ValueError("is empty")
     return key
 
 
 def canonical_base64(text: str) -> bytes:
-    """The bytes behind canonical base64; raises ValueError for any other text."""
+    """Decode canonical base64; raises ValueError for any other text."""
     decoded = base64.b64decode(text, validate=True)
     if base64.b64encode(decoded).decode("ascii") != text:
         raise ValueError("not canonical")

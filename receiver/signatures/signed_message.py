@@ -1,9 +1,7 @@
-"""What a delivery's headers say about its signature, read by the templates of its scheme (section
-6, item 3).
+"""What a delivery's headers say about its signature, read by its scheme's templates (section 6).
 
-`read` takes the headers apart and `signed_bytes` puts together what was signed. Both follow
-`SignatureScheme` by themselves, apart from any signer, so that a signer's mistake can't cancel out
-against the same mistake here.
+`read_headers` parses the headers and `signed_bytes` rebuilds what was signed. Both are independent
+of any signer, so that a signer's mistake cannot cancel out against the same mistake here.
 """
 
 import re
@@ -18,7 +16,7 @@ from hookproof.spec.dialect.model import SignatureScheme
 Headers = Sequence[tuple[str, str]]
 
 PLACEHOLDER: Final = re.compile(r"\{(id|timestamp|body|signatures|signature|version)\}")
-# Bounded wherever two may stand side by side, so that no header makes the search slow.
+# Bounded wherever two may be adjacent, so that no header makes matching slow.
 SHAPES: Final = {
     "id": r"[ -~]{0,256}?",
     "timestamp": r"[ -~]{0,40}?",
@@ -44,8 +42,8 @@ class Reason(StrEnum):
     NO_SIGNATURE_MATCHES = "no signature matches"
 
 
-class Refused(Exception):
-    """The verification ends here; `verify` turns it into its outcome."""
+class VerificationRefused(Exception):
+    """Verification fails here; `verify` turns this into its result."""
 
     def __init__(self, reason: Reason, detail: str) -> None:
         super().__init__(detail)
@@ -57,8 +55,8 @@ class Refused(Exception):
 class SignedMessage:
     """The `fields` that templates name, and the signatures.
 
-    `timestamp` is in Unix seconds; None: none was sent. `signatures` are the texts of those with a
-    version of the scheme, in order; None: not under the version of its place.
+    `timestamp` is in Unix seconds, None if none was sent. `signatures` are the texts of those with
+    a version of the scheme, in order; None for one whose version does not fit its position.
     """
 
     fields: Mapping[str, str]
@@ -66,8 +64,8 @@ class SignedMessage:
     signatures: tuple[str | None, ...]
 
 
-def read(scheme: SignatureScheme, headers: Headers, event_id_header: str) -> SignedMessage:
-    """What the headers say; raises Refused."""
+def read_headers(scheme: SignatureScheme, headers: Headers, event_id_header: str) -> SignedMessage:
+    """Parse the headers; raises VerificationRefused."""
     fields = _fields(scheme.value, _only(headers, scheme.header))
     if scheme.timestamp_header is not None:
         _add(
@@ -78,56 +76,65 @@ def read(scheme: SignatureScheme, headers: Headers, event_id_header: str) -> Sig
     if "{id}" in scheme.signed + scheme.value:
         _add(fields, "id", _only(headers, event_id_header))
     if "{timestamp}" in scheme.signed and "timestamp" not in fields:
-        raise Refused(Reason.NO_TIMESTAMP, "the scheme signs a timestamp and has no place for it")
+        raise VerificationRefused(
+            Reason.NO_TIMESTAMP, "the scheme signs a timestamp and has no place for it"
+        )
     timestamp = _timestamp(scheme, fields["timestamp"]) if "timestamp" in fields else None
     signatures = _signatures(scheme, fields.pop("signatures", ""))
     return SignedMessage(fields=fields, timestamp=timestamp, signatures=signatures)
 
 
 def signed_bytes(scheme: SignatureScheme, fields: Mapping[str, str], body: bytes) -> bytes:
-    """The bytes that were signed: the fields as they stand in the headers, and the raw body; raises
-    Refused.
+    """The bytes that were signed: the fields as sent, and the raw body.
+
+    Raises VerificationRefused.
     """
     signed = b""
-    for place, part in enumerate(PLACEHOLDER.split(scheme.signed)):
-        if place % 2 == 0:
+    for index, part in enumerate(PLACEHOLDER.split(scheme.signed)):
+        if index % 2 == 0:
             signed += part.encode()
         elif part == "body":
             signed += body
         elif fields.get(part, "").isascii():
             signed += fields.get(part, "").encode()
         else:
-            raise Refused(Reason.MALFORMED, f"the {part} is not plain ASCII")
+            raise VerificationRefused(Reason.MALFORMED, f"the {part} is not plain ASCII")
     return signed
 
 
 def _only(headers: Headers, wanted: str, *, missing: Reason = Reason.MISSING_HEADER) -> str:
     values = [value for name, value in headers if name.lower() == wanted.lower()]
     if not values:
-        raise Refused(missing, f"there is no {wanted} header")
+        raise VerificationRefused(missing, f"there is no {wanted} header")
     if len(values) > 1:
-        raise Refused(Reason.SEVERAL_HEADERS, f"there are {len(values)} {wanted} headers")
+        raise VerificationRefused(
+            Reason.SEVERAL_HEADERS, f"there are {len(values)} {wanted} headers"
+        )
     return values[0]
 
 
 def _add(fields: dict[str, str], name: str, text: str) -> None:
     if fields.setdefault(name, text) != text:
-        raise Refused(Reason.MALFORMED, f"two headers contradict each other about the {name}")
+        raise VerificationRefused(
+            Reason.MALFORMED, f"two headers contradict each other about the {name}"
+        )
 
 
 def _fields(template: str, text: str) -> dict[str, str]:
     matched = _pattern(template).fullmatch(text)
     if matched is None:
-        raise Refused(Reason.MALFORMED, f"{text[:80]!r} does not have the form {template}")
+        raise VerificationRefused(
+            Reason.MALFORMED, f"{text[:80]!r} does not have the form {template}"
+        )
     return matched.groupdict()
 
 
 @lru_cache(maxsize=256)
 def _pattern(template: str) -> re.Pattern[str]:
-    """A template as a pattern; a placeholder that stands twice has the same text twice."""
+    """A template as a pattern; a placeholder that occurs twice must match the same text twice."""
     pattern = ""
-    for place, part in enumerate(PLACEHOLDER.split(template)):
-        if place % 2 == 0:
+    for index, part in enumerate(PLACEHOLDER.split(template)):
+        if index % 2 == 0:
             pattern += re.escape(part)
         elif f"(?P<{part}>" in pattern:
             pattern += f"(?P={part})"
@@ -138,17 +145,19 @@ def _pattern(template: str) -> re.Pattern[str]:
 
 def _timestamp(scheme: SignatureScheme, text: str) -> float:
     if not text:
-        raise Refused(Reason.NO_TIMESTAMP, "the timestamp is empty")
+        raise VerificationRefused(Reason.NO_TIMESTAMP, "the timestamp is empty")
     if not WHOLE_NUMBER.fullmatch(text):
-        raise Refused(Reason.MALFORMED, f"the timestamp {text[:40]!r} is no whole number")
+        raise VerificationRefused(
+            Reason.MALFORMED, f"the timestamp {text[:40]!r} is not a whole number"
+        )
     return int(text) * scheme.timestamp_unit.in_seconds
 
 
 def _signatures(scheme: SignatureScheme, joined: str) -> tuple[str | None, ...]:
-    """The signatures as in `SignedMessage`, at least one of them under the version of its place.
+    """The signatures as in `SignedMessage`, at least one of them with the version of its position.
 
-    A signature of a version that the scheme does not name is passed over, so that a sender may add
-    a newer one.
+    Signatures of versions that the scheme does not name are ignored, so that a sender may add newer
+    ones.
     """
     items = [_fields(scheme.item, item) for item in _items(scheme.separator, joined)]
     if "{version}" not in scheme.item:
@@ -156,11 +165,11 @@ def _signatures(scheme: SignatureScheme, joined: str) -> tuple[str | None, ...]:
     known = [item for item in items if item["version"] in scheme.versions]
     last = len(scheme.versions) - 1
     signatures = tuple(
-        item.get("signature") if item["version"] == scheme.versions[min(place, last)] else None
-        for place, item in enumerate(known)
+        item.get("signature") if item["version"] == scheme.versions[min(index, last)] else None
+        for index, item in enumerate(known)
     )
     if not any(signatures):
-        raise Refused(
+        raise VerificationRefused(
             Reason.WRONG_VERSION,
             f"no signature has the version of its place: {', '.join(scheme.versions)}",
         )
@@ -171,5 +180,5 @@ def _items(separator: str, joined: str) -> list[str]:
     if not separator:
         return [joined]
     items = joined.split(separator)
-    # Senders like to write a space after a comma; between two signatures it means nothing.
+    # Many senders write a space after a comma; between two signatures it is insignificant.
     return items if separator.isspace() else [item.strip(" \t") for item in items]

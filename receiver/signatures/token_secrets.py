@@ -1,9 +1,8 @@
-"""The secrets that sign a token's deliveries, as its owner registered them, and what they say of
-what arrives.
+"""The secrets that sign a token's deliveries, and the verdicts on what arrives.
 
-A delivery is judged when it arrives, so that a run of any length knows how much of it was signed;
-it can be judged again whenever it is shown, since the verdict depends on nothing but the delivery,
-the secrets and the time of arrival.
+A delivery is verified when it arrives, so that a run of any length has its counts. It can be
+verified again whenever it is shown, since the verdict depends only on the delivery, the secrets and
+the time of arrival.
 """
 
 from collections import Counter
@@ -15,9 +14,9 @@ import msgspec
 
 from hookproof.receiver.inbox.arrival import Arrival
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from hookproof.receiver.inbox.observer import Audience
-from hookproof.receiver.signatures.diagnosis import Bisection, Known, bisect
-from hookproof.receiver.signatures.fast_path import QuickCheck
+from hookproof.receiver.inbox.observer import Observers
+from hookproof.receiver.signatures.diagnosis import Diagnosis, KnownValues, diagnose
+from hookproof.receiver.signatures.fast_path import FastPath
 from hookproof.receiver.signatures.secret_key import secret_key
 from hookproof.receiver.signatures.signed_message import Headers
 from hookproof.receiver.signatures.verification import Unverified, Verified, verify
@@ -27,39 +26,34 @@ from hookproof.spec.dialect.reader import load_dialect, shipped_dialects
 Secret = Annotated[str, msgspec.Meta(min_length=1, max_length=1024)]
 
 
-class Keyring(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The living secrets of a token, the dialect that says how they sign, and which of its two
-    formats is used.
-    """
+class TokenSecrets(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The secrets of a token, and the dialect and format in which they sign."""
 
     secrets: Annotated[tuple[Secret, ...], msgspec.Meta(min_length=1, max_length=16)]
     dialect: str = "reference"
     scheme: Literal["simple", "advanced"] = "simple"
 
     def __post_init__(self) -> None:
-        """Refuse a dialect that is not shipped, and secrets that are none; msgspec turns ValueError
-        into its own.
-        """
+        """Refuse unknown dialects and unusable secrets; msgspec converts ValueError to its own."""
         if self.dialect not in shipped_dialects():
             raise ValueError(
-                f"{self.dialect!r} is no dialect; there are {', '.join(shipped_dialects())}"
+                f"{self.dialect!r} is not a dialect; there are {', '.join(shipped_dialects())}"
             )
-        for place, secret in enumerate(self.secrets):
+        for index, secret in enumerate(self.secrets):
             try:
                 secret_key(_dialect(self.dialect).signatures.secret, secret)
             except ValueError as wrong:
-                raise ValueError(f"secret {place} {wrong}") from None
+                raise ValueError(f"secret {index} {wrong}") from None
 
-    def quick_check(self) -> QuickCheck:
-        """A quick look at deliveries that these secrets sign."""
+    def fast_path(self) -> FastPath:
         dialect = _dialect(self.dialect)
         scheme = dialect.signatures.scheme(advanced=self.scheme == "advanced")
-        return QuickCheck(
+        return FastPath(
             scheme, dialect.signatures.secret, self.secrets, dialect.delivery.event_id_header
         )
 
     def verdict(self, headers: Headers, body: bytes, arrived_at: float) -> Verified | Unverified:
-        """Judge a delivery by the time when it arrived, in Unix seconds."""
+        """Verify a delivery as of its arrival, in Unix seconds."""
         dialect = _dialect(self.dialect)
         return verify(
             dialect.signatures.scheme(advanced=self.scheme == "advanced"),
@@ -71,10 +65,10 @@ class Keyring(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             arrived_at,
         )
 
-    def explanation(self, delivery: ReceivedDelivery, known: Known) -> Bisection | None:
-        """Name the mistake of a delivery that is not verified; None for one that is."""
+    def diagnose_delivery(self, delivery: ReceivedDelivery, known: KnownValues) -> Diagnosis | None:
+        """Diagnose a delivery that is not verified; None for one that is."""
         dialect = _dialect(self.dialect)
-        return bisect(
+        return diagnose(
             dialect.signatures.scheme(advanced=self.scheme == "advanced"),
             dialect.signatures.secret,
             self.secrets,
@@ -87,83 +81,84 @@ class Keyring(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 @dataclass(slots=True, kw_only=True)
-class Tally:
-    """How many of a token's deliveries were verified since its secrets were registered, and why the
-    others were not.
+class SignatureTally:
+    """The verdicts on a token's deliveries since its secrets were registered.
+
+    `unverified` counts deliveries by the reason.
     """
 
     verified: int = 0
     unverified: Counter[str] = field(default_factory=Counter)
 
 
-class Keyrings:
-    """The keyrings of all tokens, and what they told so far."""
+class SecretsByToken:
+    """The secrets of all tokens, and the tallies of their deliveries."""
 
-    def __init__(self, audience: Audience | None = None) -> None:
-        self._audience = audience or Audience()
-        self._keyrings: dict[str, tuple[Keyring, QuickCheck, Tally]] = {}
+    def __init__(self, observers: Observers | None = None) -> None:
+        self._observers = observers or Observers()
+        self._registered: dict[str, tuple[TokenSecrets, FastPath, SignatureTally]] = {}
 
-    def put(self, token: str, keyring: Keyring) -> None:
-        """Register a token's secrets in place of those it had; its tally begins anew."""
-        self._keyrings[token] = (keyring, keyring.quick_check(), Tally())
-        for watcher in self._audience.watchers:
-            watcher.judged_anew(token)
+    def put(self, token: str, token_secrets: TokenSecrets) -> None:
+        """Register a token's secrets in place of its previous ones; its tally starts again."""
+        self._registered[token] = (token_secrets, token_secrets.fast_path(), SignatureTally())
+        for observer in self._observers.observers:
+            observer.verdicts_changed(token)
 
-    def of(self, token: str) -> Keyring | None:
-        """A token's secrets, if any are registered."""
-        known = self._keyrings.get(token)
-        return known[0] if known else None
+    def find(self, token: str) -> TokenSecrets | None:
+        registered = self._registered.get(token)
+        return registered[0] if registered else None
 
-    def tally(self, token: str) -> Tally | None:
-        """What became of the token's deliveries; None without secrets."""
-        known = self._keyrings.get(token)
-        return known[2] if known else None
+    def tally(self, token: str) -> SignatureTally | None:
+        """The tally of the token's deliveries; None without secrets."""
+        registered = self._registered.get(token)
+        return registered[2] if registered else None
 
     def judge(self, arrival: Arrival) -> None:
         """Count a request as verified or not, if its token has secrets."""
-        known = self._keyrings.get(arrival.token)
-        if known is None:
+        registered = self._registered.get(arrival.token)
+        if registered is None:
             return
-        keyring, quick, tally = known
-        if quick.certain(arrival.headers, arrival.body, arrival.arrived_at):
+        token_secrets, fast_path, tally = registered
+        if fast_path.is_certain(arrival.headers, arrival.body, arrival.arrived_at):
             tally.verified += 1
             return
-        verdict = keyring.verdict(arrival.text_headers(), arrival.body, arrival.arrived_at)
+        verdict = token_secrets.verdict(arrival.text_headers(), arrival.body, arrival.arrived_at)
         if isinstance(verdict, Verified):
             tally.verified += 1
         else:
             tally.unverified[verdict.reason.value] += 1
 
     def verdict(self, delivery: ReceivedDelivery) -> Verified | Unverified | None:
-        """What the secrets say now of a delivery; None without secrets."""
-        keyring = self.of(delivery.token)
+        """The verdict on a delivery by the current secrets; None without secrets."""
+        token_secrets = self.find(delivery.token)
         return (
-            keyring.verdict(delivery.headers, delivery.body, delivery.arrived_at)
-            if keyring
+            token_secrets.verdict(delivery.headers, delivery.body, delivery.arrived_at)
+            if token_secrets
             else None
         )
 
     def explain(self, delivery: ReceivedDelivery) -> str | None:
-        """What the sender of a delivery that is not verified did instead, in words; None without
-        secrets.
+        """What the sender of an unverified delivery did instead; None without secrets.
 
-        It takes up to some 50 ms. A secret of another token is looked for too, and told by that
-        token's name.
+        Takes up to about 50 ms. Secrets of other tokens are tried, too, and named by their token.
         """
-        known = tuple(self._keyrings.items())
-        others = {
+        registered = tuple(self._registered.items())
+        other_secrets = {
             f"a secret of the token {token}": secret
-            for token, (keyring, _, _) in known
+            for token, (token_secrets, _, _) in registered
             if token != delivery.token
-            for secret in keyring.secrets[:1]
+            for secret in token_secrets.secrets[:1]
         }
-        own = self.of(delivery.token)
-        found = own.explanation(delivery, Known(secrets=others)) if own else None
-        return found.cause if found else None
+        token_secrets = self.find(delivery.token)
+        diagnosis = (
+            token_secrets.diagnose_delivery(delivery, KnownValues(secrets=other_secrets))
+            if token_secrets
+            else None
+        )
+        return diagnosis.cause if diagnosis else None
 
     def clear(self) -> None:
-        """Forget all secrets."""
-        self._keyrings.clear()
+        self._registered.clear()
 
 
 @lru_cache(maxsize=16)
@@ -172,7 +167,7 @@ def _dialect(name: str) -> Dialect:
 
 
 def verdict_json(verdict: Verified | Unverified) -> dict[str, object]:
-    """A verdict as a JSON object: which secrets signed, by their places, or why it is not verified."""
+    """A verdict as JSON: the indices of the secrets that signed, or why it is not verified."""
     if isinstance(verdict, Verified):
         return {"verified": True, "secrets": verdict.secrets, "reason": None, "detail": None}
     return {

@@ -1,6 +1,6 @@
 """Whether a delivery is signed as its dialect says (section 6, item 3), and if not, why not.
 
-`verify` does no input or output, reads no clock and never raises: any bytes and headers end in
+`verify` does no input or output, reads no clock and never raises: any bytes and headers result in
 `Verified` or in `Unverified` with one `Reason`.
 """
 
@@ -12,9 +12,9 @@ from hookproof.receiver.signatures.secret_key import canonical_base64, secret_ke
 from hookproof.receiver.signatures.signed_message import (
     Headers,
     Reason,
-    Refused,
     SignedMessage,
-    read,
+    VerificationRefused,
+    read_headers,
     signed_bytes,
 )
 from hookproof.spec.dialect.model import Secrets, SignatureScheme
@@ -27,10 +27,10 @@ __all__ = ["Reason", "Unverified", "Verified", "verify"]
 class Verified:
     """A delivery that at least one secret signed.
 
-    Secrets are named by their places in the order given: `secrets`, all that have a valid signature
-    in the header; `in_order`, for each of the header's signatures the secret that made it, None if
-    it is none of them. Signatures of versions that the scheme does not name are left out.
-    `timestamp` is in Unix seconds; None: none was sent.
+    Secrets are identified by their index in the order given. `secrets` are all that have a valid
+    signature in the header; `in_order` has for each signature in the header the secret that made
+    it, or None. Signatures of versions that the scheme does not name are left out. `timestamp` is
+    in Unix seconds, None if none was sent.
     """
 
     secrets: tuple[int, ...]
@@ -39,13 +39,13 @@ class Verified:
 
     @property
     def signatures(self) -> int:
-        """How many signatures of the scheme's versions the header holds, valid or not."""
+        """The number of signatures of the scheme's versions in the header, valid or not."""
         return len(self.in_order)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unverified:
-    """A delivery that no secret is known to have signed, and why."""
+    """A delivery that none of the secrets signed, and why it is not verified."""
 
     reason: Reason
     detail: str
@@ -60,31 +60,30 @@ def verify(
     body: bytes,
     now: float,
 ) -> Verified | Unverified:
-    """Judge one delivery; `headers` as sent, `body` raw, `now` in Unix seconds.
+    """Verify one delivery; `headers` as sent, `body` raw, `now` in Unix seconds.
 
-    Every signature is compared with every secret: which place a secret has among the living ones is
-    not known here.
+    Every signature is compared with every secret, since the order of the secrets is not known here.
     """
     try:
         keys = _keys(secret_rules, secrets)
-        message = read(scheme, headers, event_id_header)
+        message = read_headers(scheme, headers, event_id_header)
         _check_age(scheme, message.timestamp, now)
         return _match(scheme, keys, message, body)
-    except Refused as refused:
+    except VerificationRefused as refused:
         return Unverified(reason=refused.reason, detail=refused.detail)
 
 
 def _keys(rules: Secrets, secrets: Sequence[str]) -> list[bytes]:
     if not secrets:
-        raise Refused(Reason.SECRET_NOT_USABLE, "no secret was given")
-    return [_key(rules, secret, place) for place, secret in enumerate(secrets)]
+        raise VerificationRefused(Reason.SECRET_NOT_USABLE, "no secret was given")
+    return [_key(rules, secret, index) for index, secret in enumerate(secrets)]
 
 
-def _key(rules: Secrets, secret: str, place: int) -> bytes:
+def _key(rules: Secrets, secret: str, index: int) -> bytes:
     try:
         return secret_key(rules, secret)
     except ValueError as error:
-        raise Refused(Reason.SECRET_NOT_USABLE, f"secret {place} {error}") from None
+        raise VerificationRefused(Reason.SECRET_NOT_USABLE, f"secret {index} {error}") from None
 
 
 def _check_age(scheme: SignatureScheme, timestamp: float | None, now: float) -> None:
@@ -92,12 +91,12 @@ def _check_age(scheme: SignatureScheme, timestamp: float | None, now: float) -> 
         return
     age, accepted = now - timestamp, scheme.tolerance_s
     if age > accepted:
-        raise Refused(
+        raise VerificationRefused(
             Reason.TIMESTAMP_TOO_OLD, f"it is {age:.3f} s old, {accepted:g} s are accepted"
         )
-    # Asked this way round so that a clock that is no number accepts nothing.
+    # Written this way round so that a `now` that is not a number is not accepted.
     if not age >= -accepted:
-        raise Refused(
+        raise VerificationRefused(
             Reason.TIMESTAMP_TOO_FAR_AHEAD, f"it is {-age:.3f} s ahead, {accepted:g} s are accepted"
         )
 
@@ -106,26 +105,27 @@ def _match(
     scheme: SignatureScheme, keys: Sequence[bytes], message: SignedMessage, body: bytes
 ) -> Verified:
     signed = signed_bytes(scheme, message.fields, body)
-    made = [hmac.digest(key, signed, scheme.hash.value) for key in keys]
+    digests = [hmac.digest(key, signed, scheme.hash.value) for key in keys]
     given = [_signature(scheme.encoding, text) for text in message.signatures]
-    # Every comparison is made, whatever the ones before it said.
-    equal = [[hmac.compare_digest(expected, signature) for expected in made] for signature in given]
-    secrets = tuple(place for place in range(len(keys)) if any(row[place] for row in equal))
+    # Every comparison is made, whatever the previous ones resulted in: no timing side channel.
+    equal = [
+        [hmac.compare_digest(expected, signature) for expected in digests] for signature in given
+    ]
+    secrets = tuple(index for index in range(len(keys)) if any(row[index] for row in equal))
     if not secrets:
-        size = len(made[0])
-        whole = sum(len(signature) == size for signature in given)
-        raise Refused(
+        size = len(digests[0])
+        with_right_size = sum(len(signature) == size for signature in given)
+        raise VerificationRefused(
             Reason.NO_SIGNATURE_MATCHES,
-            f"signatures: {len(given)}, of which {whole} are {scheme.encoding} of {size} bytes; secrets: {len(keys)}",
+            f"signatures: {len(given)}, of which {with_right_size} are {scheme.encoding} of "
+            f"{size} bytes; secrets: {len(keys)}",
         )
     in_order = tuple(row.index(True) if True in row else None for row in equal)
     return Verified(secrets=secrets, in_order=in_order, timestamp=message.timestamp)
 
 
 def _signature(encoding: Encoding, text: str | None) -> bytes:
-    """The bytes of a signature; no bytes at all for none, and for a text that is not in the
-    encoding.
-    """
+    """The bytes of a signature; empty if there is none or it is not in the encoding."""
     if text is None:
         return b""
     try:

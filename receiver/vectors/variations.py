@@ -1,44 +1,46 @@
-"""What may be wrong with a signed delivery, made of good vectors one by one, and what is odd and
-right all the same.
-"""
+"""Variations of good vectors: what may be wrong with a delivery, and what is only unusual."""
 
-import base64
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
 from hookproof.receiver.signatures.signed_message import Reason
+from hookproof.receiver.vectors.signature_variations import (
+    Change,
+    other_encodings,
+    other_labels,
+    other_secret,
+    several_signatures,
+    signature_texts,
+    with_signatures,
+    wrong_signatures,
+)
 from hookproof.receiver.vectors.vector import Vector, notes
-from hookproof.spec.dialect.vocabulary import Encoding
 
-SIGNATURE: Final = re.compile(r"[0-9A-Za-z+/]{40,}={0,2}")
-# The good vectors by the end of whose name the bad ones are made.
-CHANGED: Final = "a small object"
+# The good vectors whose name ends so are varied.
+VARIED: Final = "a small object"
+
 SEVERAL: Final = "2 living secrets"
 
-# The end of a name, the vector, what to say of it, and why.
-Change = tuple[str, Vector, Reason | None, str]
 
-
-def changed(vector: Vector, good: Sequence[Vector]) -> Iterator[Vector]:
-    """The vectors that are derived from a good one; `good` are all good ones."""
+def derive_vectors(vector: Vector, good: Sequence[Vector]) -> Iterator[Vector]:
+    """Derive vectors from a good one; `good` are all good ones."""
     changes: list[Change] = []
-    if vector.name.endswith(CHANGED):
-        for make in (
-            _signatures,
-            _encodings,
-            _labels,
+    if vector.name.endswith(VARIED):
+        for vary in (
+            wrong_signatures,
+            other_encodings,
+            other_labels,
             _bodies,
             _secrets,
             _headers,
             _times,
             _identifiers,
         ):
-            changes += make(vector)
+            changes += vary(vector)
         changes += _swapped(vector, good)
-    if vector.name.endswith(SEVERAL) and len(_found(vector)) > 1:
-        changes += _several(vector)
+    if vector.name.endswith(SEVERAL) and len(signature_texts(vector)) > 1:
+        changes += several_signatures(vector)
     for name, other, reason, why in changes:
         yield replace(
             other,
@@ -46,131 +48,6 @@ def changed(vector: Vector, good: Sequence[Vector]) -> Iterator[Vector]:
             reason=reason,
             why=why,
             notes=notes(vector.dialect, name),
-        )
-
-
-def _found(vector: Vector) -> list[str]:
-    """The texts of the signatures in the header."""
-    return SIGNATURE.findall(vector.header(vector.scheme.header))
-
-
-def _resigned(vector: Vector, *signatures: str) -> Vector:
-    """The same with other texts for its signatures."""
-    value = vector.header(vector.scheme.header)
-    for old, new in zip(_found(vector), signatures, strict=True):
-        value = value.replace(old, new)
-    return vector.with_header(vector.scheme.header, value)
-
-
-def _digest(vector: Vector, text: str) -> bytes:
-    return bytes.fromhex(text) if vector.scheme.encoding is Encoding.HEX else base64.b64decode(text)
-
-
-def _text(vector: Vector, digest: bytes) -> str:
-    return (
-        digest.hex()
-        if vector.scheme.encoding is Encoding.HEX
-        else base64.b64encode(digest).decode()
-    )
-
-
-def _signatures(vector: Vector) -> Iterator[Change]:
-    """Signatures that are not the one that was made."""
-    (text,) = _found(vector)
-    digest = _digest(vector, text)
-    no, half = Reason.NO_SIGNATURE_MATCHES, len(digest) // 2
-    for name, other, why in (
-        ("truncated by a byte", digest[:-1], "a signature has to be compared whole"),
-        (
-            "the first half alone",
-            digest[:half],
-            "a verifier that compares beginnings takes any forgery of a few bytes",
-        ),
-        (
-            "the first byte alone",
-            digest[:1],
-            "a verifier that compares beginnings is guessed in 256 tries",
-        ),
-        ("lengthened by a byte", digest + b"\x00", "what follows a signature is part of it"),
-        (
-            "one bit of the first byte changed",
-            bytes([digest[0] ^ 1]) + digest[1:],
-            "every bit counts",
-        ),
-        (
-            "one bit of the last byte changed",
-            digest[:-1] + bytes([digest[-1] ^ 1]),
-            "every bit counts",
-        ),
-        ("all bytes zero", bytes(len(digest)), "it is no signature by any known secret"),
-        ("its bytes reversed", digest[::-1], "the order of the bytes counts"),
-    ):
-        yield name, _resigned(vector, _text(vector, other)), no, why
-    yield (
-        "truncated by a character",
-        _resigned(vector, text[:-1]),
-        no,
-        "a signature has to be compared whole",
-    )
-    yield "no signature", _resigned(vector, ""), Reason.MALFORMED, "nothing was signed"
-    beyond = "a verifier must refuse this and not fail over it"
-    yield "text beyond ASCII", _resigned(vector, "\u00e9" * len(text)), Reason.MALFORMED, beyond
-
-
-def _encodings(vector: Vector) -> Iterator[Change]:
-    """The right bytes in another writing."""
-    (text,) = _found(vector)
-    digest = _digest(vector, text)
-    for name, other in (
-        ("in hex", digest.hex()),
-        ("in base64", base64.b64encode(digest).decode()),
-        ("in base64url", base64.urlsafe_b64encode(digest).decode()),
-        ("in base64 without padding", base64.b64encode(digest).decode().rstrip("=")),
-        ("in base64 of its hex", base64.b64encode(digest.hex().encode()).decode()),
-        (
-            "with its letters' case swapped",
-            text.swapcase() if vector.scheme.encoding is Encoding.BASE64 else text,
-        ),
-    ):
-        if other != text:
-            why = "the scheme has one writing for a signature"
-            yield f"written {name}", _resigned(vector, other), Reason.NO_SIGNATURE_MATCHES, why
-
-
-def _labels(vector: Vector) -> Iterator[Change]:
-    """Labels of signatures that are not those of the scheme."""
-    if not vector.scheme.versions:
-        return
-    (text,) = _found(vector)
-    item = vector.scheme.item.replace("{signature}", text)
-    own = item.replace("{version}", vector.scheme.versions[0])
-    value = vector.header(vector.scheme.header)
-
-    def labelled(new: str) -> Vector:
-        return vector.with_header(vector.scheme.header, value.replace(own, new))
-
-    why = "a signature of another version was made by other rules"
-    for label in ("v0", "v9"):
-        yield (
-            f"labelled {label}",
-            labelled(item.replace("{version}", label)),
-            Reason.WRONG_VERSION,
-            why,
-        )
-    yield (
-        "without a label",
-        labelled(text),
-        Reason.MALFORMED,
-        "the label says by which rules it was made",
-    )
-    newer = item.replace("{version}", "v9").replace(text, text[::-1].replace("=", "A"))
-    if vector.scheme.separator:
-        why = "a sender may add signatures of a version to come"
-        yield (
-            "a newer version after it",
-            labelled(f"{own}{vector.scheme.separator}{newer}"),
-            None,
-            why,
         )
 
 
@@ -197,7 +74,7 @@ def _bodies(vector: Vector) -> Iterator[Change]:
 
 def _secrets(vector: Vector) -> Iterator[Change]:
     (secret,) = vector.secrets
-    other = _other_secret(secret)
+    other = other_secret(secret)
     yield (
         "another secret",
         replace(vector, secrets=(other,)),
@@ -219,7 +96,7 @@ def _secrets(vector: Vector) -> Iterator[Change]:
 
 
 def _headers(vector: Vector) -> Iterator[Change]:
-    """Headers that are missing, doubled or written otherwise."""
+    """Headers that are missing, repeated or written differently."""
     own = vector.scheme.header
     value = vector.header(own)
     without = tuple(header for header in vector.headers if header[0] != own)
@@ -236,12 +113,12 @@ def _headers(vector: Vector) -> Iterator[Change]:
         "the signature in another header",
         replace(vector, headers=moved),
         missing,
-        "its header is the scheme's",
+        "the scheme defines the header",
     )
-    doubled = "whoever reads the first and whoever reads the last must not disagree"
-    wrong = _resigned(vector, *(text[::-1].replace("=", "A") for text in _found(vector))).header(
-        own
-    )
+    doubled = "which of them counts is ambiguous"
+    wrong = with_signatures(
+        vector, *(text[::-1].replace("=", "A") for text in signature_texts(vector))
+    ).header(own)
     for name, further in (("the same twice", value), ("a wrong one after it", wrong)):
         headers = (*vector.headers, (own.lower(), further))
         yield f"two signature headers, {name}", replace(vector, headers=headers), several, doubled
@@ -252,19 +129,19 @@ def _headers(vector: Vector) -> Iterator[Change]:
         "nothing was signed",
     )
     for name, write in (("capital letters", str.upper), ("small letters", str.lower)):
-        headers = tuple((write(key), one) for key, one in vector.headers)
+        headers = tuple((write(key), candidate) for key, candidate in vector.headers)
         yield (
             f"header names in {name}",
             replace(vector, headers=headers),
             None,
-            "names of headers have no case",
+            "header names are case-insensitive",
         )
     headers = (("X-Unrelated", "1"), *reversed(vector.headers))
     yield (
         "headers in another order, among others",
         replace(vector, headers=headers),
         None,
-        "their order means nothing",
+        "the order of headers is insignificant",
     )
 
 
@@ -284,7 +161,7 @@ def _times(vector: Vector) -> Iterator[Change]:
         ("a day ahead", vector.now - 86400, Reason.TIMESTAMP_TOO_FAR_AHEAD),
     ):
         why = (
-            "an old delivery may be a replay, and so may be one that is ahead"
+            "an old delivery may be a replay, and so may one from the future"
             if reason
             else "clocks differ a little"
         )
@@ -320,7 +197,7 @@ def _times(vector: Vector) -> Iterator[Change]:
             "two time headers",
             replace(vector, headers=twice),
             Reason.SEVERAL_HEADERS,
-            "which of them was signed?",
+            "which of them was signed is ambiguous",
         )
 
 
@@ -352,16 +229,18 @@ def _identifiers(vector: Vector) -> Iterator[Change]:
         "an identifier beyond ASCII",
         beyond,
         Reason.MALFORMED,
-        "a verifier must refuse this and not fail over it",
+        "a verifier must refuse this and must not crash",
     )
 
 
 def _swapped(vector: Vector, good: Sequence[Vector]) -> Iterator[Change]:
-    """Signatures that are valid, for another delivery."""
+    """Signatures that are valid for another delivery."""
     same = [
-        one
-        for one in good
-        if one.scheme == vector.scheme and one.secrets == vector.secrets and one is not vector
+        candidate
+        for candidate in good
+        if candidate.scheme == vector.scheme
+        and candidate.secrets == vector.secrets
+        and candidate is not vector
     ]
     for other in same[:1]:
         swapped = vector.with_header(vector.scheme.header, other.header(vector.scheme.header))
@@ -371,40 +250,3 @@ def _swapped(vector: Vector, good: Sequence[Vector]) -> Iterator[Change]:
             Reason.NO_SIGNATURE_MATCHES,
             "it signs another delivery",
         )
-
-
-def _several(vector: Vector) -> Iterator[Change]:
-    """Several signatures, of which some are wrong."""
-    first, last = _found(vector)
-    wrong = [_text(vector, bytes(len(_digest(vector, text)))) for text in (first, last)]
-    no = Reason.NO_SIGNATURE_MATCHES
-    yield (
-        "the last of them alone valid",
-        _resigned(vector, wrong[0], last),
-        None,
-        "one valid signature is enough",
-    )
-    yield (
-        "the first of them alone valid",
-        _resigned(vector, first, wrong[1]),
-        None,
-        "one valid signature is enough",
-    )
-    yield "none of them valid", _resigned(vector, *wrong), no, "no known secret made any of them"
-    for place, name in enumerate(("first", "second")):
-        known = replace(vector, secrets=(vector.secrets[place],))
-        yield (
-            f"the {name} secret alone known",
-            known,
-            None,
-            "one of the signatures is by this secret",
-        )
-    unknown = replace(vector, secrets=tuple(map(_other_secret, vector.secrets)))
-    yield "neither secret known", unknown, no, "other secrets signed"
-
-
-def _other_secret(secret: str) -> str:
-    """A secret of the same form: what its prefix and its padding leave in the middle is turned
-    round.
-    """
-    return secret[:8] + secret[8:-4][::-1] + secret[-4:]

@@ -1,4 +1,4 @@
-"""One signed delivery, and what a verifier should say of it."""
+"""A signed delivery, and the verdict that a verifier should reach."""
 
 import base64
 import json
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 import hookproof.spec
-from hookproof.receiver.signatures.judgement import Format
+from hookproof.receiver.signatures.judgement import SchemeFormat
 from hookproof.receiver.signatures.signed_message import Reason
 from hookproof.spec.dialect.model import SignatureScheme
 
@@ -18,11 +18,11 @@ FOLDER: Final = Path(hookproof.spec.__file__).parent / "vectors"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vector:
-    """One delivery, and what a verifier should say of it; `reason` None: it should accept it."""
+    """A delivery and the expected verdict; `reason` None: a verifier should accept it."""
 
     name: str
     dialect: str
-    format: Format
+    format: SchemeFormat
     scheme: SignatureScheme
     event_id_header: str
     secrets: tuple[str, ...]
@@ -34,19 +34,17 @@ class Vector:
     notes: tuple[str, ...] = ()
 
     def header(self, name: str) -> str:
-        """The first value of a header; raises KeyError if there is none."""
+        """The first value of a header; raises KeyError."""
         return dict(reversed(self.headers))[name]
 
     def with_header(self, name: str, value: str) -> "Vector":
-        """The same with another value of a header."""
         return replace(
             self, headers=tuple((key, value if key == name else old) for key, old in self.headers)
         )
 
     def to_json(self) -> dict[str, object]:
-        """The vector as it is printed."""
         scheme = asdict(self.scheme)
-        del scheme["secrets"]  # which of its secrets a sender uses is no concern of a verifier
+        del scheme["secrets"]  # which of its secrets a sender uses does not concern a verifier
         return {
             "name": self.name,
             "dialect": self.dialect,
@@ -64,7 +62,7 @@ class Vector:
 
 
 def notes(dialect: str, name: str) -> tuple[str, ...]:
-    """Where verifiers in wide use decide otherwise about a vector with this end of its name."""
+    """Where widely used verifiers decide differently about a vector with this end of its name."""
     return tuple(_all_notes().get(dialect, {}).get(name, ()))
 
 

@@ -12,7 +12,7 @@ import time
 from dataclasses import replace
 from typing import Final
 
-from hookproof.receiver.signatures.diagnosis import bisect
+from hookproof.receiver.signatures.diagnosis import diagnose
 from hookproof.receiver.vectors.corpus import good_vectors
 from hookproof.receiver.vectors.vector import Vector
 from hookproof.spec.dialect.reader import load_dialect
@@ -38,7 +38,7 @@ def milliseconds(vector: Vector) -> float:
     times = []
     for _ in range(ROUNDS):
         begun = time.process_time()
-        diagnosis = bisect(
+        diagnosis = diagnose(
             vector.scheme,
             dialect.signatures.secret,
             vector.secrets,

@@ -47,6 +47,7 @@ def test_the_layers_hold(tree: Path) -> None:
         ("mockserver/api/listener.py", "import hookproof.mockserver.faults.live"),
         ("mockserver/delivery/store_port.py", "import hookproof.mockserver.store.database"),
         ("load/ledger/balance.py", "import hookproof.conformance.model.evidence"),
+        ("receiver/inbox/store.py", "import hookproof.receiver.session"),
         ("conformance/model/evidence.py", "import locust"),
         ("conformance/model/evidence.py", "import schemathesis"),
     ],

@@ -1,4 +1,4 @@
-"""A receiver as its users have it: a process, and senders that write raw bytes to its sockets."""
+"""A receiver as its users run it: a process, and senders that write raw bytes to its sockets."""
 
 import asyncio
 import contextlib
@@ -20,13 +20,13 @@ from tests.source_tree import ROOT
 
 T = TypeVar("T")
 
-# Sockets and files that are left behind are warnings, and here a warning is an error.
+# Unclosed sockets and files are warnings, and here a warning is an error.
 COMMAND = [sys.executable, "-W", "error", "-m", "hookproof"]
 DEADLINE_S = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Receiver:
+class ReceiverProcess:
     process: subprocess.Popen[bytes]
     url: str
     control: str
@@ -34,13 +34,13 @@ class Receiver:
     log: "queue.Queue[str]"
 
     def ask(self, question: Callable[[ReceiverClient], Awaitable[T]]) -> T:
-        """Ask the control API something, through the client."""
+        """Call the control API through the client."""
 
-        async def asked() -> T:
+        async def ask_client() -> T:
             async with ReceiverClient(self.control) as client:
                 return await question(client)
 
-        return asyncio.run(asked())
+        return asyncio.run(ask_client())
 
     def new_token(self) -> str:
         return self.ask(lambda client: client.new_token()).token
@@ -49,7 +49,7 @@ class Receiver:
     def connection(
         self, *, certificate: Path | None = None, name: str | None = None
     ) -> Iterator[socket.socket]:
-        """A connection to the listener, with TLS if it has it; it trusts the receiver's CA alone."""
+        """A connection to the listener, with TLS if it has TLS; trusts the receiver's CA."""
         parts = urlsplit(self.url)
         with socket.create_connection((parts.hostname, parts.port), timeout=DEADLINE_S) as plain:
             if self.ca is None:
@@ -62,7 +62,7 @@ class Receiver:
                 yield secured
 
     def exchange(self, request: bytes, *, certificate: Path | None = None) -> bytes:
-        """Send raw bytes and read all that comes until the receiver closes."""
+        """Send raw bytes and read until the receiver closes."""
         with self.connection(certificate=certificate) as connection:
             connection.sendall(request)
             return read_to_end(connection)
@@ -79,8 +79,8 @@ class Receiver:
 
 
 @contextlib.contextmanager
-def receiver(*arguments: str) -> Iterator[Receiver]:
-    """A running receiver; afterwards it has ended with exit code 0."""
+def receiver(*arguments: str) -> Iterator[ReceiverProcess]:
+    """A running receiver; asserts that it ends with exit code 0."""
     process = start(*arguments)
     log: queue.Queue[str] = queue.Queue()
     assert process.stdin is not None
@@ -91,7 +91,7 @@ def receiver(*arguments: str) -> Iterator[Receiver]:
         line = process.stdout.readline()
         assert line, f"the receiver did not start: {log.get(timeout=DEADLINE_S)}"
         ready = json.loads(line)
-        yield Receiver(
+        yield ReceiverProcess(
             process=process, url=ready["url"], control=ready["control"], ca=ready["ca"], log=log
         )
         process.stdin.close()

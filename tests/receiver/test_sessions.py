@@ -1,4 +1,4 @@
-"""Sessions keep apart what parallel runs do at one receiver, and free what they had."""
+"""Sessions separate parallel runs at one receiver, and free what they had."""
 
 import asyncio
 from collections.abc import Iterator
@@ -6,31 +6,31 @@ from collections.abc import Iterator
 import pytest
 
 from hookproof.receiver.client.control_api import ReceiverClient, ReceiverFailed
-from hookproof.receiver.inbox.store import Found, Room
+from hookproof.receiver.inbox.store import InboxLimits, QueryResult
 from hookproof.receiver.replies.script import Reply
-from hookproof.receiver.session import NoRoom, Sessions, TokenTaken
-from hookproof.receiver.signatures.token_secrets import Keyring
-from tests.receiver.inbox.inbox_fixtures import has_waiter, sessions_of
-from tests.receiver.receiver_process import DEADLINE_S, Receiver, read_to_end, receiver
+from hookproof.receiver.session import Sessions, TokenTaken, TooManySessions
+from hookproof.receiver.signatures.token_secrets import TokenSecrets
+from tests.receiver.inbox.inbox_fixtures import make_sessions, wait_for_waiter
+from tests.receiver.receiver_process import DEADLINE_S, ReceiverProcess, read_to_end, receiver
 
-ROOM = Room(deliveries=10, memory_bytes=10**6, disk_bytes=0)
+INBOX_LIMITS = InboxLimits(deliveries=10, memory_bytes=10**6, disk_bytes=0)
 POST = "POST /{} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[Receiver]:
+def running() -> Iterator[ReceiverProcess]:
     with receiver("--http") as process:
         yield process
         assert process.log.empty(), process.log.get()
 
 
-def test_what_one_session_has_another_does_not_find(running: Receiver) -> None:
+def test_what_one_session_has_another_does_not_find(running: ReceiverProcess) -> None:
     async def work(client: ReceiverClient) -> None:
         async with client.session() as ours, client.session() as theirs:
             token = (await ours.new_token()).token
             await asyncio.to_thread(running.post, f"/{token}", b"ours")
-            (found,) = await ours.deliveries(token)
-            assert found.body == b"ours"
+            (delivery,) = await ours.deliveries(token)
+            assert delivery.body == b"ours"
             for other in (theirs, client):
                 with pytest.raises(ReceiverFailed, match="does not belong to this session"):
                     await other.deliveries(token)
@@ -42,10 +42,10 @@ def test_what_one_session_has_another_does_not_find(running: Receiver) -> None:
     running.ask(work)
 
 
-def test_a_reset_of_one_session_leaves_the_others_alone(running: Receiver) -> None:
+def test_a_reset_of_one_session_leaves_the_others_alone(running: ReceiverProcess) -> None:
     async def work(client: ReceiverClient) -> None:
         async with client.session() as ours, client.session() as theirs:
-            tokens = [(await one.new_token()).token for one in (ours, theirs, client)]
+            tokens = [(await user.new_token()).token for user in (ours, theirs, client)]
             await theirs.script(tokens[1], [Reply(status=503)])
             for token in tokens:
                 await asyncio.to_thread(running.post, f"/{token}")
@@ -59,15 +59,15 @@ def test_a_reset_of_one_session_leaves_the_others_alone(running: Receiver) -> No
     running.ask(work)
 
 
-def test_a_reset_cuts_only_what_hangs_in_its_own_session(running: Receiver) -> None:
-    async def arranged(client: ReceiverClient) -> str:
+def test_a_reset_cuts_only_what_is_pending_in_its_own_session(running: ReceiverProcess) -> None:
+    async def hanging_token(client: ReceiverClient) -> str:
         token = (await client.new_token()).token
         await client.script(token, [Reply(hang=True)])
         return token
 
     async def work(client: ReceiverClient) -> None:
         async with client.session() as ours:
-            mine, other = await arranged(ours), await arranged(client)
+            mine, other = await hanging_token(ours), await hanging_token(client)
             with running.connection() as first, running.connection() as second:
                 first.sendall(POST.format(mine).encode())
                 second.sendall(POST.format(other).encode())
@@ -81,7 +81,7 @@ def test_a_reset_cuts_only_what_hangs_in_its_own_session(running: Receiver) -> N
     running.ask(work)
 
 
-def test_an_ended_session_is_gone_with_all_it_had(running: Receiver) -> None:
+def test_an_ended_session_is_gone_with_all_it_had(running: ReceiverProcess) -> None:
     async def work(client: ReceiverClient) -> None:
         async with client.session() as ours:
             token = (await ours.new_token()).token
@@ -99,20 +99,20 @@ def test_an_ended_session_is_gone_with_all_it_had(running: Receiver) -> None:
 
 
 def test_waiting_in_a_session_that_ends_comes_to_an_end_by_its_deadline() -> None:
-    async def run() -> Found:
-        sessions = sessions_of(ROOM)
+    async def run() -> QueryResult:
+        sessions = make_sessions(INBOX_LIMITS)
         ours = sessions.open()
         sessions.issue(ours, "t")
         waiting = asyncio.create_task(ours.inbox.wait("t", after=0, count=1, timeout_s=0.2))
-        await has_waiter(ours.inbox, "t")
+        await wait_for_waiter(ours.inbox, "t")
         sessions.end(ours)
         return await asyncio.wait_for(waiting, DEADLINE_S)
 
-    assert asyncio.run(run()) == Found(deliveries=(), complete=False, dropped=0)
+    assert asyncio.run(run()) == QueryResult(deliveries=(), complete=False, dropped=0)
 
 
 def test_a_session_that_was_ended_early_is_missed_at_the_end_of_its_block(
-    running: Receiver,
+    running: ReceiverProcess,
 ) -> None:
     async def work(client: ReceiverClient) -> None:
         async with client.session() as ours:
@@ -122,86 +122,90 @@ def test_a_session_that_was_ended_early_is_missed_at_the_end_of_its_block(
         running.ask(work)
 
 
-def test_secrets_of_a_token_are_what_its_deliveries_are_judged_by(running: Receiver) -> None:
+def test_secrets_of_a_token_are_what_its_deliveries_are_judged_by(running: ReceiverProcess) -> None:
     token = running.new_token()
-    keyring = Keyring(secrets=("s",), scheme="simple")
-    running.ask(lambda client: client.secrets(token, keyring))
+    token_secrets = TokenSecrets(secrets=("s",), scheme="simple")
+    running.ask(lambda client: client.secrets(token, token_secrets))
     running.post(f"/{token}", b"{}")
-    told = running.ask(lambda client: client.summary(token))
-    assert (told["verified"], told["unverified"]) == (0, {"missing header": 1})
+    summary = running.ask(lambda client: client.summary(token))
+    assert (summary["verified"], summary["unverified"]) == (0, {"missing header": 1})
     shown = running.ask(lambda client: client._call("GET", f"/tokens/{token}/deliveries"))
     assert shown["deliveries"][0]["verdict"]["reason"] == "missing header"
 
 
-def test_a_rate_is_told_over_the_control_api(running: Receiver) -> None:
+def test_a_rate_is_reported_over_the_control_api(running: ReceiverProcess) -> None:
     token = running.new_token()
     for _ in range(3):
         running.post(f"/{token}")
-    found = running.ask(lambda client: client.rate(token, 60.0))
-    assert (found.highest, found.total, found.examined) == (3, 3, 3)
-    assert found.first_at is not None
-    assert found.first_at == found.highest_at
+    result = running.ask(lambda client: client.rate(token, 60.0))
+    assert (result.highest, result.total, result.examined) == (3, 3, 3)
+    assert result.first_at is not None
+    assert result.first_at == result.highest_at
     with pytest.raises(ReceiverFailed, match="window"):
         running.ask(lambda client: client.rate(token, 0.0))
 
 
-def test_deliveries_can_be_asked_for_by_method_and_header(running: Receiver) -> None:
+def test_deliveries_can_be_asked_for_by_method_and_header(running: ReceiverProcess) -> None:
     token = running.new_token()
     running.post(f"/{token}", b"1", headers=b"X-Id: a\r\n")
     running.post(f"/{token}", b"2")
     running.exchange(f"PUT /{token} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
-    found = running.ask(
+    result = running.ask(
         lambda client: client.matching_deliveries(token, 1, method="POST", header="x-id: a")
     )
-    assert [one.body for one in found] == [b"1"]
-    found = running.ask(lambda client: client.matching_deliveries(token, 1, method="put"))
-    assert [one.sequence for one in found] == [3]
+    assert [delivery.body for delivery in result] == [b"1"]
+    result = running.ask(lambda client: client.matching_deliveries(token, 1, method="put"))
+    assert [delivery.sequence for delivery in result] == [3]
     assert (
         running.ask(lambda client: client.matching_deliveries(token, 1, 0.05, method="DELETE"))
         == ()
     )
 
 
-def test_more_deliveries_than_a_page_holds_all_reach_the_client(running: Receiver) -> None:
+def test_more_deliveries_than_a_page_holds_all_reach_the_client(running: ReceiverProcess) -> None:
     token = running.new_token()
     request = f"POST /{token} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n".encode()
     last = request.replace(b"Content-Length", b"Connection: close\r\nContent-Length")
     running.exchange(request * 2500 + last)
-    found = running.ask(lambda client: client.deliveries(token, 2501))
-    assert [one.sequence for one in found] == list(range(1, 2502))
+    result = running.ask(lambda client: client.deliveries(token, 2501))
+    assert [delivery.sequence for delivery in result] == list(range(1, 2502))
 
 
-def sessions(clock: list[float], most: int = 2) -> Sessions:
+def sessions_with_clock(clock: list[float], max_sessions: int = 2) -> Sessions:
     names = iter("abcdefgh")
     return Sessions(
-        room=ROOM, most=most, idle_s=60.0, clock=lambda: clock[0], new_name=lambda: next(names)
+        limits=INBOX_LIMITS,
+        max_sessions=max_sessions,
+        idle_s=60.0,
+        clock=lambda: clock[0],
+        new_name=lambda: next(names),
     )
 
 
 def test_there_are_no_more_sessions_than_there_may_be() -> None:
-    kept = sessions([0.0])
-    kept.open()
-    kept.open()
-    with pytest.raises(NoRoom, match="2 sessions already"):
-        kept.open()
+    all_sessions = sessions_with_clock([0.0])
+    all_sessions.open()
+    all_sessions.open()
+    with pytest.raises(TooManySessions, match="2 sessions already"):
+        all_sessions.open()
 
 
 def test_an_idle_session_makes_room_for_a_new_one() -> None:
     clock = [0.0]
-    kept = sessions(clock)
-    idle, used = kept.open(), kept.open()
+    all_sessions = sessions_with_clock(clock)
+    idle, used = all_sessions.open(), all_sessions.open()
     clock[0] = 50.0
-    assert kept.named(used.name) is used
+    assert all_sessions.find(used.name) is used
     clock[0] = 70.0
-    assert kept.open().name == "c"
-    assert kept.named(idle.name) is None
-    assert kept.named(used.name) is used
+    assert all_sessions.open().name == "c"
+    assert all_sessions.find(idle.name) is None
+    assert all_sessions.find(used.name) is used
 
 
-def test_a_token_of_the_default_session_is_no_other_sessions() -> None:
-    kept = sessions([0.0])
-    kept.issue(kept.default, "t")
+def test_a_token_of_the_default_session_belongs_to_no_other_session() -> None:
+    all_sessions = sessions_with_clock([0.0])
+    all_sessions.issue(all_sessions.default, "t")
     with pytest.raises(TokenTaken):
-        kept.issue(kept.open(), "t")
-    kept.reset(kept.default)
-    kept.issue(kept.open(), "t")
+        all_sessions.issue(all_sessions.open(), "t")
+    all_sessions.reset(all_sessions.default)
+    all_sessions.issue(all_sessions.open(), "t")

@@ -1,5 +1,5 @@
-// How many deliveries came when, per token. A token's sequence counts all of its requests, so that even what the stream
-// skipped is counted: it came between the two that are known.
+// When deliveries arrived, per token. A token's sequence counts all of its requests, so even the
+// deliveries that the stream skipped are counted: they arrived between two known ones.
 
 export const KEPT_S = 900;
 const MOST_TOKENS = 200;
@@ -7,7 +7,7 @@ const MOST_TOKENS = 200;
 export class Arrivals {
   #tokens = new Map();
 
-  take(rows) {
+  add(rows) {
     for (const row of rows) {
       if (!row.lost) this.#count(row);
     }
@@ -21,12 +21,12 @@ export class Arrivals {
     tokens.forEach((token) => this.#tokens.delete(token));
   }
 
-  /** Each token with how many of its requests arrived. */
+  /** Each token with its number of requests. */
   tokens() {
     return [...this.#tokens].map(([token, { last }]) => ({ token, arrived: last }));
   }
 
-  /** Arrivals in `bars` equal spans that end now, of a token or of all: a count for each span, the oldest first. */
+  /** Arrivals in each of `bars` equal spans that end now, oldest first; null is all tokens. */
   counts(token, { now, span, bars }) {
     const counts = new Array(bars).fill(0);
     const end = Math.floor(now / span) + 1;
@@ -41,20 +41,20 @@ export class Arrivals {
   }
 
   #count({ token, sequence, arrived_at: at }) {
-    const known = this.#tokens.get(token);
-    if (known === undefined) {
+    const counted = this.#tokens.get(token);
+    if (counted === undefined) {
       this.#tokens.set(token, { last: sequence, at, seconds: new Map([[Math.floor(at), 1]]) });
-      if (this.#tokens.size > MOST_TOKENS) this.#forgetOne();
+      if (this.#tokens.size > MOST_TOKENS) this.#forgetIdlest();
       return;
     }
-    if (sequence <= known.last) return;
-    spread(known.seconds, known.at, at, sequence - known.last);
-    known.last = sequence;
-    known.at = at;
-    forgetBefore(known.seconds, at - KEPT_S);
+    if (sequence <= counted.last) return;
+    spread(counted.seconds, counted.at, at, sequence - counted.last);
+    counted.last = sequence;
+    counted.at = at;
+    forgetBefore(counted.seconds, at - KEPT_S);
   }
 
-  #forgetOne() {
+  #forgetIdlest() {
     let idle = null;
     for (const [token, { at }] of this.#tokens) {
       if (idle === null || at < this.#tokens.get(idle).at) idle = token;

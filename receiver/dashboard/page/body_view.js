@@ -1,21 +1,22 @@
-// A body, three ways: laid out if it is JSON, as text, and byte by byte.
+// Shows a body in three ways: as indented JSON, as text, and byte by byte.
 
 import { el } from "./element.js";
 import { count, plain, size } from "./format.js";
-import { layOut } from "./json_text.js";
+import { indentJson } from "./json_text.js";
 
 const BYTES_A_LINE = 16;
 const HEX_LINES = 256;
 
-/** The bytes behind a base64 text. */
-export const bytesOf = (base64) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+/** Decode base64 to bytes. */
+export const decodeBase64 = (base64) =>
+  Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 
-/** The view of a body; of `total` bytes these are the first. */
+/** The view of a body; `bytes` are the first of `total`. */
 export function bodyView(bytes, total) {
   if (total === 0) return el("p", { class: "quiet" }, "No body.");
   const text = new TextDecoder().decode(bytes);
   const whole = bytes.length === total;
-  const json = whole ? layOut(text) : null;
+  const json = whole ? indentJson(text) : null;
   const panels = [
     ...(json ? [["Pretty", () => pretty(json)]] : []),
     ["Text", () => el("pre", { class: "code wrap" }, plain(text))],
@@ -25,10 +26,11 @@ export function bodyView(bytes, total) {
 }
 
 function notes(bytes, total) {
-  const told = [];
-  if (bytes.length < total) told.push(`The first ${size(bytes.length)} of ${size(total)}; save it to see the rest.`);
-  if (!isUtf8(bytes, bytes.length < total)) told.push("This is no UTF-8 text.");
-  return told.map((words) => el("p", { class: "quiet" }, words));
+  const messages = [];
+  if (bytes.length < total)
+    messages.push(`The first ${size(bytes.length)} of ${size(total)}; save it to see the rest.`);
+  if (!isUtf8(bytes, bytes.length < total)) messages.push("This is not UTF-8 text.");
+  return messages.map((words) => el("p", { class: "quiet" }, words));
 }
 
 function isUtf8(bytes, cut) {
@@ -42,10 +44,17 @@ function isUtf8(bytes, cut) {
 
 function pretty({ lines, cut }) {
   const shown = lines.flatMap((line) => [
-    ...line.map(({ kind, text }) => (kind === "mark" || kind === "space" ? text : el("span", { class: kind }, plain(text)))),
+    ...line.map(({ kind, text }) =>
+      kind === "mark" || kind === "space" ? text : el("span", { class: kind }, plain(text)),
+    ),
     "\n",
   ]);
-  return el("pre", { class: "code wrap json" }, shown, cut ? "… laid out no further; see Text" : "");
+  return el(
+    "pre",
+    { class: "code wrap json" },
+    shown,
+    cut ? "… the rest is not indented; see Text" : "",
+  );
 }
 
 function hex(bytes) {
@@ -70,17 +79,33 @@ function hex(bytes) {
 function hexLine(bytes, from) {
   const part = [...bytes.subarray(from, from + BYTES_A_LINE)];
   const codes = part.map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
-  const text = part.map((byte) => (byte >= 32 && byte < 127 ? String.fromCharCode(byte) : "·")).join("");
+  const text = part
+    .map((byte) => (byte >= 32 && byte < 127 ? String.fromCharCode(byte) : "·"))
+    .join("");
   return `${from.toString(16).padStart(6, "0")}  ${codes.padEnd(BYTES_A_LINE * 3 - 1)}  ${text}\n`;
 }
 
 let lastChosen = "Pretty";
 
-/** Tabs of `[name, make]`; the one chosen last is chosen again for the next body. */
+/** Tabs of `[name, make]`; the last choice also applies to the next body. */
 function tabs(panels) {
-  const panel = el("div", { role: "tabpanel", id: "body-panel", tabindex: "0", "aria-label": "Body" });
+  const panel = el("div", {
+    role: "tabpanel",
+    id: "body-panel",
+    tabindex: "0",
+    "aria-label": "Body",
+  });
   const buttons = panels.map(([name]) =>
-    el("button", { type: "button", role: "tab", "aria-controls": "body-panel", on: { click: () => choose(name) } }, name),
+    el(
+      "button",
+      {
+        type: "button",
+        role: "tab",
+        "aria-controls": "body-panel",
+        on: { click: () => choose(name) },
+      },
+      name,
+    ),
   );
   const choose = (name) => {
     panels.forEach(([own, make], place) => {
@@ -89,7 +114,11 @@ function tabs(panels) {
       if (own === name) panel.replaceChildren(make());
     });
   };
-  const list = el("div", { class: "tabs", role: "tablist", "aria-label": "Ways to show the body" }, buttons);
+  const list = el(
+    "div",
+    { class: "tabs", role: "tablist", "aria-label": "Ways to show the body" },
+    buttons,
+  );
   list.addEventListener("click", (event) => {
     if (event.target.role === "tab") lastChosen = event.target.textContent;
   });
@@ -97,7 +126,8 @@ function tabs(panels) {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!by) return;
     event.stopPropagation();
-    const next = buttons[(buttons.indexOf(document.activeElement) + by + buttons.length) % buttons.length];
+    const next =
+      buttons[(buttons.indexOf(document.activeElement) + by + buttons.length) % buttons.length];
     next.click();
     next.focus();
   });

@@ -1,8 +1,8 @@
-// The deliveries that the page holds: the last ones only, so that it never grows, and which of them the filter lets through.
+// The deliveries that the page holds, only the latest, and which of them match the filter.
 
 export const MOST_HELD = 5000;
-// Forgetting in steps moves the array less often.
-const STEP = 500;
+// Removing several at a time moves the array less often.
+const REMOVED_AT_ONCE = 500;
 
 export const keyOf = (token, sequence) => `${sequence} ${token}`;
 
@@ -11,21 +11,21 @@ export class Deliveries {
   #byKey = new Map();
   #filter = { text: "", verdict: "", token: null };
   #filterNumber = 0;
-  #marks = 0;
+  #skips = 0;
 
-  /** All that arrived since the page began, held, forgotten or skipped. */
+  /** How many arrived since the page started, including removed and skipped ones. */
   arrived = 0;
 
-  /** Take rows as the stream sends them; the ones that were new. */
-  take(rows) {
-    return rows.filter((row) => (row.new ? this.#add(row) : this.#amend(row)));
+  /** Add or update rows of the stream; returns the new ones. */
+  merge(rows) {
+    return rows.filter((row) => (row.new ? this.#add(row) : this.#update(row)));
   }
 
-  /** Put a mark for deliveries that the stream skipped. */
+  /** Add an entry for deliveries that the stream skipped. */
   skip(deliveries) {
     this.arrived += deliveries;
-    this.#marks += 1;
-    this.#push({ key: `skipped ${this.#marks}`, skipped: deliveries });
+    this.#skips += 1;
+    this.#append({ key: `skipped ${this.#skips}`, skipped: deliveries });
   }
 
   clear() {
@@ -34,13 +34,13 @@ export class Deliveries {
     this.arrived = 0;
   }
 
-  /** Forget all rows of some tokens. */
+  /** Remove all rows of some tokens. */
   forget(tokens) {
     const gone = new Set(tokens);
     this.#entries = this.#entries.filter(({ key, token, skipped }) => {
-      const stays = skipped || !gone.has(token);
-      if (!stays) this.#byKey.delete(key);
-      return stays;
+      const isKept = skipped || !gone.has(token);
+      if (!isKept) this.#byKey.delete(key);
+      return isKept;
     });
     this.arrived = this.#entries.reduce((sum, { skipped }) => sum + (skipped ?? 1), 0);
   }
@@ -53,9 +53,13 @@ export class Deliveries {
     return this.#byKey.size;
   }
 
-  /** Show only what has this text, this verdict and this token; empty and null mean any. */
+  /** Match only this text, verdict and token; empty and null match any. */
   filter(wanted) {
-    this.#filter = { ...this.#filter, ...wanted, text: (wanted.text ?? this.#filter.text).trim().toLowerCase() };
+    this.#filter = {
+      ...this.#filter,
+      ...wanted,
+      text: (wanted.text ?? this.#filter.text).trim().toLowerCase(),
+    };
     this.#filterNumber += 1;
   }
 
@@ -68,17 +72,17 @@ export class Deliveries {
     return this.#filter.token;
   }
 
-  /** All entries that are held, the newest first. */
+  /** All held entries, newest first. */
   newestFirst() {
     return this.#entries.toReversed();
   }
 
-  /** Those of some entries that the filter lets through. */
-  passing(entries) {
-    return this.filtered ? entries.filter((entry) => this.#passes(entry)) : entries;
+  /** The entries that match the filter. */
+  matching(entries) {
+    return this.filtered ? entries.filter((entry) => this.#isMatch(entry)) : entries;
   }
 
-  /** The first and last sequences held of each token. */
+  /** The first and last held sequence of each token. */
   spans() {
     const spans = new Map();
     for (const { token, sequence, skipped } of this.#entries) {
@@ -92,47 +96,50 @@ export class Deliveries {
   #add(row) {
     const key = keyOf(row.token, row.sequence);
     const known = this.#byKey.get(key);
-    if (known && known.arrived_at === row.arrived_at) return this.#amend(row);
-    // The token was emptied and counts from 1 again.
+    if (known && known.arrived_at === row.arrived_at) return this.#update(row);
+    // The token was reset and counts from 1 again.
     if (known) this.#entries.splice(this.#entries.indexOf(known), 1);
     this.arrived += 1;
     const entry = { ...row, key };
     this.#byKey.set(key, entry);
-    this.#push(entry);
+    this.#append(entry);
     return true;
   }
 
-  // What the page has skipped or forgotten stays so.
-  #amend(row) {
+  // Deliveries that the page skipped or removed are not added again.
+  #update(row) {
     const entry = this.#byKey.get(keyOf(row.token, row.sequence));
     if (entry) Object.assign(entry, row, { new: entry.new, filterNumber: -1 });
     return false;
   }
 
-  #push(entry) {
+  #append(entry) {
     this.#entries.push(entry);
-    if (this.#entries.length < MOST_HELD + STEP) return;
-    for (const { key } of this.#entries.splice(0, STEP)) this.#byKey.delete(key);
+    if (this.#entries.length < MOST_HELD + REMOVED_AT_ONCE) return;
+    for (const { key } of this.#entries.splice(0, REMOVED_AT_ONCE)) this.#byKey.delete(key);
   }
 
-  #passes(entry) {
+  #isMatch(entry) {
     if (entry.skipped) return !this.filtered;
     if (entry.filterNumber !== this.#filterNumber) {
       entry.filterNumber = this.#filterNumber;
-      entry.passes = this.#matches(entry);
+      entry.isMatch = this.#matches(entry);
     }
-    return entry.passes;
+    return entry.isMatch;
   }
 
   #matches(entry) {
     const { text, verdict, token } = this.#filter;
     if (token !== null && entry.token !== token) return false;
     if (verdict !== "" && entry.verdict !== verdict) return false;
-    return text === "" || searched(entry).includes(text);
+    return text === "" || searchableText(entry).includes(text);
   }
 }
 
-function searched(entry) {
+function searchableText(entry) {
   const parts = [entry.token, entry.method, entry.path, entry.status, entry.reason, entry.text];
-  return parts.filter((part) => part !== null && part !== undefined).join("\n").toLowerCase();
+  return parts
+    .filter((part) => part !== null && part !== undefined)
+    .join("\n")
+    .toLowerCase();
 }

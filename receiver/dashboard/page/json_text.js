@@ -1,11 +1,14 @@
-// JSON laid out for reading. Its pieces are moved, never parsed and written again: numbers, the order of keys and escapes
-// stay what was sent.
+// Indents JSON for reading. The text is split into pieces, never parsed and serialized again, so
+// numbers, the order of keys and escapes stay as they were sent.
 
 const PIECE = /"(?:[^"\\]|\\.)*"|[[\]{},:]|[^\s[\]{},:"]+/g;
 export const MOST_PIECES = 20000;
 
-/** Lines of pieces `{kind, text}` for a JSON text; null if it is none. `cut` says that only its beginning is laid out. */
-export function layOut(text) {
+/**
+ * Lines of pieces `{kind, text}` for a JSON text, null for any other text. With `cut` only the
+ * beginning is indented.
+ */
+export function indentJson(text) {
   try {
     JSON.parse(text);
   } catch {

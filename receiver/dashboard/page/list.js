@@ -1,4 +1,4 @@
-// The list of deliveries: only the rows in view exist, so that thousands cost as little as ten.
+// The list of deliveries. Only visible rows exist, so thousands cost no more than ten.
 
 import { count, duration, clockTime, number, plain, size, VERDICTS } from "./format.js";
 import { el } from "./element.js";
@@ -22,7 +22,7 @@ export class List {
     new ResizeObserver(() => this.#draw()).observe(box);
   }
 
-  /** Show these entries, the first on top; a reader who has scrolled down keeps the place. */
+  /** Show these entries, first on top; a scrolled list keeps its position. */
   show(entries) {
     const height = this.#rowHeight();
     const above = Math.floor(this.#box.scrollTop / height);
@@ -40,28 +40,28 @@ export class List {
     return this.#selected;
   }
 
-  /** Mark a row and bring it into view; null marks none. */
+  /** Select a row and scroll it into view; null selects none. */
   select(key) {
     this.#selected = key;
-    const place = this.#entries.findIndex((entry) => entry.key === key);
-    if (place >= 0) this.#reveal(place);
+    const index = this.#entries.findIndex((entry) => entry.key === key);
+    if (index >= 0) this.#reveal(index);
     this.#draw();
   }
 
-  /** Mark the row so many below the marked one, the first if none is marked; its entry. */
+  /** Move the selection by a number of rows; returns the selected entry. */
   step(by) {
     const rows = this.#entries;
-    let place = rows.findIndex((entry) => entry.key === this.#selected);
-    place = place < 0 && Number.isFinite(by) ? 0 : place + by;
-    place = Math.max(0, Math.min(rows.length - 1, place));
-    while (rows[place]?.skipped) place += by > 0 ? 1 : -1;
-    const entry = rows[place];
+    let index = rows.findIndex((entry) => entry.key === this.#selected);
+    index = index < 0 && Number.isFinite(by) ? 0 : index + by;
+    index = Math.max(0, Math.min(rows.length - 1, index));
+    while (rows[index]?.skipped) index += by > 0 ? 1 : -1;
+    const entry = rows[index];
     if (!entry) return null;
     this.select(entry.key);
     return entry;
   }
 
-  get rowsInView() {
+  get rowsPerPage() {
     return Math.max(1, Math.floor(this.#box.clientHeight / this.#rowHeight()) - 1);
   }
 
@@ -69,9 +69,9 @@ export class List {
     return parseFloat(getComputedStyle(this.#box).getPropertyValue("--row")) || 40;
   }
 
-  #reveal(place) {
+  #reveal(index) {
     const height = this.#rowHeight();
-    const top = place * height;
+    const top = index * height;
     if (top < this.#box.scrollTop) this.#box.scrollTop = top;
     const below = top + height - this.#box.clientHeight;
     if (below > this.#box.scrollTop) this.#box.scrollTop = below;
@@ -80,11 +80,14 @@ export class List {
   #draw() {
     const height = this.#rowHeight();
     const first = Math.max(0, Math.floor(this.#box.scrollTop / height) - SPARE_ROWS);
-    const last = Math.min(this.#entries.length, first + Math.ceil(this.#box.clientHeight / height) + 2 * SPARE_ROWS);
+    const last = Math.min(
+      this.#entries.length,
+      first + Math.ceil(this.#box.clientHeight / height) + 2 * SPARE_ROWS,
+    );
     const drawn = new Map();
-    for (let place = first; place < last; place += 1) {
-      const entry = this.#entries[place];
-      drawn.set(entry.key, this.#row(entry, place, height));
+    for (let index = first; index < last; index += 1) {
+      const entry = this.#entries[index];
+      drawn.set(entry.key, this.#row(entry, index, height));
     }
     for (const [key, { element }] of this.#rows) {
       if (!drawn.has(key)) element.remove();
@@ -95,49 +98,67 @@ export class List {
     else this.#box.removeAttribute("aria-activedescendant");
   }
 
-  // A row that is there already is moved, and made anew only if it tells something else now.
-  #row(entry, place, height) {
-    const told = `${entry.status} ${entry.took_ms} ${entry.verdict} ${entry.reason} ${entry.left} ${entry.lost}`;
+  // An existing row is moved, and replaced only if its content has changed.
+  #row(entry, index, height) {
+    const { status, took_ms: took, verdict, reason, left, lost } = entry;
+    const content = `${status} ${took} ${verdict} ${reason} ${left} ${lost}`;
     let row = this.#rows.get(entry.key);
-    if (row?.told !== told) {
+    if (row?.content !== content) {
       row?.element.remove();
-      const element = entry.skipped ? skippedRow(entry) : deliveryRow(entry, () => this.#choose(entry));
+      const element = entry.skipped
+        ? skippedRow(entry)
+        : deliveryRow(entry, () => this.#choose(entry));
       element.id = `row-${entry.skipped ? "s" : "d"}-${nextId()}`;
       this.#spacer.append(element);
-      row = { element, told };
+      row = { element, content };
     }
-    row.element.style.transform = `translateY(${place * height}px)`;
-    row.element.setAttribute("aria-posinset", place + 1);
+    row.element.style.transform = `translateY(${index * height}px)`;
+    row.element.setAttribute("aria-posinset", index + 1);
     row.element.setAttribute("aria-setsize", this.#entries.length);
     row.element.setAttribute("aria-selected", entry.key === this.#selected);
     return row;
   }
 }
 
-let rowsMade = 0;
-const nextId = () => (rowsMade += 1);
+let rowCount = 0;
+const nextId = () => (rowCount += 1);
 
 function skippedRow({ skipped }) {
   const words = `${count(skipped, "delivery", "deliveries")} skipped`;
-  return el("div", { class: "row skip-mark", role: "option", "aria-disabled": "true" }, el("span", {}, words));
+  return el(
+    "div",
+    { class: "row skip-mark", role: "option", "aria-disabled": "true" },
+    el("span", {}, words),
+  );
 }
 
 function deliveryRow(entry, choose) {
   const verdict = entry.lost ? "lost" : entry.verdict;
   return el(
     "div",
-    { class: "row", role: "option", "data-verdict": verdict, "data-key": entry.key, on: { click: choose } },
+    {
+      class: "row",
+      role: "option",
+      "data-verdict": verdict,
+      "data-key": entry.key,
+      on: { click: choose },
+    },
     el("span", { class: "mark", "aria-hidden": "true" }),
     el("span", { class: "time" }, entry.lost ? "" : clockTime(entry.arrived_at)),
     el("span", { class: "method" }, entry.lost ? "" : entry.method),
     el("span", { class: "path" }, entry.lost ? `/${plain(entry.token)}` : plain(entry.path)),
     el("span", { class: "note" }, entry.lost ? "not kept: the inbox is bounded" : note(entry)),
     el("span", { class: "answer" }, entry.lost ? "" : answer(entry)),
-    el("span", { class: "size" }, entry.lost ? `#${number(entry.sequence)}` : size(entry.body_bytes)),
+    el(
+      "span",
+      { class: "size" },
+      entry.lost ? `#${number(entry.sequence)}` : size(entry.body_bytes),
+    ),
   );
 }
 
-const note = ({ verdict, reason }) => (verdict === "unverified" ? (reason ?? VERDICTS.unverified) : VERDICTS[verdict]);
+const note = ({ verdict, reason }) =>
+  verdict === "unverified" ? (reason ?? VERDICTS.unverified) : VERDICTS[verdict];
 
 function answer({ status, left, took_ms: took }) {
   if (status !== null) return `${status} · ${duration(took)}`;

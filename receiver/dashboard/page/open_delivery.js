@@ -1,26 +1,26 @@
-// The delivery that is open beside the list, and what can be done with it.
+// The delivery that is open beside the list, and its actions.
 
 import { keyOf } from "./deliveries.js";
 import { detailView, failureView } from "./detail.js";
 import { byId } from "./element.js";
 import * as receiver from "./receiver.js";
-import { askForReplay } from "./replay.js";
+import { askForReplay } from "./replay_dialog.js";
 
-export class Opened {
+export class OpenDelivery {
   #box;
   #deliveries;
-  #said;
-  #closed;
+  #status;
+  #onClose;
   #key = null;
   #delivery = null;
-  #asked = 0;
+  #requests = 0;
 
-  /** `said` tells short news to everybody; `closed()` is called when the reader closes the delivery. */
-  constructor({ box, deliveries, said, closed }) {
+  /** `status` shows short messages; `onClose()` is called when the user closes the delivery. */
+  constructor({ box, deliveries, status, onClose }) {
     this.#box = box;
     this.#deliveries = deliveries;
-    this.#said = said;
-    this.#closed = closed;
+    this.#status = status;
+    this.#onClose = onClose;
   }
 
   get isOpen() {
@@ -28,54 +28,58 @@ export class Opened {
   }
 
   async open({ key, token, sequence }) {
-    const again = key === this.#key;
+    const isSame = key === this.#key;
     this.#key = key;
-    this.#asked += 1;
-    const asked = this.#asked;
+    this.#requests += 1;
+    const request = this.#requests;
     const close = () => this.close();
     let view;
     try {
       const delivery = await receiver.delivery(token, sequence);
-      if (asked !== this.#asked) return;
+      if (request !== this.#requests) return;
       this.#delivery = delivery;
       const before = this.#deliveries.get(keyOf(token, sequence - 1));
-      view = detailView(delivery, before, { close, copy: () => this.copy(), replay: () => this.replay() });
+      view = detailView(delivery, before, {
+        close,
+        copy: () => this.copy(),
+        replay: () => this.replay(),
+      });
     } catch (error) {
-      if (asked !== this.#asked) return;
+      if (request !== this.#requests) return;
       this.#delivery = null;
       view = failureView(error.message, close);
     }
-    const scrolled = again ? this.#box.scrollTop : 0;
+    const scrolled = isSame ? this.#box.scrollTop : 0;
     this.#box.replaceChildren(view);
     this.#box.hidden = false;
     this.#box.scrollTop = scrolled;
     document.body.dataset.open = "";
   }
 
-  /** More is known of a delivery now. */
-  changed(key) {
+  /** Show a delivery again after it changed. */
+  update(key) {
     if (key === this.#key) this.#reopen();
   }
 
-  /** The deliveries of a token may have another verdict now. */
-  judgedAnew(token) {
+  /** Show a delivery again after its token's secrets changed. */
+  updateToken(token) {
     if (this.#delivery?.token === token) this.#reopen();
   }
 
   close() {
     this.#key = null;
     this.#delivery = null;
-    this.#asked += 1;
+    this.#requests += 1;
     this.#box.hidden = true;
     delete document.body.dataset.open;
-    this.#closed();
+    this.#onClose();
   }
 
   async copy() {
     if (!this.#delivery) return;
     await navigator.clipboard.writeText(this.#delivery.curl).then(
-      () => this.#say("Copied as curl."),
-      () => this.#say("The browser does not let this page copy."),
+      () => this.#showStatus("Copied as curl."),
+      () => this.#showStatus("The browser does not allow this page to copy."),
     );
   }
 
@@ -88,10 +92,10 @@ export class Opened {
     if (entry) this.open(entry);
   }
 
-  #say(words) {
-    this.#said.textContent = words;
+  #showStatus(message) {
+    this.#status.textContent = message;
     setTimeout(() => {
-      if (this.#said.textContent === words) this.#said.textContent = "";
+      if (this.#status.textContent === message) this.#status.textContent = "";
     }, 2500);
   }
 }

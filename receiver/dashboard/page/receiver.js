@@ -1,36 +1,38 @@
-// What the page asks of the receiver.
+// Requests to the receiver.
 
-/** Everything about one delivery. */
-export const delivery = (token, sequence) => ask(`/live/delivery?${place(token, sequence)}`);
+/** The details of one delivery. */
+export const delivery = (token, sequence) => request(`/live/delivery?${query(token, sequence)}`);
 
-/** Rows of a token from one sequence to another, judged anew. */
+/** Rows of a token from one sequence to another, with current verdicts. */
 export async function rows(token, first, last) {
   const query = new URLSearchParams({ token, first, last });
-  return (await ask(`/live/rows?${query}`)).rows;
+  return (await request(`/live/rows?${query}`)).rows;
 }
 
-/** Send a delivery again to another URL; what was answered. */
+/** Send a delivery again to another URL; returns the answer. */
 export const replay = (token, sequence, url) =>
-  ask("/live/replay", {
+  request("/live/replay", {
     method: "POST",
     headers: { "Content-Type": "application/json", "X-Hookproof-Page": "1" },
     body: JSON.stringify({ token, sequence, url }),
   });
 
-/** Where the raw body or the raw request can be saved from. */
-export const download = (part, token, sequence) => `/live/${part}?${place(token, sequence)}`;
+/** The URL of the raw body or the raw request. */
+export const download = (part, token, sequence) => `/live/${part}?${query(token, sequence)}`;
 
-const place = (token, sequence) => new URLSearchParams({ token, sequence });
+const query = (token, sequence) => new URLSearchParams({ token, sequence });
 
-/** Asks, and throws an Error that says in one line what went wrong. */
-async function ask(path, options) {
+/** Send a request; throws an Error with one line. */
+async function request(path, options) {
   let answer;
   try {
     answer = await fetch(path, options);
   } catch {
     throw new Error("The receiver does not answer.");
   }
-  const told = await answer.json().catch(() => ({ error: `The receiver answered ${answer.status}.` }));
-  if (!answer.ok) throw new Error(told.error);
-  return told;
+  const result = await answer
+    .json()
+    .catch(() => ({ error: `The receiver answered ${answer.status}.` }));
+  if (!answer.ok) throw new Error(result.error);
+  return result;
 }

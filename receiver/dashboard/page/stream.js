@@ -1,6 +1,6 @@
-// The deliveries as server-sent events. The browser reconnects by itself and says how far it had read.
+// Server-sent events. The browser reconnects by itself and sends the id of the last event.
 
-/** Listen for `started`, `skipped`, `forgotten`, `deliveries`, `judged` and, with a word, `connection`. */
+/** Call a handler per event; `connection` gets the state of the connection. */
 export function listen(handlers) {
   const source = new EventSource("/live/events");
   for (const kind of ["started", "skipped", "forgotten", "deliveries", "judged"]) {

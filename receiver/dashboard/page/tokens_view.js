@@ -1,4 +1,4 @@
-// The tokens: how many requests each got, and the last minute of it.
+// The list of tokens: the number of requests of each, and the last minute as a chart.
 
 import { el, svg } from "./element.js";
 import { number, plain } from "./format.js";
@@ -13,13 +13,13 @@ export class TokensView {
   #choose;
   #items = new Map();
 
-  /** `choose(token)` is called with the token to look at, null for all. */
+  /** `choose(token)` is called with the selected token, null for all. */
   constructor(list, choose) {
     this.#list = list;
     this.#choose = choose;
   }
 
-  show(arrivals, chosen, now) {
+  show(arrivals, selected, now) {
     const tokens = arrivals.tokens();
     const all = { token: null, arrived: tokens.reduce((sum, { arrived }) => sum + arrived, 0) };
     const shown = new Set();
@@ -27,8 +27,11 @@ export class TokensView {
       shown.add(token);
       const item = this.#items.get(token) ?? this.#add(token);
       item.count.textContent = number(arrived);
-      item.button.setAttribute("aria-pressed", token === chosen);
-      item.bars.setAttribute("d", outline(arrivals.counts(token, { now, span: SPAN_S, bars: BARS })));
+      item.button.setAttribute("aria-pressed", token === selected);
+      item.bars.setAttribute(
+        "d",
+        outline(arrivals.counts(token, { now, span: SPAN_S, bars: BARS })),
+      );
     }
     for (const [token, { element }] of this.#items) {
       if (!shown.has(token)) {
@@ -46,7 +49,11 @@ export class TokensView {
       "button",
       { type: "button", title: name, on: { click: () => this.#choose(token) } },
       el("span", { class: token === null ? "name all" : "name" }, name),
-      svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": "true" }, bars),
+      svg(
+        "svg",
+        { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": "true" },
+        bars,
+      ),
       count,
     );
     const item = { element: el("li", {}, button), button, count, bars };

@@ -1,18 +1,17 @@
-"""Why a signature does not verify: the search for the mistake that its sender made (section 6, item
-3).
+"""Why a signature does not verify: a search for the sender's mistake (section 6, item 3).
 
-    found = bisect(scheme, rules, secrets, headers, event_id_header, body, now, known=Known())
-    found.cause        # "signed the compact form of the body, sent it with spaces"
-    found.deviations   # the same, one by one
+     diagnosis = diagnose(scheme, rules, secrets, headers, event_id_header, body, now)
+     diagnosis.cause        # "signed the compact form of the body, sent it with spaces"
+     diagnosis.deviations   # the same, one by one
 
-`deviation` holds the words of an answer. Each other module knows one kind of mistake: `readings`
-the header and the encoding, `keys` the secret, `bodies` and `json_text` the bytes, `joins` what
-they are joined with, `times` the time, `digests` the hash. `search` tries them together, the
-simplest explanation first.
+`deviation` defines the result. Each `*_variants` module knows one kind of mistake: `key_variants`
+the secret, `body_variants` and `json_text` the bytes, `join_variants` how they are joined,
+`time_variants` the time, `digest_variants` the hash; `signature_readings` reads header and
+encoding. `search` combines them, the simplest explanation first.
 """
 
-from hookproof.receiver.signatures.diagnosis.deviation import Aspect, Bisection, Deviation
-from hookproof.receiver.signatures.diagnosis.known_values import Known
-from hookproof.receiver.signatures.diagnosis.search import bisect
+from hookproof.receiver.signatures.diagnosis.deviation import Aspect, Deviation, Diagnosis
+from hookproof.receiver.signatures.diagnosis.known_values import KnownValues
+from hookproof.receiver.signatures.diagnosis.search import diagnose
 
-__all__ = ["Aspect", "Bisection", "Deviation", "Known", "bisect"]
+__all__ = ["Aspect", "Deviation", "Diagnosis", "KnownValues", "diagnose"]

@@ -1,4 +1,4 @@
-"""The words of an explanation: what a sender did otherwise than its dialect says."""
+"""The result of a diagnosis: how a sender deviated from its dialect."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 class Aspect(StrEnum):
-    """What a deviation is about."""
+    """The step of signing that a deviation concerns."""
 
     BODY = "body"
     SECRET = "secret"  # noqa: S105 - it names an aspect
@@ -23,18 +23,18 @@ class Aspect(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deviation:
-    """One mistake, as a part of a sentence whose subject is the sender: "signed the body alone"."""
+    """One mistake, as a phrase whose subject is the sender: "signed the body alone"."""
 
     aspect: Aspect
     words: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bisection:
+class Diagnosis:
     """What explains a delivery that is not verified.
 
-    `cause` is one sentence; `deviations` are the mistakes that it is made of. `explained`: with
-    them and no others the signature is valid. `hashes` is how many were computed on the way.
+    `cause` is one sentence, `deviations` are the mistakes that it consists of. If `explained`, the
+    signature is valid with exactly these mistakes. `hashes` is how many hashes the search computed.
     """
 
     cause: str
@@ -45,10 +45,9 @@ class Bisection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant(Generic[T]):
-    """One way to do one step of signing, and how it deviates from the dialect's way.
+    """One way to do one step of signing, and how it deviates from the dialect.
 
-    What is `rare` is tried with every other step done right, and not together with further
-    deviations.
+    A `rare` variant is only tried with all other steps done right.
     """
 
     value: T
@@ -57,26 +56,24 @@ class Variant(Generic[T]):
 
 
 class Variants(Generic[T]):
-    """The ways to do one step, by how far they deviate; each distance is worked out when it is
-    first asked for.
+    """The ways to do one step, by their number of deviations; each number is generated on demand.
 
-    A value that was seen at a smaller distance, or before at the same one, is left out: the simpler
-    words stay.
+    A value that was generated before is left out, so the simpler explanation remains.
     """
 
-    def __init__(self, make: Callable[[int], Iterable[Variant[T]]]) -> None:
-        self._make = make
-        self._made: list[Sequence[Variant[T]]] = []
+    def __init__(self, generate: Callable[[int], Iterable[Variant[T]]]) -> None:
+        self._generate = generate
+        self._generated: list[Sequence[Variant[T]]] = []
         self._seen: set[T] = set()
 
     def at(self, distance: int, *, rare: bool) -> Sequence[Variant[T]]:
-        """The variants with so many deviations, the rare ones among them if they are wanted."""
-        while len(self._made) <= distance:
-            self._made.append(tuple(self._fresh(self._make(len(self._made)))))
-        made = self._made[distance]
-        return made if rare else [variant for variant in made if not variant.rare]
+        """The variants with this many deviations, including rare ones if wanted."""
+        while len(self._generated) <= distance:
+            self._generated.append(tuple(self._unseen(self._generate(len(self._generated)))))
+        variants = self._generated[distance]
+        return variants if rare else [variant for variant in variants if not variant.rare]
 
-    def _fresh(self, variants: Iterable[Variant[T]]) -> Iterator[Variant[T]]:
+    def _unseen(self, variants: Iterable[Variant[T]]) -> Iterator[Variant[T]]:
         for variant in variants:
             if variant.value not in self._seen:
                 self._seen.add(variant.value)
@@ -84,5 +81,5 @@ class Variants(Generic[T]):
 
 
 def sentence(deviations: Iterable[Deviation]) -> str:
-    """The deviations as one sentence."""
+    """Join the deviations to one sentence."""
     return "; ".join(deviation.words for deviation in deviations)

@@ -9,7 +9,7 @@ from typing import Final
 from hookproof.receiver.signatures.diagnosis.deviation import Aspect, Deviation, Variant, Variants
 from hookproof.spec.dialect.vocabulary import Hash
 
-# Names for hashlib and for readers, the likeliest first.
+# hashlib's names and those for people, the likeliest first.
 HASHES: Final = {
     "sha256": "SHA-256",
     "sha512": "SHA-512",
@@ -23,18 +23,18 @@ HASHES: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Digest:
-    """One construction with one hash."""
+    """A construction with a hash, such as HMAC with SHA-256."""
 
     hash: str
     kind: str = "hmac"
 
     @property
-    def keyed(self) -> bool:
-        """Whether the key matters at all."""
+    def is_keyed(self) -> bool:
+        """Whether the key matters."""
         return self.kind != "bare"
 
-    def of(self, key: bytes, message: bytes) -> bytes:
-        """The digest; raises ValueError for a hash that this machine refuses to compute."""
+    def compute(self, key: bytes, message: bytes) -> bytes:
+        """Compute the digest; raises ValueError if this machine does not support the hash."""
         if self.kind == "hmac":
             return hmac.digest(key, message, self.hash)
         if self.kind == "swapped":
@@ -54,35 +54,36 @@ CONSTRUCTIONS: Final = {
 
 
 def digest_variants(expected: Hash, sizes: Collection[int]) -> Variants[Digest]:
-    """The dialect's HMAC and other constructions, as far as they make signatures of the `sizes`
-    received, in bytes.
+    """The dialect's HMAC, and others that can produce signatures of the `sizes` received, in bytes.
 
-    A signature may be cut off, so a digest may be longer than every size.
+    A signature may be truncated, so a digest may be longer than every size.
     """
 
-    def make(distance: int) -> Iterator[Variant[Digest]]:
+    def generate(distance: int) -> Iterator[Variant[Digest]]:
         if distance == 0:
             yield Variant(value=Digest(hash=expected.value))
         if distance == 1:
             yield from _other_hashes()
             for kind, words in CONSTRUCTIONS.items():
-                yield _told(words, Digest(hash=expected.value, kind=kind))
+                yield _variant(words, Digest(hash=expected.value, kind=kind))
 
     def _other_hashes() -> Iterator[Variant[Digest]]:
         for name, words in HASHES.items():
-            size = _size(name)
-            if name != expected and size and any(wanted <= size for wanted in sizes):
-                yield _told(f"used {words} where {HASHES[expected]} is expected", Digest(hash=name))
+            digest_size = _size(name)
+            if name != expected and digest_size and any(size <= digest_size for size in sizes):
+                yield _variant(
+                    f"used {words} where {HASHES[expected]} is expected", Digest(hash=name)
+                )
 
-    return Variants(make)
+    return Variants(generate)
 
 
-def _told(words: str, digest: Digest) -> Variant[Digest]:
+def _variant(words: str, digest: Digest) -> Variant[Digest]:
     return Variant(value=digest, deviations=(Deviation(aspect=Aspect.HASH, words=words),))
 
 
 def _size(name: str) -> int | None:
-    """The size of a hash in bytes; None where it cannot be had, as MD5 on some machines."""
+    """The size of a hash in bytes; None where it is not available, as MD5 on some machines."""
     try:
         hmac.digest(b"", b"", name)
     except ValueError:

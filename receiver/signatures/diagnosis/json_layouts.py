@@ -1,6 +1,4 @@
-"""How JSON is written: white space, escapes and numbers, and what widespread libraries make of
-them.
-"""
+"""How JSON is written: white space, escapes and numbers, and what common libraries produce."""
 
 import json
 import re
@@ -15,13 +13,13 @@ CLOSING: Final = frozenset("]}")
 LARGEST_PLAIN_DOUBLE: Final = 1e21
 SMALLEST_PLAIN_DOUBLE: Final = 1e-6
 
-# Writes one piece of a text anew.
+# Writes one piece of a text in another way.
 Spelling = Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """White space between pieces; `indent` None: everything on one line."""
+    """White space between pieces; with `indent` None everything is on one line."""
 
     comma: str = ","
     colon: str = ": "
@@ -30,7 +28,6 @@ class Layout:
     sent: str
 
     def write(self, pieces: Sequence[str]) -> str:
-        """The pieces as one text."""
         if self.indent is None:
             spaced = {",": self.comma, ":": self.colon}
             return "".join([spaced.get(piece, piece) for piece in pieces])
@@ -38,8 +35,8 @@ class Layout:
 
     def _indented(self, pieces: Sequence[str], indent: str) -> Iterator[str]:
         depth = 0
-        for place, piece in enumerate(pieces):
-            before = pieces[place - 1] if place else ""
+        for index, piece in enumerate(pieces):
+            before = pieces[index - 1] if index else ""
             if piece in CLOSING:
                 depth -= 1
                 if before not in OPENING:
@@ -63,21 +60,23 @@ LAYOUTS: Final = (
 
 
 def _string(write: Callable[[str], str]) -> Spelling:
-    """A spelling that changes strings alone."""
+    """A spelling that changes only strings."""
     return lambda piece: write(json.loads(piece)) if piece.startswith('"') else piece
 
 
 def _number(write: Callable[[str], str]) -> Spelling:
-    """A spelling that changes numbers alone."""
+    """A spelling that changes only numbers."""
     return lambda piece: write(piece) if piece[0] in "-0123456789" else piece
 
 
-def _plain(text: str) -> str:
+def _unescaped(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
 def _escaped(text: str, characters: str) -> str:
-    return "".join(f"\\u{ord(one):04x}" if one in characters else one for one in text)
+    return "".join(
+        f"\\u{ord(character):04x}" if character in characters else character for character in text
+    )
 
 
 def _as_double(piece: str) -> str:
@@ -99,12 +98,12 @@ def _as_python(piece: str) -> str:
 
 ESCAPES: Final[Mapping[str, Spelling]] = {
     "with its characters beyond ASCII escaped, sent them as they are": _string(json.dumps),
-    "with its escapes resolved, sent them escaped": _string(_plain),
+    "with its escapes resolved, sent them escaped": _string(_unescaped),
     "with <, > and & escaped, sent them as they are": _string(
-        lambda text: _escaped(_plain(text), "<>&\u2028\u2029")
+        lambda text: _escaped(_unescaped(text), "<>&\u2028\u2029")
     ),
     "with its slashes escaped, sent them bare": _string(
-        lambda text: _plain(text).replace("/", r"\/")
+        lambda text: _unescaped(text).replace("/", r"\/")
     ),
     "with its slashes and its characters beyond ASCII escaped, sent them as they are": _string(
         lambda text: json.dumps(text).replace("/", r"\/")
@@ -116,8 +115,7 @@ NUMBERS: Final[Mapping[str, Spelling]] = {
         _as_python
     ),
 }
-# What a widespread library makes of a body that it read: its name, layout, whether it sorts,
-# spellings.
+# How common libraries write a parsed body: name, layout, whether keys are sorted, spellings.
 LIBRARIES: Final = (
     ("json.dumps of Python", LAYOUTS[1], False, (_string(json.dumps), _number(_as_python))),
     (
@@ -126,7 +124,7 @@ LIBRARIES: Final = (
         True,
         (_string(json.dumps), _number(_as_python)),
     ),
-    ("JSON.stringify of JavaScript", LAYOUTS[0], False, (_string(_plain), _number(_as_double))),
+    ("JSON.stringify of JavaScript", LAYOUTS[0], False, (_string(_unescaped), _number(_as_double))),
     ("json.Marshal of Go", LAYOUTS[0], True, (tuple(ESCAPES.values())[2], _number(_as_double))),
     ("json_encode of PHP", LAYOUTS[0], False, (tuple(ESCAPES.values())[4], _number(_as_python))),
 )

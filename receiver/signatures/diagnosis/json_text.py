@@ -1,8 +1,7 @@
-"""A body of JSON written anew in other ways: white space, order of keys, escapes, spelling of
-numbers.
+"""A JSON body written in other ways: white space, order of keys, escapes, spelling of numbers.
 
-The text is taken apart into pieces, never into values, so that each way changes one thing and keeps
-the rest: a form without white space still spells its numbers as they were sent.
+The text is split into pieces, never parsed into values, so that each change affects one thing only:
+a form without white space still spells its numbers as they were sent.
 """
 
 import json
@@ -26,24 +25,25 @@ from hookproof.receiver.signatures.diagnosis.json_layouts import (
 )
 
 PIECE: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},:]|[^\s\[\]{},:"]+', re.DOTALL)
-# As how many deviations it counts that a body is written as some library does.
+# How many deviations it counts as when a body is written as a library does.
 LIBRARIES_AT: Final = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """One thing that is done to a text: another layout, sorted keys, or other spellings of pieces."""
+class TextChange:
+    """One change of a text: another layout, sorted keys, or other spellings of pieces."""
 
     kind: str
     words: str
     layout: Layout | None = None
-    spelled: Mapping[str, str] = field(default_factory=dict)
+    respelled: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class JsonText:
-    """The pieces of a JSON text, as sent and with sorted keys; `layout` None: it has white space of
-    its own.
+    """The pieces of a JSON text, as sent and with sorted keys.
+
+    `layout` is None if the text's white space follows none of LAYOUTS.
     """
 
     text: str
@@ -53,7 +53,7 @@ class JsonText:
 
     @classmethod
     def parse(cls, body: bytes) -> "JsonText | None":
-        """The text of a body, or None if that is no JSON, or nested too deep."""
+        """Split a body; None if it is not JSON, or nested too deeply."""
         try:
             text = body.decode()
             json.loads(text, parse_int=str, parse_float=str)
@@ -62,57 +62,59 @@ class JsonText:
             in_order = _sorted(next(rest), rest)
         except (ValueError, RecursionError):
             return None
-        own = next((layout for layout in LAYOUTS if layout.write(pieces) == text), None)
-        return cls(text=text, pieces=pieces, sorted=in_order, layout=own)
+        layout = next((layout for layout in LAYOUTS if layout.write(pieces) == text), None)
+        return cls(text=text, pieces=pieces, sorted=in_order, layout=layout)
 
     def forms(self, distance: int) -> Iterator[Variant[bytes]]:
-        """The text in other forms, with so many changes."""
-        for chosen in combinations(self._changes, distance):
-            if len({change.kind for change in chosen}) == distance and not _far_fetched(chosen):
-                yield from self._form(chosen)
+        """The text in other forms, with this many changes."""
+        for changes in combinations(self._changes, distance):
+            if len({change.kind for change in changes}) == distance and not _is_far_fetched(
+                changes
+            ):
+                yield from self._variants_of(changes)
         if distance == LIBRARIES_AT:
-            yield from self._as_libraries_write()
+            yield from self._library_forms()
 
     def members(self) -> Iterator[tuple[str, bytes]]:
-        """The value of each member of an object alone, compact and with spaces, with the member's
-        name.
-        """
+        """Each member's value alone, compact and with spaces, with the member's name."""
         depth, start, name = 0, 0, ""
-        for place, piece in enumerate(self.pieces if self.pieces[0] == "{" else ()):
+        for index, piece in enumerate(self.pieces if self.pieces[0] == "{" else ()):
             if depth == 1 and piece == ":":
-                start, name = place + 1, json.loads(self.pieces[place - 1])
+                start, name = index + 1, json.loads(self.pieces[index - 1])
             if depth == 1 and piece in {",", "}"} and start:
                 for layout in LAYOUTS[:2]:
-                    yield name, _encoded(layout.write(self.pieces[start:place]))
+                    yield name, _encoded(layout.write(self.pieces[start:index]))
             depth += (piece in OPENING) - (piece in CLOSING)
 
     @cached_property
-    def _changes(self) -> Sequence[Change]:
+    def _changes(self) -> Sequence[TextChange]:
         return (*self._layouts(), *self._orders(), *self._spellings())
 
-    def _layouts(self) -> Iterator[Change]:
+    def _layouts(self) -> Iterator[TextChange]:
         sent = self.layout.sent if self.layout else "with white space of its own"
         for layout in LAYOUTS:
             if layout is not self.layout:
-                yield Change(kind="layout", words=f"{layout.signed}, sent it {sent}", layout=layout)
+                yield TextChange(
+                    kind="layout", words=f"{layout.signed}, sent it {sent}", layout=layout
+                )
 
-    def _orders(self) -> Iterator[Change]:
+    def _orders(self) -> Iterator[TextChange]:
         if self.sorted != self.pieces:
-            yield Change(
+            yield TextChange(
                 kind="order", words="the body with its keys sorted, sent them in another order"
             )
 
-    def _spellings(self) -> Iterator[Change]:
+    def _spellings(self) -> Iterator[TextChange]:
         """Only spellings that change something, each change once."""
         seen: list[Mapping[str, str]] = [{}]
         for kind, spellings in (("escapes", ESCAPES), ("numbers", NUMBERS)):
             for words, spelling in spellings.items():
-                spelled = self._spelled(spelling)
-                if spelled not in seen:
-                    seen.append(spelled)
-                    yield Change(kind=kind, words=f"the body {words}", spelled=spelled)
+                respelled = self._respell(spelling)
+                if respelled not in seen:
+                    seen.append(respelled)
+                    yield TextChange(kind=kind, words=f"the body {words}", respelled=respelled)
 
-    def _spelled(self, *spellings: Spelling) -> dict[str, str]:
+    def _respell(self, *spellings: Spelling) -> dict[str, str]:
         pairs = (
             (piece, spelling(piece))
             for piece in dict.fromkeys(self.pieces)
@@ -120,51 +122,52 @@ class JsonText:
         )
         return {old: new for old, new in pairs if old != new}
 
-    def _form(self, chosen: Sequence[Change]) -> Iterator[Variant[bytes]]:
-        layout = next((change.layout for change in chosen if change.layout), self.layout)
-        spelled = {old: new for change in chosen for old, new in change.spelled.items()}
+    def _variants_of(self, changes: Sequence[TextChange]) -> Iterator[Variant[bytes]]:
+        layout = next((change.layout for change in changes if change.layout), self.layout)
+        respelled = {old: new for change in changes for old, new in change.respelled.items()}
         words = tuple(
-            Deviation(aspect=Aspect.BODY, words=f"signed {change.words}") for change in chosen
+            Deviation(aspect=Aspect.BODY, words=f"signed {change.words}") for change in changes
         )
-        in_order = any(change.kind == "order" for change in chosen)
+        in_order = any(change.kind == "order" for change in changes)
         if layout is not None:
-            value = _written(layout, self.sorted if in_order else self.pieces, spelled)
+            value = _written(layout, self.sorted if in_order else self.pieces, respelled)
             yield Variant(value=value, deviations=words)
-        elif not in_order:  # white space of one's own has no place among sorted keys
-            value = _encoded(PIECE.sub(lambda found: spelled.get(found[0], found[0]), self.text))
+        elif not in_order:  # irregular white space cannot be kept when keys are sorted
+            value = _encoded(PIECE.sub(lambda match: respelled.get(match[0], match[0]), self.text))
             yield Variant(value=value, deviations=words)
 
-    def _as_libraries_write(self) -> Iterator[Variant[bytes]]:
+    def _library_forms(self) -> Iterator[Variant[bytes]]:
         for name, layout, in_order, spellings in LIBRARIES:
             value = _written(
-                layout, self.sorted if in_order else self.pieces, self._spelled(*spellings)
+                layout, self.sorted if in_order else self.pieces, self._respell(*spellings)
             )
             words = f"signed the body as {name} writes it, sent it otherwise"
             yield Variant(value=value, deviations=(Deviation(aspect=Aspect.BODY, words=words),))
 
 
-def _far_fetched(chosen: Sequence[Change]) -> bool:
-    """Whether an indented form is spelled otherwise too; there are many such forms, and hardly
-    anyone signs them.
-    """
-    return any(change.layout and change.layout.indent for change in chosen) and any(
-        one.spelled for one in chosen
+def _is_far_fetched(changes: Sequence[TextChange]) -> bool:
+    """Whether an indented form also has other spellings: many forms, hardly ever signed."""
+    return any(change.layout and change.layout.indent for change in changes) and any(
+        change.respelled for change in changes
     )
 
 
-def _written(layout: Layout, pieces: list[str], spelled: Mapping[str, str]) -> bytes:
+def _written(layout: Layout, pieces: list[str], respelled: Mapping[str, str]) -> bytes:
     return _encoded(
-        layout.write([spelled.get(piece, piece) for piece in pieces] if spelled else pieces)
+        layout.write([respelled.get(piece, piece) for piece in pieces] if respelled else pieces)
     )
 
 
 def _encoded(text: str) -> bytes:
-    # An escaped half of a surrogate pair may stand alone in JSON; resolved, it is no Unicode text.
+    # JSON may hold an unpaired surrogate as an escape; resolved, it is not valid Unicode.
     return text.encode("utf-8", "surrogatepass")
 
 
 def _sorted(first: str, rest: Iterator[str]) -> list[str]:
-    """The pieces of one value with the keys of all its objects sorted; raises RecursionError."""
+    """The pieces of one value with the keys of all its objects sorted.
+
+    Raises RecursionError.
+    """
     if first == "{":
         return _sorted_object(rest)
     if first != "[":

@@ -1,4 +1,4 @@
-"""Other keys that a sender may have made of a secret, and other secrets."""
+"""Other keys that a sender may have derived from a secret, and other secrets."""
 
 import base64
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -8,41 +8,39 @@ from hookproof.receiver.signatures.diagnosis.deviation import Aspect, Deviation,
 from hookproof.receiver.signatures.secret_key import secret_key
 from hookproof.spec.dialect.model import Secrets
 
-# What programs print for a value that is not there.
-NO_SECRETS: Final = ("undefined", "null", "None", "nil")
+# What programs print for a missing value.
+MISSING_VALUES: Final = ("undefined", "null", "None", "nil")
 
-# So many of the readings below are tried together with other deviations.
+# How many of the readings below are tried together with other deviations.
 LIKELY_READINGS: Final = 6
 
-# Raises ValueError for a text that cannot be read so.
+# Raises ValueError for a text that cannot be read this way.
 Reading = Callable[[str], bytes]
 
 
 def key_variants(
     rules: Secrets, secrets: Sequence[str], others: Mapping[str, str]
 ) -> Variants[bytes]:
-    """The keys of the endpoint's own secrets, what else may be made of their texts, and the keys of
-    `others`.
-    """
+    """The keys of the endpoint's secrets, misreadings of these, and the keys of `others`."""
 
-    def make(distance: int) -> Iterator[Variant[bytes]]:
+    def generate(distance: int) -> Iterator[Variant[bytes]]:
         if distance == 0:
             yield from (Variant(value=key) for key in _keys(rules, secrets))
         if distance == 1:
             for name, other in others.items():
-                yield from (_with(f"signed with {name}", key) for key in _keys(rules, [other]))
-            yield from _misread(rules, secrets)
-            yield from _absent()
+                yield from (_variant(f"signed with {name}", key) for key in _keys(rules, [other]))
+            yield from _misread_secrets(rules, secrets)
+            yield from _missing_secrets()
         if distance == 2:  # noqa: PLR2004 - another secret, and misread
             for name, other in others.items():
-                for variant in _misread(rules, [other]):
+                for variant in _misread_secrets(rules, [other]):
                     mixed_up = Deviation(aspect=Aspect.SECRET, words=f"signed with {name}")
                     yield Variant(value=variant.value, deviations=(mixed_up, *variant.deviations))
 
-    return Variants(make)
+    return Variants(generate)
 
 
-def _with(words: str, key: bytes, *, rare: bool = False) -> Variant[bytes]:
+def _variant(words: str, key: bytes, *, rare: bool = False) -> Variant[bytes]:
     return Variant(value=key, deviations=(Deviation(aspect=Aspect.SECRET, words=words),), rare=rare)
 
 
@@ -54,27 +52,27 @@ def _keys(rules: Secrets, secrets: Sequence[str]) -> Iterator[bytes]:
             continue
 
 
-def _misread(rules: Secrets, secrets: Sequence[str]) -> Iterator[Variant[bytes]]:
-    for place, (words, reading) in enumerate(_readings(rules).items()):
+def _misread_secrets(rules: Secrets, secrets: Sequence[str]) -> Iterator[Variant[bytes]]:
+    for index, (words, reading) in enumerate(_readings(rules).items()):
         for secret in secrets:
             try:
                 key = reading(secret)
             except ValueError:
                 continue
             if key:
-                yield _with(words, key, rare=place >= LIKELY_READINGS)
+                yield _variant(words, key, rare=index >= LIKELY_READINGS)
 
 
-def _absent() -> Iterator[Variant[bytes]]:
-    yield _with("signed with an empty secret", b"")
-    for text in NO_SECRETS:
-        yield _with(f"signed with {text!r} for a secret", text.encode(), rare=True)
+def _missing_secrets() -> Iterator[Variant[bytes]]:
+    yield _variant("signed with an empty secret", b"")
+    for text in MISSING_VALUES:
+        yield _variant(f"signed with {text!r} for a secret", text.encode(), rare=True)
 
 
 def _readings(rules: Secrets) -> Mapping[str, Reading]:
-    """What may be done to a secret's text, in words whose subject is the sender."""
+    """What may be done to a secret's text, as phrases whose subject is the sender."""
 
-    def stem(text: str) -> str:
+    def without_prefix(text: str) -> str:
         return text.removeprefix(rules.prefix)
 
     prefix = (
@@ -83,13 +81,17 @@ def _readings(rules: Secrets) -> Mapping[str, Reading]:
         else {}
     )
     return prefix | {
-        "took the text of the secret for the key, undecoded": lambda text: stem(text).encode(),
-        "decoded the secret from base64": lambda text: _base64(stem(text)),
-        "decoded the secret from base64url": lambda text: _base64(stem(text).translate(URL_SAFE)),
+        "took the text of the secret for the key, undecoded": lambda text: without_prefix(
+            text
+        ).encode(),
+        "decoded the secret from base64": lambda text: _base64(without_prefix(text)),
+        "decoded the secret from base64url": lambda text: _base64(
+            without_prefix(text).translate(URL_SAFE)
+        ),
         "decoded the secret from base64, prefix and all": lambda text: _base64(
             text.translate(URL_SAFE)
         ),
-        "decoded the secret from hex": lambda text: bytes.fromhex(stem(text)),
+        "decoded the secret from hex": lambda text: bytes.fromhex(without_prefix(text)),
         "put the key into base64 first": lambda text: base64.b64encode(secret_key(rules, text)),
         "put the key into hex first": lambda text: secret_key(rules, text).hex().encode(),
         "left a line end after the secret": lambda text: secret_key(rules, text) + b"\n",

@@ -1,16 +1,15 @@
-"""What is known of a delivery besides its own bytes."""
+"""What is known about a delivery's context."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """Secrets, bodies and times that a sender may have mixed up with the right ones.
+class KnownValues:
+    """Secrets, bodies and times that a sender may have confused with the right ones.
 
-    The keys of `secrets` and `bodies` are how they are told: "the secret of endpoint 2", "the body
-    of attempt 1". `secrets` are texts as the endpoint's own; `times` are Unix seconds, those of
-    earlier attempts for example.
+    The keys of `secrets` and `bodies` describe them: "the secret of endpoint 2", "the body of
+    attempt 1". `times` are Unix seconds, of earlier attempts for example.
     """
 
     secrets: Mapping[str, str] = field(default_factory=dict)

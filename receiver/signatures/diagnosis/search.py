@@ -1,8 +1,7 @@
-"""The search: every way to sign, tried against the signatures that came, the fewest deviations
-first.
+"""The search: every way to sign is tried against the received signatures, fewest deviations first.
 
-What is tried is bounded by a count of hashes and of hashed bytes and never by a clock, so that the
-same delivery gets the same answer on every machine.
+The effort is limited by a number of hashes and hashed bytes, never by a clock, so that the same
+delivery gets the same diagnosis on every machine.
 """
 
 import base64
@@ -15,19 +14,19 @@ from typing import Any, Final, NamedTuple
 from hookproof.receiver.signatures.diagnosis.body_variants import body_variants
 from hookproof.receiver.signatures.diagnosis.deviation import (
     Aspect,
-    Bisection,
     Deviation,
+    Diagnosis,
     Variant,
     sentence,
 )
 from hookproof.receiver.signatures.diagnosis.digest_variants import Digest, digest_variants
 from hookproof.receiver.signatures.diagnosis.join_variants import join_variants
 from hookproof.receiver.signatures.diagnosis.key_variants import key_variants
-from hookproof.receiver.signatures.diagnosis.known_values import Known
-from hookproof.receiver.signatures.diagnosis.signature_readings import Heard, hear
+from hookproof.receiver.signatures.diagnosis.known_values import KnownValues
+from hookproof.receiver.signatures.diagnosis.signature_readings import HeaderReadings, read_loosely
 from hookproof.receiver.signatures.diagnosis.time_variants import (
+    deviation_of_sent_time,
     stale_times,
-    time_sent_wrong,
     time_variants,
     unsent_times,
 )
@@ -37,24 +36,24 @@ from hookproof.receiver.signatures.verification import Verified, verify
 from hookproof.spec.dialect.model import Secrets, SignatureScheme
 
 EFFORT_OF_A_HASH: Final = 2048
-# In bytes hashed; to begin a hash is counted as so many bytes more.
+# In bytes hashed, plus EFFORT_OF_A_HASH for each hash.
 MOST_EFFORT: Final = 6 * 2**20
-# Deviations of one delivery that are searched for together, those of its header aside.
-FURTHEST: Final = 3
-# The long list of stale times is tried when nothing with so many deviations fits.
-STALE_AFTER: Final = 1
+# How many deviations are tried together, not counting those of the header.
+MOST_DEVIATIONS: Final = 3
+# The long list of stale times is tried once nothing with this many deviations fits.
+STALE_TIMES_AFTER: Final = 1
 
 STEPS: Final = 5
 TIME: Final = "{timestamp}"
 
-Told = tuple[Deviation, ...]
+Deviations = tuple[Deviation, ...]
 
 
-class Spent(Exception):
+class EffortExhausted(Exception):
     """The search has computed as much as it may."""
 
 
-def bisect(
+def diagnose(
     scheme: SignatureScheme,
     secret_rules: Secrets,
     secrets: Sequence[str],
@@ -63,74 +62,79 @@ def bisect(
     body: bytes,
     now: float,
     *,
-    known: Known | None = None,
-) -> Bisection | None:
-    """Explain a delivery that does not verify; None for one that does. Takes what `verify` takes,
-    and never raises.
+    known: KnownValues | None = None,
+) -> Diagnosis | None:
+    """Explain a delivery that does not verify; None for one that does.
+
+    Takes the arguments of `verify`, and never raises.
     """
     if isinstance(
         verify(scheme, secret_rules, secrets, headers, event_id_header, body, now), Verified
     ):
         return None
-    heard = hear(scheme, headers, event_id_header)
-    search = _Search(scheme, secret_rules, secrets, heard, body, now, known or Known())
-    found = search.run() if heard.signatures else None
-    late = _time_told(scheme, heard, now)
-    if found is None:
-        return Bisection(
+    readings = read_loosely(scheme, headers, event_id_header)
+    search = _Search(scheme, secret_rules, secrets, readings, body, now, known or KnownValues())
+    signing_deviations = search.run() if readings.signatures else None
+    time_deviations = _time_deviations(scheme, readings, now)
+    if signing_deviations is None:
+        return Diagnosis(
             cause="; ".join(
-                [*(one.words for one in late), unexplained(scheme, heard, headers, body)]
+                [
+                    *(deviation.words for deviation in time_deviations),
+                    unexplained(scheme, readings, headers, body),
+                ]
             ),
-            deviations=late,
+            deviations=time_deviations,
             explained=False,
             hashes=search.hashes,
         )
-    deviations = (*found, *late)
-    return Bisection(
+    deviations = (*signing_deviations, *time_deviations)
+    return Diagnosis(
         cause=_cause(deviations), deviations=deviations, explained=True, hashes=search.hashes
     )
 
 
-def _cause(deviations: Told) -> str:
-    # The signature may be good and the delivery refused all the same: for a header sent twice, for
-    # example.
+def _cause(deviations: Deviations) -> str:
+    # A delivery may be refused although its signature is good: for a header sent twice, say.
     return (
         sentence(deviations)
         or "signed as it should be; nothing but the reason of the refusal is wrong"
     )
 
 
-def _time_told(scheme: SignatureScheme, heard: Heard, now: float) -> Told:
-    wrong = time_sent_wrong(scheme, heard.times[0], now) if heard.times else None
+def _time_deviations(scheme: SignatureScheme, readings: HeaderReadings, now: float) -> Deviations:
+    wrong = deviation_of_sent_time(scheme, readings.times[0], now) if readings.times else None
     return (wrong,) if wrong else ()
 
 
 @dataclass(frozen=True, slots=True)
-class _Targets:
-    """The signatures to be met. `folded` holds those whose letters are all of one case, by their
-    text in small.
+class _ReceivedSignatures:
+    """The signatures to find.
+
+    `folded` holds those whose letters are all of one case, by their text in lower case.
     """
 
-    whole: Mapping[bytes, Told]
+    whole: Mapping[bytes, Deviations]
     folded: Mapping[str, str]
 
     @classmethod
-    def of(cls, heard: Heard) -> "_Targets":
-        whole: dict[bytes, Told] = {}
-        for variant in heard.signatures:
+    def from_readings(cls, readings: HeaderReadings) -> "_ReceivedSignatures":
+        whole: dict[bytes, Deviations] = {}
+        for variant in readings.signatures:
             whole.setdefault(variant.value, variant.deviations)
         folded = {
-            text.lower(): text for text in heard.texts if text in {text.lower(), text.upper()}
+            text.lower(): text for text in readings.texts if text in {text.lower(), text.upper()}
         }
         return cls(
-            whole=whole, folded={text: own for text, own in folded.items() if len(text) % 4 == 0}
+            whole=whole,
+            folded={text: text_sent for text, text_sent in folded.items() if len(text) % 4 == 0},
         )
 
-    def met(self, digest: bytes) -> Told | None:
-        """How the signature that this digest explains deviates from it; None: there is none."""
-        told = self.whole.get(digest)
-        if told is not None:
-            return told
+    def deviations_from(self, digest: bytes) -> Deviations | None:
+        """How the signature that this digest explains deviates from it; None if there is none."""
+        deviations = self.whole.get(digest)
+        if deviations is not None:
+            return deviations
         for value, further in self.whole.items():
             if len(value) != len(digest) and (digest.startswith(value) or value.startswith(digest)):
                 return (*further, _cut(len(value), len(digest)))
@@ -148,10 +152,8 @@ def _cut(sent: int, whole: int) -> Deviation:
     return Deviation(aspect=Aspect.ENCODING, words=f"{did} {sent} bytes, it has {whole}")
 
 
-class Way(NamedTuple):
-    """One way to sign, and the variants that it is made of; there are thousands, so it is a plain
-    tuple.
-    """
+class SigningAttempt(NamedTuple):
+    """One way to sign, and its variants; a plain tuple, since there are thousands."""
 
     digest: Digest
     key: bytes
@@ -167,57 +169,62 @@ class _Search:
         scheme: SignatureScheme,
         rules: Secrets,
         secrets: Sequence[str],
-        heard: Heard,
+        readings: HeaderReadings,
         body: bytes,
         now: float,
-        known: Known,
+        known: KnownValues,
     ) -> None:
-        sent = {"timestamp": bool(heard.times), "id": heard.identifier is not None}
+        sent = {"timestamp": bool(readings.times), "id": readings.identifier is not None}
         self.hashes = 0
         self._effort = 0
         self._scheme = scheme
-        self._heard = heard
+        self._readings = readings
         self._body = body
         self._now = now
-        self._identifier = (heard.identifier or "").encode(errors="replace")
-        self._targets = _Targets.of(heard)
+        self._identifier = (readings.identifier or "").encode(errors="replace")
+        self._targets = _ReceivedSignatures.from_readings(readings)
         self._bodies = body_variants(body, known.bodies)
         self._keys = key_variants(rules, secrets, known.secrets)
         self._joins = join_variants(scheme.signed, [name for name, shown in sent.items() if shown])
-        self._times = time_variants(heard.times, known.times)
+        self._times = time_variants(readings.times, known.times)
         self._digests = digest_variants(
-            scheme.hash, {len(variant.value) for variant in heard.signatures}
+            scheme.hash, {len(variant.value) for variant in readings.signatures}
         )
 
-    def run(self) -> Told | None:
-        """The deviations that explain a signature, the fewest there are; None if nothing does that
-        was tried.
-        """
+    def run(self) -> Deviations | None:
+        """The fewest deviations that explain a signature; None if nothing that was tried does."""
         try:
-            return self._try(self._all_ways())
-        except Spent:
+            return self._try(self._all_attempts())
+        except EffortExhausted:
             return None
 
-    def _all_ways(self) -> Iterator[Way]:
-        for total in range(FURTHEST + 1):
+    def _all_attempts(self) -> Iterator[SigningAttempt]:
+        for total in range(MOST_DEVIATIONS + 1):
             for split in _splits(total):
-                yield from self._ways(*split)
-            if total == STALE_AFTER:
-                yield from self._stale_ways()
+                yield from self._attempts(*split)
+            if total == STALE_TIMES_AFTER:
+                yield from self._stale_attempts()
 
-    def _try(self, ways: Iterator[Way]) -> Told | None:
-        for way in ways:
+    def _try(self, attempts: Iterator[SigningAttempt]) -> Deviations | None:
+        for attempt in attempts:
             if self._effort >= MOST_EFFORT:
-                raise Spent
+                raise EffortExhausted
             self.hashes += 1
-            self._effort += EFFORT_OF_A_HASH + len(way.message)
-            found = self._targets.met(way.digest.of(way.key, way.message))
-            if found is not None:
-                return (*(one for part in way.parts for one in part.deviations), *found)
+            self._effort += EFFORT_OF_A_HASH + len(attempt.message)
+            deviations = self._targets.deviations_from(
+                attempt.digest.compute(attempt.key, attempt.message)
+            )
+            if deviations is not None:
+                return (
+                    *(deviation for part in attempt.parts for deviation in part.deviations),
+                    *deviations,
+                )
         return None
 
-    def _ways(self, body: int, key: int, join: int, time: int, digest: int) -> Iterator[Way]:
-        """All ways to sign with so many deviations in each step."""
+    def _attempts(
+        self, body: int, key: int, join: int, time: int, digest: int
+    ) -> Iterator[SigningAttempt]:
+        """All ways to sign with these numbers of deviations in each step."""
         total = body + key + join + time + digest
         joins, times = (
             self._joins.at(join, rare=join == total),
@@ -228,35 +235,45 @@ class _Search:
             self._keys.at(key, rare=key == total),
         )
         digests = self._digests.at(digest, rare=digest == total)
-        for joined, at in product(joins, times):
-            if time and TIME not in joined.value:
+        for join_variant, time_variant in product(joins, times):
+            if time and TIME not in join_variant.value:
                 continue
-            for content in bodies:
-                message = self._message(joined.value, at.value, content.value)
-                for made, by in product(digests, keys):
-                    if made.value.keyed or not key:
-                        yield Way(made.value, by.value, message, (content, by, joined, at, made))
+            for body_variant in bodies:
+                message = self._message(join_variant.value, time_variant.value, body_variant.value)
+                for digest_variant, key_variant in product(digests, keys):
+                    if digest_variant.value.is_keyed or not key:
+                        yield SigningAttempt(
+                            digest_variant.value,
+                            key_variant.value,
+                            message,
+                            (body_variant, key_variant, join_variant, time_variant, digest_variant),
+                        )
 
-    def _stale_ways(self) -> Iterator[Way]:
-        """All ways that deviate by an old, a new or an unsent time alone."""
+    def _stale_attempts(self) -> Iterator[SigningAttempt]:
+        """All ways whose only deviation is an old, a later or an unsent time."""
         if TIME not in self._scheme.signed:
             return
         times = (
-            stale_times(self._heard.times)
-            if self._heard.times
+            stale_times(self._readings.times)
+            if self._readings.times
             else unsent_times(self._scheme, self._now)
         )
-        for at in times:
-            message = self._message(self._scheme.signed, at.value, self._body)
-            for by in self._keys.at(0, rare=True):
-                yield Way(self._digests.at(0, rare=True)[0].value, by.value, message, (at,))
+        for time_variant in times:
+            message = self._message(self._scheme.signed, time_variant.value, self._body)
+            for key_variant in self._keys.at(0, rare=True):
+                yield SigningAttempt(
+                    self._digests.at(0, rare=True)[0].value,
+                    key_variant.value,
+                    message,
+                    (time_variant,),
+                )
 
     def _message(self, template: str, time: str, body: bytes) -> bytes:
         fields = {"timestamp": time.encode(), "id": self._identifier, "body": body}
         return b"".join(
             [
-                fields[part] if place % 2 else part.encode()
-                for place, part in enumerate(_parts(template))
+                fields[part] if index % 2 else part.encode()
+                for index, part in enumerate(_parts(template))
             ]
         )
 
@@ -267,6 +284,6 @@ def _parts(template: str) -> tuple[str, ...]:
 
 
 def _splits(total: int) -> Iterator[tuple[int, ...]]:
-    """Every way to spread so many deviations over the steps, the body's first."""
+    """Every way to distribute this many deviations over the steps, most on the body first."""
     steps = (range(total, -1, -1) for _ in range(STEPS))
     yield from (split for split in product(*steps) if sum(split) == total)

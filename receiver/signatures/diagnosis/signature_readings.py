@@ -1,6 +1,6 @@
-"""What may be read as a signature in the headers of a delivery, its encoding and its place aside.
+"""What may be read as a signature in a delivery's headers, whatever its encoding and position.
 
-The verifier reads strictly; this reads whatever might be meant, and says how it deviates from what
+The verifier is strict; this accepts whatever might be meant, and reports how it deviates from what
 is expected.
 """
 
@@ -13,26 +13,31 @@ from urllib.parse import unquote
 
 from hookproof.receiver.signatures.diagnosis.deviation import Aspect, Deviation, Variant
 from hookproof.receiver.signatures.secret_key import canonical_base64
-from hookproof.receiver.signatures.signed_message import Headers, Refused, SignedMessage, read
+from hookproof.receiver.signatures.signed_message import (
+    Headers,
+    SignedMessage,
+    VerificationRefused,
+    read_headers,
+)
 from hookproof.spec.dialect.model import SignatureScheme
 from hookproof.spec.dialect.vocabulary import Encoding
 
-RUN: Final = re.compile(r"[0-9A-Za-z+/_-]{6,1024}={0,2}")
+ENCODED_TEXT: Final = re.compile(r"[0-9A-Za-z+/_-]{6,1024}={0,2}")
 HEX: Final = re.compile(r"[0-9A-Fa-f]+")
 NUMBER: Final = re.compile(r"(?<![0-9A-Za-z])[0-9]{9,19}(?![0-9A-Za-z])")
-# Fewer bytes than these might be those of a signature by chance.
+# Fewer bytes than these could match a signature by chance.
 LEAST_BYTES: Final = 4
-MOST_RUNS: Final = 64
-ENCODED: Final = {Encoding.HEX: "hex", Encoding.BASE64: "base64"}
+MOST_TEXTS: Final = 64
+ENCODING_NAMES: Final = {Encoding.HEX: "hex", Encoding.BASE64: "base64"}
 
-Told = tuple[Deviation, ...]
+Deviations = tuple[Deviation, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heard:
+class HeaderReadings:
     """What the headers may mean: signatures, and the texts of the time and the identifier.
 
-    `strict` is the verifier's own reading, or None. `refused` is why there is none.
+    `strict` is what the verifier reads, or None if it refuses the headers.
     """
 
     signatures: tuple[Variant[bytes], ...]
@@ -42,15 +47,15 @@ class Heard:
     strict: SignedMessage | None
 
 
-def hear(scheme: SignatureScheme, headers: Headers, event_id_header: str) -> Heard:
+def read_loosely(scheme: SignatureScheme, headers: Headers, event_id_header: str) -> HeaderReadings:
     """Read the headers of a delivery in every way that might be meant; never raises."""
     try:
-        strict = read(scheme, headers, event_id_header)
-    except Refused:
+        strict = read_headers(scheme, headers, event_id_header)
+    except VerificationRefused:
         strict = None
     texts = _texts(scheme, headers, strict)
-    return Heard(
-        signatures=tuple(_decoded(scheme, texts)),
+    return HeaderReadings(
+        signatures=tuple(_decode_all(scheme, texts)),
         texts=tuple(texts),
         times=_times(scheme, headers, strict),
         identifier=next(
@@ -62,32 +67,39 @@ def hear(scheme: SignatureScheme, headers: Headers, event_id_header: str) -> Hea
 
 def _texts(
     scheme: SignatureScheme, headers: Headers, strict: SignedMessage | None
-) -> dict[str, Told]:
-    """The texts that may be signatures, with what is odd about their places; the verifier's own
-    come first.
+) -> dict[str, Deviations]:
+    """The texts that may be signatures, with the deviations of their position.
+
+    What the verifier reads comes first.
     """
-    texts: dict[str, Told] = {text: () for text in (strict.signatures if strict else ()) if text}
+    texts: dict[str, Deviations] = {
+        text: () for text in (strict.signatures if strict else ()) if text
+    }
     values = [value for name, value in headers if name.lower() == scheme.header.lower()]
-    several = (_header(f"sent {len(values)} {scheme.header} headers"),) if len(values) > 1 else ()
+    several = (
+        (_header_deviation(f"sent {len(values)} {scheme.header} headers"),)
+        if len(values) > 1
+        else ()
+    )
     form = scheme.value.replace("{signatures}", scheme.item)
-    odd = Deviation(
+    deviation = Deviation(
         aspect=Aspect.LABEL,
         words=f"did not write the {scheme.header} header as {form!r}{_labels(scheme)}",
     )
     for value in values:
-        for run in _runs(value):
-            texts.setdefault(run, several or (odd,))
+        for text in _encoded_texts(value):
+            texts.setdefault(text, several or (deviation,))
     if not values:
         for name, value in headers:
-            elsewhere = _header(
+            elsewhere = _header_deviation(
                 f"sent the signature as {name[:60]}, it is expected as {scheme.header}"
             )
-            for run in _runs(value):
-                texts.setdefault(run, (elsewhere,))
-    return dict(list(texts.items())[:MOST_RUNS])
+            for text in _encoded_texts(value):
+                texts.setdefault(text, (elsewhere,))
+    return dict(list(texts.items())[:MOST_TEXTS])
 
 
-def _header(words: str) -> Deviation:
+def _header_deviation(words: str) -> Deviation:
     return Deviation(aspect=Aspect.HEADER, words=words)
 
 
@@ -95,54 +107,52 @@ def _labels(scheme: SignatureScheme) -> str:
     return f" with the label {', '.join(scheme.versions)}" if scheme.versions else ""
 
 
-def _runs(value: str) -> Iterator[str]:
+def _encoded_texts(value: str) -> Iterator[str]:
     for text in dict.fromkeys((value, unquote(value), value.replace(" ", "+"))):
-        for run in RUN.findall(text):
-            yield run
-            yield run.removeprefix("0x")
+        for found in ENCODED_TEXT.findall(text):
+            yield found
+            yield found.removeprefix("0x")
 
 
 def _times(
     scheme: SignatureScheme, headers: Headers, strict: SignedMessage | None
 ) -> tuple[str, ...]:
-    """The time that the verifier read, or else whatever looks like one, its own header first."""
+    """The time that the verifier reads, or else whatever looks like one, its own header first."""
     if strict is not None and "timestamp" in strict.fields:
         return (strict.fields["timestamp"],)
     wanted = {(scheme.timestamp_header or scheme.header).lower(), scheme.header.lower()}
     in_place = [value for name, value in headers if name.lower() in wanted]
     elsewhere = [value for _, value in headers if NUMBER.fullmatch(value)]
-    found = [number for value in (*in_place, *elsewhere) for number in NUMBER.findall(value)]
-    return tuple(dict.fromkeys(found))[:2]
+    numbers = [number for value in (*in_place, *elsewhere) for number in NUMBER.findall(value)]
+    return tuple(dict.fromkeys(numbers))[:2]
 
 
-def _decoded(scheme: SignatureScheme, texts: dict[str, Told]) -> Iterator[Variant[bytes]]:
-    """What the texts stand for, in the dialect's encoding and in others."""
-    for text, told in texts.items():
-        for value, words in _readings(scheme.encoding, text):
+def _decode_all(scheme: SignatureScheme, texts: dict[str, Deviations]) -> Iterator[Variant[bytes]]:
+    """The bytes behind the texts, in the dialect's encoding and in others."""
+    for text, position_deviations in texts.items():
+        for value, words in _decode(scheme.encoding, text):
             if len(value) >= LEAST_BYTES:
-                odd = (Deviation(aspect=Aspect.ENCODING, words=words),) if words else ()
-                yield Variant(value=value, deviations=(*told, *odd))
+                deviation = (Deviation(aspect=Aspect.ENCODING, words=words),) if words else ()
+                yield Variant(value=value, deviations=(*position_deviations, *deviation))
 
 
-def _readings(expected: Encoding, text: str) -> Iterator[tuple[bytes, str | None]]:
-    """The bytes behind a text, the dialect's own reading first, and how they are written if that is
-    odd.
-    """
-    wanted = f"where {ENCODED[expected]} is expected"
+def _decode(expected: Encoding, text: str) -> Iterator[tuple[bytes, str | None]]:
+    """The bytes behind a text, the dialect's encoding first, and the deviation, if any."""
+    wanted = f"where {ENCODING_NAMES[expected]} is expected"
     if HEX.fullmatch(text):
         value = bytes.fromhex(text[: len(text) // 2 * 2])
         yield value, None if expected is Encoding.HEX else f"wrote the signature in hex {wanted}"
     value = _loose_base64(text)
-    yield value, _base64_oddity(expected, text, wanted)
-    inner = value.decode("ascii", "replace")
-    if HEX.fullmatch(inner):
+    yield value, _base64_deviation(expected, text, wanted)
+    decoded_text = value.decode("ascii", "replace")
+    if HEX.fullmatch(decoded_text):
         yield (
-            bytes.fromhex(inner[: len(inner) // 2 * 2]),
+            bytes.fromhex(decoded_text[: len(decoded_text) // 2 * 2]),
             f"wrote the signature in base64 of its hex {wanted}",
         )
 
 
-def _base64_oddity(expected: Encoding, text: str, wanted: str) -> str | None:
+def _base64_deviation(expected: Encoding, text: str, wanted: str) -> str | None:
     if "-" in text or "_" in text:
         return f"wrote the signature in base64url {wanted}"
     if expected is not Encoding.BASE64:
@@ -157,10 +167,10 @@ def _base64_oddity(expected: Encoding, text: str, wanted: str) -> str | None:
 
 
 def _loose_base64(text: str) -> bytes:
-    """The bytes behind a text in either alphabet, padded or not, as far as it goes."""
-    stem = text.rstrip("=").translate(str.maketrans("-_", "+/"))
-    stem = stem[: len(stem) - (len(stem) % 4 == 1)]
+    """Decode either alphabet of base64, padded or not, as far as possible."""
+    digits = text.rstrip("=").translate(str.maketrans("-_", "+/"))
+    digits = digits[: len(digits) - (len(digits) % 4 == 1)]
     try:
-        return base64.b64decode(stem + "=" * (-len(stem) % 4), validate=True)
-    except ValueError:  # a text from a header is any text
+        return base64.b64decode(digits + "=" * (-len(digits) % 4), validate=True)
+    except ValueError:  # a header may hold any text
         return b""

@@ -15,7 +15,7 @@ PER_SECOND: Final = {
     "microseconds": 10**6,
     "nanoseconds": 10**9,
 }
-# A number from here on counts smaller units; it is a time in the thirty-first century.
+# Larger numbers count smaller units than seconds; as seconds this is in the year 3058.
 LAST_SECOND: Final = 2**35
 STALE_S: Final = 300
 LEAD_S: Final = 30
@@ -23,40 +23,39 @@ EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def time_variants(sent: Sequence[str], known: Sequence[float]) -> Variants[str]:
-    """The texts of the time as sent, and others made of them; `known` are other times, in Unix
-    seconds.
+    """The texts of the time as sent, and others derived from them.
+
+    `known` are other times, in Unix seconds.
     """
 
-    def make(distance: int) -> Iterator[Variant[str]]:
+    def generate(distance: int) -> Iterator[Variant[str]]:
         if distance == 0:
             yield from (Variant(value=text) for text in sent or ("",))
         if distance == 1:
             for text in filter(WHOLE_NUMBER.fullmatch, sent):
                 yield from _in_other_units(text)
-                yield from _earlier(text, known)
-                yield from _spelled(text)
+                yield from _known_times(text, known)
+                yield from _spellings(text)
 
-    return Variants(make)
+    return Variants(generate)
 
 
 def stale_times(sent: Sequence[str]) -> Iterator[Variant[str]]:
-    """Times up to STALE_S seconds before those that were sent, as a retry may sign them, and
-    shortly after them.
-    """
+    """Times up to STALE_S seconds before the one sent, as retries may sign, and just after it."""
     for text in filter(WHOLE_NUMBER.fullmatch, sent):
-        yield from (_moved(text, -seconds) for seconds in range(1, STALE_S + 1))
-        yield from (_moved(text, seconds) for seconds in range(1, LEAD_S + 1))
+        yield from (_shifted(text, -seconds) for seconds in range(1, STALE_S + 1))
+        yield from (_shifted(text, seconds) for seconds in range(1, LEAD_S + 1))
 
 
 def unsent_times(scheme: SignatureScheme, now: float) -> Iterator[Variant[str]]:
-    """Times shortly before `now`, in Unix seconds, for a delivery that shows none."""
+    """Times shortly before `now`, in Unix seconds, for a delivery that has none."""
     for second in range(int(now), int(now) - STALE_S, -1) if math.isfinite(now) else ():
         words = "did not send the time that it signed"
-        yield _told(words, str(round(second / scheme.timestamp_unit.in_seconds)))
+        yield _variant(words, str(round(second / scheme.timestamp_unit.in_seconds)))
 
 
-def time_sent_wrong(scheme: SignatureScheme, text: str, now: float) -> Deviation | None:
-    """What is wrong with a time that lies beyond the tolerance of `now`, in Unix seconds."""
+def deviation_of_sent_time(scheme: SignatureScheme, text: str, now: float) -> Deviation | None:
+    """What is wrong with a time outside the tolerance of `now`, in Unix seconds."""
     if not WHOLE_NUMBER.fullmatch(text) or not math.isfinite(now):
         return None
     age = now - int(text) * scheme.timestamp_unit.in_seconds
@@ -64,23 +63,24 @@ def time_sent_wrong(scheme: SignatureScheme, text: str, now: float) -> Deviation
         return None
     for unit, per_second in PER_SECOND.items():
         if abs(now - int(text) / per_second) <= scheme.tolerance_s:
-            return _wrong(f"sent the time in {unit} where {scheme.timestamp_unit} are expected")
+            return _deviation(f"sent the time in {unit} where {scheme.timestamp_unit} are expected")
     where = "before" if age > 0 else "after"
-    return _wrong(
-        f"sent a time that is {abs(age):g} s {where} its arrival, {scheme.tolerance_s:g} s are accepted"
+    return _deviation(
+        f"sent a time that is {abs(age):g} s {where} its arrival, "
+        f"{scheme.tolerance_s:g} s are accepted"
     )
 
 
-def _wrong(words: str) -> Deviation:
+def _deviation(words: str) -> Deviation:
     return Deviation(aspect=Aspect.TIME, words=words)
 
 
-def _told(words: str, value: str, *, rare: bool = False) -> Variant[str]:
-    return Variant(value=value, deviations=(_wrong(words),), rare=rare)
+def _variant(words: str, value: str, *, rare: bool = False) -> Variant[str]:
+    return Variant(value=value, deviations=(_deviation(words),), rare=rare)
 
 
 def _unit(text: str) -> str:
-    """The unit that a number of so many digits counts."""
+    """The unit of a number, guessed by its size."""
     return next(
         (unit for unit, per_second in PER_SECOND.items() if int(text) < LAST_SECOND * per_second),
         "seconds",
@@ -92,41 +92,42 @@ def _seconds(text: str) -> float:
 
 
 def _in_other_units(text: str) -> Iterator[Variant[str]]:
-    own = _unit(text)
+    sent_unit = _unit(text)
     for unit, per_second in PER_SECOND.items():
-        if unit != own:
-            words = f"signed the time in {unit}, sent it in {own}"
-            yield _told(words, str(int(text) * per_second // PER_SECOND[own]))
+        if unit != sent_unit:
+            words = f"signed the time in {unit}, sent it in {sent_unit}"
+            yield _variant(words, str(int(text) * per_second // PER_SECOND[sent_unit]))
 
 
-def _spelled(text: str) -> Iterator[Variant[str]]:
+def _spellings(text: str) -> Iterator[Variant[str]]:
     try:
-        moment = EPOCH + timedelta(seconds=_seconds(text))
+        date = EPOCH + timedelta(seconds=_seconds(text))
     except OverflowError:
         return
-    plain = moment.strftime("%Y-%m-%dT%H:%M:%S")
+    plain = date.strftime("%Y-%m-%dT%H:%M:%S")
     for written in (
         f"{plain}Z",
         f"{plain}+00:00",
-        f"{plain}.{moment.microsecond // 1000:03d}Z",
-        f"{plain}.{moment:%f}Z",
+        f"{plain}.{date.microsecond // 1000:03d}Z",
+        f"{plain}.{date:%f}Z",
     ):
-        yield _told(f"signed the time as {written}, sent it as a number", written, rare=True)
-    yield _told(
+        yield _variant(f"signed the time as {written}, sent it as a number", written, rare=True)
+    yield _variant(
         "signed the time with a decimal point, sent it as a whole number", f"{text}.0", rare=True
     )
 
 
-def _earlier(text: str, known: Sequence[float]) -> Iterator[Variant[str]]:
+def _known_times(text: str, known: Sequence[float]) -> Iterator[Variant[str]]:
     per_second = PER_SECOND[_unit(text)]
     for time in filter(math.isfinite, known):
-        words = f"signed another time that is known, {_distance(_seconds(text) - time)} the one that it sent"
-        yield _told(words, str(int(time * per_second)))
+        distance = _distance(_seconds(text) - time)
+        words = f"signed another time that is known, {distance} the one that it sent"
+        yield _variant(words, str(int(time * per_second)))
 
 
-def _moved(text: str, seconds: int) -> Variant[str]:
+def _shifted(text: str, seconds: int) -> Variant[str]:
     words = f"signed a time that is {_distance(-seconds)} the one that it sent"
-    return _told(words, str(int(text) + seconds * PER_SECOND[_unit(text)]))
+    return _variant(words, str(int(text) + seconds * PER_SECOND[_unit(text)]))
 
 
 def _distance(seconds: float) -> str:

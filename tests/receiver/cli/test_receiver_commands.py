@@ -1,4 +1,4 @@
-"""`hookproof receive` and `hookproof ca` as their users run them."""
+"""`hookproof receive` and `hookproof ca` as users run them."""
 
 import contextlib
 import re
@@ -14,42 +14,43 @@ import pytest
 
 from hookproof.receiver.http.authority import Authority
 from hookproof.receiver.replies.script import Reply
-from tests.receiver.receiver_process import COMMAND, DEADLINE_S, ROOT, read_to_end, receiver, run
+from tests.receiver.receiver_process import COMMAND, DEADLINE_S, read_to_end, receiver, run
+from tests.source_tree import ROOT
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
-        (["--bind", "nonsense"], "'nonsense' is no address"),
-        (["--bind", "127.0.0.1"], "is no address"),
-        (["--bind", "127.0.0.1:65536"], "is no address"),
-        (["--bind", "127.0.0.1:-1"], "is no address"),
-        (["--control", "127.0.0.1:1:2"], "is no address"),
+        (["--bind", "nonsense"], "'nonsense' is not an address"),
+        (["--bind", "127.0.0.1"], "is not an address"),
+        (["--bind", "127.0.0.1:65536"], "is not an address"),
+        (["--bind", "127.0.0.1:-1"], "is not an address"),
+        (["--control", "127.0.0.1:1:2"], "is not an address"),
         (["--bind", "192.0.2.1:0"], "cannot listen on 192.0.2.1:0"),
-        (["--http", "--bind", "no such host:0"], "is no address"),
+        (["--http", "--bind", "no such host:0"], "is not an address"),
         (["--http", "--bind", "nowhere.invalid:0"], "cannot listen on nowhere.invalid:0"),
         (["--bind", "under_score.invalid:0"], "cannot make a certificate for under_score.invalid"),
-        (["--public-url", "ftp://x"], "is no base URL"),
-        (["--public-url", "https://x/?a=b"], "is no base URL"),
+        (["--public-url", "ftp://x"], "is not a base URL"),
+        (["--public-url", "https://x/?a=b"], "is not a base URL"),
         (["--public-url", "https://[x"], "--public-url"),
-        (["--ca-dir", __file__], "is no folder"),
+        (["--ca-dir", __file__], "is not a folder"),
         (["--ca-dir", __file__ + "/below"], "cannot use the folder"),
         (["--unheard-of"], "--unheard-of"),
         (["surplus"], "surplus"),
     ],
 )
-def test_a_setting_that_cannot_be_used_is_told_in_one_line_with_exit_code_64(
-    arguments: list[str], told: str
+def test_a_setting_that_cannot_be_used_is_reported_in_one_line_with_exit_code_64(
+    arguments: list[str], message: str
 ) -> None:
     ended = run("receive", *arguments)
     assert ended.returncode == 64
     assert ended.stdout == ""
-    assert told in ended.stderr
+    assert message in ended.stderr
     assert ended.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("option", ["--bind", "--control"])
-def test_a_port_in_use_is_told_in_one_line_with_exit_code_64(option: str) -> None:
+def test_a_port_in_use_is_reported_in_one_line_with_exit_code_64(option: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         ended = run("receive", option, address)
@@ -61,12 +62,12 @@ def test_a_port_in_use_is_told_in_one_line_with_exit_code_64(option: str) -> Non
 def test_the_authority_is_made_once_and_kept(tmp_path: Path) -> None:
     folder = tmp_path / "new" / "ca"
     first = run("ca", str(folder))
-    made = {path.name: path.read_bytes() for path in folder.iterdir()}
+    content = {path.name: path.read_bytes() for path in folder.iterdir()}
     second = run("ca", str(folder))
     assert (first.returncode, second.returncode) == (0, 0)
     assert first.stdout == second.stdout == f"{folder / 'ca.pem'}\n"
-    assert sorted(made) == ["ca.key", "ca.pem"]
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == made
+    assert sorted(content) == ["ca.key", "ca.pem"]
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == content
     assert stat.S_IMODE((folder / "ca.key").stat().st_mode) == 0o600
 
 
@@ -82,14 +83,14 @@ def test_two_receivers_of_one_authority_are_trusted_through_one_certificate(tmp_
 
 
 @pytest.mark.parametrize(
-    ("files", "told"),
+    ("files", "message"),
     [
-        ({"ca.pem": None}, "stands alone"),
-        ({"ca.key": None}, "stands alone"),
-        ({"ca.pem": "nonsense", "ca.key": None}, "no PEM file"),
-        ({"ca.pem": None, "ca.key": "nonsense"}, "no PEM file"),
+        ({"ca.pem": None}, "without its other half"),
+        ({"ca.key": None}, "without its other half"),
+        ({"ca.pem": "nonsense", "ca.key": None}, "not a PEM file"),
+        ({"ca.pem": None, "ca.key": "nonsense"}, "not a PEM file"),
         ({"ca.pem": None, "ca.key": "other"}, "is not the key of"),
-        ({"ca.pem": "leaf", "ca.key": "leaf"}, "the certificate of no authority"),
+        ({"ca.pem": "leaf", "ca.key": "leaf"}, "not the certificate of an authority"),
     ],
     ids=[
         "no key",
@@ -101,8 +102,8 @@ def test_two_receivers_of_one_authority_are_trusted_through_one_certificate(tmp_
     ],
 )
 @pytest.mark.parametrize("command", [["ca"], ["receive", "--ca-dir"]], ids=["ca", "receive"])
-def test_an_authority_that_cannot_be_read_is_told_and_left_alone(
-    tmp_path: Path, command: list[str], files: dict[str, str | None], told: str
+def test_an_authority_that_cannot_be_read_is_reported_and_left_alone(
+    tmp_path: Path, command: list[str], files: dict[str, str | None], message: str
 ) -> None:
     good, other, leaf, folder = (tmp_path / name for name in ("good", "other", "leaf", "ca"))
     Authority(other)
@@ -119,7 +120,7 @@ def test_an_authority_that_cannot_be_read_is_told_and_left_alone(
     ended = run(*command, str(folder))
 
     assert ended.returncode == 64
-    assert told in ended.stderr
+    assert message in ended.stderr
     assert ended.stderr.count("\n") == 1
     assert "restore both files or remove both" in ended.stderr
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
@@ -141,7 +142,8 @@ def test_a_signal_stops_it_cleanly_though_a_reply_hangs_and_a_client_waits(
                 f"POST /{token} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n".encode()
             )
             waiter.sendall(
-                f"GET /tokens/{token}/deliveries?count=9&timeout=999 HTTP/1.1\r\nHost: x\r\n\r\n".encode()
+                f"GET /tokens/{token}/deliveries?count=9&timeout=999 HTTP/1.1\r\n"
+                "Host: x\r\n\r\n".encode()
             )
             process.ask(lambda client: client.deliveries(token))
             process.process.send_signal(number)
@@ -158,8 +160,8 @@ def test_the_authority_of_one_run_is_removed_with_it() -> None:
 
 
 @contextlib.contextmanager
-def told_to_people(*arguments: str) -> Iterator[str]:
-    """The first line of a receiver that is started by hand, and ended by a signal."""
+def run_by_hand(*arguments: str) -> Iterator[str]:
+    """The first line of a receiver that is started by hand, and stopped by a signal."""
     command = [*COMMAND, "receive", *arguments]
     with subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, cwd=ROOT, text=True
@@ -176,14 +178,14 @@ def told_to_people(*arguments: str) -> Iterator[str]:
 def test_for_people_it_says_in_a_sentence_where_it_is_and_lasts_though_standard_input_ends() -> (
     None
 ):
-    with told_to_people("--http") as line:
+    with run_by_hand("--http") as line:
         local = r"http://127\.0\.0\.1:(\d+)"
-        said = re.fullmatch(
+        matched = re.fullmatch(
             rf"Receiving at {local}/TOKEN, live page and control API at {local}\. Ctrl-C stops\.\n",
             line,
         )
-        assert said is not None
-        with socket.create_connection(("127.0.0.1", int(said[1])), timeout=DEADLINE_S) as sender:
+        assert matched is not None
+        with socket.create_connection(("127.0.0.1", int(matched[1])), timeout=DEADLINE_S) as sender:
             sender.sendall(b"POST /x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
             assert read_to_end(sender).startswith(b"HTTP/1.1 200 ")
 
@@ -195,13 +197,15 @@ def test_a_public_url_is_what_tokens_are_given() -> None:
         assert token.url == f"https://hooks.example.org:8443/in/{token.token}"
 
 
-def test_the_certificate_holds_for_the_host_of_the_public_url() -> None:
-    with told_to_people("--public-url", "https://hooks.example.org") as line:
-        said = re.search(r"listening at https://127\.0\.0\.1:(\d+)\).* trust (.*)\. Ctrl-C", line)
-        assert said is not None
-        context = ssl.create_default_context(cafile=said[2])
+def test_the_certificate_is_valid_for_the_host_of_the_public_url() -> None:
+    with run_by_hand("--public-url", "https://hooks.example.org") as line:
+        matched = re.search(
+            r"listening at https://127\.0\.0\.1:(\d+)\).* trust (.*)\. Ctrl-C", line
+        )
+        assert matched is not None
+        context = ssl.create_default_context(cafile=matched[2])
         with (
-            socket.create_connection(("127.0.0.1", int(said[1])), timeout=DEADLINE_S) as plain,
+            socket.create_connection(("127.0.0.1", int(matched[1])), timeout=DEADLINE_S) as plain,
             context.wrap_socket(plain, server_hostname="hooks.example.org") as sender,
         ):
             sender.sendall(b"POST /x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")

@@ -1,6 +1,4 @@
-"""`hookproof receive --expect`, `--verify`, `--jsonl`, and `hookproof verify`, as their users run
-them.
-"""
+"""`hookproof receive --expect`, `--verify`, `--jsonl`, and `hookproof verify` as users run them."""
 
 import contextlib
 import hashlib
@@ -21,10 +19,11 @@ from pathlib import Path
 import pytest
 
 from hookproof.cli import main
-from hookproof.receiver.cli.delivery_watch import Seen
+from hookproof.receiver.cli.delivery_watch import JudgedDelivery
 from hookproof.receiver.cli.display import cells
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from tests.receiver.receiver_process import COMMAND, DEADLINE_S, ROOT, read_to_end
+from tests.receiver.receiver_process import COMMAND, DEADLINE_S, read_to_end
+from tests.source_tree import ROOT
 
 SECRET = "a secret of this test"
 BODY = b'{"order":1}'
@@ -33,7 +32,7 @@ HEADER = f"X-Webhook-Signature: {SIGNATURE}"
 
 
 @contextlib.contextmanager
-def started(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+def start_receiver(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """A receiver without TLS whose lines can be read, and its port."""
     command = [*COMMAND, "receive", "--http", *arguments]
     pipe = subprocess.PIPE
@@ -42,9 +41,11 @@ def started(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
     ) as process:
         try:
             assert process.stdout is not None
-            said = re.search(r"Receiving at http://127\.0\.0\.1:(\d+)", process.stdout.readline())
-            assert said is not None
-            yield process, int(said[1])
+            matched = re.search(
+                r"Receiving at http://127\.0\.0\.1:(\d+)", process.stdout.readline()
+            )
+            assert matched is not None
+            yield process, int(matched[1])
         finally:
             process.kill()
 
@@ -62,49 +63,54 @@ def post(port: int, body: bytes, *headers: str, path: str = "/orders") -> bytes:
         return read_to_end(sender)
 
 
-def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+def wait_for_end(process: subprocess.Popen[str]) -> tuple[int, str, str]:
     output, errors = process.communicate(timeout=DEADLINE_S)
     return process.returncode, output, errors
 
 
 def test_it_stops_with_0_when_the_expected_deliveries_came(tmp_path: Path) -> None:
-    with started("--expect", "2", "--timeout", "30", "--jsonl", str(tmp_path / "all.jsonl")) as (
+    with start_receiver(
+        "--expect", "2", "--timeout", "30", "--jsonl", str(tmp_path / "all.jsonl")
+    ) as (
         process,
         port,
     ):
         post(port, b"one")
         post(port, b"\xfftwo", path="/other")
-        code, output, errors = ended(process)
+        code, output, errors = wait_for_end(process)
     assert (code, errors) == (0, "")
     assert re.search(r"orders #1 POST /orders 3 bytes, answered 200\n", output)
     kept = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text().splitlines()]
-    assert [(one["token"], one["body_b64"], one["judgement"]) for one in kept] == [
+    assert [(line["token"], line["body_b64"], line["judgement"]) for line in kept] == [
         ("orders", "b25l", None),
         ("other", "/3R3bw==", None),
     ]
 
 
 def test_it_stops_with_1_when_fewer_came_in_time() -> None:
-    with started("--expect", "2", "--timeout", "1") as (process, port):
+    with start_receiver("--expect", "2", "--timeout", "1") as (process, port):
         post(port, b"one")
-        code, _, errors = ended(process)
+        code, _, errors = wait_for_end(process)
     assert code == 1
     assert errors == "1 of 2 deliveries came\n"
 
 
 def test_once_is_one_delivery() -> None:
-    with started("--once") as (process, port):
+    with start_receiver("--once") as (process, port):
         post(port, b"one")
-        assert ended(process)[0] == 0
+        assert wait_for_end(process)[0] == 0
 
 
 @pytest.mark.parametrize(("sent", "code"), [(BODY, 0), (b'{"order": 1}', 1)])
 def test_each_signature_is_judged_and_explained(sent: bytes, code: int, tmp_path: Path) -> None:
     file = tmp_path / "all.jsonl"
-    with started("--once", "--verify", "--secret", SECRET, "--jsonl", str(file)) as (process, port):
+    with start_receiver("--once", "--verify", "--secret", SECRET, "--jsonl", str(file)) as (
+        process,
+        port,
+    ):
         post(port, sent, HEADER)
-        found, output, errors = ended(process)
-    assert found == code
+        exit_code, output, errors = wait_for_end(process)
+    assert exit_code == code
     judgement = json.loads(file.read_text())["judgement"]
     assert judgement["verified"] is (code == 0)
     if code:
@@ -117,11 +123,11 @@ def test_each_signature_is_judged_and_explained(sent: bytes, code: int, tmp_path
 
 def test_an_interrupt_ends_it_cleanly_and_loses_no_line(tmp_path: Path) -> None:
     file = tmp_path / "all.jsonl"
-    with started("--jsonl", str(file)) as (process, port):
+    with start_receiver("--jsonl", str(file)) as (process, port):
         for _ in range(50):
             post(port, b"one")
         process.send_signal(signal.SIGINT)
-        assert ended(process)[0] == 0
+        assert wait_for_end(process)[0] == 0
     assert len(file.read_text().splitlines()) == 50
 
 
@@ -173,7 +179,7 @@ def test_no_sender_can_write_control_characters() -> None:
         client_certificate=None,
         status=None,
     )
-    shown = cells(Seen(delivery=hostile, judgement=None))
+    shown = cells(JudgedDelivery(delivery=hostile, judgement=None))
     assert all(text.isprintable() and len(text) <= 90 for text in shown)
     assert "broke off before its answer" in shown
 
@@ -185,7 +191,7 @@ def free_port() -> int:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["receive", "--timeout", "1"], "--timeout needs --expect"),
         (["receive", "--verify"], "a secret is needed"),
@@ -194,41 +200,41 @@ def free_port() -> int:
         (["receive", "--verify", "--secret", "x", "--dialect", "none-such"], "no such dialect"),
         (["verify", "--header", HEADER], "a secret is needed"),
         (["verify", "--secret", "x"], "give the headers"),
-        (["verify", "--secret", "x", "--header", "no header"], "is no header"),
+        (["verify", "--secret", "x", "--header", "no header"], "is not a header"),
         (["verify", "--secret", "x", "--header", "@/nowhere"], "cannot read /nowhere"),
-        (["verify", "--secret", "x", "--header", HEADER, "--at", "soon"], "is no time"),
-        (["verify", "--secret", "x", "--header", HEADER, "--at", "nan"], "is no time"),
+        (["verify", "--secret", "x", "--header", HEADER, "--at", "soon"], "is not a time"),
+        (["verify", "--secret", "x", "--header", HEADER, "--at", "nan"], "is not a time"),
         (["verify", "--secret", "x", "--header", HEADER, "--request", "x"], "leave --header out"),
-        (["verify", "--secret", "x", "--request", __file__], "holds no HTTP request"),
+        (["verify", "--secret", "x", "--request", __file__], "does not hold an HTTP request"),
         (
             ["verify", "--secret", "x", "--header", HEADER, "--dialect", "none-such"],
             "no such dialect",
         ),
     ],
 )
-def test_a_wrong_call_is_told_in_one_line_with_exit_64(arguments: list[str], told: str) -> None:
+def test_a_wrong_call_is_reported_in_one_line_with_exit_64(
+    arguments: list[str], message: str
+) -> None:
     outcome = verify(*arguments)
     assert outcome.returncode == 64
     assert outcome.stdout == ""
-    assert told in outcome.stderr
+    assert message in outcome.stderr
     assert outcome.stderr.count("\n") == 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class CommandOutcome:
     returncode: int
     stdout: str
     stderr: str
 
 
-def verify(*arguments: str, body: bytes = b"", secrets: str | None = None) -> Outcome:
-    """Run the front door in this process, `secrets` in its environment; what it printed, and its
-    exit code.
-    """
-    told, errors = io.StringIO(), io.StringIO()
+def verify(*arguments: str, body: bytes = b"", secrets: str | None = None) -> CommandOutcome:
+    """Run the front door in this process, `secrets` in its environment."""
+    output, errors = io.StringIO(), io.StringIO()
     with (
         pytest.MonkeyPatch.context() as patch,
-        contextlib.redirect_stdout(told),
+        contextlib.redirect_stdout(output),
         contextlib.redirect_stderr(errors),
     ):
         patch.setattr("sys.argv", ["hookproof", *arguments])
@@ -238,8 +244,8 @@ def verify(*arguments: str, body: bytes = b"", secrets: str | None = None) -> Ou
             patch.setenv("HOOKPROOF_SECRET", secrets)
         with pytest.raises(SystemExit) as ending:
             main()
-    return Outcome(
-        returncode=int(ending.value.code or 0), stdout=told.getvalue(), stderr=errors.getvalue()
+    return CommandOutcome(
+        returncode=int(ending.value.code or 0), stdout=output.getvalue(), stderr=errors.getvalue()
     )
 
 
@@ -259,25 +265,27 @@ def test_secrets_of_the_environment_stand_in_lines_and_may_have_spaces(secrets: 
 
 def test_a_bad_message_is_explained_and_as_json_too() -> None:
     plain = verify("verify", "--secret", SECRET, "--header", HEADER, body=BODY + b"\n")
-    told = verify("verify", "--secret", SECRET, "--header", HEADER, "--json", body=BODY + b"\n")
-    assert plain.returncode == told.returncode == 1
+    as_json = verify("verify", "--secret", SECRET, "--header", HEADER, "--json", body=BODY + b"\n")
+    assert plain.returncode == as_json.returncode == 1
     assert (
         plain.stdout.splitlines()[1]
         == "why: signed the body without its last line end, sent it with one"
     )
-    word = json.loads(told.stdout)
-    assert (word["verified"], word["reason"], word["explained"]) == (
+    judgement = json.loads(as_json.stdout)
+    assert (judgement["verified"], judgement["reason"], judgement["explained"]) == (
         False,
         "no signature matches",
         True,
     )
-    assert word["deviations"] == [{"aspect": "body", "words": word["bisection"]}]
+    assert judgement["deviations"] == [{"aspect": "body", "words": judgement["bisection"]}]
 
 
 def test_a_time_a_tolerance_and_a_format_can_be_given() -> None:
     seconds = str(int(time.time()) - 1000)
-    made = hmac.new(SECRET.encode(), seconds.encode() + b"," + BODY, hashlib.sha256).hexdigest()
-    header = f"X-Webhook-Signature: t={seconds},v1={made}"
+    signature = hmac.new(
+        SECRET.encode(), seconds.encode() + b"," + BODY, hashlib.sha256
+    ).hexdigest()
+    header = f"X-Webhook-Signature: t={seconds},v1={signature}"
     call = ["verify", "--secret", SECRET, "--header", header, "--format", "advanced"]
     assert verify(*call, body=BODY).returncode == 1
     assert (

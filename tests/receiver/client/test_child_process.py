@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from hookproof.receiver.client.child_process import ChildFailed, child, children, signalled
+from hookproof.receiver.client.child_process import ChildFailed, child, children, send_signal
 
 PARENT = """
 import asyncio, os, signal
@@ -25,7 +25,7 @@ asyncio.run(main())
 """
 
 
-def accepts(url: str) -> bool:
+def accepts_connections(url: str) -> bool:
     parts = urlsplit(url)
     try:
         with socket.create_connection((parts.hostname, parts.port), timeout=5):
@@ -34,31 +34,31 @@ def accepts(url: str) -> bool:
         return False
 
 
-async def started(*arguments: str, deadline_s: float = 90) -> str:
+async def run_hookproof(*arguments: str, deadline_s: float = 90) -> str:
     async with child(arguments, deadline_s=deadline_s) as ready:
-        assert accepts(ready["control"])
+        assert accepts_connections(ready["control"])
         return str(ready["control"])
 
 
 def test_a_child_runs_within_the_block_and_ends_with_it() -> None:
-    assert not accepts(asyncio.run(started("receive")))
+    assert not accepts_connections(asyncio.run(run_hookproof("receive")))
 
 
 def test_a_child_ends_when_the_block_is_left_by_an_error() -> None:
     seen = []
 
-    async def breaks() -> None:
+    async def fail_within_block() -> None:
         async with child(["receive"], deadline_s=90) as ready:
             seen.append(ready["control"])
             raise RuntimeError("stop")
 
     with pytest.raises(RuntimeError, match="stop"):
-        asyncio.run(breaks())
-    assert not accepts(seen[0])
+        asyncio.run(fail_within_block())
+    assert not accepts_connections(seen[0])
 
 
 def test_a_child_that_will_not_end_is_killed() -> None:
-    # The sleep is the child's own way to stay: nothing here waits for it.
+    # The sleep keeps the child running; no test waits for it.
     stubborn = [
         "/bin/sh",
         "-c",
@@ -75,22 +75,22 @@ def test_a_child_that_will_not_end_is_killed() -> None:
         os.kill(asyncio.run(run()), 0)
 
 
-def test_a_child_that_does_not_start_is_told_in_its_own_words() -> None:
+def test_a_child_that_does_not_start_is_reported_in_its_own_words() -> None:
     with pytest.raises(
         ChildFailed, match=r"`hookproof receive` did not start: .*nowhere"
     ) as failed:
-        asyncio.run(started("receive", "--bind", "nowhere"))
+        asyncio.run(run_hookproof("receive", "--bind", "nowhere"))
     assert failed.value.exit_code == 64
     assert "\n" not in str(failed.value)
 
 
 def test_a_child_that_is_not_ready_in_time_is_ended() -> None:
     with pytest.raises(ChildFailed, match=r"was not ready after 0\.001 s") as failed:
-        asyncio.run(started("receive", deadline_s=0.001))
+        asyncio.run(run_hookproof("receive", deadline_s=0.001))
     assert failed.value.exit_code is None
 
 
-def test_a_first_line_that_is_no_json_is_told() -> None:
+def test_a_first_line_that_is_not_json_is_reported() -> None:
     async def run() -> None:
         async with child(["hello"], deadline_s=90, program=["/bin/sh", "-c", "echo hello"]):
             pass
@@ -104,7 +104,7 @@ def test_a_module_of_the_same_name_around_the_user_is_not_imported(
 ) -> None:
     (tmp_path / "receiver.py").write_text("raise RuntimeError('imported')")
     monkeypatch.chdir(tmp_path)
-    asyncio.run(started("receive"))
+    asyncio.run(run_hookproof("receive"))
 
 
 def test_a_child_does_not_outlive_a_parent_that_was_killed() -> None:
@@ -113,20 +113,20 @@ def test_a_child_does_not_outlive_a_parent_that_was_killed() -> None:
     )
     assert parent.returncode == -signal.SIGKILL
     deadline = time.monotonic() + 20
-    while accepts(parent.stdout.strip()):
+    while accepts_connections(parent.stdout.strip()):
         assert time.monotonic() < deadline, "the child is still there"
         time.sleep(0.02)
 
 
-# A child that is ready only when the other one has begun.
+# A child that is ready only once the other one has started.
 MEET = (
     """: > "$0"; until [ -e "$1" ]; do sleep 0.05; done; echo "{\\"pid\\": $$}"; cat > /dev/null"""
 )
 
 
-async def met(*commands: list[str], seen: list[int]) -> None:
+async def run_both(*commands: list[str], seen: list[int]) -> None:
     async with children(commands, deadline_s=90, program=["/bin/sh", "-c", MEET]) as ready:
-        seen.extend(int(one["pid"]) for one in ready)
+        seen.extend(int(child_ready["pid"]) for child_ready in ready)
         for pid in seen:
             os.kill(pid, 0)
 
@@ -134,7 +134,7 @@ async def met(*commands: list[str], seen: list[int]) -> None:
 def test_children_start_beside_each_other_and_end_with_the_block(tmp_path: Path) -> None:
     seen: list[int] = []
     here, there = str(tmp_path / "here"), str(tmp_path / "there")
-    asyncio.run(met([here, there], [there, here], seen=seen))
+    asyncio.run(run_both([here, there], [there, here], seen=seen))
     assert len(set(seen)) == 2
     for pid in seen:
         with pytest.raises(ProcessLookupError):
@@ -144,14 +144,14 @@ def test_children_start_beside_each_other_and_end_with_the_block(tmp_path: Path)
 def test_a_child_that_fails_ends_those_beside_it(tmp_path: Path) -> None:
     here, nowhere = str(tmp_path / "here"), str(tmp_path / "no folder" / "there")
     with pytest.raises(ChildFailed, match="did not start"):
-        asyncio.run(met([here, here], [nowhere, here], seen=[]))
+        asyncio.run(run_both([here, here], [nowhere, here], seen=[]))
 
 
 def test_a_process_that_ends_while_it_is_signalled_keeps_its_exit_code() -> None:
     async def ended(number: int) -> int:
         process = await asyncio.create_subprocess_exec("/bin/true")
-        await asyncio.sleep(number % 20 / 5000)  # at any moment of its short life
-        signalled(process, signal.SIGKILL)
+        await asyncio.sleep(number % 20 / 5000)  # at any time of its short life
+        send_signal(process, signal.SIGKILL)
         return await process.wait()
 
     async def codes() -> set[int]:

@@ -13,27 +13,29 @@ import pytest
 from hookproof.receiver.client.control_api import ReceiverClient, ReceiverFailed
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.replies.script import Reply
-from tests.receiver.receiver_process import DEADLINE_S, Receiver, read_to_end, receiver
+from tests.receiver.receiver_process import DEADLINE_S, ReceiverProcess, read_to_end, receiver
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[Receiver]:
+def running() -> Iterator[ReceiverProcess]:
     with receiver() as process:
         yield process
         assert process.log.empty(), process.log.get()
 
 
-def script(process: Receiver, *replies: Reply) -> str:
+def set_script(process: ReceiverProcess, *replies: Reply) -> str:
     token = process.new_token()
     process.ask(lambda client: client.script(token, replies))
     return token
 
 
-def statuses(process: Receiver, token: str, count: int) -> list[int]:
+def statuses(process: ReceiverProcess, token: str, count: int) -> list[int]:
     return [int(process.post(f"/{token}").split()[1]) for _ in range(count)]
 
 
-def call(process: Receiver, method: str, path: str, body: bytes | None = None) -> tuple[int, str]:
+def call(
+    process: ReceiverProcess, method: str, path: str, body: bytes | None = None
+) -> tuple[int, str]:
     request = urllib.request.Request(process.control + path, method=method, data=body)
     try:
         with urllib.request.urlopen(request, timeout=DEADLINE_S) as answer:
@@ -43,47 +45,47 @@ def call(process: Receiver, method: str, path: str, body: bytes | None = None) -
             return refused.code, refused.read().decode()
 
 
-def test_tokens_are_distinct_and_their_urls_lead_to_them(running: Receiver) -> None:
+def test_tokens_are_distinct_and_their_urls_lead_to_them(running: ReceiverProcess) -> None:
     first, second = (running.ask(lambda client: client.new_token()) for _ in range(2))
     assert first.token != second.token
     assert first.url == f"{running.url}/{first.token}"
 
 
-def test_without_a_script_the_answer_is_200(running: Receiver) -> None:
+def test_without_a_script_the_answer_is_200(running: ReceiverProcess) -> None:
     assert statuses(running, running.new_token(), 2) == [200, 200]
 
 
-def test_replies_are_given_in_order_and_the_last_one_for_ever(running: Receiver) -> None:
-    token = script(running, Reply(status=503, times=2), Reply(status=302), Reply(status=204))
+def test_replies_are_given_in_order_and_the_last_one_indefinitely(running: ReceiverProcess) -> None:
+    token = set_script(running, Reply(status=503, times=2), Reply(status=302), Reply(status=204))
     assert statuses(running, token, 6) == [503, 503, 302, 204, 204, 204]
     deliveries = running.ask(lambda client: client.deliveries(token, 6))
     assert [delivery.status for delivery in deliveries] == [503, 503, 302, 204, 204, 204]
 
 
-def test_a_new_script_begins_with_its_first_reply(running: Receiver) -> None:
-    token = script(running, Reply(status=500), Reply(status=501))
+def test_a_new_script_begins_with_its_first_reply(running: ReceiverProcess) -> None:
+    token = set_script(running, Reply(status=500), Reply(status=501))
     assert statuses(running, token, 1) == [500]
     running.ask(lambda client: client.script(token, [Reply(status=400), Reply(status=401)]))
     assert statuses(running, token, 3) == [400, 401, 401]
 
 
-def test_each_token_has_its_own_script(running: Receiver) -> None:
-    failing, other = script(running, Reply(status=500)), running.new_token()
+def test_each_token_has_its_own_script(running: ReceiverProcess) -> None:
+    failing, other = set_script(running, Reply(status=500)), running.new_token()
     assert statuses(running, failing, 1) == [500]
     assert statuses(running, other, 1) == [200]
 
 
-def test_a_reply_carries_its_headers_and_body(running: Receiver) -> None:
+def test_a_reply_carries_its_headers_and_body(running: ReceiverProcess) -> None:
     headers = (("Retry-After", "7"), ("X-Same", "a"), ("x-same", "\xe9"))
-    token = script(running, Reply(status=599, headers=headers, body="caf\u00e9"))
+    token = set_script(running, Reply(status=599, headers=headers, body="caf\u00e9"))
     head, _, body = running.post(f"/{token}").partition(b"\r\n\r\n")
     assert body == "caf\u00e9".encode()
     assert b"\r\nRetry-After: 7\r\n" in head
     assert b"\r\nX-Same: a\r\nx-same: \xc3\xa9\r\n" in head
 
 
-def test_a_delayed_reply_comes_after_its_delay(running: Receiver) -> None:
-    token = script(running, Reply(delay_s=0.2))
+def test_a_delayed_reply_comes_after_its_delay(running: ReceiverProcess) -> None:
+    token = set_script(running, Reply(delay_s=0.2))
     assert running.post(f"/{token}").startswith(b"HTTP/1.1 200 ")
     (delivery,) = running.ask(lambda client: client.deliveries(token))
     assert delivery.completed_monotonic is not None
@@ -94,31 +96,31 @@ HELD_BACK = [Reply(hang=True), Reply(delay_s=3000), Reply(drip_s=3000)]
 held_back = pytest.mark.parametrize("reply", HELD_BACK, ids=["hang", "delay", "drip"])
 
 
-def some(connection: socket.socket) -> bytes:
-    """What comes next, which must be something."""
+def receive_some(connection: socket.socket) -> bytes:
+    """Receive the next bytes, of which there must be some."""
     received = connection.recv(2**16)
     assert received
     return received
 
 
-def when_closed(process: Receiver, token: str) -> ReceivedDelivery:
-    """The token's only delivery, as soon as its sender is known to have left."""
+def when_closed(process: ReceiverProcess, token: str) -> ReceivedDelivery:
+    """The token's only delivery, once its sender is known to have disconnected."""
 
-    async def closed(client: ReceiverClient) -> ReceivedDelivery:
+    async def wait_until_closed(client: ReceiverClient) -> ReceivedDelivery:
         async with asyncio.timeout(DEADLINE_S):
             while True:
                 (delivery,) = await client.deliveries(token)
                 if delivery.closed_monotonic is not None:
                     return delivery
 
-    return process.ask(closed)
+    return process.ask(wait_until_closed)
 
 
 @held_back
 def test_a_reply_that_is_held_back_leaves_the_delivery_unanswered(
-    running: Receiver, reply: Reply
+    running: ReceiverProcess, reply: Reply
 ) -> None:
-    token = script(running, reply)
+    token = set_script(running, reply)
     with running.connection() as connection:
         connection.sendall(
             f"POST /{token} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n".encode()
@@ -136,10 +138,10 @@ def test_a_reply_that_is_held_back_leaves_the_delivery_unanswered(
 
 
 @held_back
-def test_the_time_is_told_when_a_sender_leaves_before_it_was_answered(
-    running: Receiver, reply: Reply
+def test_the_time_is_reported_when_a_sender_leaves_before_it_was_answered(
+    running: ReceiverProcess, reply: Reply
 ) -> None:
-    token = script(running, reply)
+    token = set_script(running, reply)
     with running.connection() as connection:
         connection.sendall(
             f"POST /{token} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n".encode()
@@ -152,39 +154,41 @@ def test_the_time_is_told_when_a_sender_leaves_before_it_was_answered(
 
 
 def test_a_dripping_reply_sends_its_head_and_then_its_body_byte_by_byte_over_and_over(
-    running: Receiver,
+    running: ReceiverProcess,
 ) -> None:
-    token = script(running, Reply(status=203, body="ab", drip_s=0.01))
+    token = set_script(running, Reply(status=203, body="ab", drip_s=0.01))
     received = b""
     with running.connection() as connection:
         connection.sendall(
             f"POST /{token} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n".encode()
         )
         while received.count(b"\r\na\r\n") < 3:
-            received += some(connection)
+            received += receive_some(connection)
     head, _, body = received.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 203 ")
     assert body.startswith(b"1\r\na\r\n1\r\nb\r\n1\r\na\r\n")
 
 
-def test_a_dripping_reply_over_http_1_0_is_sent_without_chunks(running: Receiver) -> None:
-    token = script(running, Reply(drip_s=0.01))
+def test_a_dripping_reply_over_http_1_0_is_sent_without_chunks(running: ReceiverProcess) -> None:
+    token = set_script(running, Reply(drip_s=0.01))
     with running.connection() as connection:
         connection.sendall(f"POST /{token} HTTP/1.0\r\nContent-Length: 0\r\n\r\n".encode())
         received = b""
         while b"\r\n\r\n   " not in received:
-            received += some(connection)
+            received += receive_some(connection)
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS"])
-def test_a_visit_is_answered_at_once_and_uses_up_no_reply(running: Receiver, method: str) -> None:
-    token = script(running, Reply(status=500), Reply(status=501))
+def test_a_visit_is_answered_at_once_and_uses_up_no_reply(
+    running: ReceiverProcess, method: str
+) -> None:
+    token = set_script(running, Reply(status=500), Reply(status=501))
     visit = f"{method} /{token} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode()
     assert running.exchange(visit).startswith(b"HTTP/1.1 200 ")
     assert statuses(running, token, 2) == [500, 501]
     assert running.exchange(visit).startswith(b"HTTP/1.1 200 ")
-    found = running.ask(lambda client: client.deliveries(token, 4))
-    assert [(delivery.method, delivery.status) for delivery in found] == [
+    deliveries = running.ask(lambda client: client.deliveries(token, 4))
+    assert [(delivery.method, delivery.status) for delivery in deliveries] == [
         (method, 200),
         ("POST", 500),
         ("POST", 501),
@@ -192,8 +196,8 @@ def test_a_visit_is_answered_at_once_and_uses_up_no_reply(running: Receiver, met
     ]
 
 
-def test_a_sender_that_gives_up_on_a_hanging_reply_can_send_again(running: Receiver) -> None:
-    token = script(running, Reply(hang=True), Reply(status=201))
+def test_a_sender_that_gives_up_on_a_hanging_reply_can_send_again(running: ReceiverProcess) -> None:
+    token = set_script(running, Reply(hang=True), Reply(status=201))
     with running.connection() as connection:
         connection.sendall(
             f"POST /{token} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n".encode()
@@ -206,7 +210,9 @@ def test_a_sender_that_gives_up_on_a_hanging_reply_can_send_again(running: Recei
     ]
 
 
-def test_waiting_ends_when_as_many_deliveries_arrived_as_asked_for(running: Receiver) -> None:
+def test_waiting_ends_when_as_many_deliveries_arrived_as_asked_for(
+    running: ReceiverProcess,
+) -> None:
     token = running.new_token()
     senders = [
         threading.Thread(target=running.post, args=(f"/{token}", b"%d" % number))
@@ -226,7 +232,9 @@ def test_waiting_ends_when_as_many_deliveries_arrived_as_asked_for(running: Rece
         sender.join()
 
 
-def test_waiting_in_vain_ends_with_what_there_is(running: Receiver) -> None:
+def test_waiting_without_enough_deliveries_ends_with_what_there_is(
+    running: ReceiverProcess,
+) -> None:
     token = running.new_token()
     running.post(f"/{token}")
     assert len(running.ask(lambda client: client.deliveries(token, 2, timeout_s=0.05))) == 1
@@ -236,7 +244,7 @@ def test_waiting_in_vain_ends_with_what_there_is(running: Receiver) -> None:
     assert (status, json.loads(text)["complete"]) == (200, True)
 
 
-def test_a_query_can_begin_after_a_sequence_and_end_at_a_limit(running: Receiver) -> None:
+def test_a_query_can_begin_after_a_sequence_and_end_at_a_limit(running: ReceiverProcess) -> None:
     token = running.new_token()
     for number in range(4):
         running.post(f"/{token}", b"%d" % number)
@@ -246,16 +254,16 @@ def test_a_query_can_begin_after_a_sequence_and_end_at_a_limit(running: Receiver
     assert [d["sequence"] for d in json.loads(text)["deliveries"]] == [2, 3]
 
 
-def test_deliveries_are_told_apart_by_token(running: Receiver) -> None:
+def test_deliveries_are_separate_by_token(running: ReceiverProcess) -> None:
     first, second = running.new_token(), running.new_token()
     running.post(f"/{first}", b"1")
     running.post(f"/{second}", b"2")
     assert [d.body for d in running.ask(lambda client: client.deliveries(second))] == [b"2"]
 
 
-def test_reset_forgets_everything_and_cuts_what_hangs() -> None:
+def test_reset_forgets_everything_and_cuts_what_is_pending() -> None:
     with receiver() as process:
-        token = script(process, Reply(hang=True))
+        token = set_script(process, Reply(hang=True))
         with process.connection() as connection:
             connection.sendall(
                 f"POST /{token} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n".encode()
@@ -269,7 +277,7 @@ def test_reset_forgets_everything_and_cuts_what_hangs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("replies", "told"),
+    ("replies", "message"),
     [
         ('{"replies": []}', "length >= 1"),
         ('{"replies": [{"stauts": 200}]}', "unknown field `stauts`"),
@@ -281,19 +289,19 @@ def test_reset_forgets_everything_and_cuts_what_hangs() -> None:
         ('{"replies": [{"headers": [["a b", "c"]]}]}', "$.replies[0].headers"),
         ('{"replies": [{"headers": [["a", "b\\r\\nc: d"]]}]}', "$.replies[0].headers"),
         ('{"replies": [{"headers": [["a", "b\\n"]]}]}', "$.replies[0].headers"),
-        ('{"replies": [{"headers": [["content-length", "1"]]}]}', "sets content-length by itself"),
+        ('{"replies": [{"headers": [["content-length", "1"]]}]}', "sets content-length itself"),
         ('{"replies"', "truncated"),
         ("", "truncated"),
         ("\xff", "invalid"),
     ],
 )
-def test_a_script_that_cannot_be_played_is_refused(
-    running: Receiver, replies: str, told: str
+def test_a_script_that_cannot_be_carried_out_is_refused(
+    running: ReceiverProcess, replies: str, message: str
 ) -> None:
     token = running.new_token()
     status, text = call(running, "PUT", f"/tokens/{token}/script", replies.encode("latin-1"))
     assert status == 400
-    assert told in json.loads(text)["error"]
+    assert message in json.loads(text)["error"]
     assert statuses(running, token, 1) == [200]
 
 
@@ -310,7 +318,7 @@ def test_a_script_that_cannot_be_played_is_refused(
         "cuont=1",
     ],
 )
-def test_a_query_that_cannot_be_read_is_refused(running: Receiver, query: str) -> None:
+def test_a_query_that_cannot_be_read_is_refused(running: ReceiverProcess, query: str) -> None:
     status, text = call(running, "GET", f"/tokens/any/deliveries?{query}")
     assert status == 400
     assert json.loads(text)["error"]
@@ -319,20 +327,20 @@ def test_a_query_that_cannot_be_read_is_refused(running: Receiver, query: str) -
 @pytest.mark.parametrize(
     "body", [b"{}", b'{"name": ""}', b'{"name": 1}', b"[]", b'{"name": "%s"}' % (b"x" * 65)]
 )
-def test_a_certificate_without_a_name_is_refused(running: Receiver, body: bytes) -> None:
+def test_a_certificate_without_a_name_is_refused(running: ReceiverProcess, body: bytes) -> None:
     assert call(running, "POST", "/client-certificates", body)[0] == 400
 
 
-def test_other_paths_and_methods_are_refused_as_json(running: Receiver) -> None:
+def test_other_paths_and_methods_are_refused_as_json(running: ReceiverProcess) -> None:
     assert call(running, "GET", "/nothing") == (404, '{"error":"404: Not Found"}')
     assert call(running, "DELETE", "/tokens")[0] == 405
 
 
-def test_the_receiver_tells_its_health(running: Receiver) -> None:
+def test_the_receiver_reports_its_health(running: ReceiverProcess) -> None:
     assert call(running, "GET", "/health") == (200, '{"status":"ok"}')
 
 
-def test_a_refusal_reaches_the_user_of_the_client_in_words(running: Receiver) -> None:
+def test_a_refusal_reaches_the_user_of_the_client_in_words(running: ReceiverProcess) -> None:
     with pytest.raises(ReceiverFailed, match=r"refused PUT .*length >= 1"):
         running.ask(lambda client: client.script("any", []))
 
@@ -342,7 +350,7 @@ def test_without_tls_there_is_no_certificate_to_issue() -> None:
         process.ask(lambda client: client.client_certificate("x"))
 
 
-def test_an_unreachable_receiver_is_told_in_words() -> None:
+def test_an_unreachable_receiver_is_reported_in_words() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}"

@@ -1,6 +1,4 @@
-"""Another page in the developer's browser can neither read nor drive the control listener; programs
-can.
-"""
+"""A foreign page in the browser can neither read nor use the control listener; programs can."""
 
 import json
 import urllib.error
@@ -10,16 +8,18 @@ from collections.abc import Iterator
 import pytest
 
 from hookproof.receiver.control.same_origin import is_own_name
-from tests.receiver.receiver_process import DEADLINE_S, Receiver, receiver
+from tests.receiver.receiver_process import DEADLINE_S, ReceiverProcess, receiver
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[Receiver]:
+def running() -> Iterator[ReceiverProcess]:
     with receiver("--http", "--control-name", "hooks.example.org") as process:
         yield process
 
 
-def asked(running: Receiver, method: str, path: str, headers: dict[str, str]) -> tuple[int, str]:
+def call(
+    running: ReceiverProcess, method: str, path: str, headers: dict[str, str]
+) -> tuple[int, str]:
     data = b"{}" if method in {"POST", "PUT"} else None
     request = urllib.request.Request(
         running.control + path, method=method, data=data, headers=headers
@@ -32,7 +32,7 @@ def asked(running: Receiver, method: str, path: str, headers: dict[str, str]) ->
             return refused.code, json.loads(refused.read())["error"]
 
 
-STRANGERS = [
+FOREIGN_PAGES = [
     {"Origin": "https://evil.example"},
     {"Origin": "null"},
     {"Origin": "http://127.0.0.1:1"},
@@ -44,7 +44,7 @@ STRANGERS = [
 ]
 
 
-@pytest.mark.parametrize("headers", STRANGERS, ids=str)
+@pytest.mark.parametrize("headers", FOREIGN_PAGES, ids=str)
 @pytest.mark.parametrize(
     ("method", "path"),
     [
@@ -54,33 +54,33 @@ STRANGERS = [
         ("GET", "/live/events"),
     ],
 )
-def test_a_page_of_strangers_is_refused(
-    running: Receiver, method: str, path: str, headers: dict[str, str]
+def test_a_foreign_page_is_refused(
+    running: ReceiverProcess, method: str, path: str, headers: dict[str, str]
 ) -> None:
-    status, told = asked(running, method, path, headers)
+    status, message = call(running, method, path, headers)
     assert status == 403
-    assert told
+    assert message
 
 
-def test_the_own_page_is_let_through(running: Receiver) -> None:
+def test_the_own_page_is_allowed(running: ReceiverProcess) -> None:
     own = {"Origin": running.control, "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors"}
-    assert asked(running, "POST", "/reset", own)[0] == 204
+    assert call(running, "POST", "/reset", own)[0] == 204
 
 
-def test_a_program_is_let_through(running: Receiver) -> None:
-    assert asked(running, "POST", "/reset", {})[0] == 204
+def test_a_program_is_allowed(running: ReceiverProcess) -> None:
+    assert call(running, "POST", "/reset", {})[0] == 204
 
 
 def test_a_link_from_another_page_leads_to_the_live_page_and_to_nothing_else(
-    running: Receiver,
+    running: ReceiverProcess,
 ) -> None:
     visit = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
-    assert asked(running, "GET", "/", visit)[0] == 200
-    assert asked(running, "GET", "/tokens/t/deliveries", visit)[0] == 403
+    assert call(running, "GET", "/", visit)[0] == 200
+    assert call(running, "GET", "/tokens/t/deliveries", visit)[0] == 403
 
 
-def test_a_name_that_the_user_allows_is_the_receivers_own(running: Receiver) -> None:
-    assert asked(running, "GET", "/health", {"Host": "hooks.example.org:1"})[0] == 200
+def test_a_name_that_the_user_allows_is_the_receivers_own(running: ReceiverProcess) -> None:
+    assert call(running, "GET", "/health", {"Host": "hooks.example.org:1"})[0] == 200
 
 
 @pytest.mark.parametrize(
@@ -102,5 +102,5 @@ def test_addresses_and_plain_names_are_the_receivers_own(host: str) -> None:
 @pytest.mark.parametrize(
     "host", ["evil.example", "localhost.evil.example", "own.example.evil", "[::1", "a.b:x"]
 )
-def test_names_that_a_stranger_can_point_here_are_not(host: str) -> None:
+def test_names_that_an_attacker_can_point_here_are_not(host: str) -> None:
     assert not is_own_name(host, frozenset({"own.example"}))

@@ -1,4 +1,4 @@
-"""A headless browser on the live page, which notes whatever a page must not do."""
+"""A headless browser that records what a page must not do."""
 
 import os
 import shutil
@@ -28,15 +28,15 @@ document.addEventListener("securitypolicyviolation", (event) => {
 
 
 @dataclass(slots=True, kw_only=True)
-class Opened:
-    """An open page, and what it did that it should not: dialogs, errors, requests to elsewhere."""
+class ObservedPage:
+    """An open page, and what it must not do: dialogs, errors, requests to other hosts."""
 
     page: Page
     dialogs: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
 
-    def misdeeds(self, origin: str) -> list[str]:
+    def forbidden_actions(self, origin: str) -> list[str]:
         violations: list[str] = self.page.evaluate("window.violations")
         elsewhere = [url for url in self.requests if not url.startswith(f"{origin}/")]
         return [*self.dialogs, *self.errors, *violations, *elsewhere]
@@ -44,7 +44,7 @@ class Opened:
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """A browser for several tests; skips them, with the reason, where none can be started."""
+    """A browser for several tests; skips them, with the reason, where it cannot start."""
     path = (
         os.environ.get("HOOKPROOF_CHROMIUM")
         or shutil.which("chromium")
@@ -64,22 +64,24 @@ def chromium() -> Iterator[Browser]:
 
 
 @contextmanager
-def opened(browser: Browser, url: str, *, width: int = 1280, height: int = 800) -> Iterator[Opened]:
-    """The page at a URL, in a window of this size."""
+def open_page(
+    browser: Browser, url: str, *, width: int = 1280, height: int = 800
+) -> Iterator[ObservedPage]:
+    """Open a URL in a window of this size."""
     context = browser.new_context(viewport={"width": width, "height": height})
     context.set_default_timeout(DEADLINE_MS)
     context.add_init_script(WATCH_POLICY)
     page = context.new_page()
-    found = Opened(page=page)
-    page.on("dialog", lambda dialog: (found.dialogs.append(dialog.message), dialog.dismiss()))
-    page.on("pageerror", lambda error: found.errors.append(str(error)))
+    observed = ObservedPage(page=page)
+    page.on("dialog", lambda dialog: (observed.dialogs.append(dialog.message), dialog.dismiss()))
+    page.on("pageerror", lambda error: observed.errors.append(str(error)))
     page.on(
         "console",
-        lambda message: found.errors.append(message.text) if message.type == "error" else None,
+        lambda message: observed.errors.append(message.text) if message.type == "error" else None,
     )
-    page.on("request", lambda request: found.requests.append(request.url))
+    page.on("request", lambda request: observed.requests.append(request.url))
     try:
         page.goto(url)
-        yield found
+        yield observed
     finally:
         context.close()

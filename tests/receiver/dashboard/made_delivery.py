@@ -1,4 +1,4 @@
-"""Deliveries for tests, made without a receiver."""
+"""Deliveries for tests, without a receiver."""
 
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 

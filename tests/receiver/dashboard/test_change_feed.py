@@ -1,6 +1,4 @@
-"""The feed keeps a bounded number of changes, and tells each reader exactly how many deliveries it
-missed.
-"""
+"""The feed keeps a bounded number of changes and counts exactly what each reader missed."""
 
 import asyncio
 from itertools import count
@@ -9,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookproof.receiver.dashboard.change_feed import MOST_FORGOTTEN, Cursor, Feed, Kind
-from hookproof.receiver.dashboard.event_stream import standing
+from hookproof.receiver.dashboard.change_feed import MOST_FORGOTTEN, ChangeFeed, ChangeKind, Cursor
+from hookproof.receiver.dashboard.event_stream import changed_deliveries
 
 
-def feed(most: int = 100) -> Feed:
+def feed(most: int = 100) -> ChangeFeed:
     epochs = count(1)
-    return Feed(most_changes=most, new_epoch=lambda: f"{next(epochs):x}")
+    return ChangeFeed(most_changes=most, new_epoch=lambda: f"{next(epochs):x}")
 
 
-def sequences(source: Feed, cursor: Cursor, most: int = 1000) -> list[int]:
+def sequences(source: ChangeFeed, cursor: Cursor, most: int = 1000) -> list[int]:
     return [change.sequence for change in source.read(cursor, most=most).changes]
 
 
@@ -31,7 +29,7 @@ def test_a_page_reads_on_from_where_it_was() -> None:
     assert sequences(source, first.cursor) == [2]
 
 
-def test_a_page_that_is_too_slow_is_told_how_many_deliveries_it_missed() -> None:
+def test_a_page_that_is_too_slow_gets_how_many_deliveries_it_missed() -> None:
     source = feed(most=3)
     for sequence in range(1, 11):
         source.arrived("t", sequence)
@@ -44,12 +42,12 @@ def test_answers_are_not_counted_as_missed_deliveries() -> None:
     source = feed(most=3)
     for sequence in range(1, 6):
         source.arrived("t", sequence)
-        source.amended("t", sequence)
+        source.updated("t", sequence)
     batch = source.read(source.beginning(), most=1000)
     assert [(change.kind, change.sequence) for change in batch.changes] == [
-        (Kind.AMENDED, 4),
-        (Kind.ARRIVED, 5),
-        (Kind.AMENDED, 5),
+        (ChangeKind.UPDATED, 4),
+        (ChangeKind.ARRIVED, 5),
+        (ChangeKind.UPDATED, 5),
     ]
     assert batch.skipped == 4
 
@@ -61,20 +59,22 @@ def test_answers_are_not_counted_as_missed_deliveries() -> None:
 def test_what_is_shown_and_what_is_skipped_add_up_however_a_page_reads(
     most: int, steps: list[str | int]
 ) -> None:
-    source, arrived, told = feed(most), 0, 0
+    source, arrived, counted = feed(most), 0, 0
     cursor = source.beginning()
     for step in [*steps, 1000]:
         if step == "arrive":
             arrived += 1
             source.arrived("t", arrived)
         elif step == "amend":
-            source.amended("t", arrived)
+            source.updated("t", arrived)
         else:
             assert isinstance(step, int)
             batch = source.read(cursor, most=step)
             cursor = batch.cursor
-            told += batch.skipped + sum(change.kind is Kind.ARRIVED for change in batch.changes)
-    assert told == arrived
+            counted += batch.skipped + sum(
+                change.kind is ChangeKind.ARRIVED for change in batch.changes
+            )
+    assert counted == arrived
 
 
 def test_the_ring_never_grows() -> None:
@@ -94,7 +94,7 @@ def test_a_cursor_survives_being_written_and_read() -> None:
 @pytest.mark.parametrize(
     "text", ["", "x", "1-2", "1-2-3-4", "1--2-3", "g-1-2", "1-" + "9" * 40 + "-1", "1-²-3"]
 )
-def test_another_text_is_no_cursor(text: str) -> None:
+def test_another_text_is_not_a_cursor(text: str) -> None:
     assert Cursor.parse(text) is None
 
 
@@ -113,8 +113,8 @@ def test_what_a_token_forgot_is_left_out_and_what_came_after_it_stands() -> None
     source.arrived("other", 1)
     source.forgotten(["t"])
     source.arrived("t", 1)
-    source.amended("t", 1)
-    assert standing(source.read(source.beginning(), most=100).changes) == {
+    source.updated("t", 1)
+    assert changed_deliveries(source.read(source.beginning(), most=100).changes) == {
         ("other", 1): True,
         ("t", 1): True,
     }
@@ -130,7 +130,11 @@ def test_many_forgotten_tokens_make_every_page_begin_anew() -> None:
 def test_waiting_ends_with_the_next_change_and_with_the_feed() -> None:
     async def run() -> None:
         source = feed()
-        for end in (lambda: source.arrived("t", 1), lambda: source.judged_anew("t"), source.close):
+        for end in (
+            lambda: source.arrived("t", 1),
+            lambda: source.verdicts_changed("t"),
+            source.close,
+        ):
             cursor = source.read(source.beginning(), most=100).cursor
             waiting = asyncio.create_task(source.wait(cursor, timeout_s=30))
             await asyncio.wait([waiting], timeout=0)

@@ -1,6 +1,4 @@
-"""The curl command of a delivery sends the same bytes again, and nothing in a delivery gets out of
-its quotes.
-"""
+"""The curl command sends the same bytes again, and no content escapes from its quotes."""
 
 import shutil
 import subprocess
@@ -9,10 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from hookproof.receiver.dashboard.curl_command import LONGEST_ARGUMENT, Addresses, curl_command
+from hookproof.receiver.dashboard.curl_command import (
+    LONGEST_ARGUMENT,
+    ReceiverAddresses,
+    curl_command,
+)
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.receiver.dashboard.made_delivery import delivery
-from tests.receiver.receiver_process import DEADLINE_S, Receiver, receiver
+from tests.receiver.receiver_process import DEADLINE_S, ReceiverProcess, receiver
 
 needs_curl = pytest.mark.skipif(
     not (shutil.which("curl") and shutil.which("bash")), reason="needs curl and bash"
@@ -35,19 +37,19 @@ HOSTILE = [
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[Receiver]:
+def running() -> Iterator[ReceiverProcess]:
     with receiver() as process:
         yield process
 
 
-def last(running: Receiver, token: str, count: int) -> ReceivedDelivery:
+def last(running: ReceiverProcess, token: str, count: int) -> ReceivedDelivery:
     return running.ask(lambda client: client.deliveries(token, count, DEADLINE_S))[-1]
 
 
-def sent_again(running: Receiver, token: str, folder: Path) -> ReceivedDelivery:
-    """The token's first delivery, sent again by its command."""
+def send_again(running: ReceiverProcess, token: str, folder: Path) -> ReceivedDelivery:
+    """Send the token's first delivery again by its command; return the second one."""
     assert running.ca is not None
-    addresses = Addresses(public=running.url, control=running.control, ca=Path(running.ca))
+    addresses = ReceiverAddresses(public=running.url, control=running.control, ca=Path(running.ca))
     command = curl_command(last(running, token, 1), addresses)
     done = subprocess.run(
         ["bash", "-c", command],
@@ -64,27 +66,32 @@ def sent_again(running: Receiver, token: str, folder: Path) -> ReceivedDelivery:
 
 @needs_curl
 @pytest.mark.parametrize("body", HOSTILE, ids=lambda body: repr(body[:16]))
-def test_curl_sends_the_same_body(running: Receiver, body: bytes, tmp_path: Path) -> None:
+def test_curl_sends_the_same_body(running: ReceiverProcess, body: bytes, tmp_path: Path) -> None:
     token = running.new_token()
     running.post(f"/{token}", body)
-    assert sent_again(running, token, tmp_path).body == body
+    assert send_again(running, token, tmp_path).body == body
 
 
 @needs_curl
-def test_curl_sends_the_same_method_path_and_headers(running: Receiver, tmp_path: Path) -> None:
+def test_curl_sends_the_same_method_path_and_headers(
+    running: ReceiverProcess, tmp_path: Path
+) -> None:
     token = running.new_token()
     path = f"/{token}/../a/./b?q=[1-3]&x={{a,b}}%20'$HOME"
-    headers = b'X-Quote: it\'s "$(touch hacked)"\r\nX-Latin: caf\xe9\r\nX-Empty:\r\nx-twice: 1\r\nX-Twice: 2\r\n'
+    headers = (
+        b'X-Quote: it\'s "$(touch hacked)"\r\nX-Latin: caf\xe9\r\nX-Empty:\r\n'
+        b"x-twice: 1\r\nX-Twice: 2\r\n"
+    )
     running.exchange(
         b"PATCH %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n%sContent-Length: 2\r\n\r\n{}"
         % (path.encode(), headers)
     )
-    first, again = last(running, token, 1), sent_again(running, token, tmp_path)
+    first, again = last(running, token, 1), send_again(running, token, tmp_path)
     assert (again.method, again.path, again.body) == (first.method, first.path, first.body)
     own = {"host", "content-length", "connection"}
     sent, received = (
-        [(name, value) for name, value in one.headers if name.lower() not in own]
-        for one in (first, again)
+        [(name, value) for name, value in received_delivery.headers if name.lower() not in own]
+        for received_delivery in (first, again)
     )
     assert received == sent
 
@@ -92,8 +99,9 @@ def test_curl_sends_the_same_method_path_and_headers(running: Receiver, tmp_path
 @pytest.mark.parametrize("content", [b"'", b"\n", b"\x1b", b"\xff", b"$", b"`", b"\\"])
 def test_nothing_but_printable_ascii_stands_in_a_command(content: bytes) -> None:
     text = content.decode("latin-1")
-    made = delivery(path=f"/a{text}", headers=(("X", text),), body=content)
+    source = delivery(path=f"/a{text}", headers=(("X", text),), body=content)
     command = curl_command(
-        made, Addresses(public="http://127.0.0.1:1", control="http://127.0.0.1:2", ca=None)
+        source,
+        ReceiverAddresses(public="http://127.0.0.1:1", control="http://127.0.0.1:2", ca=None),
     )
     assert all(" " <= character <= "~" for line in command.split(" \\\n  ") for character in line)

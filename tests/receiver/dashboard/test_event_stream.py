@@ -1,6 +1,4 @@
-"""The events: they resume, a slow page skips without growing anything, and all of them end with the
-receiver.
-"""
+"""Events resume after a reconnect, slow pages skip deliveries, and all streams end in time."""
 
 import asyncio
 import json
@@ -13,24 +11,24 @@ from typing import Any
 import pytest
 from aiohttp import ClientSession, web
 
-from hookproof.receiver.dashboard.change_feed import Feed
-from hookproof.receiver.dashboard.event_stream import Stream
+from hookproof.receiver.dashboard.change_feed import ChangeFeed
+from hookproof.receiver.dashboard.event_stream import EventStream
 from tests.receiver.receiver_process import DEADLINE_S, receiver
 
 Event = tuple[str, str, Any]
 
 
-class Page:
-    """A running stream; `rows` are as long as `padding` makes them."""
+class StreamServer:
+    """Serves a stream; `rows` are as long as `padding` makes them."""
 
     def __init__(
         self, *, most: int = 1000, most_pages: int = 4, padding: int = 0, heartbeat_s: float = 30.0
     ) -> None:
         epochs = count(1)
-        self.feed = Feed(most_changes=most, new_epoch=lambda: f"{next(epochs):x}")
+        self.feed = ChangeFeed(most_changes=most, new_epoch=lambda: f"{next(epochs):x}")
         self.padding = padding
         self.rendered = 0
-        self.stream = Stream(
+        self.stream = EventStream(
             feed=self.feed,
             rows=self._rows,
             settings=lambda: {"receiver": "here"},
@@ -42,8 +40,8 @@ class Page:
         self._protocol: web.RequestHandler | None = None
 
     @property
-    def held_up(self) -> bool:
-        """Whether what the page of the last request is owed has no room to be sent."""
+    def is_blocked(self) -> bool:
+        """Whether the last response waits for the page to read."""
         return self._protocol is not None and self._protocol.writing_paused
 
     async def _serve(self, request: web.Request) -> web.StreamResponse:
@@ -62,7 +60,7 @@ class Page:
         return f"http://{self.address[0]}:{self.address[1]}/"
 
     @asynccontextmanager
-    async def served(self) -> AsyncIterator["Page"]:
+    async def served(self) -> AsyncIterator["StreamServer"]:
         async def close(_: web.Application) -> None:
             self.feed.close()
 
@@ -80,28 +78,28 @@ class Page:
 
 
 async def events(content: Any, number: int) -> list[Event]:
-    """The next events of an open answer: kind, id and data."""
-    found: list[Event] = []
+    """The next events of an open response: kind, id and data."""
+    received: list[Event] = []
     fields: dict[str, str] = {}
     async with asyncio.timeout(DEADLINE_S):
-        while len(found) < number:
+        while len(received) < number:
             line = (await content.readline()).decode().rstrip("\n")
             name, _, value = line.partition(": ")
             if line and name:
                 fields[name] = value
             elif not line and fields:
-                found.append((fields["event"], fields["id"], json.loads(fields["data"])))
+                received.append((fields["event"], fields["id"], json.loads(fields["data"])))
                 fields = {}
-    return found
+    return received
 
 
 def sequences(event: Event) -> list[int]:
     return [row["sequence"] for row in event[2]]
 
 
-def test_a_page_is_told_what_there_is_and_then_what_arrives() -> None:
+def test_a_page_gets_what_there_is_and_then_what_arrives() -> None:
     async def run() -> None:
-        async with Page().served() as page, ClientSession(read_bufsize=2**20) as session:
+        async with StreamServer().served() as page, ClientSession(read_bufsize=2**20) as session:
             page.feed.arrived("t", 1)
             async with session.get(page.url) as answer:
                 assert answer.content_type == "text/event-stream"
@@ -110,17 +108,17 @@ def test_a_page_is_told_what_there_is_and_then_what_arrives() -> None:
                 assert started[2] == {"receiver": "here"}
                 assert rows[0] == "deliveries"
                 page.feed.arrived("t", 2)
-                page.feed.judged_anew("t")
+                page.feed.verdicts_changed("t")
                 page.feed.forgotten(["t"])
-                told = await events(answer.content, 2)
-                assert {kind for kind, _, _ in told} == {"forgotten", "judged"}
+                received = await events(answer.content, 2)
+                assert {kind for kind, _, _ in received} == {"forgotten", "judged"}
 
     asyncio.run(run())
 
 
 def test_a_page_that_comes_back_reads_on_without_loss_or_repetition() -> None:
     async def run() -> None:
-        async with Page().served() as page, ClientSession(read_bufsize=2**20) as session:
+        async with StreamServer().served() as page, ClientSession(read_bufsize=2**20) as session:
             page.feed.arrived("t", 1)
             async with session.get(page.url) as answer:
                 _, (_, last, _) = await events(answer.content, 2)
@@ -133,9 +131,12 @@ def test_a_page_that_comes_back_reads_on_without_loss_or_repetition() -> None:
     asyncio.run(run())
 
 
-def test_a_page_that_comes_back_late_is_told_what_it_missed() -> None:
+def test_a_page_that_comes_back_late_gets_the_number_of_missed_deliveries() -> None:
     async def run() -> None:
-        async with Page(most=10).served() as page, ClientSession(read_bufsize=2**20) as session:
+        async with (
+            StreamServer(most=10).served() as page,
+            ClientSession(read_bufsize=2**20) as session,
+        ):
             page.feed.arrived("t", 1)
             async with session.get(page.url) as answer:
                 _, (_, last, _) = await events(answer.content, 2)
@@ -152,7 +153,7 @@ def test_a_page_that_comes_back_late_is_told_what_it_missed() -> None:
 @pytest.mark.parametrize("last", ["", "x", "ffff-1-1", "1-99-0", "1-0-99"])
 def test_a_page_with_an_unknown_place_begins_anew(last: str) -> None:
     async def run() -> None:
-        async with Page().served() as page, ClientSession(read_bufsize=2**20) as session:
+        async with StreamServer().served() as page, ClientSession(read_bufsize=2**20) as session:
             page.feed.arrived("t", 1)
             async with session.get(page.url, headers={"Last-Event-ID": last}) as answer:
                 started, rows = await events(answer.content, 2)
@@ -163,7 +164,7 @@ def test_a_page_with_an_unknown_place_begins_anew(last: str) -> None:
 
 def test_a_page_that_does_not_read_skips_and_nothing_grows() -> None:
     async def run() -> None:
-        async with Page(most=200, padding=10_000).served() as page:
+        async with StreamServer(most=200, padding=10_000).served() as page:
             with socket.socket() as slow:
                 slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
                 slow.connect(page.address)
@@ -173,21 +174,19 @@ def test_a_page_that_does_not_read_skips_and_nothing_grows() -> None:
                 await loop.sock_recv(slow, 10)
                 arrivals, still = count(1), 0
                 async with asyncio.timeout(DEADLINE_S):
-                    while (
-                        still < 200
-                    ):  # rounds in which the stream waits for the page and renders nothing
+                    while still < 200:  # rounds in which the stream is blocked and renders nothing
                         rendered = page.rendered
                         for number in islice(arrivals, 100):
                             page.feed.arrived("t", number)
                         await asyncio.sleep(0)
-                        still = still + 1 if page.held_up and page.rendered == rendered else 0
+                        still = still + 1 if page.is_blocked and page.rendered == rendered else 0
                 assert page.rendered < next(arrivals) / 2
                 assert len(page.feed._ring) == 200
                 reader, writer = await asyncio.open_connection(sock=slow)
-                told = b""
+                received = b""
                 async with asyncio.timeout(DEADLINE_S):
-                    while b"event: skipped" not in told:
-                        told = told[-100:] + await reader.read(2**16)
+                    while b"event: skipped" not in received:
+                        received = received[-100:] + await reader.read(2**16)
                 writer.close()
                 await writer.wait_closed()
 
@@ -197,7 +196,7 @@ def test_a_page_that_does_not_read_skips_and_nothing_grows() -> None:
 def test_all_pages_end_when_the_receiver_stops() -> None:
     async def run() -> bytes:
         async with ClientSession() as session:
-            async with Page().served() as page:
+            async with StreamServer().served() as page:
                 answer = await session.get(page.url)
                 await events(answer.content, 1)
             async with asyncio.timeout(DEADLINE_S):
@@ -206,10 +205,10 @@ def test_all_pages_end_when_the_receiver_stops() -> None:
     assert asyncio.run(run()) == b""
 
 
-def test_a_quiet_stream_gives_signs_of_life() -> None:
+def test_a_quiet_stream_sends_heartbeats() -> None:
     async def run() -> bytes:
         async with (
-            Page(heartbeat_s=0.01).served() as page,
+            StreamServer(heartbeat_s=0.01).served() as page,
             ClientSession() as session,
             session.get(page.url) as answer,
         ):
@@ -222,7 +221,7 @@ def test_a_quiet_stream_gives_signs_of_life() -> None:
 def test_too_many_pages_are_refused_and_a_page_that_left_makes_room() -> None:
     async def run() -> None:
         async with (
-            Page(most_pages=1, heartbeat_s=0.01).served() as page,
+            StreamServer(most_pages=1, heartbeat_s=0.01).served() as page,
             ClientSession() as session,
         ):
             async with session.get(page.url) as first:
@@ -230,7 +229,7 @@ def test_too_many_pages_are_refused_and_a_page_that_left_makes_room() -> None:
                 async with session.get(page.url) as second:
                     assert second.status == 503
                     assert "close one" in await second.text()
-            # The next sign of life finds nobody there.
+            # The next heartbeat finds the connection closed.
             async with asyncio.timeout(DEADLINE_S):
                 status = 0
                 while status != 200:
@@ -241,17 +240,17 @@ def test_too_many_pages_are_refused_and_a_page_that_left_makes_room() -> None:
 
 
 def test_a_receiver_with_an_open_page_still_stops() -> None:
-    async def read_until_the_end(control: str, opened: asyncio.Event) -> None:
+    async def read_until_the_end(control: str, is_open: asyncio.Event) -> None:
         async with ClientSession() as session, session.get(f"{control}/live/events") as answer:
             await events(answer.content, 1)
-            opened.set()
+            is_open.set()
             await answer.content.read()
 
     async def run() -> None:
         with receiver("--http") as process:
-            opened = asyncio.Event()
-            reading = asyncio.create_task(read_until_the_end(process.control, opened))
-            await asyncio.wait_for(opened.wait(), DEADLINE_S)
+            is_open = asyncio.Event()
+            reading = asyncio.create_task(read_until_the_end(process.control, is_open))
+            await asyncio.wait_for(is_open.wait(), DEADLINE_S)
             assert process.process.stdin is not None
             process.process.stdin.close()
             await asyncio.wait_for(reading, DEADLINE_S)

@@ -1,6 +1,4 @@
-"""The live page in a browser: deliveries arrive, are found, opened and explained, and nothing in
-them is ever run.
-"""
+"""The live page in a browser: deliveries arrive, are explained, and never run as code."""
 
 import hmac
 import json
@@ -15,10 +13,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.receiver.dashboard.browser import DEADLINE_MS, Opened, chromium, opened
-from tests.receiver.receiver_process import Receiver, receiver
+from tests.receiver.dashboard.browser import DEADLINE_MS, ObservedPage, chromium, open_page
+from tests.receiver.receiver_process import ReceiverProcess, receiver
 
-# Text that a page which takes it for markup would run.
+# Text that would run in a page that treats it as markup.
 HOSTILE = '<script>alert("body")</script><img src=x onerror="alert(1)"><svg onload=alert(2)>'
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -32,35 +30,33 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def running() -> Iterator[Receiver]:
+def running() -> Iterator[ReceiverProcess]:
     with receiver("--http") as process:
         yield process
 
 
 @pytest.fixture
-def live(browser: Browser, running: Receiver) -> Iterator[Opened]:
-    """The page of a new receiver; afterwards it has done nothing that it must not."""
-    with opened(browser, running.control) as page:
+def live(browser: Browser, running: ReceiverProcess) -> Iterator[ObservedPage]:
+    """The page of a new receiver; asserts that it did nothing forbidden."""
+    with open_page(browser, running.control) as page:
         expect(page.page.locator("#connection")).to_have_text("live")
         yield page
-        assert page.misdeeds(running.control) == []
+        assert page.forbidden_actions(running.control) == []
 
 
-def send(running: Receiver, count: int, token: str = "orders", *, begin: int = 0) -> None:  # noqa: S107
-    """Send so many deliveries, several connections at a time."""
+def send(running: ReceiverProcess, count: int, token: str = "orders", *, begin: int = 0) -> None:  # noqa: S107
+    """Send this many deliveries over several connections."""
 
-    def one(number: int) -> None:
+    def send_one(number: int) -> None:
         body = json.dumps({"number": number, "event_type": f"kind.{number % 7}"}).encode()
         running.post(f"/{token}/{number}", body, headers=b"Content-Type: application/json\r\n")
 
     with ThreadPoolExecutor(8) as threads:
-        list(threads.map(one, range(begin, begin + count)))
+        list(threads.map(send_one, range(begin, begin + count)))
 
 
-def tell(running: Receiver, method: str, path: str, value: object = None) -> None:
-    """Tell the control API something; its client needs an event loop, of which the browser's has
-    the thread.
-    """
+def call_control(running: ReceiverProcess, method: str, path: str, value: object = None) -> None:
+    """Call the control API without its client, which needs an event loop of its own."""
     content = json.dumps(value).encode()
     with urllib.request.urlopen(
         urllib.request.Request(running.control + path, method=method, data=content)
@@ -73,7 +69,7 @@ def rows(page: Page) -> int:
 
 
 def test_a_thousand_deliveries_arrive_while_the_page_stays_small(
-    live: Opened, running: Receiver
+    live: ObservedPage, running: ReceiverProcess
 ) -> None:
     send(running, 1000)
     expect(live.page.locator("#shown")).to_have_text("1,000 deliveries")
@@ -87,14 +83,16 @@ def test_a_thousand_deliveries_arrive_while_the_page_stays_small(
 
 
 def test_deliveries_that_came_before_the_page_are_shown(
-    browser: Browser, running: Receiver
+    browser: Browser, running: ReceiverProcess
 ) -> None:
     send(running, 3)
-    with opened(browser, running.control) as page:
+    with open_page(browser, running.control) as page:
         expect(page.page.locator("#shown")).to_have_text("3 deliveries")
 
 
-def test_text_token_and_verdict_narrow_the_list(live: Opened, running: Receiver) -> None:
+def test_text_token_and_verdict_narrow_the_list(
+    live: ObservedPage, running: ReceiverProcess
+) -> None:
     send(running, 20)
     send(running, 5, token="invoices")
     page = live.page
@@ -112,7 +110,9 @@ def test_text_token_and_verdict_narrow_the_list(live: Opened, running: Receiver)
     expect(page.locator("#shown")).to_have_text("25 of 25 deliveries match")
 
 
-def test_an_opened_delivery_shows_all_that_arrived(live: Opened, running: Receiver) -> None:
+def test_an_open_delivery_shows_all_that_arrived(
+    live: ObservedPage, running: ReceiverProcess
+) -> None:
     body = b'{"id": 12345678901234567890, "z": 1.50, "a": {"deep": [true, null]}, "z": "twice"}'
     running.post("/orders/1?x=y", body, headers=b"X-Odd-Case: a  b\r\nx-odd-case: c\r\n")
     page = live.page
@@ -131,7 +131,7 @@ def test_an_opened_delivery_shows_all_that_arrived(live: Opened, running: Receiv
 
 
 def test_a_signature_that_fails_is_explained_and_so_are_those_before_its_secret_was_known(
-    live: Opened, running: Receiver
+    live: ObservedPage, running: ReceiverProcess
 ) -> None:
     body = b'{"a": 1, "b": [2, 3]}'
     signed = hmac.new(b"a-secret-of-orders", b'{"a":1,"b":[2,3]}', "sha256").hexdigest()
@@ -141,7 +141,7 @@ def test_a_signature_that_fails_is_explained_and_so_are_those_before_its_secret_
     expect(row).to_contain_text("unchecked")
     row.click()
     expect(page.locator(".signature")).to_contain_text("No secret is known for this token.")
-    tell(running, "PUT", "/tokens/orders/secrets", {"secrets": ["a-secret-of-orders"]})
+    call_control(running, "PUT", "/tokens/orders/secrets", {"secrets": ["a-secret-of-orders"]})
     expect(row).to_contain_text("no signature matches")
     expect(page.locator(".signature .verdict")).to_have_text("not verified: no signature matches")
     expect(page.locator(".bisection")).to_have_text(
@@ -154,20 +154,25 @@ def test_a_signature_that_fails_is_explained_and_so_are_those_before_its_secret_
     expect(page.locator("#shown")).to_have_text("1 of 2 deliveries match")
 
 
-def test_a_body_that_is_no_text_is_shown_byte_by_byte(live: Opened, running: Receiver) -> None:
+def test_a_body_that_is_not_text_is_shown_byte_by_byte(
+    live: ObservedPage, running: ReceiverProcess
+) -> None:
     running.post("/orders", bytes(range(256)) * 32)
     live.page.locator(".row").click()
     live.page.get_by_role("tab", name="Hex").click()
     expect(live.page.locator(".hex")).to_contain_text("0000f0  f0 f1 f2")
-    expect(live.page.locator("#detail")).to_contain_text("This is no UTF-8 text.")
+    expect(live.page.locator("#detail")).to_contain_text("This is not UTF-8 text.")
     live.page.get_by_role("button", name="Show more (4,096 bytes left)").click()
     expect(live.page.locator(".hex")).to_contain_text("001ff0  f0 f1 f2")
 
 
-def test_hostile_text_stays_text_wherever_it_stands(live: Opened, running: Receiver) -> None:
+def test_untrusted_text_stays_text_wherever_it_stands(
+    live: ObservedPage, running: ReceiverProcess
+) -> None:
     quoted = HOSTILE.encode()
     running.exchange(
-        b"POST /%s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Hostile: %s\r\nContent-Length: %d\r\n\r\n%s"
+        b"POST /%s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+        b"X-Hostile: %s\r\nContent-Length: %d\r\n\r\n%s"
         % (quoted.replace(b" ", b"/"), quoted, len(quoted), quoted)
     )
     body = json.dumps({HOSTILE: [HOSTILE], "__proto__": {"polluted": True}}).encode()
@@ -190,17 +195,20 @@ def test_hostile_text_stays_text_wherever_it_stands(live: Opened, running: Recei
     assert page.evaluate("({}).polluted") is None
 
 
-def test_the_page_itself_could_not_run_a_strangers_markup(
-    browser: Browser, running: Receiver
+def test_the_page_itself_could_not_run_foreign_markup(
+    browser: Browser, running: ReceiverProcess
 ) -> None:
-    with opened(browser, running.control) as page:
+    with open_page(browser, running.control) as page:
         outcome = page.page.evaluate("""() => {
-            try { document.body.innerHTML = "<b>x</b>"; return "taken"; } catch (error) { return error.name; }
+            try { document.body.innerHTML = "<b>x</b>"; return "accepted"; }
+            catch (error) { return error.name; }
         }""")
         assert outcome == "TypeError"
 
 
-def test_a_paused_page_stands_still_and_counts_what_is_new(live: Opened, running: Receiver) -> None:
+def test_a_paused_page_stands_still_and_counts_what_is_new(
+    live: ObservedPage, running: ReceiverProcess
+) -> None:
     send(running, 3)
     page = live.page
     expect(page.locator("#shown")).to_have_text("3 deliveries")
@@ -213,16 +221,16 @@ def test_a_paused_page_stands_still_and_counts_what_is_new(live: Opened, running
     assert rows(page) == 7
 
 
-def test_a_reset_empties_the_page(live: Opened, running: Receiver) -> None:
+def test_a_reset_empties_the_page(live: ObservedPage, running: ReceiverProcess) -> None:
     send(running, 3)
     expect(live.page.locator("#shown")).to_have_text("3 deliveries")
-    tell(running, "POST", "/reset")
+    call_control(running, "POST", "/reset")
     expect(live.page.locator("#empty")).to_be_visible()
     send(running, 2)
     expect(live.page.locator("#shown")).to_have_text("2 deliveries")
 
 
-def test_the_whole_way_goes_by_keyboard(live: Opened, running: Receiver) -> None:
+def test_the_whole_page_works_by_keyboard(live: ObservedPage, running: ReceiverProcess) -> None:
     send(running, 5)
     page = live.page
     expect(page.locator("#shown")).to_have_text("5 deliveries")
@@ -256,10 +264,10 @@ def test_the_whole_way_goes_by_keyboard(live: Opened, running: Receiver) -> None
 
 
 def test_a_narrow_window_shows_everything_without_scrolling_sideways(
-    browser: Browser, running: Receiver
+    browser: Browser, running: ReceiverProcess
 ) -> None:
     send(running, 30, token="a-token-with-a-rather-long-name-that-does-not-fit")
-    with opened(browser, running.control, width=390, height=844) as narrow:
+    with open_page(browser, running.control, width=390, height=844) as narrow:
         page = narrow.page
         expect(page.locator("#shown")).to_have_text("30 deliveries")
         page.locator(".row").first.click()
@@ -270,18 +278,18 @@ def test_a_narrow_window_shows_everything_without_scrolling_sideways(
         assert (box["x"], box["width"]) == (0, 390)
         page.get_by_role("button", name="Close").click()
         expect(page.locator("#list")).to_be_visible()
-        assert narrow.misdeeds(running.control) == []
+        assert narrow.forbidden_actions(running.control) == []
 
 
 @contextmanager
-def elsewhere() -> Iterator[tuple[str, list[tuple[str, str, bytes]]]]:
-    """A server that a delivery can be replayed to: its URL, and what it got."""
-    got: list[tuple[str, str, bytes]] = []
+def replay_server() -> Iterator[tuple[str, list[tuple[str, str, bytes]]]]:
+    """A server that a delivery can be replayed to: its URL, and what it received."""
+    received: list[tuple[str, str, bytes]] = []
 
-    class Handler(BaseHTTPRequestHandler):
+    class RecordingHandler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            got.append((self.path, self.headers["X-Mine"], body))
+            received.append((self.path, self.headers["X-Mine"], body))
             self.send_response(202)
             self.end_headers()
             self.wfile.write(HOSTILE.encode())
@@ -289,34 +297,38 @@ def elsewhere() -> Iterator[tuple[str, list[tuple[str, str, bytes]]]]:
         def log_message(self, *arguments: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), RecordingHandler)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}", got
+        yield f"http://127.0.0.1:{server.server_port}", received
     finally:
         server.shutdown()
         thread.join()
         server.server_close()
 
 
-def test_a_delivery_is_replayed_to_another_url(live: Opened, running: Receiver) -> None:
+def test_a_delivery_is_replayed_to_another_url(
+    live: ObservedPage, running: ReceiverProcess
+) -> None:
     running.post("/orders", b'{"a": 1}', headers=b"X-Mine: yes\r\n")
     page = live.page
     page.locator(".row").click()
     expect(page.locator("#detail h2")).to_be_visible()
     page.get_by_role("button", name="Replay…").click()
-    with elsewhere() as (url, got):
+    with replay_server() as (url, received):
         page.get_by_role("textbox", name="URL").fill(f"{url}/again")
         page.keyboard.press("Enter")
         expect(page.locator(".outcome")).to_contain_text("Answered 202 after")
         expect(page.locator(".outcome")).to_contain_text("<script>alert(")
-    assert got == [("/again", "yes", b'{"a": 1}')]
+    assert received == [("/again", "yes", b'{"a": 1}')]
 
 
-def test_a_replay_to_elsewhere_is_refused_in_one_line(browser: Browser, running: Receiver) -> None:
+def test_a_replay_to_elsewhere_is_refused_in_one_line(
+    browser: Browser, running: ReceiverProcess
+) -> None:
     running.post("/orders", b"{}")
-    with opened(browser, running.control) as live:
+    with open_page(browser, running.control) as live:
         page = live.page
         page.locator(".row").click()
         expect(page.locator("#detail h2")).to_be_visible()
@@ -324,18 +336,19 @@ def test_a_replay_to_elsewhere_is_refused_in_one_line(browser: Browser, running:
         page.get_by_role("textbox", name="URL").fill("http://10.0.0.1/")
         page.get_by_role("button", name="Send").click()
         expect(page.locator(".refused")).to_have_text(
-            "10.0.0.1 is closed to replays, which go to this machine alone; --allow-replay opens a network or a host"
+            "10.0.0.1 is closed to replays, which go to this machine only; "
+            "--allow-replay opens a network or a host"
         )
 
 
-def test_a_delivery_is_copied_as_curl_and_saved(browser: Browser, running: Receiver) -> None:
+def test_a_delivery_is_copied_as_curl_and_saved(browser: Browser, running: ReceiverProcess) -> None:
     running.post("/orders", b"\x00raw\xff")
-    with opened(browser, running.control) as live:
+    with open_page(browser, running.control) as live:
         page = live.page
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         page.locator(".row").click()
         page.get_by_role("button", name="Copy as curl").click()
-        expect(page.locator("#said")).to_have_text("Copied as curl.")
+        expect(page.locator("#status")).to_have_text("Copied as curl.")
         assert "--data-binary @-" in page.evaluate("navigator.clipboard.readText()")
         with page.expect_download() as saved:
             page.get_by_role("link", name="Save body").click()
@@ -347,7 +360,7 @@ def test_a_delivery_is_copied_as_curl_and_saved(browser: Browser, running: Recei
 
 
 def test_a_page_that_lost_its_receiver_says_so(browser: Browser) -> None:
-    with receiver("--http") as process, opened(browser, process.control) as live:
+    with receiver("--http") as process, open_page(browser, process.control) as live:
         expect(live.page.locator("#connection")).to_have_text("live")
         assert process.process.stdin is not None
         process.process.stdin.close()

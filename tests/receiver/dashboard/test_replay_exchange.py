@@ -1,4 +1,4 @@
-"""A replay sends what arrived, byte for byte, and tells every failure in one line."""
+"""A replay sends what arrived, byte for byte, and reports every failure in one line."""
 
 import asyncio
 import socket
@@ -11,11 +11,11 @@ from hookproof.receiver.clock import Clock
 from hookproof.receiver.dashboard.replay import (
     MOST_ANSWER_BYTES,
     SHOWN_ANSWER,
-    Replayed,
+    ReplayAnswer,
     Replayer,
     request_bytes,
 )
-from hookproof.receiver.dashboard.replay_target import THIS_MACHINE, ReplayRefused, Target
+from hookproof.receiver.dashboard.replay_target import THIS_MACHINE, ReplayRefused, ReplayTarget
 from hookproof.receiver.http.authority import Authority
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.receiver.dashboard.made_delivery import delivery
@@ -24,15 +24,15 @@ Behaviour = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[Non
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
 
-def replayed(
+def replay_to(
     sent: ReceivedDelivery,
     behaviour: Behaviour,
     *,
     url: str = "http://127.0.0.1:{port}/elsewhere?a=b",
     authority: Authority | None = None,
-    within_s: float = 30.0,
-) -> Replayed:
-    """Replay to a server that behaves so."""
+    timeout_s: float = 30.0,
+) -> ReplayAnswer:
+    """Replay to a server with this behaviour."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -42,12 +42,12 @@ def replayed(
         finally:
             writer.close()
 
-    async def run() -> Replayed:
+    async def run() -> ReplayAnswer:
         tls = authority.server_context("somewhere.example") if authority else None
         server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=tls)
         async with server:
             port = server.sockets[0].getsockname()[1]
-            replayer = Replayer(allowance=THIS_MACHINE, clock=Clock(), within_s=within_s)
+            replayer = Replayer(allowance=THIS_MACHINE, clock=Clock(), timeout_s=timeout_s)
             return await replayer.replay(sent, url.format(port=port))
 
     return asyncio.run(run())
@@ -81,7 +81,7 @@ def test_the_same_method_headers_and_body_arrive_in_the_same_order_and_case() ->
         ("Transfer-Encoding", "chunked"),
         ("Expect", "100-continue"),
     )
-    answer = replayed(
+    answer = replay_to(
         delivery(method="PATCH", headers=headers, body=body),
         behave,
         url="http://127.0.0.1:{port}/b?c=d",
@@ -102,13 +102,13 @@ def test_the_same_method_headers_and_body_arrive_in_the_same_order_and_case() ->
 
 def test_a_request_without_a_body_gets_none() -> None:
     sent = delivery(method="GET", headers=(("Host", "x"),), body=b"")
-    assert request_bytes(sent, Target.parse("http://127.0.0.1/a")) == (
+    assert request_bytes(sent, ReplayTarget.parse("http://127.0.0.1/a")) == (
         b"GET /a HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
     )
 
 
-def test_the_answer_is_told() -> None:
-    answer = replayed(
+def test_the_answer_is_reported() -> None:
+    answer = replay_to(
         delivery(),
         answering(b"HTTP/1.1 418 Teapot\r\nX-A: b\r\nContent-Length: 5\r\n\r\nshort and stout"),
     )
@@ -122,19 +122,19 @@ def test_the_answer_is_told() -> None:
 
 def test_interim_answers_are_passed_over() -> None:
     interim = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"
-    answer = replayed(
+    answer = replay_to(
         delivery(), answering(interim, b"HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok")
     )
     assert (answer.status, answer.headers, answer.body) == (201, (("Content-Length", "2"),), b"ok")
 
 
-def test_a_redirect_is_told_and_not_followed() -> None:
+def test_a_redirect_is_reported_and_not_followed() -> None:
     redirect = b"HTTP/1.1 302 Found\r\nLocation: http://10.0.0.1/\r\nContent-Length: 0\r\n\r\n"
-    assert replayed(delivery(), answering(redirect)).status == 302
+    assert replay_to(delivery(), answering(redirect)).status == 302
 
 
 def test_the_answer_to_head_has_no_body_to_wait_for() -> None:
-    answer = replayed(
+    answer = replay_to(
         delivery(method="HEAD", body=b""),
         answering(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n"),
     )
@@ -148,10 +148,10 @@ def test_an_endless_answer_is_shown_from_its_beginning() -> None:
             writer.write(b"x" * 65536)
             await writer.drain()
 
-    assert replayed(delivery(), behave).body == b"x" * SHOWN_ANSWER
+    assert replay_to(delivery(), behave).body == b"x" * SHOWN_ANSWER
 
 
-def test_endless_headers_are_given_up() -> None:
+def test_endless_headers_are_abandoned() -> None:
     async def behave(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n{}")
         writer.write(b"HTTP/1.1 200 OK\r\n")
@@ -160,41 +160,41 @@ def test_endless_headers_are_given_up() -> None:
             await writer.drain()
 
     with pytest.raises(ReplayRefused, match="did not answer in HTTP"):
-        replayed(delivery(), behave)
+        replay_to(delivery(), behave)
 
 
 @pytest.mark.parametrize("answer", [b"", b"SSH-2.0-x\r\n", b"HTTP/1.1 20", b"\x00" * 100])
-def test_what_is_no_http_is_told(answer: bytes) -> None:
+def test_what_is_not_http_is_reported(answer: bytes) -> None:
     with pytest.raises(ReplayRefused, match=r"127\.0\.0\.1:\d+ did not answer in HTTP"):
-        replayed(delivery(), answering(answer))
+        replay_to(delivery(), answering(answer))
 
 
-def test_an_answer_that_does_not_come_is_given_up() -> None:
+def test_an_answer_that_does_not_come_is_abandoned() -> None:
     async def behave(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
 
     with pytest.raises(ReplayRefused, match=r"did not answer within 0\.05 s"):
-        replayed(delivery(), behave, within_s=0.05)
+        replay_to(delivery(), behave, timeout_s=0.05)
 
 
-def test_a_port_where_nobody_listens_is_told() -> None:
+def test_a_port_where_nobody_listens_is_reported() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
         with pytest.raises(ReplayRefused, match=r"cannot be reached: \w+"):
-            replayed(delivery(), answering(OK), url=f"http://127.0.0.1:{port}/")
+            replay_to(delivery(), answering(OK), url=f"http://127.0.0.1:{port}/")
 
 
 def test_a_server_on_this_machine_may_have_any_certificate(tmp_path: Path) -> None:
     authority = Authority(tmp_path)
-    answer = replayed(
+    answer = replay_to(
         delivery(), answering(OK), url="https://127.0.0.1:{port}/", authority=authority
     )
     assert answer.status == 200
 
 
 def test_a_connect_and_a_broken_header_are_refused() -> None:
-    target = Target.parse("http://127.0.0.1/")
+    target = ReplayTarget.parse("http://127.0.0.1/")
     with pytest.raises(ReplayRefused, match="CONNECT"):
         request_bytes(delivery(method="CONNECT"), target)
     for broken in ("a\r\nX: y", "a\nb", "a\0b"):

@@ -1,6 +1,4 @@
-"""A replay goes to this machine alone, unless its user opened more; names are judged by the
-addresses they lead to.
-"""
+"""A replay only goes to this machine, unless the user permits more; addresses decide, not names."""
 
 import asyncio
 from collections.abc import Sequence
@@ -10,25 +8,26 @@ import pytest
 
 from hookproof.receiver.dashboard.replay_target import (
     THIS_MACHINE,
-    Allowance,
+    ReplayAllowance,
     ReplayRefused,
-    Target,
+    ReplayTarget,
 )
 
 
 def addresses(
-    url: str, allowance: Allowance = THIS_MACHINE, *, found: Sequence[str] = ()
+    url: str, allowance: ReplayAllowance = THIS_MACHINE, *, resolved: Sequence[str] = ()
 ) -> list[str]:
     async def resolve(host: str) -> Sequence[str]:
-        return found
+        return resolved
 
     return [
-        str(address) for address in asyncio.run(allowance.addresses(Target.parse(url), resolve))
+        str(address)
+        for address in asyncio.run(allowance.addresses(ReplayTarget.parse(url), resolve))
     ]
 
 
 @pytest.mark.parametrize(
-    ("url", "found"),
+    ("url", "resolved"),
     [
         ("http://127.0.0.1:8000/x", ()),
         ("http://127.8.9.10/", ()),
@@ -38,12 +37,12 @@ def addresses(
         ("http://2130706433/", ("127.0.0.1",)),
     ],
 )
-def test_this_machine_is_open(url: str, found: Sequence[str]) -> None:
-    assert all(ip_address(address).is_loopback for address in addresses(url, found=found))
+def test_this_machine_is_open(url: str, resolved: Sequence[str]) -> None:
+    assert all(ip_address(address).is_loopback for address in addresses(url, resolved=resolved))
 
 
 @pytest.mark.parametrize(
-    ("url", "found"),
+    ("url", "resolved"),
     [
         ("http://10.0.0.1/", ()),
         ("http://0.0.0.0:8000/", ()),
@@ -57,37 +56,39 @@ def test_this_machine_is_open(url: str, found: Sequence[str]) -> None:
         ("http://rebound.example/", ("169.254.169.254",)),
     ],
 )
-def test_everything_else_is_closed_in_one_clear_line(url: str, found: Sequence[str]) -> None:
+def test_everything_else_is_closed_in_one_clear_line(url: str, resolved: Sequence[str]) -> None:
     with pytest.raises(
-        ReplayRefused, match=r"is closed to replays, which go to this machine alone; "
+        ReplayRefused, match=r"is closed to replays, which go to this machine only; "
     ) as refused:
-        addresses(url, found=found)
+        addresses(url, resolved=resolved)
     assert "\n" not in str(refused.value)
 
 
 def test_a_network_that_the_user_opened_is_open_and_its_neighbour_is_not() -> None:
-    opened = Allowance.parse(["10.0.0.0/24"])
-    assert addresses("http://10.0.0.7/", opened) == ["10.0.0.7"]
-    assert addresses("http://staging.example/", opened, found=("10.0.0.9",)) == ["10.0.0.9"]
+    allowance = ReplayAllowance.parse(["10.0.0.0/24"])
+    assert addresses("http://10.0.0.7/", allowance) == ["10.0.0.7"]
+    assert addresses("http://staging.example/", allowance, resolved=("10.0.0.9",)) == ["10.0.0.9"]
     with pytest.raises(ReplayRefused):
-        addresses("http://10.0.1.7/", opened)
+        addresses("http://10.0.1.7/", allowance)
 
 
 def test_a_host_that_the_user_opened_is_open_by_its_name_alone() -> None:
-    opened = Allowance.parse(["Staging.example."])
-    assert addresses("http://staging.EXAMPLE/", opened, found=("203.0.113.9",)) == ["203.0.113.9"]
+    allowance = ReplayAllowance.parse(["Staging.example."])
+    assert addresses("http://staging.EXAMPLE/", allowance, resolved=("203.0.113.9",)) == [
+        "203.0.113.9"
+    ]
     with pytest.raises(ReplayRefused):
-        addresses("http://203.0.113.9/", opened)
+        addresses("http://203.0.113.9/", allowance)
     with pytest.raises(ReplayRefused):
-        addresses("http://evil.staging.example/", opened, found=("203.0.113.9",))
+        addresses("http://evil.staging.example/", allowance, resolved=("203.0.113.9",))
 
 
 def test_nothing_opens_the_metadata_services_of_clouds() -> None:
-    opened = Allowance.parse(["0.0.0.0/0", "::/0", "staging.example"])
+    allowance = ReplayAllowance.parse(["0.0.0.0/0", "::/0", "staging.example"])
     with pytest.raises(ReplayRefused, match="no option opens it"):
-        addresses("http://169.254.169.254/", opened)
+        addresses("http://169.254.169.254/", allowance)
     with pytest.raises(ReplayRefused, match="no option opens it"):
-        addresses("http://staging.example/", opened, found=("169.254.169.254",))
+        addresses("http://staging.example/", allowance, resolved=("169.254.169.254",))
 
 
 @pytest.mark.parametrize(
@@ -95,7 +96,7 @@ def test_nothing_opens_the_metadata_services_of_clouds() -> None:
 )
 def test_an_allowance_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="neither a network like"):
-        Allowance.parse([text])
+        ReplayAllowance.parse([text])
 
 
 @pytest.mark.parametrize(
@@ -115,14 +116,14 @@ def test_an_allowance_that_is_none_is_refused(text: str) -> None:
         "http://ex\u00e4mple/",
     ],
 )
-def test_a_text_that_is_no_url_is_refused_in_one_line(url: str) -> None:
-    with pytest.raises(ReplayRefused, match="is no URL to replay to; give one like") as refused:
-        Target.parse(url)
+def test_a_text_that_is_not_a_url_is_refused_in_one_line(url: str) -> None:
+    with pytest.raises(ReplayRefused, match="is not a URL to replay to; give one like") as refused:
+        ReplayTarget.parse(url)
     assert "\n" not in str(refused.value)
 
 
 def test_a_url_is_taken_apart() -> None:
-    target = Target.parse("https://[::1]:8443/a/b?c=d#e")
+    target = ReplayTarget.parse("https://[::1]:8443/a/b?c=d#e")
     assert (target.tls, target.host, target.port, target.authority, target.path) == (
         True,
         "::1",
@@ -130,17 +131,17 @@ def test_a_url_is_taken_apart() -> None:
         "[::1]:8443",
         "/a/b?c=d",
     )
-    assert Target.parse("http://localhost").path == "/"
-    assert Target.parse("http://localhost").port == 80
+    assert ReplayTarget.parse("http://localhost").path == "/"
+    assert ReplayTarget.parse("http://localhost").port == 80
 
 
-def test_a_name_without_an_address_is_told() -> None:
+def test_a_name_without_an_address_is_reported() -> None:
     async def resolve(host: str) -> Sequence[str]:
         raise OSError(-2, "Name or service not known")
 
     with pytest.raises(
         ReplayRefused, match=r"gone\.example has no address: Name or service not known"
     ):
-        asyncio.run(THIS_MACHINE.addresses(Target.parse("http://gone.example/"), resolve))
+        asyncio.run(THIS_MACHINE.addresses(ReplayTarget.parse("http://gone.example/"), resolve))
     with pytest.raises(ReplayRefused, match="has no address"):
-        addresses("http://gone.example/", found=())
+        addresses("http://gone.example/", resolved=())

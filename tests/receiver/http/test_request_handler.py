@@ -14,23 +14,23 @@ import pytest
 from hookproof.receiver.client.control_api import ReceiverFailed
 from hookproof.receiver.http.request import MOST_BODY_BYTES
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from tests.receiver.receiver_process import Receiver, read_to_end, receiver
+from tests.receiver.receiver_process import ReceiverProcess, read_to_end, receiver
 
 
 @pytest.fixture(scope="module", params=["--control=127.0.0.1:0", "--http"], ids=["https", "http"])
-def running(request: pytest.FixtureRequest) -> Iterator[Receiver]:
+def running(request: pytest.FixtureRequest) -> Iterator[ReceiverProcess]:
     with receiver(request.param) as process:
         yield process
         assert process.log.empty(), process.log.get()
 
 
 @pytest.fixture(scope="module")
-def secured() -> Iterator[Receiver]:
+def secured() -> Iterator[ReceiverProcess]:
     with receiver() as process:
         yield process
 
 
-def only_delivery(process: Receiver, token: str) -> ReceivedDelivery:
+def only_delivery(process: ReceiverProcess, token: str) -> ReceivedDelivery:
     (delivery,) = process.ask(lambda client: client.deliveries(token))
     return delivery
 
@@ -46,26 +46,29 @@ def only_delivery(process: Receiver, token: str) -> ReceivedDelivery:
     ],
     ids=["empty", "every byte", "spaces", "utf-16", "1 MiB"],
 )
-def test_a_body_is_kept_byte_by_byte(running: Receiver, body: bytes) -> None:
+def test_a_body_is_kept_byte_by_byte(running: ReceiverProcess, body: bytes) -> None:
     token = running.new_token()
     assert running.post(f"/{token}", body).startswith(b"HTTP/1.1 200 OK\r\n")
     assert only_delivery(running, token).body == body
 
 
-def test_a_compressed_body_is_not_decompressed(running: Receiver) -> None:
+def test_a_compressed_body_is_not_decompressed(running: ReceiverProcess) -> None:
     token, body = running.new_token(), gzip.compress(b"{}")
     running.post(f"/{token}", body, headers=b"Content-Encoding: gzip\r\n")
     assert only_delivery(running, token).body == body
 
 
-def test_a_chunked_body_is_put_together(running: Receiver) -> None:
+def test_a_chunked_body_is_put_together(running: ReceiverProcess) -> None:
     token = running.new_token()
-    head = f"POST /{token} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+    head = (
+        f"POST /{token} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+        "Transfer-Encoding: chunked\r\n\r\n"
+    )
     running.exchange(head.encode() + b"1\r\n{\r\n3;x=y\r\n\xff\r\n\r\n1\r\n}\r\n0\r\n\r\n")
     assert only_delivery(running, token).body == b"{\xff\r\n}"
 
 
-def test_headers_keep_their_order_case_and_repetitions(running: Receiver) -> None:
+def test_headers_keep_their_order_case_and_repetitions(running: ReceiverProcess) -> None:
     token = running.new_token()
     sent = [
         ("hOsT", "x"),
@@ -84,32 +87,32 @@ def test_headers_keep_their_order_case_and_repetitions(running: Receiver) -> Non
     assert delivery.header("x-c") is None
 
 
-def test_a_long_header_is_kept(running: Receiver) -> None:
+def test_a_long_header_is_kept(running: ReceiverProcess) -> None:
     token = running.new_token()
     running.post(f"/{token}", headers=b"X-Long: " + b"v" * 60_000 + b"\r\n")
     assert only_delivery(running, token).header("x-long") == "v" * 60_000
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH", "OPTIONS", "HEAD", "PURGE"])
-def test_a_request_of_any_method_is_a_delivery(running: Receiver, method: str) -> None:
+def test_a_request_of_any_method_is_a_delivery(running: ReceiverProcess, method: str) -> None:
     token = running.new_token()
     running.exchange(f"{method} /{token} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
     assert only_delivery(running, token).method == method
 
 
 @pytest.mark.parametrize("rest", ["", "/", "/a/../b//c", "/%2F%zz%00", "?q=a%20b&q=+#f"])
-def test_a_path_is_kept_as_sent(running: Receiver, rest: str) -> None:
+def test_a_path_is_kept_as_sent(running: ReceiverProcess, rest: str) -> None:
     token = running.new_token()
     running.post(f"/{token}{rest}")
     assert only_delivery(running, token).path == f"/{token}{rest}"
 
 
-def test_a_path_without_a_token_that_was_issued_is_taken_too(running: Receiver) -> None:
+def test_a_path_without_a_token_that_was_issued_is_taken_too(running: ReceiverProcess) -> None:
     assert running.post("/never issued".replace(" ", "%20")).startswith(b"HTTP/1.1 200 ")
     assert only_delivery(running, "never%20issued").path == "/never%20issued"
 
 
-def test_one_connection_carries_several_deliveries_in_order(running: Receiver) -> None:
+def test_one_connection_carries_several_deliveries_in_order(running: ReceiverProcess) -> None:
     token = running.new_token()
     request = f"POST /{token}/%d HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n%d%d"
     with running.connection() as connection:
@@ -123,7 +126,7 @@ def test_one_connection_carries_several_deliveries_in_order(running: Receiver) -
     assert times == sorted(times)
 
 
-def test_each_request_of_a_connection_has_its_own_time_of_arrival(running: Receiver) -> None:
+def test_each_request_of_a_connection_has_its_own_time_of_arrival(running: ReceiverProcess) -> None:
     token = running.new_token()
     request = f"POST /{token} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n".encode()
     bounds = []
@@ -137,7 +140,7 @@ def test_each_request_of_a_connection_has_its_own_time_of_arrival(running: Recei
     assert bounds[0] < first.arrived_monotonic < bounds[1] < second.arrived_monotonic < bounds[2]
 
 
-def test_arrival_comes_before_completion(running: Receiver) -> None:
+def test_arrival_comes_before_completion(running: ReceiverProcess) -> None:
     token = running.new_token()
     running.post(f"/{token}", b"{}")
     delivery = only_delivery(running, token)
@@ -146,9 +149,12 @@ def test_arrival_comes_before_completion(running: Receiver) -> None:
     assert delivery.arrived_monotonic < delivery.completed_monotonic
 
 
-def test_a_sender_that_asks_first_is_told_to_continue(running: Receiver) -> None:
+def test_a_sender_that_asks_first_gets_100_continue(running: ReceiverProcess) -> None:
     token = running.new_token()
-    head = f"POST /{token} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
+    head = (
+        f"POST /{token} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+        "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n"
+    )
     with running.connection() as connection:
         connection.sendall(head.encode())
         assert connection.recv(2**16) == b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -157,7 +163,9 @@ def test_a_sender_that_asks_first_is_told_to_continue(running: Receiver) -> None
     assert only_delivery(running, token).body == b"{}"
 
 
-def test_a_body_beyond_the_bound_is_refused_and_counted_as_dropped(running: Receiver) -> None:
+def test_a_body_beyond_the_bound_is_refused_and_counted_as_dropped(
+    running: ReceiverProcess,
+) -> None:
     token = running.new_token()
     assert running.post(f"/{token}", b"x" * (MOST_BODY_BYTES + 1)).startswith(b"HTTP/1.1 413 ")
     with pytest.raises(ReceiverFailed, match="dropped 1"):
@@ -178,15 +186,19 @@ def test_a_body_beyond_the_bound_is_refused_and_counted_as_dropped(running: Rece
     ],
     ids=["line", "header", "path", "framing", "length"],
 )
-def test_what_is_no_http_is_refused_and_told_in_one_line(secured: Receiver, sent: bytes) -> None:
+def test_what_is_not_http_is_refused_and_reported_in_one_line(
+    secured: ReceiverProcess, sent: bytes
+) -> None:
     assert b" 400 Bad Request\r\n" in secured.exchange(sent)
     line = secured.next_log_line()
-    assert "is no valid HTTP" in line
+    assert "is not valid HTTP" in line
     assert "secret-value" not in line
     assert secured.log.empty()
 
 
-def test_a_sender_that_leaves_before_its_body_ends_has_delivered_nothing(secured: Receiver) -> None:
+def test_a_sender_that_leaves_before_its_body_ends_has_delivered_nothing(
+    secured: ReceiverProcess,
+) -> None:
     token = secured.new_token()
     with secured.connection() as connection:
         connection.sendall(
@@ -199,7 +211,7 @@ def test_a_sender_that_leaves_before_its_body_ends_has_delivered_nothing(secured
     assert secured.ask(lambda client: client.deliveries(token, 0)) == ()
 
 
-def test_what_is_no_tls_is_cut_without_a_word(secured: Receiver) -> None:
+def test_what_is_not_tls_is_cut_silently(secured: ReceiverProcess) -> None:
     host, _, port = secured.url.removeprefix("https://").partition(":")
     with socket.create_connection((host, int(port)), timeout=30) as plain:
         plain.sendall(b"POST / HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -209,7 +221,7 @@ def test_what_is_no_tls_is_cut_without_a_word(secured: Receiver) -> None:
 
 
 def test_a_client_certificate_of_the_authority_is_recorded(
-    secured: Receiver, tmp_path: Path
+    secured: ReceiverProcess, tmp_path: Path
 ) -> None:
     token = secured.new_token()
     issued = secured.ask(lambda client: client.client_certificate("the service"))
@@ -227,7 +239,7 @@ def test_a_client_certificate_of_the_authority_is_recorded(
 
 
 def test_a_client_certificate_of_another_authority_is_refused(
-    secured: Receiver, tmp_path: Path
+    secured: ReceiverProcess, tmp_path: Path
 ) -> None:
     token = secured.new_token()
     with receiver() as other:
@@ -244,7 +256,7 @@ def test_a_client_certificate_of_another_authority_is_refused(
     assert secured.ask(lambda client: client.deliveries(token, 0)) == ()
 
 
-def test_what_was_agreed_on_in_the_handshake_is_recorded(secured: Receiver) -> None:
+def test_what_was_agreed_on_in_the_handshake_is_recorded(secured: ReceiverProcess) -> None:
     token = secured.new_token()
     request = f"POST /{token} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode()
     with secured.connection(name="localhost") as connection:
@@ -264,7 +276,9 @@ def test_without_tls_nothing_was_agreed_on() -> None:
         assert only_delivery(process, token).tls is None
 
 
-def test_a_sender_that_does_not_trust_the_authority_cannot_connect(secured: Receiver) -> None:
+def test_a_sender_that_does_not_trust_the_authority_cannot_connect(
+    secured: ReceiverProcess,
+) -> None:
     host, _, port = secured.url.removeprefix("https://").partition(":")
     with (
         socket.create_connection((host, int(port)), timeout=30) as plain,

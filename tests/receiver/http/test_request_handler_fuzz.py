@@ -1,4 +1,4 @@
-"""No bytes take the receiver down: whatever a sender writes, the next delivery is received."""
+"""No bytes crash the receiver: whatever a sender writes, the next delivery is received."""
 
 import asyncio
 import contextlib
@@ -9,12 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookproof.receiver.app import Settings, running
+from hookproof.receiver.app import ReceiverConfiguration, run_receiver
 from hookproof.receiver.client.control_api import ReceiverClient
 from hookproof.receiver.http.address import Address
 
-ANYWHERE = Address(host="127.0.0.1", port=0)
-HTTP = Settings(bind=ANYWHERE, control=ANYWHERE, tls=False, authority_folder=None, public_url=None)
+ANY_PORT = Address(host="127.0.0.1", port=0)
+HTTP = ReceiverConfiguration(
+    bind=ANY_PORT, control=ANY_PORT, tls=False, authority_folder=None, public_url=None
+)
 GOOD = b"POST /good HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}"
 
 pieces = st.sampled_from(
@@ -41,12 +43,13 @@ pieces = st.sampled_from(
         b"\x16\x03\x01\x02\x00\x01",
     ]
 )
-writings = st.lists(pieces | st.binary(max_size=30), max_size=12)
+part_lists = st.lists(pieces | st.binary(max_size=30), max_size=12)
 
 
-async def written(port: int, parts: list[bytes], *, end: bool = False) -> None:
-    """Write the parts, `end` the sending half, and read to the end; the receiver may cut it at any
-    time.
+async def write_parts(port: int, parts: list[bytes], *, end: bool = False) -> None:
+    """Write the parts and read to the end; `end` closes the sending half first.
+
+    The receiver may cut the connection at any time.
     """
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     with contextlib.suppress(ConnectionError):
@@ -62,22 +65,22 @@ async def written(port: int, parts: list[bytes], *, end: bool = False) -> None:
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(writings, min_size=20, max_size=40))
-def test_arbitrary_bytes_never_take_the_receiver_down(tries: list[list[bytes]]) -> None:
+@given(st.lists(part_lists, min_size=20, max_size=40))
+def test_arbitrary_bytes_never_take_the_receiver_down(senders: list[list[bytes]]) -> None:
     async def run() -> None:
-        async with running(HTTP) as receiver, ReceiverClient(receiver.control) as client:
+        async with run_receiver(HTTP) as receiver, ReceiverClient(receiver.control) as client:
             port = int(receiver.url.rsplit(":", 1)[1])
-            await asyncio.gather(*(written(port, parts, end=True) for parts in tries))
-            await written(port, [GOOD])
-            found = await client.deliveries("good", 1)
-            assert found[-1].body == b"{}"
+            await asyncio.gather(*(write_parts(port, parts, end=True) for parts in senders))
+            await write_parts(port, [GOOD])
+            deliveries = await client.deliveries("good", 1)
+            assert deliveries[-1].body == b"{}"
 
     asyncio.run(run())
 
 
 def test_requests_that_came_in_one_read_have_one_time_of_arrival_and_later_ones_a_later() -> None:
     async def run() -> None:
-        async with running(HTTP) as receiver, ReceiverClient(receiver.control) as client:
+        async with run_receiver(HTTP) as receiver, ReceiverClient(receiver.control) as client:
             port = int(receiver.url.rsplit(":", 1)[1])
             request = b"POST /t HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -85,9 +88,9 @@ def test_requests_that_came_in_one_read_have_one_time_of_arrival_and_later_ones_
             await client.deliveries("t", 3)
             between = time.monotonic()
             writer.write(request)
-            found = await client.deliveries("t", 4)
-            assert len({one.arrived_monotonic for one in found[:3]}) == 1
-            assert found[2].arrived_monotonic < between < found[3].arrived_monotonic
+            deliveries = await client.deliveries("t", 4)
+            assert len({delivery.arrived_monotonic for delivery in deliveries[:3]}) == 1
+            assert deliveries[2].arrived_monotonic < between < deliveries[3].arrived_monotonic
             writer.close()
             await writer.wait_closed()
             assert await reader.read() is not None
@@ -100,15 +103,19 @@ def test_a_busy_receiver_counts_every_request(seed: int) -> None:
     rng = random.Random(seed)
 
     async def run() -> None:
-        async with running(HTTP) as receiver, ReceiverClient(receiver.control) as client:
+        async with run_receiver(HTTP) as receiver, ReceiverClient(receiver.control) as client:
             port = int(receiver.url.rsplit(":", 1)[1])
             counts = [rng.randint(1, 60) for _ in range(20)]
             request = b"POST /t HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}"
             last = request.replace(b"Host: x", b"Host: x\r\nConnection: close")
-            await asyncio.gather(*(written(port, [request] * count + [last]) for count in counts))
-            found = await client.deliveries("t", sum(counts) + 20)
-            assert [one.sequence for one in found] == list(range(1, sum(counts) + 21))
+            await asyncio.gather(
+                *(write_parts(port, [request] * count + [last]) for count in counts)
+            )
+            deliveries = await client.deliveries("t", sum(counts) + 20)
+            assert [delivery.sequence for delivery in deliveries] == list(
+                range(1, sum(counts) + 21)
+            )
             rate = await client.rate("t", 3600.0)
-            assert (rate.highest, rate.total) == (len(found), len(found))
+            assert (rate.highest, rate.total) == (len(deliveries), len(deliveries))
 
     asyncio.run(run())

@@ -1,6 +1,4 @@
-"""A connection handles its requests in order, answers at once what it can, and reads no more than
-it has room for.
-"""
+"""A connection handles requests in order and reads no more than it has room for."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -9,16 +7,16 @@ from typing import Any
 import pytest
 
 from hookproof.receiver.clock import Clock
-from hookproof.receiver.http.connection import MOST_WAITING, MOST_WAITING_BYTES, Connection
-from hookproof.receiver.http.request import Request
+from hookproof.receiver.http.connection import MOST_WAITING, MOST_WAITING_BYTES, SenderConnection
+from hookproof.receiver.http.request import ReceivedRequest
 
 PLAIN = b"POST /plain HTTP/1.1\r\nContent-Length: 0\r\n\r\n"
 SLOW = b"POST /slow HTTP/1.1\r\nContent-Length: 0\r\n\r\n"
 HALF = b"POST /half HTTP/1.1\r\nContent-Length: 2\r\n\r\n1"
 
 
-class Wire(asyncio.Transport):
-    """What a connection writes to, and whether it reads."""
+class RecordingTransport(asyncio.Transport):
+    """What a connection writes, and whether it reads."""
 
     def __init__(self) -> None:
         super().__init__({"peername": ("127.0.0.1", 40000), "socket": self})
@@ -48,24 +46,24 @@ class Wire(asyncio.Transport):
 
 
 class Answers:
-    """Answers a plain request at once, and a slow one when `ready` is set; notes what happens."""
+    """Answers a plain request at once, and a slow one when `ready` is set; records the calls."""
 
     def __init__(self) -> None:
         self.ready = asyncio.Event()
         self.notes: list[str] = []
 
-    def begins(self, connection: Connection, request: Request) -> bool:
+    def begins(self, connection: SenderConnection, request: ReceivedRequest) -> bool:
         self.notes.append(f"begins {request.token}")
         return request.token != "unread"
 
-    def received(self, connection: Connection, request: Request) -> Any:
+    def received(self, connection: SenderConnection, request: ReceivedRequest) -> Any:
         self.notes.append(f"received {request.token}")
         if request.token == "plain":
             connection.send(b"plain")
             return None
         return self._slowly(connection)
 
-    async def _slowly(self, connection: Connection) -> bool:
+    async def _slowly(self, connection: SenderConnection) -> bool:
         try:
             await self.ready.wait()
             await connection.send_all(b"slow")
@@ -74,60 +72,66 @@ class Answers:
             raise
         return True
 
-    def refused(self, connection: Connection, request: Request) -> None:
+    def refused(self, connection: SenderConnection, request: ReceivedRequest) -> None:
         self.notes.append(f"refused {request.token}")
 
-    def left(self, connection: Connection, request: Request) -> None:
+    def left(self, connection: SenderConnection, request: ReceivedRequest) -> None:
         self.notes.append(f"left {request.token}")
 
 
-def connected(
-    work: Callable[[Connection, Wire, Answers], Awaitable[None]], *, body_within_s: float = 60.0
+def notes_of(
+    work: Callable[[SenderConnection, RecordingTransport, Answers], Awaitable[None]],
+    *,
+    body_within_s: float = 60.0,
 ) -> list[str]:
-    """What the handler noted while the work was done on a connection, and after it was lost."""
+    """The handler's notes of the work on a connection, including its end."""
 
     async def run() -> list[str]:
-        wire, answers = Wire(), Answers()
-        open_ones: set[Connection] = set()
-        connection = Connection(answers, Clock(), body_within_s, open_ones)
-        connection.connection_made(wire)
-        assert open_ones == {connection}
-        await work(connection, wire, answers)
+        transport, answers = RecordingTransport(), Answers()
+        open_connections: set[SenderConnection] = set()
+        connection = SenderConnection(answers, Clock(), body_within_s, open_connections)
+        connection.connection_made(transport)
+        assert open_connections == {connection}
+        await work(connection, transport, answers)
         connection.connection_lost(None)
         await asyncio.wait_for(connection.ended, 30)
-        assert not open_ones
+        assert not open_connections
         return answers.notes
 
     return asyncio.run(run())
 
 
-async def sent(wire: Wire, number: int) -> None:
-    """Return when so many writes were made."""
+async def wait_for_writes(transport: RecordingTransport, number: int) -> None:
+    """Return when this many writes were made."""
     async with asyncio.timeout(30):
-        while len(wire.sent) < number:  # noqa: ASYNC110 - the wire tells nobody
+        while len(transport.sent) < number:  # noqa: ASYNC110 - the transport has no event
             await asyncio.sleep(0)
 
 
 def test_a_plain_request_is_answered_within_the_call_that_read_it() -> None:
-    async def work(connection: Connection, wire: Wire, answers: Answers) -> None:
+    async def work(
+        connection: SenderConnection, transport: RecordingTransport, answers: Answers
+    ) -> None:
         connection.data_received(PLAIN[:-1])
-        assert wire.sent == []
+        assert transport.sent == []
         connection.data_received(PLAIN[-1:] + PLAIN)
-        assert wire.sent == [b"plain", b"plain"]
+        assert transport.sent == [b"plain", b"plain"]
 
-    connected(work)
+    notes_of(work)
 
 
 def test_requests_behind_a_slow_answer_wait_and_keep_their_order() -> None:
-    async def work(connection: Connection, wire: Wire, answers: Answers) -> None:
+    async def work(
+        connection: SenderConnection, transport: RecordingTransport, answers: Answers
+    ) -> None:
         connection.data_received(PLAIN + SLOW + PLAIN)
         connection.data_received(SLOW + HALF)
-        assert wire.sent == [b"plain"]
+        assert transport.sent == [b"plain"]
         answers.ready.set()
-        await sent(wire, 4)
-        assert wire.sent == [b"plain", b"slow", b"plain", b"slow"]
+        await wait_for_writes(transport, 4)
+        assert transport.sent == [b"plain", b"slow", b"plain", b"slow"]
 
-    notes = connected(work)
+    notes = notes_of(work)
     assert notes[:4] == ["received plain", "received slow", "received plain", "received slow"]
     assert set(notes[4:]) <= {"begins half", "left half"}
 
@@ -141,91 +145,107 @@ def test_requests_behind_a_slow_answer_wait_and_keep_their_order() -> None:
     ids=["many", "large"],
 )
 def test_no_more_is_read_while_too_much_waits(behind: bytes) -> None:
-    async def work(connection: Connection, wire: Wire, answers: Answers) -> None:
+    async def work(
+        connection: SenderConnection, transport: RecordingTransport, answers: Answers
+    ) -> None:
         connection.data_received(SLOW + PLAIN)
-        assert wire.reads
+        assert transport.reads
         connection.data_received(behind)
-        assert not wire.reads
+        assert not transport.reads
         answers.ready.set()
-        await sent(wire, 3)
-        assert wire.reads
+        await wait_for_writes(transport, 3)
+        assert transport.reads
 
     assert MOST_WAITING_BYTES < 2**21
-    connected(work)
+    notes_of(work)
 
 
 def test_no_more_is_read_while_the_sender_does_not_take_its_answers() -> None:
-    async def work(connection: Connection, wire: Wire, answers: Answers) -> None:
+    async def work(
+        connection: SenderConnection, transport: RecordingTransport, answers: Answers
+    ) -> None:
         connection.pause_writing()
-        assert not wire.reads
+        assert not transport.reads
         connection.resume_writing()
-        assert wire.reads
+        assert transport.reads
 
-    connected(work)
+    notes_of(work)
 
 
 def test_an_answer_waits_until_the_sender_takes_it() -> None:
-    async def work(connection: Connection, wire: Wire, answers: Answers) -> None:
+    async def work(
+        connection: SenderConnection, transport: RecordingTransport, answers: Answers
+    ) -> None:
         answers.ready.set()
         connection.data_received(SLOW + PLAIN)
         connection.pause_writing()
-        await sent(wire, 1)
+        await wait_for_writes(transport, 1)
         for _ in range(5):
             await asyncio.sleep(0)
-        assert wire.sent == [b"slow"]
+        assert transport.sent == [b"slow"]
         connection.resume_writing()
-        await sent(wire, 2)
+        await wait_for_writes(transport, 2)
 
-    connected(work)
+    notes_of(work)
 
 
 def test_a_sender_that_leaves_at_once_cancels_an_answer_that_has_begun() -> None:
-    async def work(connection: Connection, wire: Wire, answers: Answers) -> None:
+    async def work(
+        connection: SenderConnection, transport: RecordingTransport, answers: Answers
+    ) -> None:
         connection.data_received(SLOW + PLAIN)
 
-    assert connected(work) == ["received slow", "cancelled"]
+    assert notes_of(work) == ["received slow", "cancelled"]
 
 
-def test_what_is_no_http_is_told_after_the_answers_before_it() -> None:
-    async def work(connection: Connection, wire: Wire, answers: Answers) -> None:
+def test_what_is_not_http_is_reported_after_the_answers_before_it() -> None:
+    async def work(
+        connection: SenderConnection, transport: RecordingTransport, answers: Answers
+    ) -> None:
         connection.data_received(SLOW + b"nonsense\r\n\r\n")
         connection.data_received(PLAIN)
-        assert wire.sent == []
+        assert transport.sent == []
         answers.ready.set()
-        await sent(wire, 2)
-        assert wire.sent[0] == b"slow"
-        assert wire.sent[1].startswith(b"HTTP/1.1 400 Bad Request\r\n")
-        assert wire.closed
+        await wait_for_writes(transport, 2)
+        assert transport.sent[0] == b"slow"
+        assert transport.sent[1].startswith(b"HTTP/1.1 400 Bad Request\r\n")
+        assert transport.closed
 
-    assert connected(work) == ["received slow"]
+    assert notes_of(work) == ["received slow"]
 
 
 def test_a_body_that_comes_too_late_is_refused() -> None:
-    async def work(connection: Connection, wire: Wire, answers: Answers) -> None:
+    async def work(
+        connection: SenderConnection, transport: RecordingTransport, answers: Answers
+    ) -> None:
         connection.data_received(HALF)
-        await sent(wire, 1)
-        assert b"did not come whole" in wire.sent[0]
+        await wait_for_writes(transport, 1)
+        assert b"did not arrive completely" in transport.sent[0]
         connection.data_received(b"2" + PLAIN)
-        assert len(wire.sent) == 1
+        assert len(transport.sent) == 1
 
-    assert connected(work, body_within_s=0) == ["begins half", "refused half"]
+    assert notes_of(work, body_within_s=0) == ["begins half", "refused half"]
 
 
 def test_a_chunk_that_is_none_is_refused_at_once() -> None:
-    async def work(connection: Connection, wire: Wire, answers: Answers) -> None:
+    async def work(
+        connection: SenderConnection, transport: RecordingTransport, answers: Answers
+    ) -> None:
         connection.data_received(b"POST /half HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n")
         connection.data_received(b"zz\r\n")
-        assert wire.sent[0].startswith(b"HTTP/1.1 400 ")
-        assert not wire.closed, "the sender may still send, and is to read why first"
+        assert transport.sent[0].startswith(b"HTTP/1.1 400 ")
+        assert not transport.closed, "the sender may still be sending, and has to read why first"
 
-    assert connected(work) == ["begins half", "refused half"]
+    assert notes_of(work) == ["begins half", "refused half"]
 
 
 def test_a_body_that_is_to_stay_unread_is_not_waited_for() -> None:
-    async def work(connection: Connection, wire: Wire, answers: Answers) -> None:
+    async def work(
+        connection: SenderConnection, transport: RecordingTransport, answers: Answers
+    ) -> None:
         connection.data_received(HALF.replace(b"half", b"unread"))
         assert answers.notes == ["begins unread", "received unread"]
         connection.data_received(b"2" + PLAIN)
-        assert wire.sent == []
+        assert transport.sent == []
 
-    assert connected(work) == ["begins unread", "received unread", "cancelled"]
+    assert notes_of(work) == ["begins unread", "received unread", "cancelled"]

@@ -1,11 +1,11 @@
-"""An inbox of its own for each test, and arrivals to put into it."""
+"""An inbox for each test, and arrivals to put into it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 
 from hookproof.receiver.clock import Instant
 from hookproof.receiver.inbox.arrival import Arrival, Sender
-from hookproof.receiver.inbox.store import Found, Inbox, Room
+from hookproof.receiver.inbox.store import Inbox, InboxLimits, QueryResult
 from hookproof.receiver.session import Sessions
 
 NOW = Instant(1735689600.25, 10.5)
@@ -25,17 +25,17 @@ def arrival(token: str, body: bytes = b"", method: str = "POST", **headers: str)
 
 
 def with_inbox(
-    work: Callable[[Inbox], Awaitable[Found]],
+    work: Callable[[Inbox], Awaitable[QueryResult]],
     *,
     deliveries: int = 10,
     memory: int = 10**6,
     disk: int = 0,
-) -> Found:
-    """What is found in an inbox with so much room."""
-    room = Room(deliveries=deliveries, memory_bytes=memory, disk_bytes=disk)
+) -> QueryResult:
+    """Run some work with an inbox of these limits; return its result."""
+    limits = InboxLimits(deliveries=deliveries, memory_bytes=memory, disk_bytes=disk)
 
-    async def run() -> Found:
-        inbox = Inbox(room)
+    async def run() -> QueryResult:
+        inbox = Inbox(limits)
         try:
             return await work(inbox)
         finally:
@@ -49,20 +49,22 @@ def fill(inbox: Inbox, token: str, *bodies: bytes) -> None:
         inbox.record(arrival(token, body))
 
 
-async def everything(inbox: Inbox, token: str, *, after: int = 0, count: int = 0) -> Found:
+async def query_all(inbox: Inbox, token: str, *, after: int = 0, count: int = 0) -> QueryResult:
     return await inbox.wait(token, after=after, count=count, timeout_s=0)
 
 
-async def has_waiter(inbox: Inbox, token: str) -> None:
-    """Return when somebody waits for a request of the token that has not come."""
+async def wait_for_waiter(inbox: Inbox, token: str) -> None:
+    """Return when somebody waits for a future request of the token."""
     async with asyncio.timeout(30):
-        while token not in inbox._waiting._waiting:  # noqa: ASYNC110 - nothing tells of a waiter
+        while token not in inbox._waiters._waiting:  # noqa: ASYNC110 - a waiter has no event
             await asyncio.sleep(0)
 
 
-def sessions_of(room: Room) -> Sessions:
-    return Sessions(room=room, most=2, idle_s=60, clock=lambda: 0.0, new_name=lambda: "name")
+def make_sessions(limits: InboxLimits) -> Sessions:
+    return Sessions(
+        limits=limits, max_sessions=2, idle_s=60, clock=lambda: 0.0, new_name=lambda: "name"
+    )
 
 
-def bodies(found: Found) -> list[bytes]:
-    return [kept.body for kept in found.deliveries]
+def bodies(result: QueryResult) -> list[bytes]:
+    return [delivery.body for delivery in result.deliveries]

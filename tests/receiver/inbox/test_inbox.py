@@ -1,6 +1,4 @@
-"""The inbox keeps within its bounds and says what it lost for them; bodies that never end are given
-up.
-"""
+"""The inbox keeps within its limits and reports what it dropped for them."""
 
 import asyncio
 from collections.abc import Collection
@@ -9,154 +7,154 @@ import pytest
 
 from hookproof.receiver.clock import Clock
 from hookproof.receiver.http.address import Address
-from hookproof.receiver.http.request_handler import Listener
-from hookproof.receiver.http.server import listening
+from hookproof.receiver.http.request_handler import RequestHandler
+from hookproof.receiver.http.server import listen
 from hookproof.receiver.inbox.arrival import OVERHEAD_BYTES
-from hookproof.receiver.inbox.delivery_filter import Sieve
-from hookproof.receiver.inbox.observer import Audience
-from hookproof.receiver.inbox.store import Found, Inbox, Room
+from hookproof.receiver.inbox.delivery_filter import DeliveryFilter
+from hookproof.receiver.inbox.observer import Observers
+from hookproof.receiver.inbox.store import Inbox, InboxLimits, QueryResult
 from tests.receiver.inbox.inbox_fixtures import (
     NOW,
     arrival,
     bodies,
-    everything,
     fill,
-    has_waiter,
-    sessions_of,
+    make_sessions,
+    query_all,
+    wait_for_waiter,
     with_inbox,
 )
 
-ANYWHERE = Address(host="127.0.0.1", port=0)
+ANY_PORT = Address(host="127.0.0.1", port=0)
 
 
 def test_the_oldest_deliveries_are_dropped_when_there_are_too_many_and_counted() -> None:
-    async def work(inbox: Inbox) -> Found:
+    async def work(inbox: Inbox) -> QueryResult:
         fill(inbox, "t", b"1", b"2", b"3", b"4", b"5")
-        return await everything(inbox, "t", count=5)
+        return await query_all(inbox, "t", count=5)
 
-    found = with_inbox(work, deliveries=3)
-    assert bodies(found) == [b"3", b"4", b"5"]
-    assert [kept.sequence for kept in found.deliveries] == [3, 4, 5]
-    assert (found.dropped, found.complete) == (2, True)
+    result = with_inbox(work, deliveries=3)
+    assert bodies(result) == [b"3", b"4", b"5"]
+    assert [kept.sequence for kept in result.deliveries] == [3, 4, 5]
+    assert (result.dropped, result.complete) == (2, True)
 
 
 def test_the_oldest_deliveries_are_dropped_when_they_are_too_large_and_counted() -> None:
-    async def work(inbox: Inbox) -> Found:
+    async def work(inbox: Inbox) -> QueryResult:
         fill(inbox, "t", b"x" * 60, b"y" * 40, b"z")
-        return await everything(inbox, "t")
+        return await query_all(inbox, "t")
 
-    found = with_inbox(work, memory=100 + 2 * OVERHEAD_BYTES)
-    assert bodies(found) == [b"y" * 40, b"z"]
-    assert found.dropped == 1
+    result = with_inbox(work, memory=100 + 2 * OVERHEAD_BYTES)
+    assert bodies(result) == [b"y" * 40, b"z"]
+    assert result.dropped == 1
 
 
-def test_room_is_made_across_tokens_and_each_is_told_its_own_loss() -> None:
-    async def work(inbox: Inbox) -> Found:
+def test_room_is_made_across_tokens_and_each_reports_its_own_loss() -> None:
+    async def work(inbox: Inbox) -> QueryResult:
         inbox.issue("old")
         fill(inbox, "old", b"1", b"2")
         fill(inbox, "new", b"3", b"4", b"5")
-        assert bodies(await everything(inbox, "new")) == [b"3", b"4", b"5"]
-        assert (await everything(inbox, "new")).dropped == 0
-        return await everything(inbox, "old")
+        assert bodies(await query_all(inbox, "new")) == [b"3", b"4", b"5"]
+        assert (await query_all(inbox, "new")).dropped == 0
+        return await query_all(inbox, "old")
 
-    found = with_inbox(work, deliveries=3)
-    assert (found.deliveries, found.dropped) == ((), 2)
+    result = with_inbox(work, deliveries=3)
+    assert (result.deliveries, result.dropped) == ((), 2)
 
 
 def test_what_was_dropped_before_a_query_begins_is_not_missing_from_it() -> None:
-    async def work(inbox: Inbox) -> Found:
+    async def work(inbox: Inbox) -> QueryResult:
         fill(inbox, "t", b"1", b"2", b"3")
-        return await everything(inbox, "t", after=1)
+        return await query_all(inbox, "t", after=1)
 
-    found = with_inbox(work, deliveries=2)
-    assert (bodies(found), found.dropped) == ([b"2", b"3"], 0)
+    result = with_inbox(work, deliveries=2)
+    assert (bodies(result), result.dropped) == ([b"2", b"3"], 0)
 
 
-def test_tokens_that_nobody_issued_take_up_no_room_once_they_are_empty() -> None:
-    async def work(inbox: Inbox) -> Found:
+def test_tokens_that_nobody_issued_take_no_memory_once_they_are_empty() -> None:
+    async def work(inbox: Inbox) -> QueryResult:
         for number in range(100):
-            fill(inbox, f"made up {number}", b"")
-        assert len(inbox._trays) == 3
-        return await everything(inbox, "made up 99")
+            fill(inbox, f"unknown {number}", b"")
+        assert len(inbox._logs) == 3
+        return await query_all(inbox, "unknown 99")
 
     assert len(with_inbox(work, deliveries=3).deliveries) == 1
 
 
 def test_a_dropped_delivery_can_be_answered_still() -> None:
-    async def work(inbox: Inbox) -> Found:
+    async def work(inbox: Inbox) -> QueryResult:
         first = arrival("t")
         inbox.record(first)
         fill(inbox, "t", b"2")
         inbox.complete(first, status=200, at=11.0)
-        return await everything(inbox, "t")
+        return await query_all(inbox, "t")
 
     assert [kept.status for kept in with_inbox(work, deliveries=1).deliveries] == [None]
 
 
-def test_a_cleared_inbox_has_all_its_room_again() -> None:
-    async def work(inbox: Inbox) -> Found:
+def test_a_cleared_inbox_has_all_its_space_again() -> None:
+    async def work(inbox: Inbox) -> QueryResult:
         fill(inbox, "t", b"x" * 40, b"y" * 40, b"z" * 20)
         inbox.clear()
-        assert (await everything(inbox, "t")) == Found(deliveries=(), complete=True, dropped=0)
+        assert (await query_all(inbox, "t")) == QueryResult(deliveries=(), complete=True, dropped=0)
         fill(inbox, "t", b"a" * 40, b"b" * 40, b"c" * 20)
-        return await everything(inbox, "t")
+        return await query_all(inbox, "t")
 
-    found = with_inbox(work, deliveries=3, memory=100 + 3 * OVERHEAD_BYTES)
-    assert (bodies(found), found.dropped) == ([b"a" * 40, b"b" * 40, b"c" * 20], 0)
+    result = with_inbox(work, deliveries=3, memory=100 + 3 * OVERHEAD_BYTES)
+    assert (bodies(result), result.dropped) == ([b"a" * 40, b"b" * 40, b"c" * 20], 0)
 
 
 def test_the_answer_to_a_forgotten_delivery_is_not_noted_with_another() -> None:
-    async def work(inbox: Inbox) -> Found:
+    async def work(inbox: Inbox) -> QueryResult:
         forgotten = arrival("t", b"forgotten")
         inbox.record(forgotten)
         inbox.clear()
         fill(inbox, "t", b"another")
         inbox.complete(forgotten, status=200, at=11.0)
-        return await everything(inbox, "t")
+        return await query_all(inbox, "t")
 
     (kept,) = with_inbox(work).deliveries
     assert (kept.body, kept.status) == (b"another", None)
 
 
 def test_an_answer_is_noted_with_its_delivery_alone() -> None:
-    async def work(inbox: Inbox) -> Found:
+    async def work(inbox: Inbox) -> QueryResult:
         first = arrival("t")
         inbox.record(first)
         fill(inbox, "t", b"2")
         inbox.complete(first, status=503, at=11.0)
-        return await everything(inbox, "t")
+        return await query_all(inbox, "t")
 
-    found = with_inbox(work)
-    assert [(kept.status, kept.completed_monotonic) for kept in found.deliveries] == [
+    result = with_inbox(work)
+    assert [(kept.status, kept.completed_monotonic) for kept in result.deliveries] == [
         (503, 11.0),
         (None, None),
     ]
 
 
 def test_a_sender_that_left_is_noted_with_its_delivery_alone() -> None:
-    async def work(inbox: Inbox) -> Found:
+    async def work(inbox: Inbox) -> QueryResult:
         first = arrival("t")
         inbox.record(first)
         fill(inbox, "t", b"2")
         inbox.close(first, at=11.0)
-        return await everything(inbox, "t")
+        return await query_all(inbox, "t")
 
-    found = with_inbox(work)
-    assert [(kept.status, kept.closed_monotonic) for kept in found.deliveries] == [
+    result = with_inbox(work)
+    assert [(kept.status, kept.closed_monotonic) for kept in result.deliveries] == [
         (None, 11.0),
         (None, None),
     ]
 
 
 def test_a_limit_leaves_the_later_ones_out_and_says_so() -> None:
-    async def work(inbox: Inbox) -> Found:
+    async def work(inbox: Inbox) -> QueryResult:
         fill(inbox, "t", *[b"%d" % number for number in range(9)])
         whole = await inbox.wait("t", after=0, count=0, timeout_s=0, limit=9)
         assert (len(whole.deliveries), whole.more) == (9, False)
         return await inbox.wait("t", after=3, count=0, timeout_s=0, limit=2)
 
-    found = with_inbox(work, deliveries=5, disk=10**6)
-    assert (bodies(found), found.more) == ([b"3", b"4"], True)
+    result = with_inbox(work, deliveries=5, disk=10**6)
+    assert (bodies(result), result.more) == ([b"3", b"4"], True)
 
 
 @pytest.mark.parametrize(
@@ -169,48 +167,52 @@ def test_a_limit_leaves_the_later_ones_out_and_says_so() -> None:
         ("POST", "X-Id:b", [b"3"]),
     ],
 )
-def test_a_sieve_lets_through_what_was_asked_for(
+def test_a_filter_matches_what_was_asked_for(
     method: str | None, header: str | None, expected: list[bytes]
 ) -> None:
-    async def work(inbox: Inbox) -> Found:
+    async def work(inbox: Inbox) -> QueryResult:
         inbox.record(arrival("t", b"1"))
         inbox.record(arrival("t", b"2", "PUT", **{"X-Id": "a"}))
         inbox.record(arrival("t", b"3", **{"x-ID": "b"}))
         return await inbox.wait(
-            "t", after=0, count=0, timeout_s=0, sieve=Sieve.parse(method, header)
+            "t", after=0, count=0, timeout_s=0, delivery_filter=DeliveryFilter.parse(method, header)
         )
 
     assert bodies(with_inbox(work)) == expected
 
 
-def test_waiting_behind_a_sieve_counts_only_what_passes_it() -> None:
-    async def work(inbox: Inbox) -> Found:
-        sieve = Sieve.parse("PUT", None)
-        waiting = asyncio.create_task(inbox.wait("t", after=0, count=2, timeout_s=30, sieve=sieve))
+def test_waiting_with_a_filter_counts_only_matches() -> None:
+    async def work(inbox: Inbox) -> QueryResult:
+        delivery_filter = DeliveryFilter.parse("PUT", None)
+        waiting = asyncio.create_task(
+            inbox.wait("t", after=0, count=2, timeout_s=30, delivery_filter=delivery_filter)
+        )
         for method in ("PUT", "POST", "POST"):
             inbox.record(arrival("t", method=method))
         assert not (await asyncio.wait([waiting], timeout=0.05))[0]
         inbox.record(arrival("t", b"last", "PUT"))
         return await waiting
 
-    found = with_inbox(work)
-    assert [kept.sequence for kept in found.deliveries] == [1, 4]
-    assert found.complete
+    result = with_inbox(work)
+    assert [kept.sequence for kept in result.deliveries] == [1, 4]
+    assert result.complete
 
 
-def test_waiting_behind_a_sieve_goes_on_when_the_inbox_is_cleared() -> None:
-    async def work(inbox: Inbox) -> Found:
+def test_waiting_with_a_filter_goes_on_when_the_inbox_is_cleared() -> None:
+    async def work(inbox: Inbox) -> QueryResult:
         fill(inbox, "t", b"1", b"2", b"3")
-        sieve = Sieve.parse("PUT", None)
-        waiting = asyncio.create_task(inbox.wait("t", after=0, count=1, timeout_s=30, sieve=sieve))
-        await has_waiter(inbox, "t")
+        delivery_filter = DeliveryFilter.parse("PUT", None)
+        waiting = asyncio.create_task(
+            inbox.wait("t", after=0, count=1, timeout_s=30, delivery_filter=delivery_filter)
+        )
+        await wait_for_waiter(inbox, "t")
         inbox.clear()
         inbox.record(arrival("t", b"after", "PUT"))
         return await waiting
 
-    found = with_inbox(work)
-    assert bodies(found) == [b"after"]
-    assert found.complete
+    result = with_inbox(work)
+    assert bodies(result) == [b"after"]
+    assert result.complete
 
 
 class Notes:
@@ -220,19 +222,20 @@ class Notes:
     def arrived(self, token: str, sequence: int) -> None:
         self.lines.append(("arrived", token, sequence))
 
-    def amended(self, token: str, sequence: int) -> None:
+    def updated(self, token: str, sequence: int) -> None:
         self.lines.append(("amended", token, sequence))
 
     def forgotten(self, tokens: Collection[str]) -> None:
         self.lines.append(("forgotten", *tokens))
 
 
-def test_a_watcher_is_told_what_arrives_what_becomes_of_it_and_what_is_forgotten() -> None:
+def test_an_observer_is_notified_of_what_arrives_what_becomes_of_it_and_what_is_forgotten() -> None:
     notes, done = Notes(), list[tuple[int, int | None]]()
-    audience = Audience(
-        watchers=(notes,), on_done=lambda one: done.append((one.sequence, one.status))
+    observers = Observers(
+        observers=(notes,),
+        on_done=lambda delivery: done.append((delivery.sequence, delivery.status)),
     )
-    inbox = Inbox(Room(deliveries=2, memory_bytes=10**6, disk_bytes=0), audience)
+    inbox = Inbox(InboxLimits(deliveries=2, memory_bytes=10**6, disk_bytes=0), observers)
     first, second = arrival("t", b"1"), arrival("t", b"2")
     inbox.record(first)
     inbox.record(second)
@@ -257,37 +260,37 @@ def test_a_watcher_is_told_what_arrives_what_becomes_of_it_and_what_is_forgotten
 
 @pytest.mark.parametrize("disk", [0, 10**6])
 def test_a_single_delivery_is_found_if_it_is_kept(disk: int) -> None:
-    async def work(inbox: Inbox) -> Found:
+    async def work(inbox: Inbox) -> QueryResult:
         fill(inbox, "t", b"1", b"2", b"3", b"4", b"5")
         assert inbox.find("t", 6) is None
         assert inbox.find("other", 1) is None
         for sequence in range(1, 6):
-            found = inbox.find("t", sequence)
+            delivery = inbox.find("t", sequence)
             kept = disk > 0 or sequence > 2
-            assert (found.body if found else None) == (b"%d" % sequence if kept else None)
-        return await everything(inbox, "t")
+            assert (delivery.body if delivery else None) == (b"%d" % sequence if kept else None)
+        return await query_all(inbox, "t")
 
     with_inbox(work, deliveries=3, disk=disk)
 
 
 def test_gaps_are_counted_wherever_they_are() -> None:
-    async def work(inbox: Inbox) -> Found:
+    async def work(inbox: Inbox) -> QueryResult:
         fill(inbox, "t", b"1")
         inbox.drop("t", NOW)
         fill(inbox, "t", b"3")
         inbox.drop("t", NOW)
-        assert (await everything(inbox, "t")).dropped == 2
-        assert (await everything(inbox, "t", after=2)).dropped == 1
+        assert (await query_all(inbox, "t")).dropped == 2
+        assert (await query_all(inbox, "t", after=2)).dropped == 1
         fill(inbox, "t", b"5", b"6")
         assert inbox.counts("t") == (6, 3)
-        return await everything(inbox, "t")
+        return await query_all(inbox, "t")
 
-    found = with_inbox(work, deliveries=3)
-    assert (bodies(found), found.dropped) == ([b"3", b"5", b"6"], 3)
+    result = with_inbox(work, deliveries=3)
+    assert (bodies(result), result.dropped) == ([b"3", b"5", b"6"], 3)
 
 
 def test_waiters_for_different_tokens_and_numbers_are_each_woken_in_time() -> None:
-    async def work(inbox: Inbox) -> Found:
+    async def work(inbox: Inbox) -> QueryResult:
         waits = [("a", 1), ("a", 2), ("b", 1), ("b", 3)]
         waiting = [
             asyncio.create_task(inbox.wait(token, after=0, count=count, timeout_s=30))
@@ -296,8 +299,8 @@ def test_waiters_for_different_tokens_and_numbers_are_each_woken_in_time() -> No
         await asyncio.wait(waiting, timeout=0)
         fill(inbox, "a", b"1", b"2")
         fill(inbox, "b", b"1")
-        found = await asyncio.gather(*waiting[:3])
-        assert all(one.complete for one in found)
+        results = await asyncio.gather(*waiting[:3])
+        assert all(result.complete for result in results)
         assert not waiting[3].done()
         fill(inbox, "b", b"2", b"3")
         return await waiting[3]
@@ -305,13 +308,11 @@ def test_waiters_for_different_tokens_and_numbers_are_each_woken_in_time() -> No
     assert bodies(with_inbox(work)) == [b"1", b"2", b"3"]
 
 
-def test_a_body_that_never_ends_is_given_up_and_counted_as_dropped() -> None:
-    async def run() -> tuple[bytes, Found]:
-        sessions = sessions_of(Room(deliveries=10, memory_bytes=1000, disk_bytes=0))
-        listener = Listener(sessions=sessions, clock=Clock())
-        async with listening(
-            listener, ANYWHERE, None, clock=Clock(), body_within_s=0.05
-        ) as address:
+def test_a_body_that_never_ends_is_abandoned_and_counted_as_dropped() -> None:
+    async def run() -> tuple[bytes, QueryResult]:
+        sessions = make_sessions(InboxLimits(deliveries=10, memory_bytes=1000, disk_bytes=0))
+        handler = RequestHandler(sessions=sessions, clock=Clock())
+        async with listen(handler, ANY_PORT, None, clock=Clock(), body_within_s=0.05) as address:
             reader, writer = await asyncio.open_connection(address.host, address.port)
             writer.write(
                 b"POST /t HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n"
@@ -321,9 +322,9 @@ def test_a_body_that_never_ends_is_given_up_and_counted_as_dropped() -> None:
             answer = await asyncio.wait_for(reader.read(), 30)
             writer.close()
             await writer.wait_closed()
-            return answer, await everything(sessions.default.inbox, "t", count=1)
+            return answer, await query_all(sessions.default.inbox, "t", count=1)
 
-    answer, found = asyncio.run(run())
+    answer, result = asyncio.run(run())
     assert b" 400 Bad Request\r\n" in answer
-    assert b"did not come whole within 0.05 s" in answer
-    assert (found.deliveries, found.dropped, found.complete) == ((), 1, True)
+    assert b"did not arrive completely within 0.05 s" in answer
+    assert (result.deliveries, result.dropped, result.complete) == ((), 1, True)

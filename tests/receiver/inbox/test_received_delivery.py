@@ -1,4 +1,4 @@
-"""A delivery comes through JSON as it was."""
+"""A delivery survives the conversion to JSON and back."""
 
 import json
 from typing import Any

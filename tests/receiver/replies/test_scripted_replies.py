@@ -1,6 +1,4 @@
-"""Every scripted reply goes on the wire exactly as its script says, and what cannot be played is
-refused in a line.
-"""
+"""Scripted replies are sent exactly as the script says; impossible ones are refused in one line."""
 
 import json
 import socket
@@ -14,33 +12,33 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookproof.receiver.http.reply_bytes import first_half, manner_of, pieces
+from hookproof.receiver.http.reply_bytes import body_pieces, first_half_of_body, transmission_of
 from hookproof.receiver.replies.script import Cut, Interim, Reply
-from tests.receiver.receiver_process import DEADLINE_S, Receiver, read_to_end, receiver, run
+from tests.receiver.receiver_process import DEADLINE_S, ReceiverProcess, read_to_end, receiver, run
 
 HEAD = "POST /{} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
 
 
 @pytest.fixture(scope="module", params=["--http", "--control=127.0.0.1:0"], ids=["http", "https"])
-def running(request: pytest.FixtureRequest) -> Iterator[Receiver]:
+def running(request: pytest.FixtureRequest) -> Iterator[ReceiverProcess]:
     with receiver(request.param) as process:
         yield process
         assert process.log.empty(), process.log.get()
 
 
-def script(process: Receiver, *replies: Reply) -> str:
+def set_script(process: ReceiverProcess, *replies: Reply) -> str:
     token = process.new_token()
     process.ask(lambda client: client.script(token, replies))
     return token
 
 
-def answered(process: Receiver, reply: Reply) -> tuple[list[bytes], bytes]:
-    """The lines of the answer's head, and what comes behind it."""
-    head, _, body = process.post(f"/{script(process, reply)}").partition(b"\r\n\r\n")
+def post_with_reply(process: ReceiverProcess, reply: Reply) -> tuple[list[bytes], bytes]:
+    """The lines of the answer's head, and what follows it."""
+    head, _, body = process.post(f"/{set_script(process, reply)}").partition(b"\r\n\r\n")
     return head.split(b"\r\n"), body
 
 
-def unchunked(body: bytes) -> bytes:
+def join_chunks(body: bytes) -> bytes:
     plain = b""
     while True:
         size, _, rest = body.partition(b"\r\n")
@@ -51,8 +49,8 @@ def unchunked(body: bytes) -> bytes:
         plain, body = plain + rest[:length], rest[length + 2 :]
 
 
-def test_a_huge_body_comes_whole_with_its_length(running: Receiver) -> None:
-    lines, body = answered(running, Reply(body="abc", body_bytes=5_000_000))
+def test_a_huge_body_comes_whole_with_its_length(running: ReceiverProcess) -> None:
+    lines, body = post_with_reply(running, Reply(body="abc", body_bytes=5_000_000))
     assert b"Content-Length: 5000000" in lines
     assert len(body) == 5_000_000
     assert body.startswith(b"abcabc")
@@ -61,37 +59,39 @@ def test_a_huge_body_comes_whole_with_its_length(running: Receiver) -> None:
 
 @pytest.mark.parametrize(("encoding", "bits"), [("gzip", 31), ("deflate", 15)])
 def test_a_bomb_is_small_on_the_wire_and_huge_behind_it(
-    running: Receiver, encoding: str, bits: int
+    running: ReceiverProcess, encoding: str, bits: int
 ) -> None:
-    lines, body = answered(running, Reply(body_bytes=20_000_000, compressed=encoding))  # type: ignore[arg-type]
+    lines, body = post_with_reply(running, Reply(body_bytes=20_000_000, compressed=encoding))  # type: ignore[arg-type]
     assert b"Content-Encoding: " + encoding.encode() in lines
     assert b"Transfer-Encoding: chunked" in lines
     assert len(body) < 200_000
-    assert zlib.decompress(unchunked(body), wbits=bits) == b" " * 20_000_000
+    assert zlib.decompress(join_chunks(body), wbits=bits) == b" " * 20_000_000
 
 
-def test_a_compressed_body_has_the_length_of_what_is_sent(running: Receiver) -> None:
-    lines, body = answered(running, Reply(body="{}" * 100, compressed="gzip"))
+def test_a_compressed_body_has_the_length_of_what_is_sent(running: ReceiverProcess) -> None:
+    lines, body = post_with_reply(running, Reply(body="{}" * 100, compressed="gzip"))
     assert b"Content-Length: %d" % len(body) in lines
     assert zlib.decompress(body, wbits=31) == b"{}" * 100
 
 
-def test_a_body_can_end_with_the_connection_alone(running: Receiver) -> None:
-    lines, body = answered(running, Reply(body="to the end", framing="close"))
+def test_a_body_can_end_with_the_connection_alone(running: ReceiverProcess) -> None:
+    lines, body = post_with_reply(running, Reply(body="to the end", framing="close"))
     assert body == b"to the end"
     assert b"Connection: close" in lines
     assert not any(line.startswith((b"Content-Length", b"Transfer-Encoding")) for line in lines)
 
 
-def test_a_body_can_be_chunked_though_its_length_is_known(running: Receiver) -> None:
-    lines, body = answered(running, Reply(body="x" * 20, framing="chunked"))
+def test_a_body_can_be_chunked_though_its_length_is_known(running: ReceiverProcess) -> None:
+    lines, body = post_with_reply(running, Reply(body="x" * 20, framing="chunked"))
     assert b"Transfer-Encoding: chunked" in lines
-    assert unchunked(body) == b"x" * 20
+    assert join_chunks(body) == b"x" * 20
 
 
-def test_odd_headers_go_out_byte_by_byte(running: Receiver) -> None:
+def test_odd_headers_go_out_byte_by_byte(running: ReceiverProcess) -> None:
     headers = (("X-Caf", "caf\xe9"), ("X-Folded", ("one", "two", "\tthree")), ("x-empty", ""))
-    lines, _ = answered(running, Reply(headers=headers, headers_in="latin-1", filler_headers=300))
+    lines, _ = post_with_reply(
+        running, Reply(headers=headers, headers_in="latin-1", filler_headers=300)
+    )
     at = lines.index(b"X-Folded: one")
     assert lines[at - 1 : at + 4] == [
         b"X-Caf: caf\xe9",
@@ -103,30 +103,30 @@ def test_odd_headers_go_out_byte_by_byte(running: Receiver) -> None:
     assert sum(line.startswith(b"X-Filler-") for line in lines) == 300
 
 
-def test_retry_after_is_told_in_seconds_or_as_a_date(running: Receiver) -> None:
-    lines, _ = answered(running, Reply(status=429, retry_after_s=7))
+def test_retry_after_is_reported_in_seconds_or_as_a_date(running: ReceiverProcess) -> None:
+    lines, _ = post_with_reply(running, Reply(status=429, retry_after_s=7))
     assert lines[0] == b"HTTP/1.1 429 Too Many Requests"
     assert b"Retry-After: 7" in lines
-    lines, _ = answered(running, Reply(status=503, retry_after_s=60, retry_after_as="date"))
-    (told,) = [line for line in lines if line.startswith(b"Retry-After: ")]
-    assert told.endswith(b" GMT")
+    lines, _ = post_with_reply(running, Reply(status=503, retry_after_s=60, retry_after_as="date"))
+    (retry_after,) = [line for line in lines if line.startswith(b"Retry-After: ")]
+    assert retry_after.endswith(b" GMT")
 
 
-def test_a_redirect_says_where_to_go(running: Receiver) -> None:
-    lines, _ = answered(
+def test_a_redirect_says_where_to_go(running: ReceiverProcess) -> None:
+    lines, _ = post_with_reply(
         running, Reply(status=307, headers=(("Location", "https://elsewhere.invalid/x"),))
     )
     assert lines[0].startswith(b"HTTP/1.1 307 ")
     assert b"Location: https://elsewhere.invalid/x" in lines
 
 
-def test_interim_answers_come_before_the_final_one(running: Receiver) -> None:
-    answer = running.post(f"/{script(running, Reply(status=201, interim=Interim(times=3)))}")
+def test_interim_answers_come_before_the_final_one(running: ReceiverProcess) -> None:
+    answer = running.post(f"/{set_script(running, Reply(status=201, interim=Interim(times=3)))}")
     assert answer.startswith(b"HTTP/1.1 100 Continue\r\n\r\n" * 3 + b"HTTP/1.1 201 Created\r\n")
 
 
-def test_endless_interim_answers_go_on_until_the_sender_leaves(running: Receiver) -> None:
-    token = script(running, Reply(interim=Interim(status=103, endless=True, every_s=0.001)))
+def test_endless_interim_answers_go_on_until_the_sender_leaves(running: ReceiverProcess) -> None:
+    token = set_script(running, Reply(interim=Interim(status=103, endless=True, every_s=0.001)))
     received = b""
     with running.connection() as connection:
         connection.sendall(HEAD.format(token).encode())
@@ -144,9 +144,9 @@ CUTS = [
 
 @pytest.mark.parametrize(("at", "line", "body"), CUTS)
 def test_an_answer_that_is_closed_early_ends_where_the_script_says(
-    running: Receiver, at: str, line: bytes, body: bytes
+    running: ReceiverProcess, at: str, line: bytes, body: bytes
 ) -> None:
-    token = script(running, Reply(body="x" * 1000, cut=Cut(at=at)))  # type: ignore[arg-type]
+    token = set_script(running, Reply(body="x" * 1000, cut=Cut(at=at)))  # type: ignore[arg-type]
     head, _, rest = running.post(f"/{token}").partition(b"\r\n\r\n")
     assert line in head
     assert rest == body
@@ -154,8 +154,8 @@ def test_an_answer_that_is_closed_early_ends_where_the_script_says(
     assert (delivery.status, delivery.completed_monotonic) == (None, None)
 
 
-def test_a_cut_before_reading_leaves_the_body_unread(running: Receiver) -> None:
-    token = script(running, Reply(cut=Cut(at="before_reading")), Reply(status=201))
+def test_a_cut_before_reading_leaves_the_body_unread(running: ReceiverProcess) -> None:
+    token = set_script(running, Reply(cut=Cut(at="before_reading")), Reply(status=201))
     with running.connection() as connection:
         connection.sendall(
             f"POST /{token} HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999\r\n\r\n".encode()
@@ -169,15 +169,15 @@ def test_a_cut_before_reading_leaves_the_body_unread(running: Receiver) -> None:
 def test_a_reset_is_seen_as_one_by_the_sender() -> None:
     with receiver("--http") as process:
         for at in ("before_reading", "before_answer"):
-            token = script(process, Reply(cut=Cut(at=at, by="reset")))  # type: ignore[arg-type]
+            token = set_script(process, Reply(cut=Cut(at=at, by="reset")))  # type: ignore[arg-type]
             with process.connection() as connection:
                 connection.sendall(HEAD.format(token).encode())
                 with pytest.raises(ConnectionResetError):
                     connection.recv(2**16)
 
 
-def test_a_half_close_ends_one_direction_and_waits_in_the_other(running: Receiver) -> None:
-    token = script(running, Reply(body="xx", cut=Cut(at="after_headers", by="half_close")))
+def test_a_half_close_ends_one_direction_and_waits_in_the_other(running: ReceiverProcess) -> None:
+    token = set_script(running, Reply(body="xx", cut=Cut(at="after_headers", by="half_close")))
     with running.connection() as connection:
         connection.sendall(HEAD.format(token).encode())
         assert read_to_end(connection).endswith(b"\r\n\r\n")
@@ -188,8 +188,8 @@ def test_a_half_close_ends_one_direction_and_waits_in_the_other(running: Receive
             assert delivery.closed_monotonic is None
 
 
-def test_a_connection_stays_after_a_plain_reply(running: Receiver) -> None:
-    token = script(running, Reply(status=500, body="no"), Reply(status=204))
+def test_a_connection_stays_after_a_plain_reply(running: ReceiverProcess) -> None:
+    token = set_script(running, Reply(status=500, body="no"), Reply(status=204))
     with running.connection() as connection:
         for expected in (b"500 Internal Server Error", b"204 No Content"):
             connection.sendall(HEAD.format(token).encode())
@@ -206,16 +206,19 @@ def test_half_a_body_is_a_true_beginning_of_it(
     body: str, size: int, compressed: str | None, framing: str | None
 ) -> None:
     reply = Reply(body=body, body_bytes=size, compressed=compressed, framing=framing)  # type: ignore[arg-type]
-    manner = manner_of(reply, keep_alive=True, http_1_0=False, now=0.0)
-    whole, half = b"".join(pieces(reply, manner)), b"".join(first_half(reply, manner))
+    transmission = transmission_of(reply, keep_alive=True, http_1_0=False, now=0.0)
+    whole, half = (
+        b"".join(body_pieces(reply, transmission)),
+        b"".join(first_half_of_body(reply, transmission)),
+    )
     assert whole.startswith(half)
     assert len(half) < len(whole)
 
 
 REFUSED = [
-    ({"framing": "length", "compressed": "gzip", "body_bytes": 5}, "not known beforehand"),
-    ({"drip_s": 1, "body_bytes": 5}, "drip_s sends the body for ever"),
-    ({"drip_s": 1, "cut": {"at": "mid_body"}}, "drip_s sends the body for ever"),
+    ({"framing": "length", "compressed": "gzip", "body_bytes": 5}, "not known in advance"),
+    ({"drip_s": 1, "body_bytes": 5}, "drip_s sends the body indefinitely"),
+    ({"drip_s": 1, "cut": {"at": "mid_body"}}, "drip_s sends the body indefinitely"),
     ({"status": 204, "body": "x"}, "an answer 204 has no body"),
     ({"body": "x", "cut": {"at": "mid_body"}}, "at least 2 bytes"),
     ({"cut": {"at": "somewhere"}}, "Invalid enum value 'somewhere'"),
@@ -234,13 +237,13 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("written", "told"), REFUSED)
-def test_a_reply_that_cannot_be_played_is_refused_in_one_line(
-    written: dict[str, object], told: str
+@pytest.mark.parametrize(("written", "message"), REFUSED)
+def test_a_reply_that_cannot_be_carried_out_is_refused_in_one_line(
+    written: dict[str, object], message: str
 ) -> None:
     with pytest.raises(msgspec.ValidationError) as refused:
         msgspec.json.decode(json.dumps(written), type=Reply)
-    assert told in str(refused.value)
+    assert message in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
@@ -252,13 +255,17 @@ json_values = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(Reply.__struct_fields__), json_values, max_size=4))
-def test_any_values_make_a_reply_that_can_be_played_or_none(written: dict[str, object]) -> None:
+def test_any_values_make_a_reply_that_can_be_carried_out_or_none(
+    written: dict[str, object],
+) -> None:
     try:
         reply = msgspec.convert(written, Reply)
     except msgspec.ValidationError:
         return
     if not reply.drip_s and (reply.body_bytes or 0) < 10**6:
-        b"".join(pieces(reply, manner_of(reply, keep_alive=True, http_1_0=False, now=0.0)))
+        b"".join(
+            body_pieces(reply, transmission_of(reply, keep_alive=True, http_1_0=False, now=0.0))
+        )
 
 
 SCRIPT = """
@@ -278,8 +285,8 @@ def test_a_script_file_says_what_tokens_are_from_the_start(tmp_path: Path) -> No
     file.write_text(SCRIPT)
     with receiver("--http", "--script", str(file)) as process:
         assert [process.post("/orders")[9:12] for _ in range(4)] == [b"503", b"503", b"200", b"200"]
-        told = process.ask(lambda client: client.summary("orders"))
-        assert (told["arrived"], told["verified"], told["unverified"]) == (
+        summary = process.ask(lambda client: client.summary("orders"))
+        assert (summary["arrived"], summary["verified"], summary["unverified"]) == (
             4,
             0,
             {"missing header": 4},
@@ -290,7 +297,7 @@ def test_a_script_file_says_what_tokens_are_from_the_start(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (
             "tokens: {a: {replies: [{status: 42}]}}",
@@ -305,7 +312,7 @@ def test_a_script_file_says_what_tokens_are_from_the_start(tmp_path: Path) -> No
         ("token: {}", "write one key, tokens"),
         ("tokens: [1]", "write one key, tokens"),
         ("", "write one key, tokens"),
-        ("tokens: {a: {secrets: {secrets: [x], dialect: nobody's}}}", "is no dialect"),
+        ("tokens: {a: {secrets: {secrets: [x], dialect: nobody's}}}", "is not a dialect"),
         (
             "tokens: {a: {secrets: {secrets: [x], dialect: standard-webhooks}}}",
             "secret 0 does not begin with",
@@ -319,17 +326,17 @@ def test_a_script_file_says_what_tokens_are_from_the_start(tmp_path: Path) -> No
     ],
 )
 def test_a_script_file_that_is_wrong_is_refused_in_one_line(
-    tmp_path: Path, text: str, told: str
+    tmp_path: Path, text: str, message: str
 ) -> None:
     file = tmp_path / "script.yaml"
     file.write_text(text)
     ended = run("receive", "--script", str(file))
     assert ended.returncode == 64
-    assert told in ended.stderr
+    assert message in ended.stderr
     assert "Traceback" not in ended.stderr
 
 
-def test_a_script_file_that_is_not_there_is_told_in_one_line(tmp_path: Path) -> None:
+def test_a_script_file_that_is_not_there_is_reported_in_one_line(tmp_path: Path) -> None:
     ended = run("receive", "--script", str(tmp_path / "none.yaml"))
     assert (ended.returncode, ended.stderr.count("\n")) == (64, 1)
 
@@ -359,7 +366,7 @@ def test_each_tls_fault_is_refused_for_its_own_reason() -> None:
                 pass
 
 
-def test_a_sender_that_is_not_careful_is_found_out_by_a_tls_fault() -> None:
+def test_a_sender_that_is_not_careful_is_revealed_by_a_tls_fault() -> None:
     with receiver("--tls-faults") as process:
         token = process.new_token()
         url = process.ask(lambda client: client.tls_faults())["expired"]

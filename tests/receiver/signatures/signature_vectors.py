@@ -1,4 +1,4 @@
-"""The signature vectors as the verifier takes them."""
+"""The signature vectors in the form that the verifier takes."""
 
 import base64
 import json
@@ -17,7 +17,7 @@ VECTORS = ROOT / "spec" / "vectors" / "signatures.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Vector:
+class SignedVector:
     name: str
     dialect: Dialect
     scheme: SignatureScheme
@@ -38,7 +38,7 @@ class Vector:
             self.timestamp if now is None else now,
         )
 
-    def with_header(self, name: str, value: str) -> "Vector":
+    def with_header(self, name: str, value: str) -> "SignedVector":
         return replace(
             self, headers=tuple((key, value if key == name else old) for key, old in self.headers)
         )
@@ -50,11 +50,11 @@ class Vector:
     def value(self) -> str:
         return self.header(self.scheme.header)
 
-    def with_value(self, value: str) -> "Vector":
+    def with_value(self, value: str) -> "SignedVector":
         return self.with_header(self.scheme.header, value)
 
     def signatures(self) -> list[str]:
-        """The texts of all signatures in the header, found without the verifier's help."""
+        """The texts of all signatures in the header, found without the verifier."""
         return re.findall(r"[0-9A-Za-z+/]{40,}={0,2}", self.value)
 
 
@@ -70,25 +70,23 @@ def file_content() -> dict[str, Any]:
 
 
 @cache
-def vectors() -> tuple[Vector, ...]:
+def vectors() -> tuple[SignedVector, ...]:
     return tuple(map(read_vector, file_content()["vectors"]))
 
 
-def named(name: str) -> Vector:
-    """The vector with this name."""
+def find_vector(name: str) -> SignedVector:
     (vector,) = [vector for vector in vectors() if vector.name == name]
     return vector
 
 
-def read_vector(entry: dict[str, Any]) -> Vector:
-    """A vector as it stands in the file."""
+def read_vector(entry: dict[str, Any]) -> SignedVector:
     answers = dialect(entry["dialect"])
     scheme = answers.signatures.scheme(advanced=entry["advanced"])
     if override := entry.get("scheme"):
         scheme = replace(
             scheme, hash=Hash(override["hash"]), encoding=Encoding(override["encoding"])
         )
-    return Vector(
+    return SignedVector(
         name=entry["name"],
         dialect=answers,
         scheme=scheme,

@@ -1,9 +1,9 @@
-"""Tamper with signed deliveries and look whether the verifier accepts any: `python -m
-tests.receiver.signatures.tamper [COUNT]`.
+"""Tamper with signed deliveries and check that the verifier accepts none.
 
-Each message is a good vector of a random dialect with one thing changed: bits of the signature or
-of the body, the length of either, the time, the identifier, or a piece of another vector. What
-happens to come out unchanged, or differs only in what the scheme does not sign, is not counted.
+Run `python -m tests.receiver.signatures.tamper [COUNT]`. Each message is a good vector of a random
+dialect with one change: bits of the signature or of the body, the length of either, the time, the
+identifier, or a piece of another vector. Messages that come out unchanged, or differ only in what
+the scheme does not sign, are not counted.
 """
 
 import random
@@ -23,69 +23,70 @@ SIGNATURE = re.compile(r"[0-9A-Za-z+/]{40,}={0,2}")
 ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+/="
 
 
-def tampered(chance: random.Random, vectors: list[Vector]) -> tuple[str, Vector]:
-    """A kind of change, and a vector that has suffered it."""
-    vector = chance.choice(vectors)
-    kind = chance.choice(
+def tamper_once(rng: random.Random, vectors: list[Vector]) -> tuple[str, Vector]:
+    """A kind of change, and a vector with it."""
+    vector = rng.choice(vectors)
+    kind = rng.choice(
         ("body", "body length", "signature", "signature length", "time", "identifier", "exchanged")
     )
     own = vector.scheme.header
     if kind == "body":
         body = bytearray(vector.body)
-        body[chance.randrange(len(body))] ^= 1 << chance.randrange(8)
+        body[rng.randrange(len(body))] ^= 1 << rng.randrange(8)
         return kind, replace(vector, body=bytes(body))
     if kind == "body length":
-        at = chance.randrange(len(vector.body) + 1)
+        at = rng.randrange(len(vector.body) + 1)
         return kind, replace(
             vector,
-            body=vector.body[:at] + chance.randbytes(chance.randrange(1, 4)) + vector.body[at:],
+            body=vector.body[:at] + rng.randbytes(rng.randrange(1, 4)) + vector.body[at:],
         )
     if kind in {"signature", "signature length"}:
         return kind, vector.with_header(
-            own, SIGNATURE.sub(lambda found: spoilt(chance, kind, found[0]), vector.header(own))
+            own,
+            SIGNATURE.sub(lambda match: spoil_signature(rng, kind, match[0]), vector.header(own)),
         )
     if kind == "time":
-        moved = str(chance.randrange(10**9, 2 * 10**9))
+        moved = str(rng.randrange(10**9, 2 * 10**9))
         headers = tuple(
             (name, re.sub(r"(?<!\w)1735689600(?!\w|\.)", moved, value))
             for name, value in vector.headers
         )
         return kind, replace(vector, headers=headers)
     if kind == "identifier":
-        return kind, vector.with_header(vector.event_id_header, f"{chance.getrandbits(64):x}")
-    return kind, replace(vector, body=chance.choice(vectors).body)
+        return kind, vector.with_header(vector.event_id_header, f"{rng.getrandbits(64):x}")
+    return kind, replace(vector, body=rng.choice(vectors).body)
 
 
-def spoilt(chance: random.Random, kind: str, text: str) -> str:
-    """A signature with a character changed or with fewer of them."""
-    at = chance.randrange(len(text))
+def spoil_signature(rng: random.Random, kind: str, text: str) -> str:
+    """A signature with a character changed, or truncated."""
+    at = rng.randrange(len(text))
     return (
         text[:at]
         if kind == "signature length"
-        else text[:at] + chance.choice(ALPHABET) + text[at + 1 :]
+        else text[:at] + rng.choice(ALPHABET) + text[at + 1 :]
     )
 
 
-def same(one: Vector, other: Vector) -> bool:
-    """Whether a scheme means the same by two deliveries."""
-    if one.body != other.body:
+def is_equivalent(original: Vector, other: Vector) -> bool:
+    """Whether a scheme does not distinguish two deliveries."""
+    if original.body != other.body:
         return False
     signed = [
         name
-        for name, _ in one.headers
-        if name != one.event_id_header or "{id}" in one.scheme.signed
+        for name, _ in original.headers
+        if name != original.event_id_header or "{id}" in original.scheme.signed
     ]
-    upper = one.scheme.encoding == "hex"
+    upper = original.scheme.encoding == "hex"
     texts = [
         [v.header(name).lower() if upper else v.header(name) for name in signed]
-        for v in (one, other)
+        for v in (original, other)
     ]
     return texts[0] == texts[1]
 
 
 def tamper(count: int, seed: int = SEED) -> tuple[Counter[str], list[Vector]]:
     """How many messages of each kind were tried, and those that were accepted."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     vectors = [vector for vector in good_vectors() if 0 < len(vector.body) < 1000]
     rules = {
         name: load_dialect(name).signatures.secret
@@ -95,8 +96,8 @@ def tamper(count: int, seed: int = SEED) -> tuple[Counter[str], list[Vector]]:
     tried: Counter[str] = Counter()
     accepted = []
     while tried.total() < count:
-        kind, vector = tampered(chance, vectors)
-        if same(originals[vector.name], vector):
+        kind, vector = tamper_once(rng, vectors)
+        if is_equivalent(originals[vector.name], vector):
             continue
         tried[kind] += 1
         outcome = verify(
@@ -108,17 +109,15 @@ def tamper(count: int, seed: int = SEED) -> tuple[Counter[str], list[Vector]]:
             vector.body,
             vector.now,
         )
-        whole = "signature" in kind and one_is_whole(originals[vector.name], vector)
-        if isinstance(outcome, Verified) and not whole:
+        unchanged = "signature" in kind and has_unchanged_signature(originals[vector.name], vector)
+        if isinstance(outcome, Verified) and not unchanged:
             accepted.append(vector)
     return tried, accepted
 
 
-def one_is_whole(original: Vector, vector: Vector) -> bool:
-    """Whether one of several signatures was left as it was, which is enough for a delivery that is
-    otherwise whole.
-    """
-    headers = [one.header(one.scheme.header) for one in (original, vector)]
+def has_unchanged_signature(original: Vector, vector: Vector) -> bool:
+    """Whether one of several signatures is unchanged, which suffices for acceptance."""
+    headers = [v.header(v.scheme.header) for v in (original, vector)]
     if vector.scheme.encoding == "hex":  # either case is the same signature
         headers = [header.lower() for header in headers]
     texts = [set(SIGNATURE.findall(header)) for header in headers]
@@ -126,14 +125,15 @@ def one_is_whole(original: Vector, vector: Vector) -> bool:
 
 
 def main() -> None:
-    """Tamper, print what was tried, and end with 1 if anything was accepted."""
+    """Tamper, print what was tried, and exit with 1 if anything was accepted."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
-    begun = time.monotonic()
+    started = time.monotonic()
     tried, accepted = tamper(count)
     for kind, times in sorted(tried.items()):
         sys.stdout.write(f"{kind:18} {times:9,}\n")
     sys.stdout.write(
-        f"{'tampered':18} {tried.total():9,} in {time.monotonic() - begun:.0f} s, accepted {len(accepted)}\n"
+        f"{'tampered':18} {tried.total():9,} in {time.monotonic() - started:.0f} s, "
+        f"accepted {len(accepted)}\n"
     )
     sys.exit(1 if accepted else 0)
 

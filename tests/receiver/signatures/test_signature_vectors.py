@@ -1,4 +1,4 @@
-"""The vectors are what openssl makes of them, and the verifier agrees with every one."""
+"""The vectors are what openssl produces, and the verifier accepts every one."""
 
 import shutil
 
@@ -6,7 +6,7 @@ import pytest
 
 from hookproof.receiver.signatures.verification import Verified
 from hookproof.spec.dialect.vocabulary import SigningSecrets
-from tests.receiver.signatures.signature_vectors import Vector, file_content, vectors
+from tests.receiver.signatures.signature_vectors import SignedVector, file_content, vectors
 from tests.receiver.signatures.vector_maker import maker, signed_by_python
 
 
@@ -36,7 +36,7 @@ def test_the_vectors_cover_every_format_hash_encoding_and_number_of_secrets() ->
 
 
 @pytest.mark.parametrize("vector", vectors(), ids=lambda vector: vector.name)
-def test_every_vector_verifies_with_the_secrets_that_its_scheme_names(vector: Vector) -> None:
+def test_every_vector_verifies_with_the_secrets_that_its_scheme_names(vector: SignedVector) -> None:
     signing = {
         SigningSecrets.NEWEST: [len(vector.secrets) - 1],
         SigningSecrets.OLDEST: [0],

@@ -1,6 +1,4 @@
-"""What holds for any message: the verifier never raises, takes what was signed, and nothing that
-was changed since.
-"""
+"""For any message: the verifier never raises, and accepts what was signed and nothing else."""
 
 import base64
 from dataclasses import replace
@@ -14,7 +12,13 @@ from standardwebhooks import Webhook
 from hookproof.receiver.signatures.verification import Unverified, Verified
 from hookproof.spec.dialect.model import SignatureScheme
 from hookproof.spec.dialect.vocabulary import Encoding, Hash, SecretForm, TimeUnit
-from tests.receiver.signatures.signature_vectors import Vector, dialect, named, read_vector, vectors
+from tests.receiver.signatures.signature_vectors import (
+    SignedVector,
+    dialect,
+    find_vector,
+    read_vector,
+    vectors,
+)
 from tests.receiver.signatures.vector_maker import maker, signed_by_python
 
 many = settings(max_examples=300, deadline=None)
@@ -93,7 +97,7 @@ secrets = st.lists(anything | st.sampled_from(["whsec_AAAA", "hs_AAAA", "text"])
     now=st.floats() | st.just(1735689600.0),
 )
 def test_no_headers_body_or_secret_make_the_verifier_raise(
-    vector: Vector, headers: Any, body: bytes, secrets: tuple[str, ...], now: float
+    vector: SignedVector, headers: Any, body: bytes, secrets: tuple[str, ...], now: float
 ) -> None:
     for used in (secrets, vector.secrets):
         outcome = replace(vector, headers=tuple(headers), body=body, secrets=used).outcome(now=now)
@@ -103,7 +107,7 @@ def test_no_headers_body_or_secret_make_the_verifier_raise(
 @many
 @given(vector=st.sampled_from(vectors()), text=fragments | anything, at=st.integers(0, 200))
 def test_no_text_within_a_valid_header_makes_the_verifier_raise(
-    vector: Vector, text: str, at: int
+    vector: SignedVector, text: str, at: int
 ) -> None:
     value = vector.value
     outcome = vector.with_value(value[:at] + text + value[at:]).outcome()
@@ -122,7 +126,10 @@ def test_no_scheme_makes_the_verifier_raise(
     scheme: SignatureScheme, form: SecretForm, headers: Any, body: bytes, now: float
 ) -> None:
     vector = replace(
-        named("reference, simple: a small object"), scheme=scheme, headers=tuple(headers), body=body
+        find_vector("reference, simple: a small object"),
+        scheme=scheme,
+        headers=tuple(headers),
+        body=body,
     )
     signatures = replace(
         vector.dialect.signatures, secret=replace(vector.dialect.signatures.secret, form=form)
@@ -134,8 +141,8 @@ def test_no_scheme_makes_the_verifier_raise(
 
 
 @st.composite
-def signed_messages(draw: st.DrawFn) -> Vector:
-    """A delivery as one of the six formats signs it, by hand-written code that reads no dialect."""
+def signed_messages(draw: st.DrawFn) -> SignedVector:
+    """A delivery in one of the six formats, signed by hand-written code that reads no dialect."""
     name, advanced = draw(st.sampled_from(sorted(maker.FORMATS)))
     keys = tuple(
         draw(st.lists(st.binary(min_size=1, max_size=150), min_size=1, max_size=4, unique=True))
@@ -165,7 +172,7 @@ def signed_messages(draw: st.DrawFn) -> Vector:
 
 @many
 @given(vector=signed_messages())
-def test_what_was_signed_verifies(vector: Vector) -> None:
+def test_what_was_signed_verifies(vector: SignedVector) -> None:
     outcome = vector.outcome()
     assert isinstance(outcome, Verified), outcome
     assert outcome.signatures == len(outcome.secrets)
@@ -178,7 +185,7 @@ def test_what_was_signed_verifies(vector: Vector) -> None:
     at=st.integers(0, 299),
     bit=st.integers(0, 7),
 )
-def test_no_other_body_verifies(vector: Vector, body: bytes, at: int, bit: int) -> None:
+def test_no_other_body_verifies(vector: SignedVector, body: bytes, at: int, bit: int) -> None:
     flipped = bytearray(vector.body or b" ")
     flipped[at % len(flipped)] ^= 1 << bit
     for other in (body, bytes(flipped)):
@@ -188,7 +195,7 @@ def test_no_other_body_verifies(vector: Vector, body: bytes, at: int, bit: int) 
 
 @many
 @given(vector=signed_messages(), length=st.integers(0, 130))
-def test_no_shorter_signature_verifies(vector: Vector, length: int) -> None:
+def test_no_shorter_signature_verifies(vector: SignedVector, length: int) -> None:
     value = vector.value
     for signature in vector.signatures():
         value = value.replace(signature, signature[: length % len(signature)])
@@ -212,7 +219,7 @@ def test_what_the_standard_webhooks_package_signs_verifies(
     )
     answers = dialect("standard-webhooks")
     for advanced in (False, True):
-        outcome = Vector(
+        outcome = SignedVector(
             name="drawn",
             dialect=answers,
             scheme=answers.signatures.scheme(advanced=advanced),
@@ -236,7 +243,7 @@ def test_the_standard_webhooks_package_signs_what_the_vectors_say() -> None:
         ):  # the package takes text only
             continue
         time = datetime.fromtimestamp(int(vector.timestamp), UTC)
-        made = [
+        expected = [
             Webhook(secret).sign(
                 msg_id=vector.header("webhook-id"), timestamp=time, data=vector.body.decode()
             )
@@ -244,6 +251,6 @@ def test_the_standard_webhooks_package_signs_what_the_vectors_say() -> None:
         ]
         outcome = vector.outcome()
         assert isinstance(outcome, Verified)
-        assert vector.value == " ".join(made[place] for place in outcome.secrets)
+        assert vector.value == " ".join(expected[place] for place in outcome.secrets)
         compared += 1
     assert compared >= 15

@@ -1,6 +1,4 @@
-"""The script that makes the vectors, as a module; its functions write headers by hand for any
-signer.
-"""
+"""The script that makes the vectors, imported as a module."""
 
 import base64
 import hmac

@@ -1,6 +1,4 @@
-"""The corpus of `hookproof vectors`: whole, as its schema says, and judged right by our verifier
-and by others.
-"""
+"""The corpus of `hookproof vectors` fits its schema, and verifiers agree with its verdicts."""
 
 import base64
 import json
@@ -17,16 +15,21 @@ from jsonschema import Draft202012Validator
 
 from hookproof.receiver.signatures.signed_message import Reason
 from hookproof.receiver.signatures.verification import Unverified, verify
-from hookproof.receiver.vectors.corpus import corpus, good_vectors, printed, schema
+from hookproof.receiver.vectors.corpus import (
+    build_corpus,
+    corpus_document,
+    corpus_schema,
+    good_vectors,
+)
 from hookproof.receiver.vectors.vector import Vector
 from hookproof.spec.dialect.reader import shipped_dialects
 from tests.receiver.receiver_process import run
 from tests.receiver.signatures.signature_vectors import dialect
 
-CORPUS = corpus()
+CORPUS = build_corpus()
 
 
-def judged(vector: Vector) -> Reason | None:
+def reason_of(vector: Vector) -> Reason | None:
     rules = dialect(vector.dialect).signatures.secret
     outcome = verify(
         vector.scheme,
@@ -42,7 +45,9 @@ def judged(vector: Vector) -> Reason | None:
 
 def test_our_verifier_gets_every_vector_right() -> None:
     wrong = {
-        vector.name: judged(vector) for vector in CORPUS if judged(vector) is not vector.reason
+        vector.name: reason_of(vector)
+        for vector in CORPUS
+        if reason_of(vector) is not vector.reason
     }
     assert wrong == {}
 
@@ -71,15 +76,15 @@ def test_each_bad_vector_differs_from_the_good_ones() -> None:
 
 
 def test_what_is_printed_agrees_with_its_schema() -> None:
-    Draft202012Validator.check_schema(schema())
-    document = json.loads(json.dumps(printed(CORPUS)))
-    assert list(Draft202012Validator(schema()).iter_errors(document)) == []
+    Draft202012Validator.check_schema(corpus_schema())
+    document = json.loads(json.dumps(corpus_document(CORPUS)))
+    assert list(Draft202012Validator(corpus_schema()).iter_errors(document)) == []
     broken = {**document, "vectors": [{**document["vectors"][0], "expect": "reject"}]}
-    assert list(Draft202012Validator(schema()).iter_errors(broken)) != []
+    assert list(Draft202012Validator(corpus_schema()).iter_errors(broken)) != []
 
 
 def test_a_printed_vector_holds_all_that_a_verifier_needs() -> None:
-    for vector, shown in zip(CORPUS, printed(CORPUS)["vectors"], strict=True):  # type: ignore[call-overload]
+    for vector, shown in zip(CORPUS, corpus_document(CORPUS)["vectors"], strict=True):  # type: ignore[call-overload]
         assert base64.b64decode(shown["body_b64"]) == vector.body
         assert tuple(map(tuple, shown["headers"])) == vector.headers
         assert (shown["expect"] == "accept") is (vector.reason is None)
@@ -87,9 +92,7 @@ def test_a_printed_vector_holds_all_that_a_verifier_needs() -> None:
 
 
 def accepted_by(package: Any, vector: Vector, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Whether a package's verifier accepts a vector with any of its secrets, at the vector's own
-    time.
-    """
+    """Whether a package accepts a vector with any of its secrets, at the vector's time."""
 
     class AtTheTime(datetime):
         @classmethod
@@ -130,7 +133,9 @@ def test_where_other_verifiers_decide_otherwise_the_notes_say_so(
 def test_the_command_prints_the_corpus_of_a_dialect(tmp_path: Path) -> None:
     ended = run("vectors", "--dialect", "standard-webhooks")
     assert ended.returncode == 0
-    assert {one["dialect"] for one in json.loads(ended.stdout)["vectors"]} == {"standard-webhooks"}
+    assert {vector["dialect"] for vector in json.loads(ended.stdout)["vectors"]} == {
+        "standard-webhooks"
+    }
     own = tmp_path / "ours.yaml"
     own.write_text("extends: standard-webhooks\nname: ours\nsummary: Ours.\n")
     assert run("vectors", "--dialect", str(own)).stdout == ended.stdout
@@ -142,7 +147,7 @@ def test_the_command_prints_the_corpus_of_a_dialect(tmp_path: Path) -> None:
 
 def test_the_command_prints_everything_and_its_schema() -> None:
     assert len(json.loads(run("vectors").stdout)["vectors"]) == len(CORPUS)
-    assert json.loads(run("vectors", "--schema").stdout) == schema()
+    assert json.loads(run("vectors", "--schema").stdout) == corpus_schema()
     assert len(good_vectors()) < len(CORPUS)
     assert all(
         math.isfinite(vector.now) and datetime.fromtimestamp(vector.now, UTC) for vector in CORPUS

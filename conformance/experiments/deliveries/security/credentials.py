@@ -37,7 +37,7 @@ from hookproof.conformance.observations.delivery.security.credentials import (
 )
 from hookproof.conformance.observations.destinations import Destination
 from hookproof.conformance.target.capabilities import Presence
-from hookproof.receiver.client.control_api import Token
+from hookproof.receiver.client.control_api import ReceiverToken
 from hookproof.receiver.replies.script import Reply
 from hookproof.spec.dialect.vocabulary import TimeUnit
 
@@ -209,7 +209,7 @@ async def if_accepted(
     return await scenario.observe(observation, accepted=True, promised=promised)
 
 
-async def authorized(scenario: Scenario, server: Token, **further: Any) -> Destination:
+async def authorized(scenario: Scenario, server: ReceiverToken, **further: Any) -> Destination:
     """An endpoint whose tokens come from this server; `further` members replace the usual ones,
     None leaves one out.
     """
@@ -242,7 +242,7 @@ async def token_server(
     *,
     unit: TimeUnit = TimeUnit.SECONDS,
     lifetime: int = LONG_LIFE_S,
-) -> tuple[Token, list[str]]:
+) -> tuple[ReceiverToken, list[str]]:
     """A receiver token that issues one access token after the other, and those tokens; the last is
     issued from then on.
     """
@@ -277,7 +277,7 @@ async def deliver_one(scenario: Scenario, destination: Destination) -> None:
 
 
 async def observe_tokens(
-    scenario: Scenario, observation: type[Granted], server: Token, **fields: Any
+    scenario: Scenario, observation: type[Granted], server: ReceiverToken, **fields: Any
 ) -> Granted:
     """An observation with what arrived at the token server."""
     await scenario.trial.arrivals(server.token, count=0, timeout_s=0)

@@ -1,4 +1,4 @@
-"""Deliveries signed with a mistake, by hand-written code that shares nothing with the receiver's."""
+"""Deliveries signed with a mistake, by code that shares nothing with the receiver's."""
 
 import base64
 import hashlib
@@ -6,7 +6,7 @@ import hmac
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from tests.receiver.signatures.signature_vectors import Vector, named
+from tests.receiver.signatures.signature_vectors import SignedVector, find_vector
 
 # The keys behind the secrets of the vectors with one secret.
 KEYS = {
@@ -33,8 +33,8 @@ def in_base64url(digest: bytes) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Format:
-    """One dialect's advanced format, by hand."""
+class SigningFormat:
+    """One dialect's advanced format, hand-written."""
 
     vector: str
     hash: str
@@ -47,15 +47,15 @@ class Format:
         return str((TIME + moved) * self.per_second).encode()
 
 
-FORMATS: Mapping[str, Format] = {
-    "reference": Format(
+FORMATS: Mapping[str, SigningFormat] = {
+    "reference": SigningFormat(
         vector="reference, advanced: a small object",
         hash="sha256",
         encode=in_hex,
         join=lambda time, body: time + b"," + body,
         value=lambda time, signature: f"t={time},v1={signature}",
     ),
-    "contrary": Format(
+    "contrary": SigningFormat(
         vector="contrary, advanced: a small object",
         hash="sha512",
         encode=in_base64,
@@ -63,7 +63,7 @@ FORMATS: Mapping[str, Format] = {
         value=lambda _, signature: f"signed v1:{signature}",
         per_second=1000,
     ),
-    "standard-webhooks": Format(
+    "standard-webhooks": SigningFormat(
         vector="standard-webhooks, advanced: a small object",
         hash="sha256",
         encode=in_base64,
@@ -75,14 +75,14 @@ FORMATS: Mapping[str, Format] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mistake:
-    """What a sender does otherwise; what is None is done right. `name` names it, `told` is part of
-    its sentence.
+    """What a sender does wrong; what is None is done right.
 
-    `signed` is the body that is signed, `sent` the one that arrives.
+    `expected` is part of the diagnosis. `signed` is the body that is signed, `sent` the one that
+    arrives.
     """
 
     name: str
-    told: str
+    expected: str
     sent: bytes = b'{"order":1}'
     signed: bytes | None = None
     key: Callable[[bytes, str], bytes] | None = None
@@ -94,27 +94,28 @@ class Mistake:
     only: tuple[str, ...] = field(default_factory=lambda: tuple(FORMATS))
 
 
-def planted(dialect: str, *mistakes: Mistake) -> Vector:
-    """What arrives of a sender that makes all of these mistakes at once."""
+def signed_with(dialect: str, *mistakes: Mistake) -> SignedVector:
+    """The delivery of a sender that makes all of these mistakes at once."""
     form = FORMATS[dialect]
-    vector = named(form.vector)
+    vector = find_vector(form.vector)
 
-    def last(attribute: str) -> object:
-        return next(
-            (found for one in mistakes if (found := getattr(one, attribute)) is not None), None
-        )
+    def first(attribute: str) -> object:
+        values = (getattr(mistake, attribute) for mistake in mistakes)
+        return next((value for value in values if value is not None), None)
 
-    sent = next((one.sent for one in mistakes if one.signed is not None), mistakes[0].sent)
-    signed = last("signed")
-    key, join, digest, encode, write = (
-        last(name) for name in ("key", "join", "digest", "encode", "write")
+    sent = next(
+        (mistake.sent for mistake in mistakes if mistake.signed is not None), mistakes[0].sent
     )
-    time = last("time") or form.time()
-    made_key = key(KEYS[dialect], vector.secrets[0]) if callable(key) else KEYS[dialect]
+    signed = first("signed")
+    key, join, digest, encode, write = (
+        first(name) for name in ("key", "join", "digest", "encode", "write")
+    )
+    time = first("time") or form.time()
+    key_bytes = key(KEYS[dialect], vector.secrets[0]) if callable(key) else KEYS[dialect]
     content = sent if signed is None else signed
     message = (join if callable(join) else form.join)(time, content)
-    made = (digest if callable(digest) else hmac.digest)(made_key, message, form.hash)
-    text = (encode if callable(encode) else form.encode)(made)
+    digest_bytes = (digest if callable(digest) else hmac.digest)(key_bytes, message, form.hash)
+    text = (encode if callable(encode) else form.encode)(digest_bytes)
     text = write(text) if callable(write) else text
     value = form.value(form.time().decode(), text)
     return replace(vector.with_value(value), body=sent)

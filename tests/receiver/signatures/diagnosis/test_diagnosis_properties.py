@@ -1,6 +1,4 @@
-"""What holds for any delivery: the bisection never raises, explains nothing that is valid, and
-invents no cause.
-"""
+"""For any delivery: the diagnosis never raises, and never invents a cause."""
 
 import base64
 import hashlib
@@ -16,10 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from svix.webhooks import Webhook
 
-from hookproof.receiver.signatures.diagnosis import Bisection, Known, bisect
+from hookproof.receiver.signatures.diagnosis import Diagnosis, KnownValues, diagnose
 from hookproof.receiver.signatures.diagnosis.search import EFFORT_OF_A_HASH, MOST_EFFORT
 from hookproof.receiver.signatures.verification import Verified
-from tests.receiver.signatures.signature_vectors import Vector, dialect, named, vectors
+from tests.receiver.signatures.signature_vectors import SignedVector, dialect, find_vector, vectors
 from tests.receiver.signatures.tamper import tamper
 
 few = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -33,10 +31,10 @@ FORMATS = (
 )
 
 
-def bisected(
-    vector: Vector, now: float | None = None, known: Known | None = None
-) -> Bisection | None:
-    return bisect(
+def run_diagnosis(
+    vector: SignedVector, now: float | None = None, known: KnownValues | None = None
+) -> Diagnosis | None:
+    return diagnose(
         vector.scheme,
         vector.dialect.signatures.secret,
         vector.secrets,
@@ -49,28 +47,28 @@ def bisected(
 
 
 @pytest.mark.parametrize("vector", vectors(), ids=lambda vector: vector.name)
-def test_a_valid_message_is_never_bisected(vector: Vector) -> None:
-    assert bisected(vector) is None
+def test_a_valid_message_is_never_diagnosed(vector: SignedVector) -> None:
+    assert run_diagnosis(vector) is None
 
 
 @pytest.mark.parametrize("kind", FORMATS)
 def test_a_random_signature_has_no_known_cause(kind: str) -> None:
-    vector = named(f"{kind}: a small object")
+    vector = find_vector(f"{kind}: a small object")
     (text,) = vector.signatures()
     digest = random.Random(7).randbytes(64 if kind.startswith("contrary") else 32)
-    made = digest.hex() if kind.startswith("reference") else base64.b64encode(digest).decode()
-    found = bisected(vector.with_value(vector.value.replace(text, made)))
-    assert found is not None
-    assert (found.explained, found.deviations) == (False, ())
-    assert found.cause.startswith("no known cause: the signature has the size of SHA-")
+    encoded = digest.hex() if kind.startswith("reference") else base64.b64encode(digest).decode()
+    diagnosis = run_diagnosis(vector.with_value(vector.value.replace(text, encoded)))
+    assert diagnosis is not None
+    assert (diagnosis.explained, diagnosis.deviations) == (False, ())
+    assert diagnosis.cause.startswith("no known cause: the signature has the size of SHA-")
 
 
-def test_an_altered_body_has_no_known_cause_unless_its_length_tells() -> None:
-    vector = replace(named(f"{FORMATS[0]}: a small object"), body=b'{"order":7}')
-    found = bisected(vector)
-    assert found is not None
-    assert found.cause.endswith("or the body is not the one that was signed")
-    cut = bisected(
+def test_an_altered_body_has_no_known_cause_unless_its_length_shows_it() -> None:
+    vector = replace(find_vector(f"{FORMATS[0]}: a small object"), body=b'{"order":7}')
+    diagnosis = run_diagnosis(vector)
+    assert diagnosis is not None
+    assert diagnosis.cause.endswith("or the body is not the one that was signed")
+    cut = run_diagnosis(
         replace(vector, body=b'{"ord', headers=(*vector.headers, ("Content-Length", "11")))
     )
     assert cut is not None
@@ -80,55 +78,61 @@ def test_an_altered_body_has_no_known_cause_unless_its_length_tells() -> None:
 
 
 def test_an_unsigned_delivery_is_called_so() -> None:
-    found = bisected(named(f"{FORMATS[1]}: a small object").with_value(""))
-    assert found is not None
-    assert found.cause == "sent no signature"
+    diagnosis = run_diagnosis(find_vector(f"{FORMATS[1]}: a small object").with_value(""))
+    assert diagnosis is not None
+    assert diagnosis.cause == "sent no signature"
 
 
 @pytest.mark.parametrize(
-    ("moved", "told"),
+    ("moved", "message"),
     [
         (400, "sent a time that is 400 s before its arrival, 300 s are accepted"),
         (-400, "sent a time that is 400 s after its arrival, 300 s are accepted"),
     ],
 )
-def test_a_time_beyond_the_tolerance_is_told_beside_the_signature(moved: int, told: str) -> None:
-    vector = named("reference, advanced: a small object")
-    found = bisected(vector, now=vector.timestamp + moved)
-    assert found is not None
-    assert (found.cause, found.explained) == (told, True)
-    twice = bisected(replace(vector, body=b'{"order": 1}'), now=vector.timestamp + moved)
+def test_a_time_beyond_the_tolerance_is_reported_beside_the_signature(
+    moved: int, message: str
+) -> None:
+    vector = find_vector("reference, advanced: a small object")
+    diagnosis = run_diagnosis(vector, now=vector.timestamp + moved)
+    assert diagnosis is not None
+    assert (diagnosis.cause, diagnosis.explained) == (message, True)
+    twice = run_diagnosis(replace(vector, body=b'{"order": 1}'), now=vector.timestamp + moved)
     assert twice is not None
-    assert twice.cause == f"signed the compact form of the body, sent it with spaces; {told}"
+    assert twice.cause == f"signed the compact form of the body, sent it with spaces; {message}"
 
 
-def test_a_time_in_another_unit_is_told() -> None:
-    vector = named("standard-webhooks, advanced: a small object").with_header(
+def test_a_time_in_another_unit_is_reported() -> None:
+    vector = find_vector("standard-webhooks, advanced: a small object").with_header(
         "webhook-timestamp", "1735689600000"
     )
-    found = bisected(vector)
-    assert found is not None
-    assert found.explained
-    assert "sent the time in milliseconds where seconds are expected" in found.cause
+    diagnosis = run_diagnosis(vector)
+    assert diagnosis is not None
+    assert diagnosis.explained
+    assert "sent the time in milliseconds where seconds are expected" in diagnosis.cause
 
 
 def test_known_bodies_and_times_are_tried() -> None:
-    vector = named("reference, advanced: a small object")
-    known = Known(bodies={"the body of event 2": vector.body}, times=(vector.timestamp,))
-    other = bisected(replace(vector, body=b"other"), known=known)
+    vector = find_vector("reference, advanced: a small object")
+    known = KnownValues(bodies={"the body of event 2": vector.body}, times=(vector.timestamp,))
+    other = run_diagnosis(replace(vector, body=b"other"), known=known)
     assert other is not None
     assert other.cause == "signed the body of event 2, sent another body"
     retried = vector.with_value(vector.value.replace("1735689600", "1735693200"))
-    again = bisected(retried, now=1735693200, known=known)
+    again = run_diagnosis(retried, now=1735693200, known=known)
     assert again is not None
     assert again.cause == "signed another time that is known, 3600 s before the one that it sent"
 
 
 def test_the_bound_is_a_count_and_not_a_clock() -> None:
-    vector = replace(named("reference, advanced: a small object"), body=b'{"a":1}')
-    tries = {(found.hashes, found.cause) for found in (bisected(vector), bisected(vector)) if found}
+    vector = replace(find_vector("reference, advanced: a small object"), body=b'{"a":1}')
+    tries = {
+        (diagnosis.hashes, diagnosis.cause)
+        for diagnosis in (run_diagnosis(vector), run_diagnosis(vector))
+        if diagnosis
+    }
     assert len(tries) == 1
-    large = bisected(replace(vector, body=b"x" * 2**20))
+    large = run_diagnosis(replace(vector, body=b"x" * 2**20))
     assert large is not None
     assert (
         large.hashes <= 1 + MOST_EFFORT // (2**20 + EFFORT_OF_A_HASH) + 30
@@ -152,8 +156,8 @@ values = texts | st.sampled_from(
     secrets=st.lists(texts, max_size=3).map(tuple),
     now=st.floats(),
 )
-def test_nothing_makes_the_bisection_raise(
-    vector: Vector, headers: Any, body: bytes, secrets: tuple[str, ...], now: float
+def test_nothing_makes_the_diagnosis_raise(
+    vector: SignedVector, headers: Any, body: bytes, secrets: tuple[str, ...], now: float
 ) -> None:
     for used, sent in (
         (secrets, headers),
@@ -161,8 +165,10 @@ def test_nothing_makes_the_bisection_raise(
         (vector.secrets, headers),
     ):
         changed = replace(vector, headers=tuple(sent), body=body, secrets=used)
-        found = bisected(changed, now=now, known=Known(secrets={"x": "\ud800"}, times=(now,)))
-        assert found is None or found.cause
+        diagnosis = run_diagnosis(
+            changed, now=now, known=KnownValues(secrets={"x": "\ud800"}, times=(now,))
+        )
+        assert diagnosis is None or diagnosis.cause
 
 
 def test_of_many_tampered_messages_none_is_accepted() -> None:
@@ -185,7 +191,7 @@ def test_what_the_svix_package_signs_verifies(
     secret = "whsec_" + base64.b64encode(key).decode()
     signature = Webhook(secret).sign(event, datetime.fromtimestamp(seconds, UTC), body)
     answers = dialect("standard-webhooks")
-    outcome = Vector(
+    outcome = SignedVector(
         name="drawn",
         dialect=answers,
         scheme=answers.signatures.advanced,
@@ -215,9 +221,9 @@ def test_what_openssl_signs_verifies_and_what_it_signs_otherwise_is_explained(
             .decode()
         )
 
-    vector = replace(named("reference, simple: a small object"), body=body, secrets=(secret,))
+    vector = replace(find_vector("reference, simple: a small object"), body=body, secrets=(secret,))
     assert isinstance(vector.with_value(signed("sha256")).outcome(), Verified)
-    found = bisected(vector.with_value(signed("sha1")))
-    assert found is not None
-    assert found.cause == "used SHA-1 where SHA-256 is expected"
+    diagnosis = run_diagnosis(vector.with_value(signed("sha1")))
+    assert diagnosis is not None
+    assert diagnosis.cause == "used SHA-1 where SHA-256 is expected"
     assert hashlib.sha256(body).hexdigest() not in vector.value

@@ -1,0 +1,191 @@
+"""Variations of a vector's signatures: wrong ones, other encodings and labels, several of them."""
+
+import base64
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from hookproof.receiver.signatures.signed_message import Reason
+from hookproof.receiver.vectors.vector import Vector
+from hookproof.spec.dialect.vocabulary import Encoding
+
+SIGNATURE: Final = re.compile(r"[0-9A-Za-z+/]{40,}={0,2}")
+
+# The end of the name, the vector, the expected reason (None: accept), and the explanation.
+Change = tuple[str, Vector, Reason | None, str]
+
+
+def signature_texts(vector: Vector) -> list[str]:
+    """The texts of the signatures in the header."""
+    return SIGNATURE.findall(vector.header(vector.scheme.header))
+
+
+def with_signatures(vector: Vector, *signatures: str) -> Vector:
+    """The vector with other texts for its signatures."""
+    value = vector.header(vector.scheme.header)
+    for old, new in zip(signature_texts(vector), signatures, strict=True):
+        value = value.replace(old, new)
+    return vector.with_header(vector.scheme.header, value)
+
+
+def _digest(vector: Vector, text: str) -> bytes:
+    return bytes.fromhex(text) if vector.scheme.encoding is Encoding.HEX else base64.b64decode(text)
+
+
+def _text(vector: Vector, digest: bytes) -> str:
+    return (
+        digest.hex()
+        if vector.scheme.encoding is Encoding.HEX
+        else base64.b64encode(digest).decode()
+    )
+
+
+def wrong_signatures(vector: Vector) -> Iterator[Change]:
+    """Wrong signatures."""
+    (text,) = signature_texts(vector)
+    digest = _digest(vector, text)
+    no, half = Reason.NO_SIGNATURE_MATCHES, len(digest) // 2
+    for name, other, why in (
+        ("truncated by a byte", digest[:-1], "a signature has to be compared whole"),
+        (
+            "the first half alone",
+            digest[:half],
+            "a verifier that compares prefixes accepts forgeries of a few bytes",
+        ),
+        (
+            "the first byte alone",
+            digest[:1],
+            "a verifier that compares prefixes is broken by 256 guesses",
+        ),
+        ("lengthened by a byte", digest + b"\x00", "what follows a signature is part of it"),
+        (
+            "one bit of the first byte changed",
+            bytes([digest[0] ^ 1]) + digest[1:],
+            "every bit counts",
+        ),
+        (
+            "one bit of the last byte changed",
+            digest[:-1] + bytes([digest[-1] ^ 1]),
+            "every bit counts",
+        ),
+        ("all bytes zero", bytes(len(digest)), "it is not a signature by any known secret"),
+        ("its bytes reversed", digest[::-1], "the order of the bytes counts"),
+    ):
+        yield name, with_signatures(vector, _text(vector, other)), no, why
+    yield (
+        "truncated by a character",
+        with_signatures(vector, text[:-1]),
+        no,
+        "a signature has to be compared whole",
+    )
+    yield "no signature", with_signatures(vector, ""), Reason.MALFORMED, "nothing was signed"
+    beyond = "a verifier must refuse this and must not crash"
+    yield (
+        "text beyond ASCII",
+        with_signatures(vector, "\u00e9" * len(text)),
+        Reason.MALFORMED,
+        beyond,
+    )
+
+
+def other_encodings(vector: Vector) -> Iterator[Change]:
+    """The right bytes in another encoding."""
+    (text,) = signature_texts(vector)
+    digest = _digest(vector, text)
+    for name, other in (
+        ("in hex", digest.hex()),
+        ("in base64", base64.b64encode(digest).decode()),
+        ("in base64url", base64.urlsafe_b64encode(digest).decode()),
+        ("in base64 without padding", base64.b64encode(digest).decode().rstrip("=")),
+        ("in base64 of its hex", base64.b64encode(digest.hex().encode()).decode()),
+        (
+            "with its letters' case swapped",
+            text.swapcase() if vector.scheme.encoding is Encoding.BASE64 else text,
+        ),
+    ):
+        if other != text:
+            why = "the scheme defines one encoding for signatures"
+            yield (
+                f"written {name}",
+                with_signatures(vector, other),
+                Reason.NO_SIGNATURE_MATCHES,
+                why,
+            )
+
+
+def other_labels(vector: Vector) -> Iterator[Change]:
+    """Labels that the scheme does not define."""
+    if not vector.scheme.versions:
+        return
+    (text,) = signature_texts(vector)
+    item = vector.scheme.item.replace("{signature}", text)
+    own = item.replace("{version}", vector.scheme.versions[0])
+    value = vector.header(vector.scheme.header)
+
+    def labelled(new: str) -> Vector:
+        return vector.with_header(vector.scheme.header, value.replace(own, new))
+
+    why = "a signature of another version was made by other rules"
+    for label in ("v0", "v9"):
+        yield (
+            f"labelled {label}",
+            labelled(item.replace("{version}", label)),
+            Reason.WRONG_VERSION,
+            why,
+        )
+    yield (
+        "without a label",
+        labelled(text),
+        Reason.MALFORMED,
+        "the label defines the rules by which it was made",
+    )
+    newer = item.replace("{version}", "v9").replace(text, text[::-1].replace("=", "A"))
+    if vector.scheme.separator:
+        why = "a sender may add signatures of a future version"
+        yield (
+            "a newer version after it",
+            labelled(f"{own}{vector.scheme.separator}{newer}"),
+            None,
+            why,
+        )
+
+
+def several_signatures(vector: Vector) -> Iterator[Change]:
+    """Several signatures, some of them wrong."""
+    first, last = signature_texts(vector)
+    wrong = [_text(vector, bytes(len(_digest(vector, text)))) for text in (first, last)]
+    no = Reason.NO_SIGNATURE_MATCHES
+    yield (
+        "the last of them alone valid",
+        with_signatures(vector, wrong[0], last),
+        None,
+        "one valid signature is enough",
+    )
+    yield (
+        "the first of them alone valid",
+        with_signatures(vector, first, wrong[1]),
+        None,
+        "one valid signature is enough",
+    )
+    yield (
+        "none of them valid",
+        with_signatures(vector, *wrong),
+        no,
+        "no known secret made any of them",
+    )
+    for index, name in enumerate(("first", "second")):
+        known = replace(vector, secrets=(vector.secrets[index],))
+        yield (
+            f"the {name} secret alone known",
+            known,
+            None,
+            "one of the signatures is by this secret",
+        )
+    unknown = replace(vector, secrets=tuple(map(other_secret, vector.secrets)))
+    yield "neither secret known", unknown, no, "other secrets signed"
+
+
+def other_secret(secret: str) -> str:
+    """A secret of the same form: the middle, between prefix and padding, is reversed."""
+    return secret[:8] + secret[8:-4][::-1] + secret[-4:]

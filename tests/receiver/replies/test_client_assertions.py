@@ -1,0 +1,94 @@
+"""Clients that authenticate by signed assertions (RFC 7523)."""
+
+import pytest
+from joserfc.jwk import ECKey
+
+from hookproof.receiver.replies.token_server_settings import (
+    Client,
+)
+from tests.receiver.replies.token_server_fixtures import (
+    EC,
+    KEYED,
+    NOW,
+    RSA,
+    ask,
+    assertion_form,
+    last_record,
+    make_server,
+)
+
+
+def test_a_signed_assertion_is_granted_a_token() -> None:
+    server = make_server(Client(client_id="other", public_key=RSA.as_dict(private=False)), KEYED)
+    assert ask(server, assertion_form())[0] == 200
+    assert (last_record(server)["client_id"], last_record(server)["proved_by"]) == (
+        "shop",
+        "assertion",
+    )
+    rsa = make_server(Client(client_id="shop", public_key=RSA.as_dict(private=False)))
+    assert ask(rsa, assertion_form(RSA, "PS256"))[0] == 200
+
+
+def test_issuer_subject_and_audience_can_be_others() -> None:
+    client = Client(
+        client_id="shop",
+        public_key=EC.as_dict(private=False),
+        issuer="i",
+        subject="s",
+        audiences=("https://a",),
+    )
+    assert (
+        ask(make_server(client), assertion_form(iss="i", sub="s", aud=["x", "https://a"]))[0] == 200
+    )
+    assert ask(make_server(client), assertion_form())[0] == 401
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        assertion_form(ECKey.generate_key("P-256")),
+        assertion_form(aud="https://elsewhere.invalid"),
+        assertion_form(iss="other"),
+        assertion_form(sub="other"),
+        assertion_form(exp=int(NOW) - 60),
+        assertion_form(exp=None),
+        assertion_form(iat=int(NOW) + 600),
+        assertion_form(nbf=int(NOW) + 600),
+        {
+            **assertion_form(),
+            "client_assertion": assertion_form()["client_assertion"][:-4] + "AAAA",
+        },
+        {**assertion_form(), "client_assertion": "a.b.c"},
+        {**assertion_form(), "client_assertion": "eyJhbGciOiJub25lIn0.e30."},
+        {**assertion_form(), "client_assertion": "\u00e9"},
+        {**assertion_form(), "client_assertion": ""},
+        {**assertion_form(), "client_id": "other"},
+    ],
+    ids=[
+        "key",
+        "aud",
+        "iss",
+        "sub",
+        "exp",
+        "no exp",
+        "iat",
+        "nbf",
+        "tail",
+        "text",
+        "none",
+        "unicode",
+        "empty",
+        "id",
+    ],
+)
+def test_an_assertion_that_proves_nothing_is_refused(form: dict[str, str]) -> None:
+    server = make_server(KEYED)
+    status, answer = ask(server, form)
+    assert (status, answer["error"]) == (401, "invalid_client")
+
+
+def test_another_type_of_assertion_is_refused() -> None:
+    assert (
+        ask(make_server(KEYED), {**assertion_form(), "client_assertion_type": "x"})[1]["error"]
+        == "invalid_request"
+    )
