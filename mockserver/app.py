@@ -20,7 +20,7 @@ from hookproof.mockserver.control.listener import Control
 from hookproof.mockserver.delivery.engine_dispatch import EngineDispatch
 from hookproof.mockserver.delivery.http_client.egress import Network
 from hookproof.mockserver.delivery.http_client.tls import TlsContexts
-from hookproof.mockserver.faults.live import LiveFaults, Order
+from hookproof.mockserver.faults.live import FaultOrder, LiveFaults
 from hookproof.mockserver.faults.registry import Fault, with_faults
 from hookproof.mockserver.notifications.assembly import notifier_for
 from hookproof.mockserver.notifications.bounds import Bounds
@@ -106,7 +106,7 @@ def create_app(
     clock: Callable[[], float] = time.time,
     request_s: float = REQUEST_S,
     faults: Sequence[Fault] = (),
-    orders: Sequence[Order] = (),
+    orders: Sequence[FaultOrder] = (),
     mail_server: MailServer | None = None,
     notifications: Bounds | None = None,
 ) -> App:

@@ -6,8 +6,8 @@ Prometheus text format | | POST /reset | 204; everything is deleted, the fixture
 back, no fault is armed | | POST /fixtures | 204; a JSON object of the fixture file's form is added
 to every project | | POST /projects/{id}/portal-links | 201 and the portal link, made from a record
 of section 2.6 | | POST /projects/{id}/sources | 201 and the source, made from a record of section
-2.7 | | POST /faults | 201; misbehave, see `Order`; GET lists what is armed and the names, DELETE
-ends all of it | | GET /journal | requests, deliveries and notifications, see `journal` |
+2.7 | | POST /faults | 201; misbehave, see `FaultOrder`; GET lists what is armed and the names,
+DELETE ends all of it | | GET /journal | requests, deliveries and notifications, see `journal` |
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from hookproof.mockserver.api.request_journal import Entry, Journal
 from hookproof.mockserver.api.service import Service
 from hookproof.mockserver.control.fixtures import BadRecord, FixtureLoader, Fixtures
 from hookproof.mockserver.faults.answering import FAULTS
-from hookproof.mockserver.faults.live import BadOrder, LiveFaults, Order
+from hookproof.mockserver.faults.live import BadOrder, FaultOrder, LiveFaults
 from hookproof.mockserver.faults.registry import catalogue
 from hookproof.mockserver.notifications.journal import NOTIFICATION_FIELDS
 from hookproof.mockserver.notifications.notifier import Notifier
@@ -89,7 +89,7 @@ class Control:
 
     async def arm(self, request: web.Request) -> web.Response:
         """Misbehave from now on."""
-        await self._faults.arm(msgspec.json.decode(await request.read(), type=Order))
+        await self._faults.arm(msgspec.json.decode(await request.read(), type=FaultOrder))
         return web.Response(status=HTTPStatus.CREATED)
 
     async def disarm(self, _request: web.Request) -> web.Response:

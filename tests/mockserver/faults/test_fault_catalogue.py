@@ -21,8 +21,8 @@ from hookproof.mockserver.store.database import IN_MEMORY, Database
 from hookproof.spec.catalogue import Level, Requirement, load_catalogue
 from hookproof.spec.dialect.reader import load_dialect, load_dialect_mapping
 
-FAULTS = {name: one for name, one in catalogue().items() if not one.innocent}
-VARIANTS = {name: one for name, one in catalogue().items() if one.innocent}
+FAULTS = {name: one for name, one in catalogue().items() if not one.is_variant}
+VARIANTS = {name: one for name, one in catalogue().items() if one.is_variant}
 # The requirements that take two faults each.
 DELICATE = {
     "signatures": ("6-6", "6-7", "6-8", "6-9", "6-10", "6-11"),
@@ -89,7 +89,7 @@ def test_what_can_stand_in_for_no_collaborator_is_no_fault() -> None:
     class Stranger:
         """Belongs nowhere."""
 
-    with pytest.raises(ValueError, match="kind of no collaborator"):
+    with pytest.raises(ValueError, match="not a subclass of any collaborator"):
         fault("1-1")(Stranger)
 
 

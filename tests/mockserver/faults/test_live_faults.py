@@ -10,7 +10,7 @@ import aiohttp
 import pytest
 
 from hookproof.mockserver.faults.answering import FAULTS
-from hookproof.mockserver.faults.live import Armed, Order
+from hookproof.mockserver.faults.live import ArmedFault, FaultOrder
 from hookproof.mockserver.faults.registry import catalogue
 from tests.mockserver.running_server import Server, over
 
@@ -144,7 +144,7 @@ def test_an_order_that_makes_no_sense_is_refused_and_arms_nothing(
 
 def test_a_seeded_rate_repeats_exactly_and_is_about_the_share_that_was_asked_for() -> None:
     def struck(seed: int) -> list[bool]:
-        fault = Armed.of(Order(fault="server_error", rate=0.25, seed=seed))
+        fault = ArmedFault.of(FaultOrder(fault="server_error", rate=0.25, seed=seed))
         return [fault.strikes("/") for _ in range(1000)]
 
     assert struck(7) == struck(7)
