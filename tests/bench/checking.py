@@ -26,8 +26,8 @@ import yaml
 
 from hookproof.conformance.experiments.context import all_experiments
 from hookproof.conformance.experiments.deliveries.attempts import rate_limit
-from hookproof.conformance.mutants.kill_matrix import RECORDED, recorded
-from hookproof.conformance.mutants.schemathesis_baseline import EXAMPLES, recorded_stock
+from hookproof.conformance.mutants.kill_matrix import RECORDED, read_kills
+from hookproof.conformance.mutants.schemathesis_baseline import EXAMPLES, read_baseline
 from hookproof.conformance.results.run_file import NAME, read_run
 from hookproof.conformance.results.stored_evidence import read_evidence
 from hookproof.conformance.target.project_assignment import projects_needed
@@ -205,7 +205,7 @@ def share(statuses: Sequence[int | None]) -> float:
 def our_kills() -> int | None:
     """How many faults the suites are recorded to convict."""
     return (
-        sum(any(dialects.values()) for dialects in recorded().values())
+        sum(any(dialects.values()) for dialects in read_kills().values())
         if RECORDED.is_file()
         else None
     )
@@ -217,10 +217,10 @@ def stock_kills() -> int | None:
 
     None until it was tried with every one of them.
     """
-    found = recorded_stock()
+    found = read_baseline()
     if found is None or not RECORDED.is_file():
         return None
-    faults = set(recorded())
+    faults = set(read_kills())
     return sum(bool(found[name]) for name in faults) if faults <= set(found) else None
 
 

@@ -1,6 +1,4 @@
-"""Live faults: the server misbehaves as it was told, for as long as it was told, and then behaves
-again.
-"""
+"""Live faults: the server misbehaves as ordered, for as long as ordered, and no longer."""
 
 import asyncio
 import json
@@ -35,44 +33,43 @@ async def endpoints_created(server: Server) -> int:
         return len((await response.json())["requests"])
 
 
-def test_a_server_error_strikes_as_often_as_it_was_told_and_creates_nothing() -> None:
-    async def trial(server: Server) -> None:
+def test_a_server_error_affects_as_many_requests_as_ordered_and_creates_nothing() -> None:
+    async def scenario(server: Server) -> None:
         assert await arm(server, fault="server_error", next=2, status=503) == 201
         statuses = [(await server.call("createEndpoint", body=CREATED)).status for _ in range(3)]
         assert statuses == [503, 503, 201]
         assert await endpoints_created(server) == 1
 
-    over("reference", trial)
+    over("reference", scenario)
 
 
 @pytest.mark.parametrize(("fault", "created"), [("dropped_connection", 0), ("lost_answer", 1)])
 def test_a_connection_that_is_dropped_does_nothing_and_one_whose_answer_is_lost_has_done_it(
     fault: str, created: int
 ) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         await arm(server, fault=fault, next=1)
         with pytest.raises(aiohttp.ClientError):
             await server.call("createEndpoint", body=CREATED)
         assert await endpoints_created(server) == created
         assert (await server.call("createEndpoint", body=CREATED)).status == 201
 
-    over("reference", trial)
+    over("reference", scenario)
 
 
-def test_malformed_json_is_no_json_although_the_request_was_carried_out() -> None:
-    async def trial(server: Server) -> None:
+def test_malformed_json_is_not_json_although_the_request_was_carried_out() -> None:
+    async def scenario(server: Server) -> None:
         await arm(server, fault="malformed_json", next=1)
-        with pytest.raises(
-            json.JSONDecodeError
-        ):  # the client reads the JSON of a body that says it is JSON
+        # The client decodes a body that is declared as JSON.
+        with pytest.raises(json.JSONDecodeError):
             await server.call("createEndpoint", body=CREATED)
         assert await endpoints_created(server) == 1
 
-    over("reference", trial)
+    over("reference", scenario)
 
 
 def test_a_late_answer_is_right_and_late() -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         await arm(server, fault="late", next=1, delay_s=0.2)
         loop = asyncio.get_running_loop()
         begun = loop.time()
@@ -80,11 +77,11 @@ def test_a_late_answer_is_right_and_late() -> None:
         assert answered.status == 201
         assert loop.time() - begun >= 0.2
 
-    over("reference", trial)
+    over("reference", scenario)
 
 
 def test_a_slow_body_is_whole_and_comes_in_pieces() -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         await arm(server, fault="slow_body", next=1, delay_s=0.1)
         loop = asyncio.get_running_loop()
         begun = loop.time()
@@ -92,36 +89,37 @@ def test_a_slow_body_is_whole_and_comes_in_pieces() -> None:
         assert server.sound("createEndpoint", answered)
         assert loop.time() - begun >= 0.3
 
-    over("reference", trial)
+    over("reference", scenario)
 
 
-def test_a_fault_strikes_only_the_paths_it_was_told() -> None:
-    async def trial(server: Server) -> None:
+def test_a_fault_affects_only_the_ordered_paths() -> None:
+    async def scenario(server: Server) -> None:
         await arm(server, fault="server_error", path="/sources")
         assert (await server.call("listPortalLinks")).status == 200
         assert (await server.call("listSources")).status == 503
 
-    over("reference", trial)
+    over("reference", scenario)
 
 
 @pytest.mark.parametrize("ending", ["disarm", "reset"])
-def test_it_behaves_again_when_it_is_told(ending: str) -> None:
-    async def trial(server: Server) -> None:
+def test_disarming_and_reset_remove_the_faults(ending: str) -> None:
+    async def scenario(server: Server) -> None:
         await arm(server, fault="server_error")
-        assert [one["fault"] for one in await armed(server)] == ["server_error"]
+        assert [item["fault"] for item in await armed(server)] == ["server_error"]
         method, path = ("DELETE", "/faults") if ending == "disarm" else ("POST", "/reset")
         async with server.session.request(method, server.control + path) as response:
             assert response.status == 204
         assert await armed(server) == []
         assert (await server.call("listSources")).status == 200
 
-    over("reference", trial)
+    over("reference", scenario)
 
 
 @pytest.mark.parametrize(
     ("order", "why"),
     [
         ({"fault": "no_such"}, "server_error"),
+        ({"fault": "roll_takes_the_url"}, "now called roll_sets_the_timeout"),
         ({"fault": "late", "next": 0}, "next"),
         ({"fault": "late", "rate": 1.5}, "rate"),
         ({"fault": "late", "status": 500}, "status"),
@@ -133,13 +131,13 @@ def test_it_behaves_again_when_it_is_told(ending: str) -> None:
 def test_an_order_that_makes_no_sense_is_refused_and_arms_nothing(
     order: dict[str, Any], why: str
 ) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         async with server.session.post(f"{server.control}/faults", json=order) as response:
             assert response.status == 422
             assert why in (await response.json())["problem"]
         assert await armed(server) == []
 
-    over("reference", trial)
+    over("reference", scenario)
 
 
 def test_a_seeded_rate_repeats_exactly_and_is_about_the_share_that_was_asked_for() -> None:
@@ -153,8 +151,8 @@ def test_a_seeded_rate_repeats_exactly_and_is_about_the_share_that_was_asked_for
 
 
 def test_the_control_listener_names_every_fault() -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         async with server.session.get(f"{server.control}/faults") as response:
             assert (await response.json())["faults"] == [*FAULTS, *catalogue()]
 
-    over("reference", trial)
+    over("reference", scenario)

@@ -1,6 +1,4 @@
-"""The fault that limits everybody leaves alone an endpoint whose limit of 0 the dialect takes for
-none.
-"""
+"""The default limit does not apply to a rate_limit of 0, which means no limit in the dialect."""
 
 import asyncio
 import time
