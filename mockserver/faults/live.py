@@ -72,7 +72,7 @@ class ArmedFault:
             ) from None
         return cls(order=order, fault=fault, chance=random.Random(order.seed), left=order.next)
 
-    def strikes(self, path: str) -> bool:
+    def affects(self, path: str) -> bool:
         """Whether it affects a request with this path, which then counts."""
         if self.order.path not in path or self.left == 0:
             return False
@@ -103,7 +103,7 @@ class LiveFaults:
         """The response of the first fault that affects the request, or the API's own."""
         if self._armed:
             for armed in self._armed:
-                if armed.strikes(request.path_qs):
+                if armed.affects(request.path_qs):
                     return armed.fault.answer(request, self._api.answer)
         return self._api.answer(request)
 

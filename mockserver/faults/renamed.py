@@ -1,6 +1,6 @@
-"""Faults and variants that have had another name: old name to new name.
+"""Faults and variants that had another name: old name to new name.
 
-An old name is refused with the new one, so that nobody searches for a fault that still exists.
+An old name is refused with a message that names the new one.
 """
 
 from collections.abc import Mapping

@@ -4,12 +4,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from hookproof.conformance.model.exit_codes import Refusal
+from hookproof.conformance.mutants import cli
 from hookproof.conformance.mutants import schemathesis_baseline as baseline
-from hookproof.conformance.mutants.campaign import CampaignSettings, plan_campaign
+from hookproof.conformance.mutants.campaign import CampaignPlan, CampaignSettings, plan_campaign
 from hookproof.conformance.mutants.catalogue import NamedDialect
 from hookproof.conformance.mutants.schemathesis_baseline import (
+    OnReport,
     read_baseline,
     record_baseline,
     run_schemathesis_baseline,
@@ -66,3 +69,19 @@ def test_each_server_is_compared_with_the_clean_one_of_its_dialect(
         "clean under contrary": ["usual under contrary"],
         "event_type_in_capitals": ["found"],
     }
+
+
+@pytest.mark.parametrize("option", ["--schemathesis-baseline", "--stock"])
+def test_the_option_and_its_former_name_run_schemathesis(
+    option: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run_canned(plan: CampaignPlan, on_report: OnReport) -> None:
+        on_report("created_is_ok", ["found"])
+
+    monkeypatch.setattr(cli, "run_schemathesis_baseline", run_canned)
+    monkeypatch.setattr(cli, "record_baseline", lambda found: recorded.update(found))
+    recorded: dict[str, Sequence[str]] = {}
+    words = [option, "--fault", "created_is_ok", "--dialect", "reference"]
+    result = CliRunner().invoke(cli.mutants, words)
+    assert (result.exit_code, result.output) == (0, "  1 created_is_ok\n")
+    assert recorded == {"created_is_ok": ["found"]}

@@ -143,7 +143,7 @@ def test_an_order_that_makes_no_sense_is_refused_and_arms_nothing(
 def test_a_seeded_rate_repeats_exactly_and_is_about_the_share_that_was_asked_for() -> None:
     def struck(seed: int) -> list[bool]:
         fault = ArmedFault.of(FaultOrder(fault="server_error", rate=0.25, seed=seed))
-        return [fault.strikes("/") for _ in range(1000)]
+        return [fault.affects("/") for _ in range(1000)]
 
     assert struck(7) == struck(7)
     assert struck(7) != struck(8)

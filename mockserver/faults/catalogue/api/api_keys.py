@@ -64,7 +64,7 @@ class AnyKeyOpens(LenientKeys):
 
 @fault("5-9", seen="prefix compare accepts a truncated key", shows_in=KEYS)
 class CutKeyOpens(LenientKeys):
-    """More than half of a key, from its start, opens its project."""
+    """More than half of an Authorization header, from its start, opens the project."""
 
     def is_accepted(self, project: str, header: str) -> bool:
         return self.matches_known_key(

@@ -61,8 +61,8 @@ class EndpointsOfAnybody(Endpoints):
         statement = (
             "SELECT DISTINCT owner_id FROM endpoints WHERE project = ? AND owner_id IS NOT NULL"
         )
-        everybody = [owner for (owner,) in self._database.read(statement, (project,))]
-        rows = super().owned(project, everybody)
+        all_owners = [owner for (owner,) in self._database.read(statement, (project,))]
+        rows = super().owned(project, all_owners)
         return [row._replace(owner_id=owner) for owner in list(owners) for row in rows]
 
 

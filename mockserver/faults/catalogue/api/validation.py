@@ -367,5 +367,5 @@ class PageOfThreeRefused(Pager):
 
     def query(self, project: str, parameters: Mapping[str, list[str]]) -> Query:
         if parameters.get("perPage") == ["3"]:
-            raise self._refusals.invalid("perPage: is no such size")
+            raise self._refusals.invalid("perPage: 3 is not supported")
         return super().query(project, parameters)

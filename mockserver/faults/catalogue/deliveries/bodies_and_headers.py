@@ -201,7 +201,7 @@ class ReservedHeadersMistaken(EventHandlers):
 
 
 class UncheckedHeaders(EventHandlers):
-    """Accepts custom headers whose values are not header values (RFC 9110, section 5.5)."""
+    """Accepts custom headers with invalid names and values (RFC 9110, section 5)."""
 
     def _refuse_unusable(self, headers: Mapping[str, Any]) -> None:
         super()._refuse_unusable({name: "" for name in headers if TOKEN.fullmatch(name)})

@@ -56,13 +56,13 @@ def start_together(*hosts: str) -> tuple[list[str], Sequence[Answer]]:
     """Start attempts at these hosts at once; return the hosts that were tried, and the answers."""
 
     async def main() -> tuple[list[str], Sequence[Answer]]:
-        exchanges, speaking = Exchanges(), dialect()
+        exchanges, reference = Exchanges(), dialect()
         transport, credentials = (
             cast("Transport", exchanges),
-            Credentials(speaking.words, NO_TOKENS, frozenset()),
+            Credentials(reference.words, NO_TOKENS, frozenset()),
         )
         courier = FailureStopsTheRest(
-            speaking, transport, credentials, Signer(speaking), lambda: 0.0
+            reference, transport, credentials, Signer(reference), lambda: 0.0
         )
         carried = [
             courier.carry(delivery(number, host), settings(host, f"https://{host}/"))
