@@ -78,9 +78,9 @@ def test_the_option_and_its_former_name_run_schemathesis(
     def run_canned(plan: CampaignPlan, on_report: OnReport) -> None:
         on_report("created_is_ok", ["found"])
 
-    monkeypatch.setattr(cli, "run_schemathesis_baseline", run_canned)
-    monkeypatch.setattr(cli, "record_baseline", lambda found: recorded.update(found))
     recorded: dict[str, Sequence[str]] = {}
+    monkeypatch.setattr(cli, "run_schemathesis_baseline", run_canned)
+    monkeypatch.setattr(cli, "record_baseline", recorded.update)
     words = [option, "--fault", "created_is_ok", "--dialect", "reference"]
     result = CliRunner().invoke(cli.mutants, words)
     assert (result.exit_code, result.output) == (0, "  1 created_is_ok\n")
