@@ -65,6 +65,6 @@ class SwappedStatus(Api):
         return Reply(status=self._contract.operations[other].success.value, body=reply.body)
 
 
-def given(body: Mapping[str, Any], name: str) -> bool:
+def has_value(body: Mapping[str, Any], name: str) -> bool:
     """Whether a request body has a value for a field."""
     return body.get(name) not in (None, "")

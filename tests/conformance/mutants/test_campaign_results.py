@@ -180,10 +180,10 @@ def test_the_record_holds_check_and_requirement_of_each_kill() -> None:
 
 def test_only_relevant_experiments_are_run() -> None:
     def names(fault: ListedFault) -> set[str]:
-        found = relevant_experiments(
+        relevant = relevant_experiments(
             fault, load_catalogue(), all_checks(), all_experiments(), Profile.STANDARD
         )
-        return {experiment.name for experiment in found}
+        return {experiment.name for experiment in relevant}
 
     assert names(FAULT) == {"roll"}
     assert names(replace(FAULT, violates=("4.4-3",))) == {"portal_links"}

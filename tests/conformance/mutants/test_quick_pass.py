@@ -63,9 +63,9 @@ def pass_in_which(
                 )
                 detections = (detection,) if subject.fault.name in seen else ()
                 self.outcomes.append(
-                    ended := replace(subject, result=replace(NOT_RUN, detections=detections))
+                    outcome := replace(subject, result=replace(NOT_RUN, detections=detections))
                 )
-                yield ended
+                yield outcome
 
     monkeypatch.setattr(quick, "WorkerPool", Scripted)
     plan = CampaignPlan(

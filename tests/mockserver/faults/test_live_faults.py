@@ -22,8 +22,8 @@ async def arm(server: Server, **order: Any) -> int:
 
 async def armed(server: Server) -> list[dict[str, Any]]:
     async with server.session.get(f"{server.control}/faults") as response:
-        found: list[dict[str, Any]] = (await response.json())["armed"]
-        return found
+        faults: list[dict[str, Any]] = (await response.json())["armed"]
+        return faults
 
 
 async def endpoints_created(server: Server) -> int:
@@ -72,10 +72,10 @@ def test_a_late_answer_is_right_and_late() -> None:
     async def scenario(server: Server) -> None:
         await arm(server, fault="late", next=1, delay_s=0.2)
         loop = asyncio.get_running_loop()
-        begun = loop.time()
+        started = loop.time()
         answered = await server.call("createEndpoint", body=CREATED)
         assert answered.status == 201
-        assert loop.time() - begun >= 0.2
+        assert loop.time() - started >= 0.2
 
     over("reference", scenario)
 
@@ -84,10 +84,10 @@ def test_a_slow_body_is_whole_and_comes_in_pieces() -> None:
     async def scenario(server: Server) -> None:
         await arm(server, fault="slow_body", next=1, delay_s=0.1)
         loop = asyncio.get_running_loop()
-        begun = loop.time()
+        started = loop.time()
         answered = await server.call("createEndpoint", body=CREATED)
         assert server.sound("createEndpoint", answered)
-        assert loop.time() - begun >= 0.3
+        assert loop.time() - started >= 0.3
 
     over("reference", scenario)
 

@@ -70,7 +70,7 @@ class CutKeyOpens(LenientKeys):
         return self.matches_known_key(
             project,
             header,
-            by=lambda key, given: key.startswith(given) and len(given) > len(key) / 2,
+            by=lambda key, value: key.startswith(value) and len(value) > len(key) / 2,
         )
 
 
@@ -81,7 +81,7 @@ class SchemeIgnored(LenientKeys):
     def is_accepted(self, project: str, header: str) -> bool:
         word = header.rpartition(" ")[2]
         return len(word) > 8 and self.matches_known_key(
-            project, word, by=lambda key, given: key.endswith(given)
+            project, word, by=lambda key, value: key.endswith(value)
         )
 
 

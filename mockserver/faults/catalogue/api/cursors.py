@@ -105,10 +105,10 @@ class CursorInCapitals(SpacedCursor):
         return {**data, "pagination": {**data["pagination"], **cursors}}
 
     def _parameters(self, query: str) -> dict[str, list[str]]:
-        given = super()._parameters(query)
+        parameters = super()._parameters(query)
         return {
             name: [value.lower() for value in values] if "cursor" in name else values
-            for name, values in given.items()
+            for name, values in parameters.items()
         }
 
 
@@ -118,7 +118,7 @@ class DescRefused(Pager):
 
     def query(self, project: str, parameters: Mapping[str, list[str]]) -> Query:
         if parameters.get("sort") == ["DESC"]:
-            raise self._refusals.invalid("sort: is ASC or not given")
+            raise self._refusals.invalid("sort: is ASC or absent")
         return super().query(project, parameters)
 
 
@@ -142,8 +142,8 @@ class SecondPageIsCreated(Api):
 class PagesByCounting(Pager):
     """Pages are found by counting, so resources that are added meanwhile shift them."""
 
-    def __init__(self, *given: Any, **further: Any) -> None:
-        super().__init__(*given, **further)
+    def __init__(self, *arguments: Any, **further: Any) -> None:
+        super().__init__(*arguments, **further)
         self._counted: dict[Hashable, int] = {}
 
     def page(self, project: str, query: Query) -> Page:

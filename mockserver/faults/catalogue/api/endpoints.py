@@ -17,7 +17,7 @@ from hookproof.mockserver.faults.support.altered_responses import (
     AlteredResponses,
     Json,
     Object,
-    given,
+    has_value,
 )
 from hookproof.mockserver.faults.support.misread_dialect import misread_dialect
 from hookproof.mockserver.store.endpoints import EndpointRow, Endpoints
@@ -35,7 +35,7 @@ class NameAndDescriptionCut(AlteredCreation):
     def alter_request(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         return {
             **body,
-            **{name: body[name][:8] for name in ("name", "description") if given(body, name)},
+            **{name: body[name][:8] for name in ("name", "description") if has_value(body, name)},
         }
 
 
@@ -161,7 +161,7 @@ class UidForgotten(AlteredResponses):
     operations = (CREATE_ENDPOINT,)
 
     def alter_resource(self, call: Call, resource: Object) -> Object:
-        return {**resource, "uid": ""} if given(call.body, "description") else resource
+        return {**resource, "uid": ""} if has_value(call.body, "description") else resource
 
 
 @fault(

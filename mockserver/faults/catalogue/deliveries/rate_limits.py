@@ -113,10 +113,10 @@ class EverybodyLimited(AlteredSettings):
     """An endpoint without a rate_limit is limited to five requests in two seconds."""
 
     def alter_settings(self, endpoint: EndpointSettings) -> EndpointSettings:
-        (given,) = self._database.read(_RATE_LIMIT, (endpoint.uid,)).fetchone()
+        (rate_limit,) = self._database.read(_RATE_LIMIT, (endpoint.uid,)).fetchone()
         return (
             endpoint
-            if given is not None
+            if rate_limit is not None
             else msgspec.structs.replace(endpoint, rate_limit=5, rate_window_s=2.0)
         )
 
@@ -139,8 +139,8 @@ class ZeroMeansNothing(AlteredSettings):
     """An endpoint with a rate_limit of 0 receives nothing."""
 
     def alter_settings(self, endpoint: EndpointSettings) -> EndpointSettings:
-        (given,) = self._database.read(_RATE_LIMIT, (endpoint.uid,)).fetchone()
-        return msgspec.structs.replace(endpoint, receives=False) if given == 0 else endpoint
+        (rate_limit,) = self._database.read(_RATE_LIMIT, (endpoint.uid,)).fetchone()
+        return msgspec.structs.replace(endpoint, receives=False) if rate_limit == 0 else endpoint
 
 
 @fault(

@@ -74,7 +74,7 @@ def start_together(*hosts: str) -> tuple[list[str], Sequence[Answer]]:
 
 
 @pytest.mark.parametrize(
-    ("begun", "tried"),
+    ("started", "tried"),
     [
         (["good", "fine"], ["good", "fine"]),
         (["bad", "good", "fine"], ["bad"]),
@@ -84,8 +84,10 @@ def start_together(*hosts: str) -> tuple[list[str], Sequence[Answer]]:
     ids=str,
 )
 def test_what_begins_while_an_endpoint_is_failing_is_not_tried(
-    begun: list[str], tried: list[str]
+    started: list[str], tried: list[str]
 ) -> None:
-    hosts, answers = start_together(*(f"{name}.invalid" for name in begun))
+    hosts, answers = start_together(*(f"{name}.invalid" for name in started))
     assert hosts == [f"{name}.invalid" for name in tried]
-    assert sum(one.failure is Failure.INTERNAL for one in answers) == len(begun) - len(tried)
+    assert sum(answer.failure is Failure.INTERNAL for answer in answers) == len(started) - len(
+        tried
+    )
