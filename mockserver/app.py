@@ -27,7 +27,7 @@ from hookproof.mockserver.delivery.engine_dispatch import EngineDispatch
 from hookproof.mockserver.delivery.http_client.egress import Network
 from hookproof.mockserver.delivery.http_client.tls import TlsContexts
 from hookproof.mockserver.delivery.store_port import OutcomeObserver
-from hookproof.mockserver.faults.live import LiveFaults, Order
+from hookproof.mockserver.faults.live import FaultOrder, LiveFaults
 from hookproof.mockserver.faults.registry import Fault, with_faults
 from hookproof.mockserver.notifications.assembly import create_notifier
 from hookproof.mockserver.notifications.limits import NotificationLimits
@@ -208,7 +208,7 @@ def create_app(
     clock: Callable[[], float] = time.time,
     request_s: float = REQUEST_S,
     faults: Sequence[Fault] = (),
-    orders: Sequence[Order] = (),
+    orders: Sequence[FaultOrder] = (),
     mail_server: MailServer | None = None,
     notifications: NotificationLimits | None = None,
 ) -> App:
@@ -271,7 +271,7 @@ def _live_faults(
     collaborators: Collaborators,
     dispatch: EngineDispatch,
     service: Service,
-    orders: Sequence[Order],
+    orders: Sequence[FaultOrder],
 ) -> LiveFaults:
     async def rebuild(faults: Sequence[Fault]) -> Responder:
         """Replace the delivery engine and create a pipeline that both have these faults as well.

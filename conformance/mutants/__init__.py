@@ -1,8 +1,7 @@
-"""Who judges the judge: servers with one fault each, and the proof that the suites convict them and
-nobody else.
+"""Tests the suites themselves: servers with one fault each, which the suites must detect.
 
-A *mutant* is the reference server with one fault of its catalogue. A fault is killed when every
-requirement that it names is convicted by a check that is bound to it, and no other requirement is.
-An *innocent* is a variant that the document allows: it must be acquitted of everything. The
-reference server is known by its command line alone.
+A *mutant* is the reference server with one fault of its catalogue. A fault is killed when a check
+detects every requirement that the fault names, and no check detects any other. A *conforming
+variant* differs only in what the document allows: every requirement must pass. The reference server
+is used only through its command line.
 """

@@ -1,9 +1,8 @@
-"""A campaign: every server gets its trial, several at a time, and what came of them is told as it
-comes.
+"""A campaign: the clean server, every mutant and every conforming variant is run and judged.
 
-First the clean server under each dialect, which must be acquitted and shows what is exercised
-there. Then the faults, under one dialect after the other: the last dialect is for those alone that
-the ones before it could not convict of all.
+First the clean server under each dialect, which must pass and shows what is exercised there. Then
+the faults, under one dialect after another; the last dialect only for faults of which the dialects
+before it have not detected everything.
 """
 
 import asyncio
@@ -21,33 +20,31 @@ from hookproof.conformance.model.experiment_registry import Experiment, all_expe
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.mutants.catalogue import (
     DIALECTS,
-    Fault,
-    Spoken,
-    faults_under,
-    innocent_dialects,
-    spoken,
+    ListedFault,
+    NamedDialect,
+    conforming_dialects,
+    find_dialect,
+    list_faults,
 )
-from hookproof.conformance.mutants.mutant_run import TrialOrder
-from hookproof.conformance.mutants.relevant_experiments import mattering
-from hookproof.conformance.mutants.results import NOTHING, Acquittal, Campaign, Outcome
-from hookproof.conformance.mutants.worker_pool import Courtroom, Told
+from hookproof.conformance.mutants.mutant_run import MutantRunOrder
+from hookproof.conformance.mutants.relevant_experiments import relevant_experiments
+from hookproof.conformance.mutants.results import NOT_RUN, Campaign, FaultOutcome, VariantOutcome
+from hookproof.conformance.mutants.worker_pool import OnOutcome, WorkerPool
 from hookproof.spec.catalogue import load_catalogue
 
 CLEAN: Final = "clean"
 IPV6: Final = "::1"
-# The experiment that costs as much as all others together: innocents go through it with --full
-# alone.
+# The experiment that costs as much as all others together: variants run it only with --full.
 GENERATED: Final = "sweep"
 CLEAN_DIFFERENCE: Final = "The reference server as it is."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """What the command line asks for. `patterns` name faults and innocents, `*` is wild; none of
-    them means all.
+class CampaignSettings:
+    """What the command line asks for.
 
-    `full` starts every experiment, not only those that can matter; checks in `without` take no
-    part.
+    `patterns` name faults and variants, with `*` as a wildcard; without patterns all are tried.
+    `full` runs every experiment, not only the relevant ones. Checks in `without` do not take part.
     """
 
     patterns: tuple[str, ...] = ()
@@ -57,25 +54,24 @@ class Settings:
     full: bool = False
     seed: int = 0
     without: tuple[str, ...] = ()
-    innocents: bool = True
+    variants: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Docket:
-    """What is to be tried: the faults under each dialect, and the variants among them."""
+class CampaignPlan:
+    """What to run: `faults` holds the faults and variants under each dialect, by its name."""
 
-    settings: Settings
-    speaking: tuple[Spoken, ...]
-    faults: Mapping[str, tuple[Fault, ...]]
+    settings: CampaignSettings
+    dialects: tuple[NamedDialect, ...]
+    faults: Mapping[str, tuple[ListedFault, ...]]
     checks: tuple[Check, ...]
     experiments: tuple[Experiment, ...]
 
     def order(
-        self, speaking: Spoken, deviations: Sequence[str], experiments: Iterable[str]
-    ) -> TrialOrder:
-        """The order for one trial."""
-        return TrialOrder(
-            dialect=speaking.word,
+        self, dialect: NamedDialect, deviations: Sequence[str], experiments: Iterable[str]
+    ) -> MutantRunOrder:
+        return MutantRunOrder(
+            dialect=dialect.word,
             deviations=tuple(deviations),
             experiments=tuple(experiments),
             profile=self.settings.profile,
@@ -83,158 +79,204 @@ class Docket:
             without=self.settings.without,
         )
 
-    def named(self, name: str) -> bool:
-        """Whether the command line asks for a fault or an innocent of this name."""
+    def order_mutant(self, dialect: NamedDialect, fault: ListedFault) -> MutantRunOrder:
+        """The order for the mutant with this fault and no other."""
+        return self.order(dialect, ("--fault", fault.name), self.relevant_experiments(fault))
+
+    def selects(self, name: str) -> bool:
+        """Whether the command line asks for a fault or variant of this name."""
         return not self.settings.patterns or any(
-            fnmatchcase(name, one) for one in self.settings.patterns
+            fnmatchcase(name, pattern) for pattern in self.settings.patterns
         )
 
+    def selected_faults(self, dialect: str) -> list[ListedFault]:
+        return [
+            fault
+            for fault in self.faults[dialect]
+            if fault.applies and not fault.is_variant and self.selects(fault.name)
+        ]
+
     @property
-    def everything(self) -> tuple[str, ...]:
+    def experiment_names(self) -> tuple[str, ...]:
         """The names of all experiments of the profile."""
-        return tuple(one.name for one in self.experiments)
+        return tuple(experiment.name for experiment in self.experiments)
 
-    def mattering(self, fault: Fault) -> tuple[str, ...]:
-        """The experiments for a fault."""
+    def relevant_experiments(self, fault: ListedFault) -> tuple[str, ...]:
+        """The names of the experiments to run for a fault."""
         if self.settings.full:
-            return self.everything
-        catalogue = load_catalogue()
-        found = mattering(fault, catalogue, self.checks, self.experiments, self.settings.profile)
-        return tuple(one.name for one in found)
+            return self.experiment_names
+        relevant = relevant_experiments(
+            fault, load_catalogue(), self.checks, self.experiments, self.settings.profile
+        )
+        return tuple(experiment.name for experiment in relevant)
 
 
-def docket(settings: Settings) -> Docket:
-    """Everything that the settings ask for; raises Refusal if that is nothing, or FileProblems for
-    a dialect.
+def plan_campaign(settings: CampaignSettings) -> CampaignPlan:
+    """Find everything that the settings ask for.
+
+    Raises Refusal if that is nothing, or FileProblems for a dialect.
     """
     checks = all_checks()
     unknown = set(settings.without) - {check.name for check in checks}
     if unknown:
         raise Refusal(f"there is no check {', '.join(sorted(unknown))}")
-    speaking = tuple(map(spoken, settings.dialects))
-    told = asyncio.run(_told(speaking))
-    asked = Docket(
+    dialects = tuple(map(find_dialect, settings.dialects))
+    faults = asyncio.run(_list_faults_of_each(dialects))
+    plan = CampaignPlan(
         settings=settings,
-        speaking=speaking,
-        faults=dict(zip((one.name for one in speaking), told, strict=True)),
+        dialects=dialects,
+        faults=dict(zip((dialect.name for dialect in dialects), faults, strict=True)),
         checks=checks,
-        experiments=tuple(one for one in all_experiments() if one.profile <= settings.profile),
+        experiments=tuple(
+            experiment for experiment in all_experiments() if experiment.profile <= settings.profile
+        ),
     )
-    names = [fault.name for faults in asked.faults.values() for fault in faults]
-    if not any(map(asked.named, [*names, *(one.name for one in innocent_dialects())])):
+    _refuse_unknown_patterns(plan)
+    return plan
+
+
+def _refuse_unknown_patterns(plan: CampaignPlan) -> None:
+    faults = [fault for listed in plan.faults.values() for fault in listed]
+    renamed = {former: fault.name for fault in faults for former in fault.former_names}
+    for pattern in plan.settings.patterns:
+        if pattern in renamed:
+            raise Refusal(f"the fault {pattern} is now called {renamed[pattern]}")
+    names = [fault.name for fault in faults] + [dialect.name for dialect in conforming_dialects()]
+    if not any(map(plan.selects, names)):
         raise Refusal(
-            f"no fault is named {' or '.join(settings.patterns)}; `hookproof serve --list-faults` names all"
+            f"no fault is named {' or '.join(plan.settings.patterns)};"
+            " `hookproof serve --list-faults` names all"
         )
-    return asked
 
 
-async def _told(speaking: Sequence[Spoken]) -> list[tuple[Fault, ...]]:
-    return list(await asyncio.gather(*map(faults_under, speaking)))
+async def _list_faults_of_each(
+    dialects: Sequence[NamedDialect],
+) -> list[tuple[ListedFault, ...]]:
+    return list(await asyncio.gather(*map(list_faults, dialects)))
 
 
-def carried_out(asked: Docket, told: Told) -> Campaign:
-    """Try everything, or as much as there is time for until an interrupt."""
+def run_campaign(plan: CampaignPlan, on_outcome: OnOutcome) -> Campaign:
+    """Run everything, or as much as there is time for until an interrupt."""
     started = time.monotonic()
-    with Courtroom(asked.settings.jobs, told) as court:
-        clean = _clean(asked, court)
-        _mutants(asked, {one.dialect: one.result.exercised for one in clean}, court)
-        if asked.settings.innocents:
-            _innocents(asked, court)
-    complete = set(DIALECTS) <= set(asked.settings.dialects) and not court.interrupted
+    with WorkerPool(plan.settings.jobs, on_outcome) as pool:
+        clean = _run_clean_servers(plan, pool)
+        _run_mutants(plan, {item.dialect: item.result.exercised for item in clean}, pool)
+        if plan.settings.variants:
+            _run_variants(plan, pool)
+    complete = set(DIALECTS) <= set(plan.settings.dialects) and not pool.interrupted
     return campaign_of(
-        asked, court, started, complete=complete, whole=complete and not asked.settings.patterns
+        plan, pool, started, complete=complete, whole=complete and not plan.settings.patterns
     )
 
 
 def campaign_of(
-    asked: Docket, court: Courtroom, started: float, *, complete: bool, whole: bool
+    plan: CampaignPlan, pool: WorkerPool, started: float, *, complete: bool, whole: bool
 ) -> Campaign:
-    """The campaign that is over."""
+    """The campaign with the outcomes of the pool; `started` is a monotonic time in seconds."""
     return Campaign(
-        outcomes=tuple(one for one in court.over if isinstance(one, Outcome)),
-        acquittals=tuple(one for one in court.over if isinstance(one, Acquittal)),
+        outcomes=tuple(item for item in pool.outcomes if isinstance(item, FaultOutcome)),
+        variants=tuple(item for item in pool.outcomes if isinstance(item, VariantOutcome)),
         checks=tuple(
-            check.name for check in asked.checks if check.name not in asked.settings.without
+            check.name for check in plan.checks if check.name not in plan.settings.without
         ),
         complete=complete,
         whole=whole,
-        interrupted=court.interrupted,
+        interrupted=pool.interrupted,
         duration_s=time.monotonic() - started,
     )
 
 
-def _clean(asked: Docket, court: Courtroom) -> list[Acquittal]:
-    """The clean server with every experiment that any fault needs, and every check: it shows what
-    can be claimed.
+def _run_clean_servers(plan: CampaignPlan, pool: WorkerPool) -> list[VariantOutcome]:
+    """Run the clean server with every experiment that any fault needs, and every check.
+
+    What it exercises is what can be claimed.
     """
     orders = {}
-    for speaking in asked.speaking:
-        names = {
-            name for fault in _on_trial(asked, speaking.name) for name in asked.mattering(fault)
+    for dialect in plan.dialects:
+        needed = {
+            name
+            for fault in plan.selected_faults(dialect.name)
+            for name in plan.relevant_experiments(fault)
         }
-        chosen = [name for name in asked.everything if name in names or not asked.settings.patterns]
-        subject = Acquittal(
-            name=CLEAN, dialect=speaking.name, difference=CLEAN_DIFFERENCE, result=NOTHING
+        chosen = [
+            name for name in plan.experiment_names if name in needed or not plan.settings.patterns
+        ]
+        subject = VariantOutcome(
+            name=CLEAN, dialect=dialect.name, difference=CLEAN_DIFFERENCE, result=NOT_RUN
         )
         if chosen:
-            orders[subject] = replace(asked.order(speaking, (), chosen), without=())
-    return list(court.tried_all(orders))
+            orders[subject] = replace(plan.order(dialect, (), chosen), without=())
+    return list(pool.run_all(orders))
 
 
-def _mutants(asked: Docket, exercised: Mapping[str, frozenset[str]], court: Courtroom) -> None:
-    """Every fault that is one, under each dialect in which something of it can be seen."""
-    found: list[Outcome] = []
-    for speaking in asked.speaking:
-        last = len(asked.speaking) > 1 and speaking is asked.speaking[-1]
+def _run_mutants(
+    plan: CampaignPlan, exercised: Mapping[str, frozenset[str]], pool: WorkerPool
+) -> None:
+    """Run every fault under each dialect in which something of it can be detected."""
+    outcomes: list[FaultOutcome] = []
+    for dialect in plan.dialects:
+        is_last = len(plan.dialects) > 1 and dialect is plan.dialects[-1]
         orders = {}
-        for fault in _on_trial(asked, speaking.name):
-            claims = exercised.get(speaking.name, frozenset()).intersection(fault.violates)
-            seen = frozenset().union(
-                *(one.result.convicted for one in found if one.fault.name == fault.name)
+        for fault in plan.selected_faults(dialect.name):
+            claims = exercised.get(dialect.name, frozenset()).intersection(fault.violates)
+            detected = frozenset().union(
+                *(item.result.detected for item in outcomes if item.fault.name == fault.name)
             )
-            if claims - seen if last else claims:
-                subject = Outcome(fault=fault, dialect=speaking.name, claims=claims, result=NOTHING)
-                orders[subject] = asked.order(
-                    speaking, ("--fault", fault.name), asked.mattering(fault)
+            if claims - detected if is_last else claims:
+                subject = FaultOutcome(
+                    fault=fault, dialect=dialect.name, claims=claims, result=NOT_RUN
                 )
-        found += court.tried_all(orders)
+                orders[subject] = plan.order_mutant(dialect, fault)
+        outcomes += pool.run_all(orders)
 
 
-def _innocents(asked: Docket, court: Courtroom) -> None:
-    """Every variant under the first dialect, and the clean server under each innocent dialect.
+def _run_variants(plan: CampaignPlan, pool: WorkerPool) -> None:
+    """Run every variant under the first dialect, and the clean server under conforming dialects.
 
-    A variant that only an innocent dialect allows is tried together with it.
+    A variant that only a conforming dialect allows is tried together with it.
     """
-    first, orders = asked.speaking[0], {}
-    experiments = [name for name in asked.everything if asked.settings.full or name != GENERATED]
-    plain = {fault.name for fault in asked.faults[first.name] if fault.innocent and fault.applies}
-    differences = {fault.name: fault.broken for fault in asked.faults[first.name]}
-    words = {name: ("--variant", name) for name in sorted(plain)}
+    first, orders = plan.dialects[0], {}
+    experiments = [
+        name for name in plan.experiment_names if plan.settings.full or name != GENERATED
+    ]
+    listed = [fault for fault in plan.faults[first.name] if fault.is_variant and fault.applies]
+    servers = {
+        fault.name: (("--variant", fault.name), fault.broken)
+        for fault in sorted(listed, key=lambda fault: fault.name)
+    }
     if _has_ipv6():
-        words["ipv6"], differences["ipv6"] = (
-            ("--host", IPV6),
-            "The API is served at an IPv6 address.",
-        )
-    for name, deviations in words.items():
-        if asked.named(name):
-            subject = Acquittal(
-                name=name, dialect=first.name, difference=differences[name], result=NOTHING
+        servers["ipv6"] = (("--host", IPV6), "The API is served at an IPv6 address.")
+    for name, (deviations, difference) in servers.items():
+        if plan.selects(name):
+            subject = VariantOutcome(
+                name=name, dialect=first.name, difference=difference, result=NOT_RUN
             )
-            orders[subject] = asked.order(first, deviations, experiments)
-    speaking = [one for one in innocent_dialects() if asked.named(one.name)]
-    for one, faults in zip(speaking, asyncio.run(_told(speaking)), strict=True):
+            orders[subject] = plan.order(first, deviations, experiments)
+    orders |= _order_conforming_dialects(plan, set(servers), experiments)
+    deque(pool.run_all(orders), maxlen=0)
+
+
+def _order_conforming_dialects(
+    plan: CampaignPlan, known: set[str], experiments: Sequence[str]
+) -> dict[VariantOutcome, MutantRunOrder]:
+    orders = {}
+    dialects = [dialect for dialect in conforming_dialects() if plan.selects(dialect.name)]
+    listed = asyncio.run(_list_faults_of_each(dialects))
+    for dialect, faults in zip(dialects, listed, strict=True):
         further = [
             fault.name
             for fault in faults
-            if fault.innocent and fault.applies and fault.name not in plain
+            if fault.is_variant and fault.applies and fault.name not in known
         ]
-        subject = Acquittal(
-            name=one.name, dialect=one.name, difference=one.dialect.summary, result=NOTHING
+        subject = VariantOutcome(
+            name=dialect.name,
+            dialect=dialect.name,
+            difference=dialect.dialect.summary,
+            result=NOT_RUN,
         )
-        orders[subject] = asked.order(
-            one, [word for name in further for word in ("--variant", name)], experiments
-        )
-    deque(court.tried_all(orders), maxlen=0)
+        deviations = [word for name in further for word in ("--variant", name)]
+        orders[subject] = plan.order(dialect, deviations, experiments)
+    return orders
 
 
 def _has_ipv6() -> bool:
@@ -243,11 +285,3 @@ def _has_ipv6() -> bool:
             return True
     except OSError:
         return False
-
-
-def _on_trial(asked: Docket, dialect: str) -> list[Fault]:
-    return [
-        one
-        for one in asked.faults[dialect]
-        if one.applies and not one.innocent and asked.named(one.name)
-    ]

@@ -1,5 +1,5 @@
-"""The faults and variants of the reference server, as `hookproof serve --list-faults --json` tells
-them.
+"""The faults and variants of the reference server, as `hookproof serve --list-faults --json` lists
+them, and the dialects under which they run.
 """
 
 import asyncio
@@ -17,79 +17,77 @@ from hookproof.spec.dialect.reader import load_dialect
 
 HERE: Final = Path(__file__).parent
 LISTED_WITHIN_S: Final = 60.0
-# Under which faults are tried: the reference, one that answers everything otherwise, and one that
-# waits briefly.
+# The dialects under which mutants run: the reference, one that answers every question otherwise,
+# and one with short waits.
 DIALECTS: Final = ("reference", "contrary", "hurried")
+_LISTS: Final = ("former_names", "violates", "also", "shows_in")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
-    """A fault or, with nothing violated, a variant; `applies` says whether it is one under the
-    dialect asked about.
+class ListedFault:
+    """A fault, or a variant that violates nothing. `applies` is for the dialect of the list.
 
-    `also` is what breaks with it, seen only where every experiment is made: it may be convicted of
-    that.
+    `also` are the requirements that break as a consequence, seen only when every experiment runs:
+    they may be detected and need not be.
     """
 
     name: str
+    former_names: tuple[str, ...]
     broken: str
     violates: tuple[str, ...]
     also: tuple[str, ...]
     seen: str
     area: str
     replaces: str
-    innocent: bool
+    is_variant: bool
     applies: bool
     shows_in: tuple[str, ...]
 
     @classmethod
-    def from_json(cls, told: dict[str, Any]) -> "Fault":
-        """A fault from a member of the list."""
-        return cls(
-            **{**told, **{name: tuple(told[name]) for name in ("violates", "also", "shows_in")}}
-        )
+    def from_json(cls, item: dict[str, Any]) -> "ListedFault":
+        members = {**item, **{name: tuple(item[name]) for name in _LISTS}}
+        return cls(is_variant=members.pop("innocent"), **members)
 
     def breaks(self, requirement: str) -> bool:
-        """Whether a conviction of this requirement is no false accusation."""
+        """Whether a detection of this requirement is not a false positive."""
         return requirement in self.violates or requirement in self.also
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spoken:
-    """A dialect, and the word by which the server's process finds the same one."""
+class NamedDialect:
+    """A dialect, and the name or file by which the server's process loads the same one."""
 
     word: str
     dialect: Dialect
 
     @property
     def name(self) -> str:
-        """The dialect's own name."""
         return self.dialect.name
 
 
 @cache
-def spoken(word: str) -> Spoken:
-    """A dialect by name or file, those of this package included; raises FileProblems."""
+def find_dialect(word: str) -> NamedDialect:
+    """A dialect by name or file, including those of this package; raises FileProblems."""
     for folder in ("dialects", "conforming_variants"):
         path = HERE / folder / f"{word}.yaml"
         if path.is_file():
             word = str(path)
             break
-    return Spoken(word=word, dialect=load_dialect(word))
+    return NamedDialect(word=word, dialect=load_dialect(word))
 
 
-def innocent_dialects() -> tuple[Spoken, ...]:
-    """The clean server under dialects that answer one question otherwise than the reference."""
+def conforming_dialects() -> tuple[NamedDialect, ...]:
+    """Dialects that answer one question otherwise than the reference, for the clean server."""
     return tuple(
-        spoken(path.stem) for path in sorted((HERE / "conforming_variants").glob("*.yaml"))
+        find_dialect(path.stem) for path in sorted((HERE / "conforming_variants").glob("*.yaml"))
     )
 
 
-async def faults_under(speaking: Spoken) -> tuple[Fault, ...]:
-    """Every fault and variant; raises Refusal if the server cannot tell."""
+async def list_faults(dialect: NamedDialect) -> tuple[ListedFault, ...]:
+    """Every fault and variant; raises Refusal if the server cannot list them."""
     process = await asyncio.create_subprocess_exec(
         *HOOKPROOF,
-        *("serve", "--list-faults", "--json", "--dialect", speaking.word),
+        *("serve", "--list-faults", "--json", "--dialect", dialect.word),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
@@ -101,6 +99,6 @@ async def faults_under(speaking: Spoken) -> tuple[Fault, ...]:
         await process.wait()
         raise Refusal("`hookproof serve --list-faults` did not end", ExitCode.FAULT) from None
     if process.returncode != 0:
-        said = err.decode(errors="replace").strip().rpartition("\n")[2]
-        raise Refusal(f"`hookproof serve --list-faults` failed: {said}", ExitCode.FAULT)
-    return tuple(map(Fault.from_json, json.loads(out)))
+        message = err.decode(errors="replace").strip().rpartition("\n")[2]
+        raise Refusal(f"`hookproof serve --list-faults` failed: {message}", ExitCode.FAULT)
+    return tuple(map(ListedFault.from_json, json.loads(out)))

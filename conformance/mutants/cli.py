@@ -11,18 +11,24 @@ import click
 from hookproof.conformance.model.check_registry import all_checks
 from hookproof.conformance.model.exit_codes import ExitCode, Refusal
 from hookproof.conformance.model.profile import Profile
-from hookproof.conformance.mutants.campaign import CLEAN, Docket, Settings, carried_out, docket
+from hookproof.conformance.mutants.campaign import (
+    CLEAN,
+    CampaignPlan,
+    CampaignSettings,
+    plan_campaign,
+    run_campaign,
+)
 from hookproof.conformance.mutants.catalogue import DIALECTS
-from hookproof.conformance.mutants.kill_matrix import RECORDED, kills_of, record, recorded
-from hookproof.conformance.mutants.quick_pass import quick_campaign
-from hookproof.conformance.mutants.reports.html import page
-from hookproof.conformance.mutants.reports.json import report_text
-from hookproof.conformance.mutants.reports.text import summary, told
-from hookproof.conformance.mutants.results import Acquittal, Campaign, Outcome
+from hookproof.conformance.mutants.kill_matrix import RECORDED, read_kills, record_kills
+from hookproof.conformance.mutants.quick_pass import run_quick_campaign
+from hookproof.conformance.mutants.reports.html import render_page
+from hookproof.conformance.mutants.reports.json import render_json
+from hookproof.conformance.mutants.reports.text import render_outcome, render_summary
+from hookproof.conformance.mutants.results import Campaign, FaultOutcome, VariantOutcome
 from hookproof.conformance.mutants.schemathesis_baseline import (
-    compare,
-    record_stock,
-    recorded_stock,
+    read_baseline,
+    record_baseline,
+    run_schemathesis_baseline,
 )
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 
@@ -33,7 +39,7 @@ from hookproof.spec.strict_yaml.file_problem import FileProblems
     "patterns",
     multiple=True,
     metavar="PATTERN",
-    help="Only these faults or innocents; * is wild.",
+    help="Only these faults or variants; * is a wildcard.",
 )
 @click.option(
     "--dialect",
@@ -44,42 +50,42 @@ from hookproof.spec.strict_yaml.file_problem import FileProblems
 )
 @click.option(
     "--profile",
-    type=click.Choice([one.key for one in Profile]),
+    type=click.Choice([profile.key for profile in Profile]),
     default=Profile.STANDARD.key,
     show_default=True,
     help="How much is tried.",
 )
 @click.option(
-    "--jobs", type=click.IntRange(min=1), default=2, show_default=True, help="Trials at a time."
+    "--jobs", type=click.IntRange(min=1), default=2, show_default=True, help="Runs at a time."
 )
 @click.option(
     "--full",
     is_flag=True,
-    help="Start every experiment, not only those that can matter for a fault.",
+    help="Run every experiment, not only those that are relevant for a fault.",
 )
 @click.option(
-    "--without", multiple=True, metavar="CHECK", help="Leave a check out, to see who survives."
+    "--without", multiple=True, metavar="CHECK", help="Leave a check out, to see what survives."
 )
 @click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="What varies with chance.",
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The random seed."
 )
 @click.option(
-    "--quick", is_flag=True, help="For every check the first fault that it is recorded to kill."
-)
-@click.option(
-    "--stock",
+    "--quick",
     is_flag=True,
-    help="Run plain schemathesis in place of the suites, and record what it finds.",
+    help="For every check only the first fault that it is recorded to kill.",
 )
+@click.option(
+    "--schemathesis-baseline",
+    "schemathesis_baseline",
+    is_flag=True,
+    help="Run plain schemathesis in place of the suites, and record what it reports.",
+)
+@click.option("--stock", "stock", is_flag=True, hidden=True)  # the option's former name
 @click.option(
     "--record",
     "recording",
     is_flag=True,
-    help="Write the kill matrix into the source tree, for the tests.",
+    help="Write the kills of the faults that ran into the kill matrix of the source tree.",
 )
 @click.option(
     "--out",
@@ -90,73 +96,79 @@ from hookproof.spec.strict_yaml.file_problem import FileProblems
 )
 @click.pass_context
 def mutants(context: click.Context, /, **options: Any) -> None:
-    """Prove that the suites convict every faulty server of its own fault, and acquit the innocent.
+    """Prove that the suites detect the fault of every faulty server, and pass conforming variants.
 
     Each fault of `hookproof serve --list-faults` is started and judged. It is killed when the
-    requirements that it violates are convicted, and no others. The exit code is 0 if every fault is
-    killed and nobody is accused falsely, 1 if not, and 3 if the campaign was interrupted before
-    that could be said: what was tried until then is reported.
+    requirements that it violates are detected, and no others. The exit code is 0 if every fault is
+    killed without false positives, 1 if not, and 3 if the campaign was interrupted before that
+    was known; what ran until then is reported.
     """
     try:
-        code = _campaign(options)
+        code = _run(options)
     except (Refusal, FileProblems) as refusal:
         click.echo(f"hookproof mutants: {refusal}", err=True)
         code = getattr(refusal, "exit_code", ExitCode.USAGE)
     context.exit(code)
 
 
-def _campaign(options: dict[str, Any]) -> int:
-    settings = Settings(
-        patterns=options["patterns"],
-        dialects=options["dialects"] or DIALECTS,
-        profile=Profile[options["profile"].upper()],
-        jobs=options["jobs"],
-        full=options["full"],
-        seed=options["seed"],
-        without=options["without"],
+def _run(options: dict[str, Any]) -> int:
+    plan = plan_campaign(
+        CampaignSettings(
+            patterns=options["patterns"],
+            dialects=options["dialects"] or DIALECTS,
+            profile=Profile[options["profile"].upper()],
+            jobs=options["jobs"],
+            full=options["full"],
+            seed=options["seed"],
+            without=options["without"],
+        )
     )
-    asked = docket(settings)
-    if options["stock"]:
-        compare(asked, _tell_and_record)
+    if options["schemathesis_baseline"] or options["stock"]:
+        run_schemathesis_baseline(plan, _print_and_record_report)
         return ExitCode.CONFORMS
-    out = _emptied(options["out"])
-    campaign, missing = _tried(asked, quick=options["quick"])
-    campaign = replace(campaign, stock=recorded_stock())
-    checks = all_checks()
-    (out / "mutants.json").write_text(report_text(campaign, checks), encoding="utf-8")
-    (out / "mutants.html").write_text(page(campaign, checks), encoding="utf-8")
+    out = _prepare_folder(options["out"])
+    campaign, missing = _run_campaign(plan, quick=options["quick"])
+    _write_reports(campaign, out)
     if options["recording"] and not campaign.interrupted:
-        record(kills_of(campaign), RECORDED, whole=campaign.whole)
+        record_kills(campaign, RECORDED)
     click.echo()
-    for line in (*missing, *summary(campaign)):
+    for line in (*missing, *render_summary(campaign)):
         click.echo(line)
-    if not campaign.outcomes and all(one.name == CLEAN for one in campaign.acquittals):
-        return ExitCode.INCOMPLETE  # none of what was asked for can be seen under these dialects
+    if not campaign.outcomes and all(variant.name == CLEAN for variant in campaign.variants):
+        return ExitCode.INCOMPLETE  # nothing that was asked for applies under these dialects
     return ExitCode.DOES_NOT_CONFORM if missing else campaign.verdict.exit_code
 
 
-def _tried(asked: Docket, *, quick: bool) -> tuple[Campaign, tuple[str, ...]]:
-    """The campaign, and for a quick one what did not happen as it is recorded."""
+def _run_campaign(plan: CampaignPlan, *, quick: bool) -> tuple[Campaign, tuple[str, ...]]:
+    """The campaign, and for a quick one the recorded kills that did not happen."""
     if not quick:
-        return carried_out(asked, _tell), ()
+        return run_campaign(plan, _print_outcome), ()
     try:
-        kills = recorded()
+        kills = read_kills()
     except (OSError, ValueError) as problem:
-        raise Refusal(f"there is no record to be quick with: {problem}") from None
-    return quick_campaign(asked, kills, _tell)
+        raise Refusal(f"--quick needs a recorded kill matrix: {problem}") from None
+    return run_quick_campaign(plan, kills, _print_outcome)
 
 
-def _tell(tried: Outcome | Acquittal) -> None:
-    click.echo(told(tried))
+def _write_reports(campaign: Campaign, out: Path) -> None:
+    campaign = replace(campaign, schemathesis_baseline=read_baseline())
+    checks = all_checks()
+    (out / "mutants.json").write_text(render_json(campaign, checks), encoding="utf-8")
+    (out / "mutants.html").write_text(render_page(campaign, checks), encoding="utf-8")
+
+
+def _print_outcome(outcome: FaultOutcome | VariantOutcome) -> None:
+    click.echo(render_outcome(outcome))
     sys.stdout.flush()
 
 
-def _tell_and_record(name: str, found: Sequence[str]) -> None:
-    click.echo(f"{len(found):3} {name}")
-    record_stock({name: found})
+def _print_and_record_report(name: str, reported: Sequence[str]) -> None:
+    click.echo(f"{len(reported):3} {name}")
+    record_baseline({name: reported})
 
 
-def _emptied(out: Path) -> Path:
+def _prepare_folder(out: Path) -> Path:
+    """Create the folder and delete the reports of an earlier campaign; raises Refusal."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         for name in ("mutants.json", "mutants.html"):

@@ -1,8 +1,9 @@
-"""The kill matrix as it was last recorded: which check killed which fault, under which dialect, by
-which requirement.
+"""The recorded kill matrix: which check killed which fault, under which dialect, by which
+requirement.
 
-`make mutants` writes it, people commit it, tests look into it. The quick pass takes from it for
-each check the first fault that the check is known to kill.
+`make mutants` writes it, people commit it, tests read it. A fault's entry comes from runs of the
+mutant with that fault alone, and is replaced without touching the others. The quick pass takes from
+the matrix the first fault that each check is known to kill.
 """
 
 import json
@@ -16,13 +17,13 @@ from hookproof.conformance.mutants.results import Campaign
 RECORDED: Final = Path(__file__).parent / "kill_matrix.json"
 FORMAT: Final = 1
 
-# Fault, dialect, check, and the requirements that the check convicted the fault of.
+# Fault, dialect, check, and the requirements of the fault that the check detected.
 Kills = Mapping[str, Mapping[str, Mapping[str, Sequence[str]]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Expected:
-    """One trial of the quick pass, and the checks that have to kill there."""
+class ExpectedKill:
+    """One mutant run of the quick pass, and the checks that must kill the fault there."""
 
     fault: str
     dialect: str
@@ -30,16 +31,16 @@ class Expected:
 
 
 def kills_of(campaign: Campaign) -> Kills:
-    """What a campaign found, in the form that is recorded."""
-    found: dict[str, dict[str, dict[str, list[str]]]] = {}
-    for outcome in sorted(campaign.outcomes, key=lambda one: (one.fault.name, one.dialect)):
-        checks = found.setdefault(outcome.fault.name, {}).setdefault(outcome.dialect, {})
-        for one in outcome.rightly:
-            checks.setdefault(one.check, []).append(one.requirement)
-    return found
+    """The kills of a campaign, in the form that is recorded."""
+    kills: dict[str, dict[str, dict[str, list[str]]]] = {}
+    for outcome in sorted(campaign.outcomes, key=lambda item: (item.fault.name, item.dialect)):
+        checks = kills.setdefault(outcome.fault.name, {}).setdefault(outcome.dialect, {})
+        for detection in outcome.expected_detections:
+            checks.setdefault(detection.check, []).append(detection.requirement)
+    return kills
 
 
-def recorded(path: Path = RECORDED) -> Kills:
+def read_kills(path: Path = RECORDED) -> Kills:
     """The recorded matrix; raises OSError without one, ValueError if it is of another format."""
     content = json.loads(path.read_text(encoding="utf-8"))
     if content.get("format") != FORMAT:
@@ -48,28 +49,37 @@ def recorded(path: Path = RECORDED) -> Kills:
     return kills
 
 
-def record(kills: Kills, path: Path = RECORDED, *, whole: bool) -> None:
-    """Write the matrix down; unless it is the `whole` one, what is recorded of other faults stays."""
-    known = {} if whole or not path.is_file() else recorded(path)
+def record_kills(campaign: Campaign, path: Path = RECORDED) -> None:
+    """Write down the kills of a campaign.
+
+    The entries of faults that it did not run stay as they are, unless it ran every fault. Of a
+    fault that ran, what is recorded for a dialect that was not tried stays too.
+    """
+    kills = kills_of(campaign)
+    known = {} if campaign.whole or not path.is_file() else read_kills(path)
+    if not campaign.complete:
+        kills = {fault: {**known.get(fault, {}), **kills[fault]} for fault in kills}
     text = json.dumps({"format": FORMAT, "kills": {**known, **kills}}, indent=1, sort_keys=True)
     path.write_text(f"{text}\n", encoding="utf-8")
 
 
-def first_killers(kills: Kills) -> tuple[Expected, ...]:
-    """Few trials in which every check kills something: the one that helps most checks is taken
-    first.
+def first_killers(kills: Kills) -> tuple[ExpectedKill, ...]:
+    """A few mutant runs in which every check kills something.
+
+    Greedy: the run in which most of the remaining checks kill comes first.
     """
-    trials = {(fault, dialect): frozenset(checks) for fault, dialect, checks in _trials(kills)}
-    left = {check for checks in trials.values() for check in checks}
+    runs = {(fault, dialect): frozenset(checks) for fault, dialect, checks in _runs(kills)}
+    remaining = {check for checks in runs.values() for check in checks}
     chosen = []
-    while left:
-        fault, dialect = max(trials, key=lambda one: (len(trials[one] & left), one))
-        chosen.append(Expected(fault=fault, dialect=dialect, checks=trials[fault, dialect] & left))
-        left -= trials[fault, dialect]
+    while remaining:
+        fault, dialect = max(runs, key=lambda run: (len(runs[run] & remaining), run))
+        checks = runs[fault, dialect] & remaining
+        chosen.append(ExpectedKill(fault=fault, dialect=dialect, checks=checks))
+        remaining -= checks
     return tuple(chosen)
 
 
-def _trials(kills: Kills) -> Iterator[tuple[str, str, Mapping[str, Sequence[str]]]]:
+def _runs(kills: Kills) -> Iterator[tuple[str, str, Mapping[str, Sequence[str]]]]:
     for fault, dialects in kills.items():
         for dialect, checks in dialects.items():
             yield fault, dialect, checks

@@ -1,8 +1,7 @@
-"""One server on trial: it is started, experiments are made with it, and every check says what it
-found.
+"""A mutant run: one server is started, experiments are made with it, and every check judges them.
 
-A trial runs in a process of its own, so that several go on at once; what it is told and what it
-tells are plain data.
+Each run has a process of its own, so that several run at once; its order and its result are plain
+data.
 """
 
 import secrets
@@ -19,7 +18,7 @@ from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.ledger import Entry
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.mutants.catalogue import spoken
+from hookproof.conformance.mutants.catalogue import find_dialect
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.run.runner import Plan, Runner
@@ -29,14 +28,15 @@ from hookproof.conformance.target.project_assignment import projects_needed
 from hookproof.spec.catalogue import load_catalogue
 from hookproof.spec.contract.service_contract import contract_for
 
-# How long a delivery is awaited; many mutants never send what is awaited.
+# How long to wait for a delivery. Many mutants never send it.
 DELIVERY_S: Final = 6.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrialOrder:
-    """What to try: the words that make the server deviate, and the experiments; checks in `without`
-    are left out.
+class MutantRunOrder:
+    """What to run. `deviations` are the server's command-line words: one fault, or variants.
+
+    The checks in `without` do not take part.
     """
 
     dialect: str
@@ -48,8 +48,8 @@ class TrialOrder:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conviction:
-    """A check that found a requirement violated, and its first words on it."""
+class Detection:
+    """A check that found a requirement violated, with its first finding."""
 
     check: str
     requirement: str
@@ -60,24 +60,24 @@ class Conviction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrialResult:
-    """What came of a trial. `exercised` are the requirements that could be judged; `problems` are
-    hookproof's own.
+class MutantRunResult:
+    """The result of a run. `exercised` are the requirements that could be judged.
+
+    `problems` are errors of hookproof itself.
     """
 
-    convictions: tuple[Conviction, ...]
+    detections: tuple[Detection, ...]
     exercised: frozenset[str]
     problems: tuple[str, ...]
     duration_s: float
 
     @property
-    def convicted(self) -> frozenset[str]:
+    def detected(self) -> frozenset[str]:
         """The requirements that were found violated."""
-        return frozenset(one.requirement for one in self.convictions)
+        return frozenset(detection.requirement for detection in self.detections)
 
 
-def tried(order: TrialOrder) -> TrialResult:
-    """Try one server from beginning to end."""
+def run_mutant(order: MutantRunOrder) -> MutantRunResult:
     started = time.monotonic()
     plan = _plan(order)
     try:
@@ -88,27 +88,29 @@ def tried(order: TrialOrder) -> TrialResult:
             gathered = runner.all_gathered()
             entries = _judged(plan, order, runner)
     except Refusal as refusal:
-        return TrialResult(
-            convictions=(),
+        return MutantRunResult(
+            detections=(),
             exercised=frozenset(),
             problems=(str(refusal),),
             duration_s=time.monotonic() - started,
         )
-    return TrialResult(
-        convictions=tuple(_convictions(entries)),
+    return MutantRunResult(
+        detections=tuple(_detections(entries)),
         exercised=frozenset(
-            one.requirement.id for one in entries if one.exercised and one.verdict != Verdict.ERROR
+            entry.requirement.id
+            for entry in entries
+            if entry.exercised and entry.verdict != Verdict.ERROR
         ),
         problems=tuple(_problems(entries, gathered)),
         duration_s=time.monotonic() - started,
     )
 
 
-def _plan(order: TrialOrder) -> Plan:
-    speaking, experiments = spoken(order.dialect), all_experiments()
+def _plan(order: MutantRunOrder) -> Plan:
+    named, experiments = find_dialect(order.dialect), all_experiments()
     subject = Embedded(
-        dialect=speaking.dialect,
-        dialect_name=speaking.word,
+        dialect=named.dialect,
+        dialect_name=named.word,
         seed=order.seed,
         projects=projects_needed(len(experiments)),
         receiver=ReceiverSettings(),
@@ -117,23 +119,23 @@ def _plan(order: TrialOrder) -> Plan:
     )
     return Plan(
         subject=subject,
-        experiments=[one for one in experiments if one.name in order.experiments],
-        every_experiment=[one.name for one in experiments],
-        dialect=speaking.dialect,
-        contract=contract_for(speaking.dialect),
+        experiments=[item for item in experiments if item.name in order.experiments],
+        every_experiment=[item.name for item in experiments],
+        dialect=named.dialect,
+        contract=contract_for(named.dialect),
         profile=order.profile,
         seed=order.seed,
         nonce=secrets.token_hex(3),
     )
 
 
-def _judged(plan: Plan, order: TrialOrder, runner: Runner) -> tuple[Entry, ...]:
+def _judged(plan: Plan, order: MutantRunOrder, runner: Runner) -> tuple[Entry, ...]:
     catalogue = load_catalogue()
     grader = Grader(
         checks=[check for check in all_checks() if check.name not in order.without],
         context=CheckContext(dialect=plan.dialect, contract=plan.contract),
         catalogue=catalogue,
-        experiments=[one.name for one in plan.experiments],
+        experiments=[item.name for item in plan.experiments],
         every_experiment=all_experiments(),
         profile=plan.profile,
         gathered=runner.gathered,
@@ -141,14 +143,14 @@ def _judged(plan: Plan, order: TrialOrder, runner: Runner) -> tuple[Entry, ...]:
     return tuple(map(grader.entry, catalogue.requirements.values()))
 
 
-def _convictions(entries: Sequence[Entry]) -> list[Conviction]:
-    found = {
+def _detections(entries: Sequence[Entry]) -> list[Detection]:
+    first_findings = {
         (finding.check, finding.requirement): finding
         for entry in entries
         for finding in reversed(entry.findings)
     }
     return [
-        Conviction(
+        Detection(
             check=check,
             requirement=requirement,
             message=finding.message,
@@ -156,15 +158,18 @@ def _convictions(entries: Sequence[Entry]) -> list[Conviction]:
             actual=finding.actual,
             experiment=finding.experiment,
         )
-        for (check, requirement), finding in sorted(found.items())
+        for (check, requirement), finding in sorted(first_findings.items())
     ]
 
 
 def _problems(entries: Sequence[Entry], gathered: Sequence[Gathered]) -> list[str]:
-    broken = [one.reason for one in gathered if one.ending is not Ending.COMPLETE]
+    broken = [item.reason for item in gathered if item.ending is not Ending.COMPLETE]
     return [
         *broken,
         *dict.fromkeys(
-            why for one in entries if one.verdict is Verdict.ERROR for why in one.reasons
+            reason
+            for entry in entries
+            if entry.verdict is Verdict.ERROR
+            for reason in entry.reasons
         ),
     ]

@@ -1,7 +1,7 @@
-"""What a campaign found out: each server that was on trial, and what follows from it.
+"""The results of a campaign: what the suites detected in each server, and what follows.
 
-A *claim* is a requirement that a fault says it violates. It counts under a dialect in which the
-clean server's run exercised it: what is not exercised can convict nobody.
+A *claim* is a requirement that a fault says it violates. It counts under a dialect in which the run
+against the clean server exercised it: a requirement that is not exercised cannot be detected.
 """
 
 from collections import defaultdict
@@ -11,17 +11,15 @@ from enum import StrEnum
 from typing import Final
 
 from hookproof.conformance.model.exit_codes import ExitCode
-from hookproof.conformance.mutants.catalogue import Fault
-from hookproof.conformance.mutants.mutant_run import Conviction, TrialResult
+from hookproof.conformance.mutants.catalogue import ListedFault
+from hookproof.conformance.mutants.mutant_run import Detection, MutantRunResult
 
-# The result of a trial that has not begun.
-NOTHING: Final = TrialResult(convictions=(), exercised=frozenset(), problems=(), duration_s=0.0)
+# The result of a run that has not started.
+NOT_RUN: Final = MutantRunResult(detections=(), exercised=frozenset(), problems=(), duration_s=0.0)
 
 
 class CampaignVerdict(StrEnum):
-    """What a campaign says of the suites; one that was interrupted knows of no flaw, and has not
-    seen all.
-    """
+    """The verdict on the suites. An interrupted campaign found no flaw in what it ran."""
 
     FLAWLESS = "FLAWLESS"
     FLAWED = "FLAWED"
@@ -29,7 +27,6 @@ class CampaignVerdict(StrEnum):
 
     @property
     def exit_code(self) -> ExitCode:
-        """The exit code that goes with it."""
         return {
             CampaignVerdict.FLAWLESS: ExitCode.CONFORMS,
             CampaignVerdict.FLAWED: ExitCode.DOES_NOT_CONFORM,
@@ -38,77 +35,79 @@ class CampaignVerdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """A fault under one dialect, and what the suites said; `claims` are those that could be
-    convicted there.
-    """
+class FaultOutcome:
+    """A fault under one dialect, and what was detected; `claims` could be detected there."""
 
-    fault: Fault
+    fault: ListedFault
     dialect: str
     claims: frozenset[str]
-    result: TrialResult
+    result: MutantRunResult
 
     @property
-    def rightly(self) -> tuple[Conviction, ...]:
-        """The convictions of what the fault violates."""
+    def expected_detections(self) -> tuple[Detection, ...]:
+        """The detections of what the fault violates."""
         return tuple(
-            one for one in self.result.convictions if one.requirement in self.fault.violates
+            detection
+            for detection in self.result.detections
+            if detection.requirement in self.fault.violates
         )
 
     @property
-    def falsely(self) -> tuple[Conviction, ...]:
-        """The convictions of what neither it violates nor breaks with it."""
+    def false_positives(self) -> tuple[Detection, ...]:
+        """The detections of what the fault does not break."""
         return tuple(
-            one for one in self.result.convictions if not self.fault.breaks(one.requirement)
+            detection
+            for detection in self.result.detections
+            if not self.fault.breaks(detection.requirement)
         )
 
     @property
     def survived(self) -> bool:
-        """Whether nothing that the fault violates was convicted, although it could have been."""
-        return bool(self.claims) and not self.rightly
+        """Whether nothing that the fault violates was detected, although it could have been."""
+        return bool(self.claims) and not self.expected_detections
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Acquittal:
-    """A server that the document allows, and what the suites said: nothing, if they are right."""
+class VariantOutcome:
+    """A server that conforms, and what was detected: every detection is a false positive."""
 
     name: str
     dialect: str
     difference: str
-    result: TrialResult
+    result: MutantRunResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Campaign:
-    """All trials. `checks` are the names of the checks that took part.
+    """All runs. `checks` are the names of the checks that took part.
 
-    `complete` says that every dialect had its turn, so that each fault can be held to all that it
-    violates, and `whole` that every fault was tried, so that each check can be held to kill one. An
-    `interrupted` one is neither. `stock` tells for each fault, and for each innocent, what plain
-    schemathesis found; None if it was not asked.
+    `complete`: every dialect was tried, so that each fault must be killed by all that it violates.
+    `whole`: every fault was tried too, so that each check must kill one. Neither is true of an
+    `interrupted` campaign. `schemathesis_baseline` holds what plain schemathesis reported for each
+    fault and variant; None if nothing is recorded.
     """
 
-    outcomes: tuple[Outcome, ...]
-    acquittals: tuple[Acquittal, ...]
+    outcomes: tuple[FaultOutcome, ...]
+    variants: tuple[VariantOutcome, ...]
     checks: tuple[str, ...]
     complete: bool
     whole: bool
     duration_s: float
     interrupted: bool = False
-    stock: Mapping[str, Sequence[str]] | None = None
+    schemathesis_baseline: Mapping[str, Sequence[str]] | None = None
 
     @property
-    def faults(self) -> tuple[Fault, ...]:
-        """The faults that were on trial, each once."""
-        return tuple({one.fault.name: one.fault for one in self.outcomes}.values())
+    def faults(self) -> tuple[ListedFault, ...]:
+        """The faults that were tried, each once."""
+        return tuple({outcome.fault.name: outcome.fault for outcome in self.outcomes}.values())
 
     @property
     def kills(self) -> Mapping[str, frozenset[str]]:
-        """The faults that each check killed, by the check's name."""
+        """The names of the faults that each check killed, by the check's name."""
         killed: dict[str, set[str]] = {name: set() for name in self.checks}
         for outcome in self.outcomes:
-            for conviction in outcome.rightly:
-                killed[conviction.check].add(outcome.fault.name)
+            for detection in outcome.expected_detections:
+                killed[detection.check].add(outcome.fault.name)
         return {check: frozenset(faults) for check, faults in killed.items()}
 
     @property
@@ -117,55 +116,49 @@ class Campaign:
         return tuple(check for check, faults in self.kills.items() if self.whole and not faults)
 
     def survivors(self) -> Iterator[tuple[str, str]]:
-        """Faults that survived, with the dialect or the requirement in which they did."""
+        """Faults that survived, and under which dialect or by which requirement."""
         for outcome in self.outcomes:
             if outcome.survived:
-                yield outcome.fault.name, f"nothing convicts it under {outcome.dialect}"
+                yield outcome.fault.name, f"not detected under {outcome.dialect}"
         if self.complete:
-            for fault, missed in self._missed().items():
-                yield fault, f"nothing convicts it of {', '.join(sorted(missed))}"
+            for fault, missed in self._missed_claims().items():
+                yield fault, f"not detected by {', '.join(sorted(missed))}"
 
-    def false_accusations(self) -> Iterator[tuple[str, str, Conviction]]:
-        """Server, dialect and conviction wherever somebody was convicted of what it does not do."""
-        for acquittal in self.acquittals:
-            for conviction in acquittal.result.convictions:
-                yield acquittal.name, acquittal.dialect, conviction
+    def false_positives(self) -> Iterator[tuple[str, str, Detection]]:
+        """Server, dialect and detection of what the server does not violate."""
+        for variant in self.variants:
+            for detection in variant.result.detections:
+                yield variant.name, variant.dialect, detection
         for outcome in self.outcomes:
-            for conviction in outcome.falsely:
-                yield outcome.fault.name, outcome.dialect, conviction
+            for detection in outcome.false_positives:
+                yield outcome.fault.name, outcome.dialect, detection
 
     def problems(self) -> Iterator[tuple[str, str, str]]:
         """Server, dialect and what went wrong in hookproof itself."""
-        trials = [
-            *((one.name, one.dialect, one.result) for one in self.acquittals),
-            *((one.fault.name, one.dialect, one.result) for one in self.outcomes),
+        runs = [
+            *((variant.name, variant.dialect, variant.result) for variant in self.variants),
+            *((outcome.fault.name, outcome.dialect, outcome.result) for outcome in self.outcomes),
         ]
-        for name, dialect, result in trials:
+        for name, dialect, result in runs:
             for problem in result.problems:
                 yield name, dialect, problem
 
     @property
     def flawless(self) -> bool:
-        """Whether every fault was killed by its own checks, nobody else was accused, and no check
-        was idle.
-        """
         return self.verdict is CampaignVerdict.FLAWLESS
 
     @property
     def verdict(self) -> "CampaignVerdict":
-        """What the campaign says of the suites."""
-        flaws = (self.survivors(), self.false_accusations(), self.problems(), self.idle_checks)
+        flaws = (self.survivors(), self.false_positives(), self.problems(), self.idle_checks)
         if any(True for kind in flaws for _ in kind):
             return CampaignVerdict.FLAWED
         return CampaignVerdict.INTERRUPTED if self.interrupted else CampaignVerdict.FLAWLESS
 
-    def _missed(self) -> Mapping[str, set[str]]:
-        """The claims that no dialect convicted, by the fault's name; those that no dialect
-        exercised are among them.
-        """
+    def _missed_claims(self) -> Mapping[str, set[str]]:
+        """What each fault violates and no dialect detected, even if no dialect exercised it."""
         missed: dict[str, set[str]] = defaultdict(set)
         for fault in self.faults:
             missed[fault.name] = set(fault.violates)
         for outcome in self.outcomes:
-            missed[outcome.fault.name] -= outcome.result.convicted
+            missed[outcome.fault.name] -= outcome.result.detected
         return {name: claims for name, claims in missed.items() if claims}

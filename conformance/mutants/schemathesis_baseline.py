@@ -1,8 +1,8 @@
-"""The stock comparison: what plain `schemathesis run` finds in the same servers, given their own
-OpenAPI document.
+"""The schemathesis baseline: what plain `schemathesis run` reports of the same servers, given their
+own OpenAPI document.
 
-It is told the key and the project, and is otherwise left as it comes. What it reports of the clean
-server says nothing of a fault, so only what it reports besides counts. It takes far longer than the
+It is given the key and the project, and runs with its defaults otherwise. What it reports of the
+clean server is not about a fault, so only further reports count. It takes far longer than the
 suites: each result is recorded as it comes, and shown beside the kill matrix.
 """
 
@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from hookproof.conformance.model.exit_codes import ExitCode, Refusal
-from hookproof.conformance.mutants.campaign import CLEAN, Docket
-from hookproof.conformance.mutants.catalogue import Fault, Spoken, innocent_dialects
+from hookproof.conformance.mutants.campaign import CLEAN, CampaignPlan
+from hookproof.conformance.mutants.catalogue import ListedFault, NamedDialect, conforming_dialects
 from hookproof.receiver.client.child_process import child, send_signal
 
 RECORDED: Final = Path(__file__).parent / "schemathesis_baseline.json"
@@ -26,89 +26,90 @@ DOCUMENT: Final = "/openapi.yaml"
 PROJECT: Final = "p1"
 READY_WITHIN_S: Final = 60.0
 ENDS_WITHIN_S: Final = 900.0
-# Per operation: more take longer and find the same.
+# Examples per operation: more take longer and find the same.
 EXAMPLES: Final = 10
 
-# Is called with each server and what was found in it.
-Told = Callable[[str, Sequence[str]], None]
+# Called with each server's name and what was reported of it.
+OnReport = Callable[[str, Sequence[str]], None]
 
-# What was found in each server, by the name of its fault or variant, besides what is found in the
-# clean one.
-Stock = Mapping[str, Sequence[str]]
+# What was reported of each server and not of the clean one, by the name of its fault or variant.
+SchemathesisBaseline = Mapping[str, Sequence[str]]
 
 
-def compare(asked: Docket, told: Told) -> None:
-    """Run schemathesis against every fault and innocent; raises Refusal if it cannot be run.
+def run_schemathesis_baseline(plan: CampaignPlan, on_report: OnReport) -> None:
+    """Run schemathesis against every fault and variant; raises Refusal if it cannot be run.
 
-    Each fault and variant is tried under the first dialect in which it is one, the innocent
+    Each fault and variant is tried under the first dialect in which it is one, and the conforming
     dialects without variants.
     """
-    asyncio.run(_compare(asked, told))
+    asyncio.run(_run_all(plan, on_report))
 
 
-def recorded_stock(path: Path = RECORDED) -> Stock | None:
+def read_baseline(path: Path = RECORDED) -> SchemathesisBaseline | None:
     """What was recorded; None if nothing was."""
     if not path.is_file():
         return None
-    found: Stock = json.loads(path.read_text(encoding="utf-8"))
-    return found
+    baseline: SchemathesisBaseline = json.loads(path.read_text(encoding="utf-8"))
+    return baseline
 
 
-def record_stock(stock: Stock, path: Path = RECORDED) -> None:
-    """Write down what was found, beside what was known of other servers."""
-    known = {**(recorded_stock(path) or {}), **stock}
+def record_baseline(baseline: SchemathesisBaseline, path: Path = RECORDED) -> None:
+    """Write down what was reported of these servers; the entries of others stay."""
+    known = {**(read_baseline(path) or {}), **baseline}
     path.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
-async def _compare(asked: Docket, told: Told) -> None:
-    seed, places = asked.settings.seed, asyncio.Semaphore(asked.settings.jobs)
+async def _run_all(plan: CampaignPlan, on_report: OnReport) -> None:
+    seed, places = plan.settings.seed, asyncio.Semaphore(plan.settings.jobs)
 
-    async def clean(name: str, speaking: Spoken) -> frozenset[str]:
-        reported = await _findings(speaking, (), seed)
-        told(name, sorted(reported))
+    async def run_clean(name: str, dialect: NamedDialect) -> frozenset[str]:
+        reported = await _findings(dialect, (), seed)
+        on_report(name, sorted(reported))
         return frozenset(reported)
 
-    async def one(
-        name: str, speaking: Spoken, deviations: Sequence[str], known: frozenset[str]
+    async def run_server(
+        name: str, dialect: NamedDialect, deviations: Sequence[str], known: frozenset[str]
     ) -> None:
         async with places:
-            told(name, sorted(await _findings(speaking, deviations, seed) - known))
+            on_report(name, sorted(await _findings(dialect, deviations, seed) - known))
 
-    first, *others = asked.speaking
-    usual = await clean(CLEAN, first)
+    first, *others = plan.dialects
+    reported = await run_clean(CLEAN, first)
     await asyncio.gather(
-        *(one(fault.name, first, _deviation(fault), usual) for fault in _tried_first(asked, first)),
         *(
-            one(speaking.name, speaking, (), usual)
-            for speaking in innocent_dialects()
-            if asked.named(speaking.name)
+            run_server(fault.name, first, _deviation(fault), reported)
+            for fault in _new_faults(plan, first)
+        ),
+        *(
+            run_server(dialect.name, dialect, (), reported)
+            for dialect in conforming_dialects()
+            if plan.selects(dialect.name)
         ),
     )
-    for speaking in others:
-        if on_trial := _tried_first(asked, speaking):
-            known = await clean(f"{CLEAN} under {speaking.name}", speaking)
+    for dialect in others:
+        if faults := _new_faults(plan, dialect):
+            known = await run_clean(f"{CLEAN} under {dialect.name}", dialect)
             await asyncio.gather(
-                *(one(fault.name, speaking, _deviation(fault), known) for fault in on_trial)
+                *(run_server(fault.name, dialect, _deviation(fault), known) for fault in faults)
             )
 
 
-def _tried_first(asked: Docket, speaking: Spoken) -> list[Fault]:
-    """The faults and variants that are not such under an earlier dialect."""
-    earlier = asked.speaking[: asked.speaking.index(speaking)]
-    tried = {fault.name for one in earlier for fault in asked.faults[one.name] if fault.applies}
-    told = asked.faults[speaking.name]
+def _new_faults(plan: CampaignPlan, dialect: NamedDialect) -> list[ListedFault]:
+    """The faults and variants that do not apply under an earlier dialect."""
+    earlier = plan.dialects[: plan.dialects.index(dialect)]
+    tried = {fault.name for item in earlier for fault in plan.faults[item.name] if fault.applies}
     return [
         fault
-        for fault in told
-        if fault.applies and fault.name not in tried and asked.named(fault.name)
+        for fault in plan.faults[dialect.name]
+        if fault.applies and fault.name not in tried and plan.selects(fault.name)
     ]
 
 
-def _deviation(fault: Fault) -> tuple[str, str]:
-    return ("--variant" if fault.innocent else "--fault", fault.name)
+def _deviation(fault: ListedFault) -> tuple[str, str]:
+    return ("--variant" if fault.is_variant else "--fault", fault.name)
 
 
-async def _findings(speaking: Spoken, deviations: Sequence[str], seed: int) -> set[str]:
+async def _findings(dialect: NamedDialect, deviations: Sequence[str], seed: int) -> set[str]:
     """The failures that schemathesis reports, each with its operation."""
     key = secrets.token_urlsafe(16)
     arguments = [
@@ -116,16 +117,16 @@ async def _findings(speaking: Spoken, deviations: Sequence[str], seed: int) -> s
         "--port",
         "0",
         "--dialect",
-        speaking.word,
+        dialect.word,
         "--project",
         f"{PROJECT}={key}",
         *deviations,
     ]
-    shown = speaking.dialect.authentication.key_format.replace("{key}", key)
+    authorization = dialect.dialect.authentication.key_format.replace("{key}", key)
     with tempfile.TemporaryDirectory(prefix="hookproof-") as folder:
         _configure(Path(folder))
         async with child(arguments, deadline_s=READY_WITHIN_S) as ready:
-            await _run(f"{ready['api']}{DOCUMENT}", shown, seed, folder)
+            await _run(f"{ready['api']}{DOCUMENT}", authorization, seed, folder)
         return _failures(Path(folder, "report.json"))
 
 
@@ -177,4 +178,8 @@ def _failures(report: Path) -> set[str]:
         raise Refusal(
             "`schemathesis run` wrote no report; is it installed?", ExitCode.FAULT
         ) from None
-    return {f"{one['title']}: {operation}" for one in failures for operation in one["operations"]}
+    return {
+        f"{failure['title']}: {operation}"
+        for failure in failures
+        for operation in failure["operations"]
+    }

@@ -1,7 +1,6 @@
-"""Where trials are held: several at a time, each in a process of its own, until all are over or
-somebody interrupts.
+"""Runs mutants in worker processes, several at a time, until all are done or an interrupt comes.
 
-What was tried by then is kept. An interrupt lets the trials under way end, and begins no other.
+An interrupt lets the runs under way finish and starts no other; the results until then are kept.
 """
 
 import multiprocessing
@@ -15,34 +14,34 @@ from types import TracebackType
 from typing import Final, Self, TypeVar
 
 from hookproof.conformance.model.exit_codes import ExitCode
-from hookproof.conformance.mutants.mutant_run import TrialOrder, TrialResult, tried
-from hookproof.conformance.mutants.results import Acquittal, Outcome
+from hookproof.conformance.mutants.mutant_run import MutantRunOrder, MutantRunResult, run_mutant
+from hookproof.conformance.mutants.results import FaultOutcome, VariantOutcome
 
-Subject = TypeVar("Subject", Outcome, Acquittal)
+Subject = TypeVar("Subject", FaultOutcome, VariantOutcome)
 
-# Is called with each trial as it is over.
-Told = Callable[[Outcome | Acquittal], None]
+# Called with each outcome as soon as its run is done.
+OnOutcome = Callable[[FaultOutcome | VariantOutcome], None]
 
-Try = Callable[[TrialOrder], TrialResult]
+RunMutant = Callable[[MutantRunOrder], MutantRunResult]
 
 ORPHANED: Final = int(ExitCode.FAULT)
 
 
-class Courtroom:
-    """Holds `jobs` trials at a time: a context manager at which an interrupt of its block ends.
+class WorkerPool:
+    """Runs `jobs` mutants at a time; a context manager that catches an interrupt of its block.
 
-    `interrupted` says that there was one, `over` has all trials until then.
+    `interrupted` says whether there was one. `outcomes` holds all outcomes until then.
     """
 
-    def __init__(self, jobs: int, told: Told, *, hold: Try = tried) -> None:
+    def __init__(self, jobs: int, on_outcome: OnOutcome, *, run: RunMutant = run_mutant) -> None:
         self.interrupted = False
-        self.over: list[Outcome | Acquittal] = []
-        self._told = told
-        self._hold = hold
+        self.outcomes: list[FaultOutcome | VariantOutcome] = []
+        self._on_outcome = on_outcome
+        self._run = run
         self._pool = ProcessPoolExecutor(
-            jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_begin
+            jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_start_worker
         )
-        self._under_way: dict[Future[TrialResult], Outcome | Acquittal] = {}
+        self._under_way: dict[Future[MutantRunResult], FaultOutcome | VariantOutcome] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -61,30 +60,30 @@ class Courtroom:
                     self._keep(replace(subject, result=future.result()))
         return self.interrupted
 
-    def tried_all(self, orders: Mapping[Subject, TrialOrder]) -> Iterator[Subject]:
-        """Each subject with its result, as soon as there is one."""
+    def run_all(self, orders: Mapping[Subject, MutantRunOrder]) -> Iterator[Subject]:
+        """Yield each subject with its result, as soon as its run is done."""
         futures = {
-            self._pool.submit(self._hold, order): subject for subject, order in orders.items()
+            self._pool.submit(self._run, order): subject for subject, order in orders.items()
         }
         self._under_way.update(futures)
         for future in as_completed(futures):
-            ended = replace(futures[future], result=future.result())
+            outcome = replace(futures[future], result=future.result())
             del self._under_way[future]
-            self._keep(ended)
-            yield ended
+            self._keep(outcome)
+            yield outcome
 
-    def _keep(self, ended: Outcome | Acquittal) -> None:
-        self.over.append(ended)
-        self._told(ended)
+    def _keep(self, outcome: FaultOutcome | VariantOutcome) -> None:
+        self.outcomes.append(outcome)
+        self._on_outcome(outcome)
 
 
-def _begin() -> None:
-    """Leave interrupts to the process that holds the court, and end with it, however it ends."""
+def _start_worker() -> None:
+    """Leave interrupts to the parent process, and end with it, however it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_follow, daemon=True).start()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
-def _follow() -> None:
+def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()

@@ -6,8 +6,7 @@ from typing import Final
 
 from hookproof.conformance.observations.destinations import Destination
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from hookproof.receiver.signatures.diagnosis import KnownValues
-from hookproof.receiver.signatures.diagnosis import diagnose
+from hookproof.receiver.signatures.diagnosis import KnownValues, diagnose
 from hookproof.receiver.signatures.signed_message import Reason
 from hookproof.receiver.signatures.verification import Unverified, Verified, verify
 from hookproof.spec.dialect.model import Dialect

@@ -6,7 +6,7 @@ POST /reset                        204; deletes everything, restores the fixture
 POST /fixtures                     204; adds a JSON object in fixture file form to every project
 POST /projects/{id}/portal-links   201 and the portal link, from a record of section 2.6
 POST /projects/{id}/sources        201 and the source, from a record of section 2.7
-POST /faults                       201; arms a fault, see `Order`
+POST /faults                       201; arms a fault, see `FaultOrder`
 GET  /faults                       what is armed, and the names of all faults
 DELETE /faults                     204; disarms all faults
 GET  /journal                      requests, deliveries and notifications, see `journal`
@@ -24,7 +24,7 @@ from hookproof.mockserver.api.request_journal import RequestEntry, RequestJourna
 from hookproof.mockserver.api.service import Service
 from hookproof.mockserver.control.fixtures import BadRecord, FixtureLoader, ProjectFixtures
 from hookproof.mockserver.faults.answering import FAULTS
-from hookproof.mockserver.faults.live import BadOrder, LiveFaults, Order
+from hookproof.mockserver.faults.live import BadOrder, FaultOrder, LiveFaults
 from hookproof.mockserver.faults.registry import catalogue
 from hookproof.mockserver.notifications.journal import NOTIFICATION_FIELDS
 from hookproof.mockserver.notifications.notifier import Notifier
@@ -87,7 +87,7 @@ class ControlListener:
         return web.json_response({"armed": self._faults.shown(), "faults": [*FAULTS, *catalogue()]})
 
     async def arm(self, request: web.Request) -> web.Response:
-        await self._faults.arm(msgspec.json.decode(await request.read(), type=Order))
+        await self._faults.arm(msgspec.json.decode(await request.read(), type=FaultOrder))
         return web.Response(status=HTTPStatus.CREATED)
 
     async def disarm(self, _request: web.Request) -> web.Response:

@@ -1,8 +1,8 @@
-"""Faults in answering: each takes the place of the API for one request.
+"""Responder faults: each replaces the API for one request.
 
-The names are those of the control listener. A fault either refuses before anything happens, or
-spoils the answer to a request that was carried out: a client that repeats it then meets what it did
-the first time.
+The names are those of the control listener. A fault either does nothing with the request, or alters
+the response to a request that was carried out, so that a client that repeats it meets the effect of
+the first one.
 """
 
 import asyncio
@@ -16,80 +16,70 @@ from hookproof.mockserver.api.response import ApiResponse
 
 PIECES: Final = 4
 
-Carry = Callable[[BaseRequest], Awaitable[ApiResponse]]
+CarryOut = Callable[[BaseRequest], Awaitable[ApiResponse]]
 
 
 class AnsweringFault(Protocol):
-    """One way to misbehave."""
-
-    async def answer(self, request: BaseRequest, carry: Carry) -> ApiResponse:
-        """What is answered instead; `carry` carries the request out as the clean server does."""
+    async def answer(self, request: BaseRequest, carry_out: CarryOut) -> ApiResponse:
+        """The response to send; `carry_out` carries the request out as the clean server does."""
 
 
 class Late:
-    """Carries the request out and answers `delay_s` seconds late."""
+    """Carries the request out and responds `delay_s` seconds late."""
 
     def __init__(self, delay_s: float = 1.0) -> None:
         self._delay_s = delay_s
 
-    async def answer(self, request: BaseRequest, carry: Carry) -> ApiResponse:
-        """The right answer, late."""
-        answer = await carry(request)
+    async def answer(self, request: BaseRequest, carry_out: CarryOut) -> ApiResponse:
+        answer = await carry_out(request)
         await asyncio.sleep(self._delay_s)
         return answer
 
 
 class ServerError:
-    """Answers with `status` and carries nothing out."""
+    """Responds with `status` and does not carry the request out."""
 
     def __init__(self, status: int = HTTPStatus.SERVICE_UNAVAILABLE) -> None:
         self._status = int(status)
 
-    async def answer(self, request: BaseRequest, carry: Carry) -> ApiResponse:
-        """A failure that is the server's own."""
+    async def answer(self, request: BaseRequest, carry_out: CarryOut) -> ApiResponse:
         return ApiResponse(self._status, b'{"fault": "server_error"}')
 
 
 class DroppedConnection:
-    """Closes the connection and carries nothing out."""
+    """Closes the connection and does not carry the request out."""
 
-    async def answer(self, request: BaseRequest, carry: Carry) -> ApiResponse:
-        """Nothing."""
-        return _hung_up(request)
+    async def answer(self, request: BaseRequest, carry_out: CarryOut) -> ApiResponse:
+        return _close_connection(request)
 
 
 class LostAnswer:
-    """Carries the request out and closes the connection without an answer."""
+    """Carries the request out and closes the connection without a response."""
 
-    async def answer(self, request: BaseRequest, carry: Carry) -> ApiResponse:
-        """Nothing, although all is done."""
-        await carry(request)
-        return _hung_up(request)
+    async def answer(self, request: BaseRequest, carry_out: CarryOut) -> ApiResponse:
+        await carry_out(request)
+        return _close_connection(request)
 
 
 class MalformedJson:
-    """Carries the request out and answers with the first half of the body."""
+    """Carries the request out and responds with the first half of the body."""
 
-    async def answer(self, request: BaseRequest, carry: Carry) -> ApiResponse:
-        """The right status, and a body that is no JSON."""
-        return (await carry(request)).with_half_body()
+    async def answer(self, request: BaseRequest, carry_out: CarryOut) -> ApiResponse:
+        return (await carry_out(request)).with_half_body()
 
 
 class SlowBody:
-    """Carries the request out and answers in pieces, with `delay_s` seconds before each."""
+    """Carries the request out and responds in pieces, with `delay_s` seconds between them."""
 
     def __init__(self, delay_s: float = 0.5) -> None:
         self._delay_s = delay_s
 
-    async def answer(self, request: BaseRequest, carry: Carry) -> ApiResponse:
-        """The right answer, a piece at a time."""
-        return Dribbled(await carry(request), self._delay_s)
+    async def answer(self, request: BaseRequest, carry_out: CarryOut) -> ApiResponse:
+        return PiecewiseResponse(await carry_out(request), self._delay_s)
 
 
-class Dribbled(ApiResponse):
-    """An answer whose bytes leave in `PIECES` pieces, with a pause in seconds before each but the
-    first.
-    """
+class PiecewiseResponse(ApiResponse):
+    """A response that is sent in `PIECES` pieces, with a pause between them."""
 
     def __init__(self, whole: ApiResponse, pause_s: float) -> None:
         super().__init__(whole.status, b"")
@@ -97,12 +87,10 @@ class Dribbled(ApiResponse):
         self._pause_s = pause_s
 
     async def prepare(self, request: BaseRequest) -> None:
-        """Remember whom to answer."""
         await self._whole.prepare(request)
         await super().prepare(request)
 
     async def write_eof(self, data: bytes = b"") -> None:
-        """Write piece after piece, for as long as there is somebody."""
         text = self._whole.to_bytes()
         size = -(-len(text) // PIECES)
         for start in range(0, len(text), size):
@@ -124,8 +112,8 @@ FAULTS: Final[Mapping[str, type[AnsweringFault]]] = {
 }
 
 
-def _hung_up(request: BaseRequest) -> ApiResponse:
-    """Close the connection; the answer that is returned finds nobody to go to."""
+def _close_connection(request: BaseRequest) -> ApiResponse:
+    """Close the connection; the response that is returned is not sent."""
     if request.transport is not None:
         request.transport.close()
     return ApiResponse(HTTPStatus.SERVICE_UNAVAILABLE, b"", close_connection=True)

@@ -1,8 +1,8 @@
 """Faults that are armed and disarmed while the server runs.
 
-An answering fault is armed for the next so many requests, or for a share of them that a seed
-decides: the same seed spoils the same requests of a sequence again. A fault of the catalogue is
-there until all are disarmed: the server's parts are joined anew with it, around the same database.
+An answering fault is armed for a number of requests, or for a share of them that a seed decides:
+the same seed affects the same requests of a sequence again. A fault of the catalogue stays until
+all are disarmed: the server is assembled again with it, around the same database.
 """
 
 import asyncio
@@ -18,14 +18,15 @@ from aiohttp.web_request import BaseRequest
 from hookproof.mockserver.api.response import ApiResponse, Responder
 from hookproof.mockserver.faults.answering import FAULTS, AnsweringFault
 from hookproof.mockserver.faults.registry import Fault, catalogue
+from hookproof.mockserver.faults.renamed import RENAMED
 from hookproof.spec.dialect.model import Dialect
 
 
-class Order(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """What the control listener is told: a fault by name, its parameters, and when it strikes.
+class FaultOrder(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """A request to arm a fault: its name, its parameters, and the requests that it affects.
 
-    `next` counts requests, `rate` is a share of them from 0 to 1, decided by `seed`; without either
-    it strikes always. `path` narrows it to requests whose path holds that text.
+    `next` is a number of requests, `rate` a share of them from 0 to 1, decided by `seed`. Without
+    either the fault affects every request. `path` limits it to paths that contain that text.
     """
 
     fault: str
@@ -37,49 +38,42 @@ class Order(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     status: int | None = None
 
     def parameters(self) -> dict[str, Any]:
-        """What the fault itself is made with."""
-        given = {"delay_s": self.delay_s, "status": self.status}
-        return {name: value for name, value in given.items() if value is not None}
+        values = {"delay_s": self.delay_s, "status": self.status}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 class BadOrder(ValueError):
-    """An order that cannot be carried out; the text says why, in one line."""
+    """An order that cannot be carried out; the message says why, in one line."""
 
 
 @dataclass(slots=True)
-class Armed:
-    """A fault that waits for requests."""
+class ArmedFault:
+    """An answering fault; `left` counts the requests that it still affects, None: all."""
 
-    order: Order
+    order: FaultOrder
     fault: AnsweringFault
     chance: random.Random
     left: int | None
 
     @classmethod
-    def of(cls, order: Order) -> "Armed":
-        """Make the fault ready; raises BadOrder."""
+    def of(cls, order: FaultOrder) -> "ArmedFault":
+        """Create the fault; raises BadOrder."""
         if order.fault not in FAULTS:
-            near = get_close_matches(order.fault, [*FAULTS, *catalogue()], n=3)
-            hint = (
-                f"did you mean {' or '.join(near)}?"
-                if near
-                else f"{', '.join(FAULTS)} spoil answers"
-            )
-            raise BadOrder(
-                f"there is no fault {order.fault!r}; {hint} `hookproof serve --list-faults` names all"
-            )
+            raise BadOrder(_unknown_name(order.fault))
         if order.next is not None and order.next < 1:
-            raise BadOrder("next is a number of requests from 1 up")
+            raise BadOrder("next is a number of requests, at least 1")
         if order.rate is not None and not 0 <= order.rate <= 1:
             raise BadOrder("rate is a share from 0 to 1")
         try:
             fault = FAULTS[order.fault](**order.parameters())
         except TypeError:
-            raise BadOrder(f"{order.fault} does not take {', '.join(order.parameters())}") from None
+            raise BadOrder(
+                f"{order.fault} does not accept {', '.join(order.parameters())}"
+            ) from None
         return cls(order=order, fault=fault, chance=random.Random(order.seed), left=order.next)
 
-    def strikes(self, path: str) -> bool:
-        """Whether it strikes this request, which is then counted."""
+    def affects(self, path: str) -> bool:
+        """Whether it affects a request with this path, which then counts."""
         if self.order.path not in path or self.left == 0:
             return False
         if self.order.rate is not None and self.chance.random() >= self.order.rate:
@@ -89,63 +83,69 @@ class Armed:
         return True
 
 
-# Joins the server's parts anew with these faults of the catalogue; the API that came of it.
-JoinAnew = Callable[[Sequence[Fault]], Awaitable[Responder]]
+# Assembles the server again with these faults of the catalogue, and returns its API.
+Reassemble = Callable[[Sequence[Fault]], Awaitable[Responder]]
 
 
 class LiveFaults:
-    """Stands between the listener and the API; while nothing is armed, requests go straight
-    through.
-    """
+    """Stands between the listener and the API; without faults it passes requests through."""
 
-    def __init__(self, api: Responder, dialect: Dialect, join_anew: JoinAnew) -> None:
+    def __init__(self, api: Responder, dialect: Dialect, reassemble: Reassemble) -> None:
         self._clean = api
         self._api = api
         self._dialect = dialect
-        self._join_anew = join_anew
-        self._armed: list[Armed] = []
+        self._reassemble = reassemble
+        self._armed: list[ArmedFault] = []
         self._catalogued: list[Fault] = []
-        self._joining = asyncio.Lock()
+        self._reassembling = asyncio.Lock()
 
     def answer(self, request: BaseRequest) -> Awaitable[ApiResponse]:
-        """The answer of the first fault that strikes, or the API's own."""
+        """The response of the first fault that affects the request, or the API's own."""
         if self._armed:
             for armed in self._armed:
-                if armed.strikes(request.path_qs):
+                if armed.affects(request.path_qs):
                     return armed.fault.answer(request, self._api.answer)
         return self._api.answer(request)
 
-    async def arm(self, order: Order) -> None:
+    async def arm(self, order: FaultOrder) -> None:
         """Add a fault; raises BadOrder."""
-        one = catalogue().get(order.fault)
-        if one is None:
+        catalogued = catalogue().get(order.fault)
+        if catalogued is None:
             self.arm_answering(order)
             return
-        if order != Order(fault=order.fault):
-            raise BadOrder(f"{order.fault} is there or not: it takes no further member")
-        if not one.applies(self._dialect):
-            raise BadOrder(f"{order.fault} is no fault under the dialect {self._dialect.name}")
-        async with self._joining:
-            if one not in self._catalogued:
-                self._api = await self._join_anew([*self._catalogued, one])
-                self._catalogued.append(one)
+        if order != FaultOrder(fault=order.fault):
+            raise BadOrder(f"{order.fault} is on or off: it does not accept further members")
+        if not catalogued.applies(self._dialect):
+            raise BadOrder(f"{order.fault} is not a fault under the dialect {self._dialect.name}")
+        async with self._reassembling:
+            if catalogued not in self._catalogued:
+                self._api = await self._reassemble([*self._catalogued, catalogued])
+                self._catalogued.append(catalogued)
 
-    def arm_answering(self, order: Order) -> None:
-        """Add a fault that spoils answers; raises BadOrder."""
-        self._armed.append(Armed.of(order))
+    def arm_answering(self, order: FaultOrder) -> None:
+        """Add an answering fault; raises BadOrder."""
+        self._armed.append(ArmedFault.of(order))
 
     async def disarm(self) -> None:
-        """Behave again."""
+        """Remove every fault."""
         self._armed.clear()
-        async with self._joining:
+        async with self._reassembling:
             if self._catalogued:
-                await self._join_anew([])
+                await self._reassemble([])
                 self._catalogued.clear()
                 self._api = self._clean
 
     def shown(self) -> list[dict[str, Any]]:
-        """What is armed, with the strikes that are left (null: no end)."""
+        """What is armed, with the number of requests that are left (null: no limit)."""
         return [
             *({**msgspec.to_builtins(armed.order), "left": armed.left} for armed in self._armed),
-            *({"fault": one.name, "broken": one.broken} for one in self._catalogued),
+            *({"fault": item.name, "broken": item.broken} for item in self._catalogued),
         ]
+
+
+def _unknown_name(name: str) -> str:
+    if name in RENAMED:
+        return f"the fault {name} is now called {RENAMED[name]}"
+    near = get_close_matches(name, [*FAULTS, *catalogue()], n=3)
+    known = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(FAULTS)};"
+    return f"there is no fault {name!r}; {known} `hookproof serve --list-faults` names all"

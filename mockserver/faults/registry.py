@@ -1,4 +1,4 @@
-"""The register of faults and variants: what each breaks, and the collaborator whose place it takes."""
+"""The registry of faults and variants: what each breaks, and the collaborator that it replaces."""
 
 import importlib
 import pkgutil
@@ -10,10 +10,10 @@ from typing import Any, Final, TypeVar
 
 from hookproof.mockserver.collaborators import Collaborators
 from hookproof.mockserver.delivery.collaborators import DeliveryCollaborators
+from hookproof.mockserver.faults.renamed import former_names
 from hookproof.spec.dialect.model import Dialect, Undecided
 
-# Whether a fault is one under this dialect: elsewhere it would change nothing, or be the right
-# thing to do.
+# Whether a fault is one under this dialect: under others it changes nothing, or is right.
 Where = Callable[[Dialect], bool]
 
 _NEW_WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -22,11 +22,12 @@ _Part = TypeVar("_Part", bound=type)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """One deviation. `part` replaces the collaborator named `replaces`; a variant violates nothing.
+    """A fault, or a variant if it violates nothing. `part` replaces the collaborator `replaces`.
 
-    `violates` is what it is held to, `also` what breaks with it and shows only where one looks at
-    everything. `seen` says where a service or a client was seen to do this; `shows_in` names
-    experiments that are enough to see it.
+    `violates` lists the requirements that the suites must find violated. `also` lists those that
+    break as a consequence and are seen only when every experiment runs. `seen` describes the defect
+    of a real service or client that the fault imitates. `shows_in` names experiments that are
+    enough to see it.
     """
 
     name: str
@@ -42,13 +43,13 @@ class Fault:
     shows_in: tuple[str, ...]
 
     @property
-    def innocent(self) -> bool:
-        """Whether it is a variant, which the document allows."""
+    def is_variant(self) -> bool:
         return not self.violates
 
     def applies(self, dialect: Dialect) -> bool:
-        """Whether it is a fault, or a variant, under this dialect; not if that hangs on what it
-        leaves open.
+        """Whether it is a fault, or a variant, under this dialect.
+
+        It is not if that depends on an answer that the dialect leaves open.
         """
         try:
             return self.where(dialect)
@@ -56,16 +57,17 @@ class Fault:
             return False
 
     def described(self, dialect: Dialect) -> dict[str, Any]:
-        """What is told of it as JSON; `applies` is for this dialect."""
+        """Its description for JSON; `applies` is for this dialect."""
         return {
             "name": self.name,
+            "former_names": list(former_names(self.name)),
             "broken": self.broken,
             "violates": list(self.violates),
             "also": list(self.also),
             "seen": self.seen,
             "area": self.area,
             "replaces": self.replaces,
-            "innocent": self.innocent,
+            "innocent": self.is_variant,
             "applies": self.applies(dialect),
             "shows_in": list(self.shows_in),
         }
@@ -75,7 +77,6 @@ _registered: dict[str, Fault] = {}
 
 
 def everywhere(_dialect: Dialect) -> bool:
-    """Under every dialect."""
     return True
 
 
@@ -86,7 +87,7 @@ def fault(
     where: Where = everywhere,
     shows_in: Sequence[str] = (),
 ) -> Callable[[_Part], _Part]:
-    """Register a class as the fault of its name; its docstring says what is broken."""
+    """Register a class as a fault; its docstring says what is broken."""
 
     def register(part: _Part) -> _Part:
         _register(
@@ -103,42 +104,43 @@ def fault(
 
 
 def variant(*, where: Where = everywhere) -> Callable[[_Part], _Part]:
-    """Register a class as a clean variant: its docstring says what is different, and the document
-    allows it.
-    """
+    """Register a class as a conforming variant; its docstring says what is different."""
     return fault(where=where)
 
 
 def catalogue() -> Mapping[str, Fault]:
-    """Every fault and variant of the modules beside this one, by name."""
+    """Every fault and variant of the catalogue's modules, by name."""
     package = importlib.import_module("hookproof.mockserver.faults.catalogue")
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         importlib.import_module(module.name)
     return MappingProxyType(_registered)
 
 
-def with_faults(made_of: Collaborators, faults: Iterable[Fault]) -> Collaborators:
-    """The collaborators with each fault in its place; two at the same place are both there, the
-    later one in front.
+def with_faults(collaborators: Collaborators, faults: Iterable[Fault]) -> Collaborators:
+    """The collaborators with each fault in its place.
+
+    Two faults of the same collaborator are combined; the later one overrides the earlier one.
     """
-    for one in faults:
-        made_of = (
-            replace(made_of, delivery=_with(made_of.delivery, one))
-            if one.delivers
-            else _with(made_of, one)
+    for item in faults:
+        collaborators = (
+            replace(collaborators, delivery=_with_fault(collaborators.delivery, item))
+            if item.delivers
+            else _with_fault(collaborators, item)
         )
-    return made_of
+    return collaborators
 
 
 _Record = TypeVar("_Record", Collaborators, DeliveryCollaborators)
 
 
-def _with(record: _Record, one: Fault) -> _Record:
-    known: type = getattr(record, one.replaces)
+def _with_fault(record: _Record, item: Fault) -> _Record:
+    known: type = getattr(record, item.replaces)
     part = (
-        one.part if issubclass(one.part, known) else type(one.part.__name__, (one.part, known), {})
+        item.part
+        if issubclass(item.part, known)
+        else type(item.part.__name__, (item.part, known), {})
     )
-    changed: dict[str, Any] = {one.replaces: part}
+    changed: dict[str, Any] = {item.replaces: part}
     return replace(record, **changed)
 
 
@@ -154,7 +156,7 @@ def _register(
     name = _NEW_WORD.sub("_", part.__name__).lower()
     if name in _registered:
         raise ValueError(f"two faults are named {name}")
-    replaces, delivers = _place(part)
+    replaces, delivers = _replaced_collaborator(part)
     _registered[name] = Fault(
         name=name,
         broken=" ".join((part.__doc__ or "").split()),
@@ -170,10 +172,10 @@ def _register(
     )
 
 
-def _place(part: type) -> tuple[str, bool]:
-    """The collaborator that a class can stand in for, and whether it is one of the delivery engine."""
+def _replaced_collaborator(part: type) -> tuple[str, bool]:
+    """The collaborator that a class replaces, and whether it belongs to the delivery engine."""
     for kind in (Collaborators, DeliveryCollaborators):
-        for place in fields(kind):
-            if isinstance(place.default, type) and issubclass(part, place.default):
-                return place.name, kind is DeliveryCollaborators
-    raise ValueError(f"{part.__name__} is a kind of no collaborator")
+        for field in fields(kind):
+            if isinstance(field.default, type) and issubclass(part, field.default):
+                return field.name, kind is DeliveryCollaborators
+    raise ValueError(f"{part.__name__} is not a subclass of any collaborator")

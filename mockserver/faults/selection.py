@@ -1,4 +1,4 @@
-"""The faults that the command line names, and the list of those that there are."""
+"""The faults that the command line names, and the list of all faults."""
 
 import json
 from collections.abc import Sequence
@@ -10,26 +10,27 @@ from typing import Any, Final
 import msgspec
 
 from hookproof.mockserver.faults.answering import FAULTS
-from hookproof.mockserver.faults.live import Armed, BadOrder, Order
+from hookproof.mockserver.faults.live import ArmedFault, BadOrder, FaultOrder
 from hookproof.mockserver.faults.registry import Fault, catalogue
+from hookproof.mockserver.faults.renamed import RENAMED
 from hookproof.spec.dialect.model import Dialect
 
-_NARROW: Final = 4
+_INDENT: Final = " " * 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenFaults:
-    """What to do wrong: faults and variants of the catalogue, and orders to spoil answers."""
+    """Faults and variants of the catalogue, and orders for answering faults."""
 
     catalogued: Sequence[Fault] = ()
-    orders: Sequence[Order] = ()
+    orders: Sequence[FaultOrder] = ()
 
 
 def chosen_faults(faults: Sequence[str], variants: Sequence[str], dialect: Dialect) -> ChosenFaults:
-    """What these words name; an answering fault takes members of `Order`,
-    `late:delay_s=2,rate=0.1`.
+    """Parse the words of the command line.
 
-    Raises BadOrder.
+    An answering fault accepts members of `FaultOrder`, as in `late:delay_s=2,rate=0.1`. Raises
+    BadOrder.
     """
     known = catalogue()
     catalogued, orders = [], []
@@ -37,57 +38,59 @@ def chosen_faults(faults: Sequence[str], variants: Sequence[str], dialect: Diale
         name, _, members = word.partition(":")
         if name in FAULTS and word not in variants:
             orders.append(_order(name, members))
-        elif name in known and known[name].innocent is (word in variants):
+        elif name in known and known[name].is_variant is (word in variants):
             catalogued.append(_catalogued(known[name], members, dialect))
         else:
-            kind = "variant" if word in variants else "fault"
-            near = get_close_matches(name, [*FAULTS, *known], n=1)
-            hint = f"did you mean {near[0]}? " if near else ""
-            raise BadOrder(f"there is no {kind} {name!r}; {hint}--list-faults names all")
+            raise BadOrder(_unknown_name(name, "variant" if word in variants else "fault"))
     return ChosenFaults(catalogued=catalogued, orders=orders)
 
 
 def listed_faults(dialect: Dialect, *, as_json: bool) -> str:
-    """Every fault and variant, as text or as one JSON array; whether it applies is told for this
-    dialect.
-    """
-    known = sorted(catalogue().values(), key=lambda one: (one.innocent, one.area, one.name))
+    """Every fault and variant, as text or as a JSON array, with what applies under the dialect."""
+    known = sorted(catalogue().values(), key=lambda item: (item.is_variant, item.area, item.name))
     if as_json:
-        return json.dumps([one.described(dialect) for one in known])
-    lines = ["Answering faults, which take next=, rate=, seed=, path= (and delay_s= or status=):"]
-    lines += [f"{'':{_NARROW}}{name}  {_summary(kind)}" for name, kind in FAULTS.items()]
-    for (innocent, area), members in groupby(known, key=lambda one: (one.innocent, one.area)):
-        lines += [
-            "",
-            f"{'Variants (--variant)' if innocent else area.replace('_', ' ').capitalize()}:",
-        ]
-        lines += [f"{'':{_NARROW}}{_line(one, dialect)}" for one in members]
+        return json.dumps([item.described(dialect) for item in known])
+    lines = ["Responder faults, which accept next=, rate=, seed=, path= (and delay_s= or status=):"]
+    lines += [f"{_INDENT}{name}  {_summary(kind)}" for name, kind in FAULTS.items()]
+    for (is_variant, area), members in groupby(
+        known, key=lambda item: (item.is_variant, item.area)
+    ):
+        title = "Variants (--variant)" if is_variant else area.replace("_", " ").capitalize()
+        lines += ["", f"{title}:", *(f"{_INDENT}{_line(item, dialect)}" for item in members)]
     return "\n".join(lines)
 
 
-def _order(name: str, members: str) -> Order:
+def _unknown_name(name: str, kind: str) -> str:
+    if name in RENAMED:
+        return f"the {kind} {name} is now called {RENAMED[name]}"
+    near = get_close_matches(name, [*FAULTS, *catalogue()], n=1)
+    hint = f"did you mean {near[0]}? " if near else ""
+    return f"there is no {kind} {name!r}; {hint}--list-faults names all"
+
+
+def _order(name: str, members: str) -> FaultOrder:
     pairs = [pair.partition("=") for pair in members.split(",") if pair]
-    given: dict[str, Any] = {key: value for key, _, value in pairs}
+    values: dict[str, Any] = {key: value for key, _, value in pairs}
     try:
-        order = msgspec.convert({"fault": name, **given}, type=Order, strict=False)
+        order = msgspec.convert({"fault": name, **values}, type=FaultOrder, strict=False)
     except msgspec.ValidationError as problem:
         raise BadOrder(f"--fault {name}:{members}: {problem}") from None
-    Armed.of(order)
+    ArmedFault.of(order)
     return order
 
 
-def _catalogued(one: Fault, members: str, dialect: Dialect) -> Fault:
+def _catalogued(item: Fault, members: str, dialect: Dialect) -> Fault:
     if members:
-        raise BadOrder(f"{one.name} is there or not: it takes no {members!r}")
-    if not one.applies(dialect):
-        raise BadOrder(f"{one.name} is no fault under the dialect {dialect.name}")
-    return one
+        raise BadOrder(f"{item.name} is on or off: it does not accept {members!r}")
+    if not item.applies(dialect):
+        raise BadOrder(f"{item.name} is not a fault under the dialect {dialect.name}")
+    return item
 
 
-def _line(one: Fault, dialect: Dialect) -> str:
-    elsewhere = "" if one.applies(dialect) else f" (not under {dialect.name})"
-    violates = f" [{' '.join(one.violates)}]" if one.violates else ""
-    return f"{one.name}  {one.broken}{violates}{elsewhere}"
+def _line(item: Fault, dialect: Dialect) -> str:
+    elsewhere = "" if item.applies(dialect) else f" (not under {dialect.name})"
+    violates = f" [{' '.join(item.violates)}]" if item.violates else ""
+    return f"{item.name}  {item.broken}{violates}{elsewhere}"
 
 
 def _summary(kind: type) -> str:

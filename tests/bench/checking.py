@@ -25,8 +25,8 @@ import yaml
 
 from hookproof.conformance.experiments.deliveries.attempts import rate_limit
 from hookproof.conformance.model.experiment_registry import all_experiments
-from hookproof.conformance.mutants.kill_matrix import RECORDED, recorded
-from hookproof.conformance.mutants.schemathesis_baseline import EXAMPLES, recorded_stock
+from hookproof.conformance.mutants.kill_matrix import RECORDED, read_kills
+from hookproof.conformance.mutants.schemathesis_baseline import EXAMPLES, read_baseline
 from hookproof.conformance.results.run_file import NAME, read_run
 from hookproof.conformance.results.stored_evidence import read_evidence
 from hookproof.conformance.target.project_assignment import projects_needed
@@ -206,7 +206,7 @@ def success_share(statuses: Sequence[int | None]) -> float:
 def recorded_kills() -> int | None:
     """Return how many faults the suites detect, as recorded; None without a record."""
     return (
-        sum(any(dialects.values()) for dialects in recorded().values())
+        sum(any(dialects.values()) for dialects in read_kills().values())
         if RECORDED.is_file()
         else None
     )
@@ -218,10 +218,10 @@ def recorded_schemathesis_kills() -> int | None:
     That is, it reports something that it does not report for the clean server. None unless it was
     tried with every recorded fault.
     """
-    detected = recorded_stock()
+    detected = read_baseline()
     if detected is None or not RECORDED.is_file():
         return None
-    faults = set(recorded())
+    faults = set(read_kills())
     return sum(bool(detected[name]) for name in faults) if faults <= set(detected) else None
 
 

@@ -1,4 +1,9 @@
-"""The campaign as JSON: who was tried, who was convicted of what by whom, and what follows."""
+"""The campaign as JSON.
+
+The keys are a file format and keep their words: `trials` are mutant runs, `convictions` detections,
+`innocents` conforming variants, `false_accusations` false positives, and `stock` is the
+schemathesis baseline.
+"""
 
 import json
 from collections.abc import Sequence
@@ -6,15 +11,15 @@ from dataclasses import asdict
 from typing import Any
 
 from hookproof.conformance.model.check_registry import Check
-from hookproof.conformance.mutants.results import Acquittal, Campaign, Outcome
+from hookproof.conformance.mutants.catalogue import ListedFault
+from hookproof.conformance.mutants.results import Campaign, FaultOutcome, VariantOutcome
 
 
-def report_text(campaign: Campaign, checks: Sequence[Check]) -> str:
-    """The report as indented JSON."""
-    return json.dumps(report(campaign, checks), indent=1, ensure_ascii=False) + "\n"
+def render_json(campaign: Campaign, checks: Sequence[Check]) -> str:
+    return json.dumps(report_data(campaign, checks), indent=1, ensure_ascii=False) + "\n"
 
 
-def report(campaign: Campaign, checks: Sequence[Check]) -> dict[str, Any]:
+def report_data(campaign: Campaign, checks: Sequence[Check]) -> dict[str, Any]:
     """The report as plain data."""
     kills = campaign.kills
     return {
@@ -22,64 +27,67 @@ def report(campaign: Campaign, checks: Sequence[Check]) -> dict[str, Any]:
         "complete": campaign.complete,
         "interrupted": campaign.interrupted,
         "duration_s": round(campaign.duration_s, 1),
-        "faults": [
-            {
-                "name": fault.name,
-                "broken": fault.broken,
-                "violates": list(fault.violates),
-                "also": list(fault.also),
-                "seen": fault.seen,
-                "area": fault.area,
-                "trials": [
-                    _trial(one) for one in campaign.outcomes if one.fault.name == fault.name
-                ],
-                "stock": _stock(campaign, fault.name),
-            }
-            for fault in campaign.faults
-        ],
-        "innocents": [_innocent(campaign, one) for one in campaign.acquittals],
+        "faults": [_fault(campaign, fault) for fault in campaign.faults],
+        "innocents": [_variant(campaign, variant) for variant in campaign.variants],
         "checks": [
             {
-                "name": one.name,
-                "requirements": list(one.requirements),
-                "kills": sorted(kills[one.name]),
+                "name": check.name,
+                "requirements": list(check.requirements),
+                "kills": sorted(kills[check.name]),
             }
-            for one in checks
-            if one.name in kills
+            for check in checks
+            if check.name in kills
         ],
-        "survivors": [{"fault": name, "why": why} for name, why in campaign.survivors()],
+        "survivors": [{"fault": name, "why": reason} for name, reason in campaign.survivors()],
         "false_accusations": [
-            {"server": name, "dialect": dialect, **asdict(one)}
-            for name, dialect, one in campaign.false_accusations()
+            {"server": name, "dialect": dialect, **asdict(detection)}
+            for name, dialect, detection in campaign.false_positives()
         ],
         "problems": [
-            {"server": name, "dialect": dialect, "why": why}
-            for name, dialect, why in campaign.problems()
+            {"server": name, "dialect": dialect, "why": problem}
+            for name, dialect, problem in campaign.problems()
         ],
     }
 
 
-def _trial(one: Outcome) -> dict[str, Any]:
+def _fault(campaign: Campaign, fault: ListedFault) -> dict[str, Any]:
     return {
-        "dialect": one.dialect,
-        "survived": one.survived,
-        "claims": sorted(one.claims),
-        "convictions": [asdict(conviction) for conviction in one.rightly],
-        "duration_s": round(one.result.duration_s, 1),
+        "name": fault.name,
+        "broken": fault.broken,
+        "violates": list(fault.violates),
+        "also": list(fault.also),
+        "seen": fault.seen,
+        "area": fault.area,
+        "trials": [
+            _mutant_run(outcome)
+            for outcome in campaign.outcomes
+            if outcome.fault.name == fault.name
+        ],
+        "stock": _schemathesis_baseline(campaign, fault.name),
     }
 
 
-def _innocent(campaign: Campaign, one: Acquittal) -> dict[str, Any]:
+def _mutant_run(outcome: FaultOutcome) -> dict[str, Any]:
     return {
-        "name": one.name,
-        "dialect": one.dialect,
-        "difference": one.difference,
-        "acquitted": not one.result.convictions,
-        "stock": _stock(campaign, one.name),
+        "dialect": outcome.dialect,
+        "survived": outcome.survived,
+        "claims": sorted(outcome.claims),
+        "convictions": [asdict(detection) for detection in outcome.expected_detections],
+        "duration_s": round(outcome.result.duration_s, 1),
     }
 
 
-def _stock(campaign: Campaign, name: str) -> list[str] | None:
-    """What plain schemathesis found in a server; None where it was not tried."""
-    found = (campaign.stock or {}).get(name)
-    return None if found is None else list(found)
+def _variant(campaign: Campaign, variant: VariantOutcome) -> dict[str, Any]:
+    return {
+        "name": variant.name,
+        "dialect": variant.dialect,
+        "difference": variant.difference,
+        "acquitted": not variant.result.detections,
+        "stock": _schemathesis_baseline(campaign, variant.name),
+    }
+
+
+def _schemathesis_baseline(campaign: Campaign, name: str) -> list[str] | None:
+    """What plain schemathesis reported of a server; None where it was not run."""
+    reported = (campaign.schemathesis_baseline or {}).get(name)
+    return None if reported is None else list(reported)

@@ -1,79 +1,86 @@
-"""What a campaign tells on the terminal: one line for each trial, and at the end whoever survived
-or was accused.
-"""
+"""The campaign on the terminal: a line for each run, and a summary at the end."""
 
 from collections.abc import Iterator, Sequence
 
-from hookproof.conformance.mutants.mutant_run import Conviction
-from hookproof.conformance.mutants.results import Acquittal, Campaign, Outcome
+from hookproof.conformance.mutants.mutant_run import Detection
+from hookproof.conformance.mutants.results import Campaign, FaultOutcome, VariantOutcome
 
 
-def told(tried: Outcome | Acquittal) -> str:
-    """One trial in one line."""
-    return _outcome(tried) if isinstance(tried, Outcome) else _acquittal(tried)
+def render_outcome(outcome: FaultOutcome | VariantOutcome) -> str:
+    """One run in one line."""
+    if isinstance(outcome, FaultOutcome):
+        return _fault_line(outcome)
+    return _variant_line(outcome)
 
 
-def summary(campaign: Campaign) -> Iterator[str]:
-    """Survivors, false accusations, problems of our own, checks that killed nothing, and the line
-    that counts.
-    """
+def render_summary(campaign: Campaign) -> Iterator[str]:
+    """Survivors, false positives, problems, checks that killed nothing, and the verdict line."""
     survivors = list(campaign.survivors())
-    yield from _listed("Survivors", [f"{name}: {why}" for name, why in survivors])
-    accused = [
-        f"{name} ({dialect}): {_charge(one)}" for name, dialect, one in campaign.false_accusations()
+    yield from _section("Survivors", [f"{name}: {reason}" for name, reason in survivors])
+    false_positives = [
+        f"{name} ({dialect}): {_detection_text(detection)}"
+        for name, dialect, detection in campaign.false_positives()
     ]
-    yield from _listed("False accusations", accused)
-    yield from _listed(
+    yield from _section("False positives", false_positives)
+    yield from _section(
         "Hookproof's own problems",
-        [f"{name} ({where}): {why}" for name, where, why in campaign.problems()],
+        [f"{name} ({dialect}): {problem}" for name, dialect, problem in campaign.problems()],
     )
-    yield from _listed("Checks that killed nothing", campaign.idle_checks)
+    yield from _section("Checks that killed nothing", campaign.idle_checks)
     killed = len(campaign.faults) - len({name for name, _ in survivors})
-    working = sum(map(bool, campaign.kills.values()))
+    killing_checks = sum(map(bool, campaign.kills.values()))
+    # Users parse this line, so its words stay as they are: a trial is a mutant run, a false
+    # accusation a false positive, an innocent a conforming variant.
     yield (
         f"{campaign.verdict}  killed {killed}/{len(campaign.faults)} faults in"
-        f" {len(campaign.outcomes)} trials · checks that killed {working}/{len(campaign.checks)} · false accusations"
-        f" {len(accused)} · innocents {len(campaign.acquittals)} · {campaign.duration_s:.0f} s"
+        f" {len(campaign.outcomes)} trials"
+        f" · checks that killed {killing_checks}/{len(campaign.checks)}"
+        f" · false accusations {len(false_positives)} · innocents {len(campaign.variants)}"
+        f" · {campaign.duration_s:.0f} s"
     )
 
 
-def _outcome(one: Outcome) -> str:
-    word = (
-        "broke"
-        if one.result.problems
-        else "FALSE"
-        if one.falsely
-        else "SURVIVED"
-        if one.survived
-        else "killed"
-    )
-    return f"{word:9}{one.fault.name} ({one.dialect}, {one.result.duration_s:.1f} s){_by(one)}"
+def _fault_line(outcome: FaultOutcome) -> str:
+    if outcome.result.problems:
+        word = "broke"
+    elif outcome.false_positives:
+        word = "FALSE"
+    else:
+        word = "SURVIVED" if outcome.survived else "killed"
+    server = f"{outcome.fault.name} ({outcome.dialect}, {outcome.result.duration_s:.1f} s)"
+    return f"{word:9}{server}{_detected_by(outcome)}"
 
 
-def _by(one: Outcome) -> str:
-    """Who convicted it: of what it does not do, if anybody did, or else of what it does."""
-    if one.falsely:
-        requirements = dict.fromkeys(conviction.requirement for conviction in one.falsely)
-        return f" convicted of {', '.join(requirements)}{_checks(one.falsely)}"
-    return _checks(one.rightly)
+def _detected_by(outcome: FaultOutcome) -> str:
+    """The checks with false positives if there are any, or else those that killed the fault."""
+    if outcome.false_positives:
+        requirements = dict.fromkeys(detection.requirement for detection in outcome.false_positives)
+        return f" false positive on {', '.join(requirements)}{_checks(outcome.false_positives)}"
+    return _checks(outcome.expected_detections)
 
 
-def _checks(convictions: Sequence[Conviction]) -> str:
-    checks = list(dict.fromkeys(conviction.check for conviction in convictions))
+def _checks(detections: Sequence[Detection]) -> str:
+    checks = list(dict.fromkeys(detection.check for detection in detections))
     more = f" and {len(checks) - 1} more" if len(checks) > 1 else ""
     return f" by {checks[0]}{more}" if checks else ""
 
 
-def _acquittal(one: Acquittal) -> str:
-    word = "broke" if one.result.problems else "FALSE" if one.result.convictions else "acquitted"
-    return f"{word:9} {one.name} ({one.dialect}, {one.result.duration_s:.1f} s)"
+def _variant_line(outcome: VariantOutcome) -> str:
+    if outcome.result.problems:
+        word = "broke"
+    else:
+        word = "FALSE" if outcome.result.detections else "passed"
+    return f"{word:9}{outcome.name} ({outcome.dialect}, {outcome.result.duration_s:.1f} s)"
 
 
-def _charge(one: Conviction) -> str:
-    return f"{one.check} convicts it of {one.requirement} in {one.experiment}: {one.message}; {one.actual}"
+def _detection_text(detection: Detection) -> str:
+    return (
+        f"{detection.check} reports {detection.requirement} in {detection.experiment}:"
+        f" {detection.message}; {detection.actual}"
+    )
 
 
-def _listed(title: str, lines: list[str] | tuple[str, ...]) -> Iterator[str]:
+def _section(title: str, lines: Sequence[str]) -> Iterator[str]:
     if lines:
         yield f"{title}:"
         yield from (f"  {line}" for line in lines)

@@ -1,5 +1,6 @@
-"""The innocent: servers that differ in what the document leaves open or merely permits, and must be
-acquitted.
+"""Conforming variants: servers that differ only in what the document leaves open or permits.
+
+The suites must pass them.
 """
 
 import asyncio
@@ -20,66 +21,66 @@ from hookproof.mockserver.delivery.http_client.pool import ConnectionKey, Connec
 from hookproof.mockserver.delivery.http_client.transport import Transport
 from hookproof.mockserver.delivery.scheduling.retry import RetryRules
 from hookproof.mockserver.delivery.store_port import EndpointSettings, PendingDelivery
-from hookproof.mockserver.faults.catalogue.api.validation import Validating
-from hookproof.mockserver.faults.catalogue.deliveries.bodies_and_headers import OtherHeaders
 from hookproof.mockserver.faults.registry import variant
+from hookproof.mockserver.faults.support.altered_deliveries import AlteredHeaders
 from hookproof.mockserver.faults.support.altered_responses import (
     BROADCAST,
     LIST_SOURCES,
     LISTS,
     ON_ENDPOINTS,
     ON_PORTAL_LINKS,
+    AlteredResponses,
     Object,
-    SpoiltAnswers,
 )
+from hookproof.mockserver.faults.support.altered_validation import AlteredValidation
 from hookproof.mockserver.store.deliveries import Deliveries
 from hookproof.spec.contract.service_contract import SchemaProblem
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import NoValue, TimestampForm
 
-EVERYTHING = (*ON_ENDPOINTS, *ON_PORTAL_LINKS, LIST_SOURCES, BROADCAST)
+ALL_OPERATIONS = (*ON_ENDPOINTS, *ON_PORTAL_LINKS, LIST_SOURCES, BROADCAST)
 
 
 @variant()
-class FurtherMembers(SpoiltAnswers):
-    """Responses have members that the document does not name, in the envelope and in the data."""
+class FurtherMembers(AlteredResponses):
+    """Responses have members that the document does not name."""
 
-    operations = EVERYTHING
+    operations = ALL_OPERATIONS
 
-    def spoilt(self, call: OperationCall, envelope: Object) -> Object:
-        """More of everything."""
-        return {"request": {"id": 1}, **super().spoilt(call, envelope), "version": [1, None]}
+    def alter_envelope(self, call: OperationCall, envelope: Object) -> Object:
+        return {
+            "request": {"id": 1},
+            **super().alter_envelope(call, envelope),
+            "version": [1, None],
+        }
 
-    def spoilt_data(self, call: OperationCall, data: Object) -> Object:
-        """More in lists too."""
+    def alter_data(self, call: OperationCall, data: Object) -> Object:
         further = {"total": 3} if call.operation.operation_id in LISTS else {"links": {"self": "/"}}
-        return {**super().spoilt_data(call, data), **further}
+        return {**super().alter_data(call, data), **further}
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """More in each resource."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         return {"object": "resource", **resource, "etag": "0"}
 
 
 @variant()
-class OtherOrderOfMembers(SpoiltAnswers):
-    """The members of every object of a response come in the opposite order."""
+class OtherOrderOfMembers(AlteredResponses):
+    """The members of every object of a response are in reverse order."""
 
-    operations = EVERYTHING
+    operations = ALL_OPERATIONS
 
-    def spoilt(self, call: OperationCall, envelope: Object) -> Object:
-        """Back to front, but for what the headers of an event may mean."""
-        turned: Object = _turned(envelope)
-        return turned
+    def alter_envelope(self, call: OperationCall, envelope: Object) -> Object:
+        reversed_envelope: Object = _reversed(envelope)
+        return reversed_envelope
 
 
-def _turned(value: Any) -> Any:
+def _reversed(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _turned(value[name]) for name in reversed(value)}
-    return [_turned(one) for one in value] if isinstance(value, list) else value
+        return {name: _reversed(value[name]) for name in reversed(value)}
+    return [_reversed(item) for item in value] if isinstance(value, list) else value
 
 
 @variant()
-class EscapedAndIndented(RequestPipeline):
+class IndentedJson(RequestPipeline):
     """The JSON of a response is indented."""
 
     def _perform(self, call: OperationCall) -> OperationResult:
@@ -88,78 +89,72 @@ class EscapedAndIndented(RequestPipeline):
 
 
 @variant()
-class SecretsNewestFirst(SpoiltAnswers):
+class SecretsNewestFirst(AlteredResponses):
     """The secrets of an endpoint are shown newest first."""
 
     operations = ON_ENDPOINTS
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """Back to front."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         return {**resource, "secrets": resource["secrets"][::-1]}
 
 
 @variant()
-class EndpointsInAnotherOrder(SpoiltAnswers):
-    """The endpoints of portal links and events are shown in the opposite order."""
+class EndpointsInAnotherOrder(AlteredResponses):
+    """The endpoints of portal links and events are shown in reverse order."""
 
     operations = (*ON_PORTAL_LINKS, BROADCAST)
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """Back to front."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         lists = ("endpoints", "endpoints_metadata", "endpoint_metadata")
         return {**resource, **{name: resource[name][::-1] for name in lists if resource.get(name)}}
 
 
 @variant()
-class TargetsNotNamed(SpoiltAnswers):
-    """An event names no endpoints: what it reaches is found out later."""
+class TargetsNotNamed(AlteredResponses):
+    """The response to a broadcast names no endpoints."""
 
     operations = (BROADCAST,)
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """None yet."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         return {**resource, "endpoints": [], "endpoint_metadata": []}
 
 
 @variant(where=lambda dialect: dialect.representation.timestamp.value is TimestampForm.RFC3339)
-class TimesWithOffset(SpoiltAnswers):
-    """Timestamps have the offset of their zone in place of Z."""
+class TimesWithOffset(AlteredResponses):
+    """Timestamps have a numeric offset in place of Z."""
 
-    operations = EVERYTHING
+    operations = ALL_OPERATIONS
 
-    def spoilt(self, call: OperationCall, envelope: Object) -> Object:
-        """The same moments."""
+    def alter_envelope(self, call: OperationCall, envelope: Object) -> Object:
         written: Object = _with_offset(envelope)
         return written
 
 
 def _with_offset(value: Any, name: str = "") -> Any:
     if isinstance(value, dict):
-        return {key: _with_offset(one, key) for key, one in value.items()}
+        return {key: _with_offset(member, key) for key, member in value.items()}
     if isinstance(value, list):
-        return [_with_offset(one) for one in value]
+        return [_with_offset(item) for item in value]
     return f"{value[:-1]}+00:00" if name.endswith("_at") and isinstance(value, str) else value
 
 
-def shows_nothing_in_two_ways(dialect: Dialect) -> bool:
-    """Whether a field without value may be null and may be left out."""
+def allows_null_and_absent(dialect: Dialect) -> bool:
     return {NoValue.NULL, NoValue.ABSENT} <= set(dialect.representation.no_value.allowed)
 
 
-@variant(where=shows_nothing_in_two_ways)
-class DeletedAtLeftOut(SpoiltAnswers):
-    """deleted_at is left out of what was not deleted, where other fields are null."""
+@variant(where=allows_null_and_absent)
+class DeletedAtLeftOut(AlteredResponses):
+    """Resources have no deleted_at, while other fields without value are null."""
 
-    operations = EVERYTHING
+    operations = ALL_OPERATIONS
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """Without it."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         return {name: value for name, value in resource.items() if name != "deleted_at"}
 
 
 @variant()
 class FurtherHeaders(RequestPipeline):
-    """Responses have headers that nobody asked for."""
+    """Responses have headers that the document does not name."""
 
     def _to_response(self, reply: OperationResult) -> ApiResponse:
         headers = {
@@ -181,80 +176,75 @@ class MediaTypeWithCharset(RequestPipeline):
 
 @variant()
 class ConnectionsClosed(RequestPipeline):
-    """Every connection is closed after one answer."""
+    """Every connection is closed after one response."""
 
     def _to_response(self, reply: OperationResult) -> ApiResponse:
         return ApiResponse(reply.status, reply.body, close_connection=True)
 
 
-class Reframed(ApiResponse):
-    """An answer whose length is told in another way."""
+class ReframedResponse(ApiResponse):
+    """A response whose length is not given by Content-Length alone."""
 
     def __init__(self, reply: OperationResult) -> None:
         super().__init__(reply.status, reply.body, close_connection=True)
         self._length = f"Content-Length: {len(reply.body)}\r\n".encode()
 
     async def write_eof(self, data: bytes = b"") -> None:
-        """Write it, and close the connection."""
         transport = self._request.transport
         if transport is None or transport.is_closing():
             raise ConnectionResetError
-        head, body = self.reframed(self.head())
+        head, body = self.reframe(self.head())
         transport.write(head + (b"" if self._request.method == hdrs.METH_HEAD else body))
 
-    def reframed(self, head: bytes) -> tuple[bytes, bytes]:
-        """Another head, and the body as it goes with it."""
+    def reframe(self, head: bytes) -> tuple[bytes, bytes]:
         return head, self._content
 
 
-class Chunked(Reframed):
-    """An answer in chunks of some bytes."""
+class ChunkedResponse(ReframedResponse):
+    """A response in chunks of 100 bytes (RFC 9112, section 7.1)."""
 
-    def reframed(self, head: bytes) -> tuple[bytes, bytes]:
-        """Chunks of 100 bytes."""
+    def reframe(self, head: bytes) -> tuple[bytes, bytes]:
         pieces = [self._content[start : start + 100] for start in range(0, len(self._content), 100)]
-        body = b"".join(b"%x\r\n%b\r\n" % (len(one), one) for one in pieces) + b"0\r\n\r\n"
+        body = b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n\r\n"
         return head.replace(self._length, b"Transfer-Encoding: chunked\r\n"), body
 
 
-class UntilTheEnd(Reframed):
-    """An answer of HTTP/1.0, which is over when the connection is."""
+class UnboundedResponse(ReframedResponse):
+    """An HTTP/1.0 response, which ends when the connection is closed."""
 
-    def reframed(self, head: bytes) -> tuple[bytes, bytes]:
-        """Without a length."""
+    def reframe(self, head: bytes) -> tuple[bytes, bytes]:
         return head.replace(self._length, b"").replace(b"HTTP/1.1", b"HTTP/1.0"), self._content
 
 
 @variant()
 class ChunkedAnswers(RequestPipeline):
-    """Responses come in chunks."""
+    """Responses are sent in chunks."""
 
     def _to_response(self, reply: OperationResult) -> ApiResponse:
-        return Chunked(reply)
+        return ChunkedResponse(reply)
 
 
 @variant()
 class AnswersOfHttp10(RequestPipeline):
-    """Responses are of HTTP/1.0, without a length."""
+    """Responses are HTTP/1.0, without a Content-Length."""
 
     def _to_response(self, reply: OperationResult) -> ApiResponse:
-        return UntilTheEnd(reply)
+        return UnboundedResponse(reply)
 
 
 @variant()
 class SlowerAnswers(RequestPipeline):
-    """Every answer takes a moment longer."""
+    """Every response comes a twentieth of a second later."""
 
     async def answer(self, request: BaseRequest) -> ApiResponse:
-        """After a twentieth of a second."""
         answer = await super().answer(request)
         await asyncio.sleep(0.05)
         return answer
 
 
 @variant()
-class OtherJsonTaken(RequestPipeline):
-    """A body may be declared as any kind of JSON."""
+class OtherJsonAccepted(RequestPipeline):
+    """A body may have any media type that ends in +json."""
 
     def _require_json(self, request: BaseRequest, *, empty: bool) -> None:
         if not request.headers.get(hdrs.CONTENT_TYPE, "").endswith("+json"):
@@ -262,13 +252,12 @@ class OtherJsonTaken(RequestPipeline):
 
 
 @variant()
-class StricterFormats(Validating):
-    """A support_email needs an at sign, and a slack_webhook_url has to be https."""
+class StricterFormats(AlteredValidation):
+    """A support_email needs an at sign, and a slack_webhook_url must be https."""
 
-    def found(
+    def alter_problems(
         self, operation_id: str, value: Any, problems: Sequence[SchemaProblem]
     ) -> Sequence[SchemaProblem]:
-        """Problems more than the document has."""
         begins = {"support_email": "@", "slack_webhook_url": "https://"}
         bad = [
             name
@@ -283,24 +272,25 @@ class StricterFormats(Validating):
 
 @variant()
 class LateRetries(RetryRules):
-    """Further attempts come somewhat later than they could."""
+    """Retries come a second later than they are due."""
 
     def next_due(self, attempts: int, retry_after: str | None) -> float | None:
-        """A second later."""
         due = super().next_due(attempts, retry_after)
         return None if due is None else due + 1
 
 
 @variant()
 class DeliveriesOutOfOrder(Deliveries):
-    """Of the deliveries that are due the latest goes first."""
+    """Of the deliveries that are due the newest goes first."""
 
     def pending(self, endpoint_uid: str, limit: int) -> Sequence[PendingDelivery]:
-        """Back to front, those that are not due last."""
         now = self._clock()
         return sorted(
             super().pending(endpoint_uid, limit),
-            key=lambda one: (one.due_at > now, one.due_at if one.due_at > now else -one.id),
+            key=lambda delivery: (
+                delivery.due_at > now,
+                delivery.due_at if delivery.due_at > now else -delivery.id,
+            ),
         )
 
 
@@ -310,23 +300,21 @@ class NewConnections(Transport):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._pool = _KeepsNone()
+        self._pool = EmptyPool()
 
 
-class _KeepsNone(ConnectionPool):
-    """A pool that nothing ever comes back to."""
+class EmptyPool(ConnectionPool):
+    """A pool that keeps no connection."""
 
     def release(self, key: ConnectionKey, connection: EndpointConnection) -> None:
-        """Close it."""
         connection.abort()
 
 
 @variant()
-class FurtherDeliveryHeaders(OtherHeaders):
-    """Deliveries have headers that nobody asked for."""
+class FurtherDeliveryHeaders(AlteredHeaders):
+    """Deliveries have headers that the document does not name."""
 
-    def altered(self, delivery: PendingDelivery, headers: Headers) -> Headers:
-        """More."""
+    def alter_headers(self, delivery: PendingDelivery, headers: Headers) -> Headers:
         return (*headers, ("X-Trace-Id", f"{delivery.id}"), ("Accept", "*/*"))
 
 

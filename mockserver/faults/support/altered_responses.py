@@ -1,6 +1,4 @@
-"""What faults of single answers have in common: a successful answer is taken apart, changed and put
-together again.
-"""
+"""Bases of faults that alter successful responses."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -27,8 +25,8 @@ ON_PORTAL_LINKS = (LIST_PORTAL_LINKS, GET_PORTAL_LINK, UPDATE_PORTAL_LINK)
 LISTS = (LIST_PORTAL_LINKS, LIST_SOURCES)
 
 
-class SpoiltAnswers(RequestPipeline):
-    """Changes the envelope of each successful answer to the named operations."""
+class AlteredResponses(RequestPipeline):
+    """Alters the envelope of each successful response to `operations`."""
 
     operations: ClassVar[tuple[str, ...]] = ()
 
@@ -36,24 +34,39 @@ class SpoiltAnswers(RequestPipeline):
         reply = super()._perform(call)
         if call.operation.operation_id not in self.operations:
             return reply
-        envelope = self.spoilt(call, msgspec.json.decode(reply.body))
+        envelope = self.alter_envelope(call, msgspec.json.decode(reply.body))
         return OperationResult(status=reply.status, body=msgspec.json.encode(envelope))
 
-    def spoilt(self, call: OperationCall, envelope: Object) -> Json:
-        """What is answered instead of the envelope."""
-        return {**envelope, "data": self.spoilt_data(call, envelope["data"])}
+    def alter_envelope(self, call: OperationCall, envelope: Object) -> Json:
+        return {**envelope, "data": self.alter_data(call, envelope["data"])}
 
-    def spoilt_data(self, call: OperationCall, data: Object) -> Json:
-        """What stands for the data instead."""
+    def alter_data(self, call: OperationCall, data: Object) -> Json:
         if call.operation.operation_id in LISTS:
-            return {**data, "content": [self.spoilt_resource(call, one) for one in data["content"]]}
-        return self.spoilt_resource(call, data)
+            return {
+                **data,
+                "content": [self.alter_resource(call, item) for item in data["content"]],
+            }
+        return self.alter_resource(call, data)
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """What stands for each resource instead."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         return resource
 
 
-def given(body: Mapping[str, Any], name: str) -> bool:
-    """Whether a request gives a field a value."""
+class SwappedStatus(RequestPipeline):
+    """Responds to the operations in `instead` with the success status of the one beside them."""
+
+    instead: ClassVar[dict[str, str]] = {}
+
+    def _perform(self, call: OperationCall) -> OperationResult:
+        reply = super()._perform(call)
+        other = self.instead.get(call.operation.operation_id)
+        if other is None or reply.status != call.operation.success.value:
+            return reply
+        return OperationResult(
+            status=self._contract.operations[other].success.value, body=reply.body
+        )
+
+
+def has_value(body: Mapping[str, Any], name: str) -> bool:
+    """Whether a request body has a value for a field."""
     return body.get(name) not in (None, "")

@@ -1,6 +1,4 @@
-"""A dialect misread: the same answers but for one, for a collaborator that acts on what the dialect
-does not say.
-"""
+"""A dialect with one answer changed, for a collaborator that does not follow its dialect."""
 
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -10,14 +8,14 @@ from hookproof.spec.dialect.model import Answer, Dialect
 _Record = TypeVar("_Record")
 
 
-def mistaken(dialect: Dialect, path: str, value: object) -> Dialect:
-    """The dialect with another answer at a dotted path."""
+def misread_dialect(dialect: Dialect, path: str, value: object) -> Dialect:
+    """The dialect with another answer at a path such as `delivery.reach`."""
     group, name = path.split(".")
-    changed: dict[str, Any] = {group: otherwise(getattr(dialect, group), name, value)}
+    changed: dict[str, Any] = {group: misread_group(getattr(dialect, group), name, value)}
     return replace(dialect, **changed)
 
 
-def otherwise(record: _Record, name: str, value: object) -> _Record:
-    """A group of a dialect with another answer for one of its fields."""
-    answer = Answer((value,)) if isinstance(getattr(record, name), Answer) else value
-    return replace(record, **{name: answer})  # type: ignore[type-var]
+def misread_group(group: _Record, name: str, value: object) -> _Record:
+    """One group of a dialect, such as its paging, with another answer for one field."""
+    answer = Answer((value,)) if isinstance(getattr(group, name), Answer) else value
+    return replace(group, **{name: answer})  # type: ignore[type-var]

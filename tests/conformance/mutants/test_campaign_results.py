@@ -1,4 +1,4 @@
-"""What follows from trials: who was killed, who survived, and who was accused falsely."""
+"""What follows from mutant runs: kills, survivors and false positives."""
 
 from dataclasses import replace
 
@@ -7,25 +7,26 @@ import pytest
 from hookproof.conformance.model.check_registry import all_checks
 from hookproof.conformance.model.experiment_registry import all_experiments
 from hookproof.conformance.model.profile import Profile
-from hookproof.conformance.mutants.catalogue import Fault
+from hookproof.conformance.mutants.catalogue import ListedFault
 from hookproof.conformance.mutants.kill_matrix import first_killers, kills_of
-from hookproof.conformance.mutants.mutant_run import Conviction, TrialResult
-from hookproof.conformance.mutants.relevant_experiments import mattering
-from hookproof.conformance.mutants.reports.html import page
-from hookproof.conformance.mutants.reports.json import report
-from hookproof.conformance.mutants.reports.text import summary, told
-from hookproof.conformance.mutants.results import Acquittal, Campaign, Outcome
+from hookproof.conformance.mutants.mutant_run import Detection, MutantRunResult
+from hookproof.conformance.mutants.relevant_experiments import relevant_experiments
+from hookproof.conformance.mutants.reports.html import render_page
+from hookproof.conformance.mutants.reports.json import report_data
+from hookproof.conformance.mutants.reports.text import render_outcome, render_summary
+from hookproof.conformance.mutants.results import Campaign, FaultOutcome, VariantOutcome
 from hookproof.spec.catalogue import load_catalogue
 
-FAULT = Fault(
+FAULT = ListedFault(
     name="old_secret_signs",
+    former_names=(),
     broken="An old secret <signs>.",
     violates=("4.3-4", "4.3-16"),
     also=(),
     seen="",
     area="rolling",
     replaces="signer",
-    innocent=False,
+    is_variant=False,
     applies=True,
     shows_in=(),
 )
@@ -36,8 +37,8 @@ ONLY_NEW, STOPS = (
 UID = "a_created_endpoint_has_a_uid_and_a_secret"
 
 
-def conviction(check: str, requirement: str) -> Conviction:
-    return Conviction(
+def detection(check: str, requirement: str) -> Detection:
+    return Detection(
         check=check,
         requirement=requirement,
         message="m",
@@ -47,27 +48,27 @@ def conviction(check: str, requirement: str) -> Conviction:
     )
 
 
-def result(*convictions: Conviction, problems: tuple[str, ...] = ()) -> TrialResult:
-    return TrialResult(
-        convictions=convictions, exercised=frozenset(), problems=problems, duration_s=1.0
+def result(*detections: Detection, problems: tuple[str, ...] = ()) -> MutantRunResult:
+    return MutantRunResult(
+        detections=detections, exercised=frozenset(), problems=problems, duration_s=1.0
     )
 
 
 def outcome(
-    *convictions: Conviction, claims: tuple[str, ...] = FAULT.violates, **changed: object
-) -> Outcome:
-    made = Outcome(
-        fault=FAULT, dialect="reference", claims=frozenset(claims), result=result(*convictions)
+    *detections: Detection, claims: tuple[str, ...] = FAULT.violates, **changed: object
+) -> FaultOutcome:
+    ended = FaultOutcome(
+        fault=FAULT, dialect="reference", claims=frozenset(claims), result=result(*detections)
     )
-    return replace(made, **changed)  # type: ignore[arg-type]
+    return replace(ended, **changed)  # type: ignore[arg-type]
 
 
 def campaign(
-    *outcomes: Outcome, acquittals: tuple[Acquittal, ...] = (), complete: bool = True
+    *outcomes: FaultOutcome, variants: tuple[VariantOutcome, ...] = (), complete: bool = True
 ) -> Campaign:
     return Campaign(
         outcomes=outcomes,
-        acquittals=acquittals,
+        variants=variants,
         checks=(ONLY_NEW, STOPS, UID),
         complete=complete,
         whole=False,
@@ -75,82 +76,83 @@ def campaign(
     )
 
 
-BOTH = (conviction(ONLY_NEW, "4.3-4"), conviction(STOPS, "4.3-16"))
+BOTH = (detection(ONLY_NEW, "4.3-4"), detection(STOPS, "4.3-16"))
 
 
-def test_a_fault_that_is_convicted_of_all_that_it_violates_is_killed() -> None:
+def test_a_fault_of_which_all_that_it_violates_is_detected_is_killed() -> None:
     killed = campaign(outcome(*BOTH))
     assert killed.flawless
     assert killed.kills == {ONLY_NEW: {FAULT.name}, STOPS: {FAULT.name}, UID: frozenset()}
     assert killed.idle_checks == ()
-    assert told(killed.outcomes[0]).startswith("killed   old_secret_signs (reference")
-    assert "FLAWLESS" in list(summary(killed))[-1]
+    assert render_outcome(killed.outcomes[0]).startswith("killed   old_secret_signs (reference")
+    assert "FLAWLESS" in list(render_summary(killed))[-1]
 
 
 def test_a_check_that_kills_nothing_in_a_whole_campaign_is_a_flaw() -> None:
     whole = replace(campaign(outcome(*BOTH)), whole=True)
     assert whole.idle_checks == (UID,)
     assert not whole.flawless
-    assert f"  {UID}" in summary(whole)
+    assert f"  {UID}" in render_summary(whole)
 
 
-def test_a_fault_that_nothing_convicts_survives() -> None:
+def test_a_fault_that_is_not_detected_survives() -> None:
     survived = campaign(outcome(), complete=False)
-    assert list(survived.survivors()) == [(FAULT.name, "nothing convicts it under reference")]
+    assert list(survived.survivors()) == [(FAULT.name, "not detected under reference")]
     assert not survived.flawless
-    assert "SURVIVED" in told(survived.outcomes[0])
+    assert "SURVIVED" in render_outcome(survived.outcomes[0])
 
 
-def test_a_requirement_that_no_dialect_convicts_is_a_survivor_too() -> None:
+def test_a_requirement_that_is_detected_under_no_dialect_is_a_survivor_too() -> None:
     half = campaign(outcome(BOTH[0]))
-    assert list(half.survivors()) == [(FAULT.name, "nothing convicts it of 4.3-16")]
+    assert list(half.survivors()) == [(FAULT.name, "not detected by 4.3-16")]
     assert not half.flawless
 
 
-def test_what_one_dialect_misses_another_may_convict() -> None:
+def test_what_is_missed_under_one_dialect_may_be_detected_under_another() -> None:
     assert campaign(outcome(BOTH[0]), outcome(BOTH[1], dialect="contrary")).flawless
 
 
-def test_a_claim_that_the_clean_server_never_exercised_is_nobodys_failure_there() -> None:
+def test_a_claim_that_the_clean_server_never_exercised_need_not_be_detected_there() -> None:
     assert not outcome(claims=()).survived
 
 
-def test_a_conviction_of_anything_else_is_a_false_accusation() -> None:
-    accused = campaign(outcome(*BOTH, conviction(UID, "2.3-1")))
-    assert [(name, one.requirement) for name, _, one in accused.false_accusations()] == [
+def test_a_detection_of_anything_else_is_a_false_positive() -> None:
+    flawed = campaign(outcome(*BOTH, detection(UID, "2.3-1")))
+    assert [(name, detection.requirement) for name, _, detection in flawed.false_positives()] == [
         (FAULT.name, "2.3-1")
     ]
-    assert not accused.flawless
-    line = told(accused.outcomes[0])
-    assert line == f"FALSE    {FAULT.name} (reference, 1.0 s) convicted of 2.3-1 by {UID}"
+    assert not flawed.flawless
+    line = render_outcome(flawed.outcomes[0])
+    assert line == f"FALSE    {FAULT.name} (reference, 1.0 s) false positive on 2.3-1 by {UID}"
 
 
 def test_a_kill_names_the_checks_that_killed() -> None:
     assert (
-        told(outcome(*BOTH)) == f"killed   {FAULT.name} (reference, 1.0 s) by {ONLY_NEW} and 1 more"
+        render_outcome(outcome(*BOTH))
+        == f"killed   {FAULT.name} (reference, 1.0 s) by {ONLY_NEW} and 1 more"
     )
 
 
-def test_what_breaks_with_a_fault_is_no_false_accusation_and_no_kill_either() -> None:
+def test_what_breaks_with_a_fault_is_neither_a_false_positive_nor_a_kill() -> None:
     also = replace(FAULT, also=("2.3-1",))
-    only_that = outcome(conviction(UID, "2.3-1"), fault=also)
-    assert not only_that.falsely
+    only_that = outcome(detection(UID, "2.3-1"), fault=also)
+    assert not only_that.false_positives
     assert only_that.survived
     assert not campaign(only_that).kills[UID]
     assert not outcome(*BOTH, fault=also).survived
 
 
-def test_an_innocent_that_is_convicted_is_a_false_accusation() -> None:
-    innocent = Acquittal(
-        name="slower", dialect="reference", difference="d", result=result(conviction(UID, "2.3-1"))
+def test_a_detection_in_a_variant_is_a_false_positive() -> None:
+    variant = VariantOutcome(
+        name="slower", dialect="reference", difference="d", result=result(detection(UID, "2.3-1"))
     )
-    accused = campaign(outcome(*BOTH), acquittals=(innocent,))
-    assert [name for name, _, _ in accused.false_accusations()] == ["slower"]
-    assert not accused.flawless
-    assert told(innocent).startswith("FALSE")
+    flawed = campaign(outcome(*BOTH), variants=(variant,))
+    assert [name for name, _, _ in flawed.false_positives()] == ["slower"]
+    assert not flawed.flawless
+    assert render_outcome(variant).startswith("FALSE")
 
 
-def test_a_trial_that_broke_is_no_success() -> None:
+def test_a_run_that_broke_is_not_a_success() -> None:
     broke = campaign(outcome(result=result(*BOTH, problems=("The check x broke",))))
     assert list(broke.problems()) == [(FAULT.name, "reference", "The check x broke")]
     assert not broke.flawless
@@ -162,57 +164,63 @@ def test_the_first_killers_are_few_and_leave_no_check_out() -> None:
         "two": {"reference": {"b": ["1-2"]}, "contrary": {"c": ["1-3"]}},
     }
     chosen = first_killers(kills)
-    assert {(one.fault, one.dialect) for one in chosen} == {
+    assert {(expected.fault, expected.dialect) for expected in chosen} == {
         ("one", "reference"),
         ("two", "contrary"),
     }
-    assert {check for one in chosen for check in one.checks} == {"a", "b", "c"}
+    assert {check for expected in chosen for check in expected.checks} == {"a", "b", "c"}
     assert first_killers({}) == ()
 
 
-def test_the_record_holds_who_killed_whom_by_which_requirement() -> None:
+def test_the_record_holds_check_and_requirement_of_each_kill() -> None:
     assert kills_of(campaign(outcome(*BOTH))) == {
         FAULT.name: {"reference": {ONLY_NEW: ["4.3-4"], STOPS: ["4.3-16"]}}
     }
 
 
-def test_only_experiments_that_can_matter_are_started() -> None:
-    def names(fault: Fault) -> set[str]:
-        found = mattering(
+def test_only_relevant_experiments_are_run() -> None:
+    def names(fault: ListedFault) -> set[str]:
+        relevant = relevant_experiments(
             fault, load_catalogue(), all_checks(), all_experiments(), Profile.STANDARD
         )
-        return {one.name for one in found}
+        return {experiment.name for experiment in relevant}
 
     assert names(FAULT) == {"roll"}
     assert names(replace(FAULT, violates=("4.4-3",))) == {"portal_links"}
     assert names(replace(FAULT, violates=("6-6",), shows_in=("signing",))) == {"signing"}
 
 
-@pytest.mark.parametrize("stock", [None, {FAULT.name: ["Undocumented status: GET /x"]}])
+@pytest.mark.parametrize("baseline", [None, {FAULT.name: ["Undocumented status: GET /x"]}])
 def test_the_reports_tell_the_same_and_need_nothing_from_elsewhere(
-    stock: dict[str, list[str]] | None,
+    baseline: dict[str, list[str]] | None,
 ) -> None:
-    made = replace(campaign(outcome(*BOTH, conviction(UID, "2.3-1"))), stock=stock)
-    html, data = page(made, all_checks()), report(made, all_checks())
+    ended = replace(
+        campaign(outcome(*BOTH, detection(UID, "2.3-1"))), schemathesis_baseline=baseline
+    )
+    html, data = render_page(ended, all_checks()), report_data(ended, all_checks())
     assert "An old secret &lt;signs&gt;." in html
     assert html.count("<td class=k ") == 2
     assert html.count("<td class=x ") == 1
     assert "http" not in html
-    assert ("stock" in html) is (stock is not None)
+    assert ("schemathesis" in html) is (baseline is not None)
     assert data["false_accusations"][0]["requirement"] == "2.3-1"
-    assert [one["kills"] for one in data["checks"] if one["name"] == STOPS] == [[FAULT.name]]
+    assert [check["kills"] for check in data["checks"] if check["name"] == STOPS] == [[FAULT.name]]
 
 
-def test_the_page_says_of_what_plain_schemathesis_accuses_the_innocent() -> None:
+def test_the_page_shows_what_plain_schemathesis_reports_of_conforming_variants() -> None:
     names = ("clean", "chunked_answers", "further_headers")
-    acquitted = tuple(
-        Acquittal(name=one, dialect="reference", difference="", result=result()) for one in names
+    variants = tuple(
+        VariantOutcome(name=name, dialect="reference", difference="", result=result())
+        for name in names
     )
-    stock = {
+    baseline = {
         "clean": ["what it finds in all"],
         "chunked_answers": ["Rejected <valid>: GET /x"],
         "further_headers": [],
     }
-    html = page(replace(campaign(outcome(*BOTH), acquittals=acquitted), stock=stock), all_checks())
-    assert html.count("plain schemathesis accuses it of") == 1
-    assert "acquitted; plain schemathesis accuses it of Rejected &lt;valid&gt;: GET /x</i>" in html
+    html = render_page(
+        replace(campaign(outcome(*BOTH), variants=variants), schemathesis_baseline=baseline),
+        all_checks(),
+    )
+    assert html.count("plain schemathesis reports") == 1
+    assert "passed; plain schemathesis reports Rejected &lt;valid&gt;: GET /x</i>" in html

@@ -1,6 +1,4 @@
-"""The quick pass holds each check to the first fault that it is recorded to kill, and tells of one
-that misses it.
-"""
+"""The quick pass runs the first fault that each check is recorded to kill, and reports misses."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -10,26 +8,27 @@ import pytest
 
 from hookproof.conformance.model.exit_codes import Refusal
 from hookproof.conformance.mutants import quick_pass as quick
-from hookproof.conformance.mutants.campaign import Docket, Settings
-from hookproof.conformance.mutants.catalogue import Fault, spoken
-from hookproof.conformance.mutants.mutant_run import Conviction, TrialOrder
-from hookproof.conformance.mutants.quick_pass import quick_campaign
-from hookproof.conformance.mutants.results import NOTHING, Acquittal, Outcome
+from hookproof.conformance.mutants.campaign import CampaignPlan, CampaignSettings
+from hookproof.conformance.mutants.catalogue import ListedFault, find_dialect
+from hookproof.conformance.mutants.mutant_run import Detection, MutantRunOrder
+from hookproof.conformance.mutants.quick_pass import run_quick_campaign
+from hookproof.conformance.mutants.results import NOT_RUN, FaultOutcome, VariantOutcome
 
-# The fault that comes last in the alphabet is tried first.
+# The fault that comes last in the alphabet is run first.
 KILLS = {name: {"reference": {"looks": ["1-1"]}} for name in ("three", "two", "one", "four")}
 
 
-def fault(name: str) -> Fault:
-    return Fault(
+def fault(name: str) -> ListedFault:
+    return ListedFault(
         name=name,
+        former_names=(),
         broken="b",
         violates=("1-1",),
         also=(),
         seen="",
         area="a",
         replaces="r",
-        innocent=False,
+        is_variant=False,
         applies=True,
         shows_in=(),
     )
@@ -43,18 +42,18 @@ def pass_in_which(
     class Scripted:
         interrupted = False
 
-        def __init__(self, _jobs: int, _told: object) -> None:
-            self.over: list[Outcome | Acquittal] = []
+        def __init__(self, _jobs: int, _on_outcome: object) -> None:
+            self.outcomes: list[FaultOutcome | VariantOutcome] = []
 
         def __enter__(self) -> Self:
             return self
 
         def __exit__(self, *_: object) -> None:
-            """Nothing is held."""
+            """Nothing to shut down."""
 
-        def tried_all(self, orders: Mapping[Outcome, TrialOrder]) -> Iterator[Outcome]:
-            for one in orders:
-                said = Conviction(
+        def run_all(self, orders: Mapping[FaultOutcome, MutantRunOrder]) -> Iterator[FaultOutcome]:
+            for subject in orders:
+                detection = Detection(
                     check="looks",
                     requirement="1-1",
                     message="m",
@@ -62,39 +61,39 @@ def pass_in_which(
                     actual="a",
                     experiment="x",
                 )
-                convictions = (said,) if one.fault.name in seen else ()
-                self.over.append(
-                    ended := replace(one, result=replace(NOTHING, convictions=convictions))
+                detections = (detection,) if subject.fault.name in seen else ()
+                self.outcomes.append(
+                    outcome := replace(subject, result=replace(NOT_RUN, detections=detections))
                 )
-                yield ended
+                yield outcome
 
-    monkeypatch.setattr(quick, "Courtroom", Scripted)
-    asked = Docket(
-        settings=Settings(),
-        speaking=(spoken("reference"),),
+    monkeypatch.setattr(quick, "WorkerPool", Scripted)
+    plan = CampaignPlan(
+        settings=CampaignSettings(),
+        dialects=(find_dialect("reference"),),
         faults={"reference": tuple(map(fault, known))},
         checks=(),
         experiments=(),
     )
-    campaign, missing = quick_campaign(asked, KILLS, lambda _: None)
-    return [one.fault.name for one in campaign.outcomes], missing
+    campaign, missing = run_quick_campaign(plan, KILLS, lambda _: None)
+    return [outcome.fault.name for outcome in campaign.outcomes], missing
 
 
-def test_a_check_that_kills_its_first_fault_is_tried_with_no_other(
+def test_a_check_that_kills_its_first_fault_is_run_with_no_other(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert pass_in_which(monkeypatch, "two") == (["two"], ())
 
 
-def test_a_check_that_misses_its_first_fault_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_check_that_misses_its_first_fault_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     assert pass_in_which(monkeypatch, "one", "three", "four") == (
         ["two"],
         ("looks no longer kills two (reference)",),
     )
 
 
-def test_a_fault_that_is_none_any_more_makes_the_record_stale(
+def test_a_fault_that_no_longer_exists_makes_the_record_stale(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with pytest.raises(Refusal, match="two is recorded and is no fault any more"):
+    with pytest.raises(Refusal, match="two is recorded and is no longer a fault"):
         pass_in_which(monkeypatch, known=("one",))

@@ -1,4 +1,4 @@
-"""Trials end with an interrupt and with whoever holds them, and what was tried is kept."""
+"""Mutant runs end with an interrupt and with their parent process, and results are kept."""
 
 import json
 import os
@@ -9,75 +9,74 @@ from pathlib import Path
 
 import pytest
 
-from hookproof.conformance.mutants.results import Acquittal, Outcome
-from hookproof.conformance.mutants.worker_pool import Courtroom
+from hookproof.conformance.mutants.results import FaultOutcome, VariantOutcome
+from hookproof.conformance.mutants.worker_pool import WorkerPool
 from tests.conformance.command import environment, hearing
-from tests.conformance.mutants.canned_mutant_runs import at_once, orders
+from tests.conformance.mutants.canned_mutant_runs import ends_at_once, orders
 from tests.source_tree import ROOT
 
 DEADLINE_S = 300.0
-HOLDS = """
-from hookproof.conformance.mutants.worker_pool import Courtroom
-from tests.conformance.mutants.canned_mutant_runs import for_ever, orders
+PARENT = """
+from hookproof.conformance.mutants.worker_pool import WorkerPool
+from tests.conformance.mutants.canned_mutant_runs import never_ends, orders
 from tests.source_tree import ROOT
 if __name__ == "__main__":
-    with Courtroom(1, print, hold=for_ever) as court:
-        list(court.tried_all(orders("begun")))
+    with WorkerPool(1, print, run=never_ends) as pool:
+        list(pool.run_all(orders("begun")))
 """
 
 
-def test_each_subject_gets_the_result_of_its_own_trial() -> None:
-    told: list[Outcome | Acquittal] = []
-    with Courtroom(2, told.append, hold=at_once) as court:
-        ended = list(court.tried_all(orders("a", "b", "c")))
-    assert not court.interrupted
-    assert {one.name: one.result.exercised for one in ended} == {
+def test_each_subject_gets_the_result_of_its_own_run() -> None:
+    reported: list[FaultOutcome | VariantOutcome] = []
+    with WorkerPool(2, reported.append, run=ends_at_once) as pool:
+        ended = list(pool.run_all(orders("a", "b", "c")))
+    assert not pool.interrupted
+    assert {item.name: item.result.exercised for item in ended} == {
         name: frozenset({name}) for name in "abc"
     }
-    assert told == court.over == ended
+    assert reported == pool.outcomes == ended
 
 
-def test_an_interrupt_keeps_what_was_tried_and_begins_nothing_further() -> None:
-    told: list[Outcome | Acquittal] = []
+def test_an_interrupt_keeps_the_results_and_starts_nothing_further() -> None:
+    reported: list[FaultOutcome | VariantOutcome] = []
     names = [str(number) for number in range(500)]
-    with Courtroom(1, told.append, hold=at_once) as court:
-        for _ in court.tried_all(orders(*names)):
+    with WorkerPool(1, reported.append, run=ends_at_once) as pool:
+        for _ in pool.run_all(orders(*names)):
             raise KeyboardInterrupt
-    assert court.interrupted
-    assert told == court.over
-    tried = [one.name for one in court.over if isinstance(one, Acquittal)]
+    assert pool.interrupted
+    assert reported == pool.outcomes
+    tried = [item.name for item in pool.outcomes if isinstance(item, VariantOutcome)]
     assert sorted(tried, key=int) == names[: len(tried)]
     assert 0 < len(tried) < len(names)
-    assert all(one.result.exercised for one in court.over)
+    assert all(item.result.exercised for item in pool.outcomes)
 
 
-def test_another_error_is_not_taken_for_an_interrupt() -> None:
-    court = Courtroom(1, lambda _: None, hold=at_once)
-    with pytest.raises(ZeroDivisionError), court:
+def test_another_error_does_not_count_as_an_interrupt() -> None:
+    pool = WorkerPool(1, lambda _: None, run=ends_at_once)
+    with pytest.raises(ZeroDivisionError), pool:
         raise ZeroDivisionError
-    assert not court.interrupted
+    assert not pool.interrupted
 
 
-def test_a_trial_ends_with_the_process_that_holds_it(tmp_path: Path) -> None:
-    program = tmp_path / "holds.py"
-    program.write_text(HOLDS)
+def test_a_run_ends_with_its_parent_process(tmp_path: Path) -> None:
+    program = tmp_path / "parent.py"
+    program.write_text(PARENT)
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     with subprocess.Popen(
         [sys.executable, program],
         env={**os.environ, "PYTHONPATH": path},
         stdout=subprocess.PIPE,
         text=True,
-    ) as holder:
-        assert holder.stdout is not None
-        assert holder.stdout.readline() == "begun\n"
-        holder.kill()
-        said, _ = holder.communicate(
-            timeout=DEADLINE_S
-        )  # it ends when nobody is left who could write
-    assert said == ""
+    ) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == "begun\n"
+        parent.kill()
+        # The pipe closes when no process is left that could write to it.
+        output, _ = parent.communicate(timeout=DEADLINE_S)
+    assert output == ""
 
 
-def test_an_interrupted_campaign_reports_what_it_tried(tmp_path: Path) -> None:
+def test_an_interrupted_campaign_reports_what_it_ran(tmp_path: Path) -> None:
     words = ["mutants", "--fault", "*_as_text", "--dialect", "reference", "--jobs", "1"]
     with subprocess.Popen(
         hearing([sys.executable, "-P", "-m", "hookproof", *words]),
@@ -89,11 +88,11 @@ def test_an_interrupted_campaign_reports_what_it_tried(tmp_path: Path) -> None:
         start_new_session=True,
     ) as process:
         assert process.stdout is not None
-        assert process.stdout.readline().startswith("acquitted clean")
+        assert process.stdout.readline().startswith("passed   clean")
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does it
         out, err = process.communicate(timeout=DEADLINE_S)
     assert (process.returncode, err) == (3, "")
     assert out.splitlines()[-1].startswith("INTERRUPTED  killed ")
     report = json.loads((tmp_path / "hookproof-mutants" / "mutants.json").read_text())
     assert (report["interrupted"], report["complete"], report["flawless"]) == (True, False, False)
-    assert [one["name"] for one in report["innocents"]] == ["clean"]
+    assert [variant["name"] for variant in report["innocents"]] == ["clean"]

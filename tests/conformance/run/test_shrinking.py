@@ -36,7 +36,7 @@ from tests.source_tree import ROOT
 
 QUERY = {"perPage": "12345", "sort": "ASC", "type": "http", "provider": "github"}
 # One that shows in any broadcast, and one that takes a certain body.
-FAULTS = ("flag_in_words", "malformed_breaks")
+FAULTS = ("flag_in_words", "invalid_text_breaks")
 
 
 async def lists(context: ExperimentContext) -> AsyncIterator[Evidence]:

@@ -1,6 +1,4 @@
-"""The catalogue of faults: complete over the requirements, honest in what it names, and each fault
-can be joined.
-"""
+"""The catalogue of faults: every requirement has one, and the server can be assembled with each."""
 
 import asyncio
 import time
@@ -11,19 +9,21 @@ from typing import Any
 import pytest
 import trustme
 
-from hookproof.mockserver.api.request_pipeline import Limits
-from hookproof.mockserver.assembly import Assembly, Randomness
+from hookproof.mockserver.api.request_pipeline import RequestLimits
+from hookproof.mockserver.app import Assembly
 from hookproof.mockserver.collaborators import Collaborators
 from hookproof.mockserver.delivery.attempt.signing import Signer
 from hookproof.mockserver.delivery.engine_dispatch import EngineDispatch
 from hookproof.mockserver.faults.registry import Fault, catalogue, fault, with_faults
+from hookproof.mockserver.faults.renamed import RENAMED
+from hookproof.mockserver.randomness import Randomness
 from hookproof.mockserver.store.database import IN_MEMORY, Database
 from hookproof.spec.catalogue import Level, Requirement, load_catalogue
 from hookproof.spec.dialect.reader import load_dialect, load_dialect_mapping
 
-FAULTS = {name: one for name, one in catalogue().items() if not one.innocent}
-VARIANTS = {name: one for name, one in catalogue().items() if one.innocent}
-# The requirements that take two faults each.
+FAULTS = {name: item for name, item in catalogue().items() if not item.is_variant}
+VARIANTS = {name: item for name, item in catalogue().items() if item.is_variant}
+# The requirements that need two faults each, by area.
 DELICATE = {
     "signatures": ("6-6", "6-7", "6-8", "6-9", "6-10", "6-11"),
     "rolling": tuple(f"4.3-{number}" for number in range(1, 21)),
@@ -39,42 +39,45 @@ DELICATE = {
 def violable() -> list[Requirement]:
     requirements = load_catalogue().requirements.values()
     return [
-        one for one in requirements if one.untestable is None and one.level is not Level.HYGIENE
+        requirement
+        for requirement in requirements
+        if requirement.untestable is None and requirement.level is not Level.HYGIENE
     ]
 
 
 def times_violated() -> Counter[str]:
-    return Counter(name for one in FAULTS.values() for name in one.violates)
+    return Counter(name for item in FAULTS.values() for name in item.violates)
 
 
-def test_there_are_many_faults_and_enough_innocents() -> None:
+def test_there_are_many_faults_and_enough_variants() -> None:
     assert len(FAULTS) >= 120
     assert len(VARIANTS) >= 14
 
 
 def test_every_requirement_that_can_be_violated_has_a_fault() -> None:
-    assert [one.id for one in violable() if not times_violated()[one.id]] == []
+    violated = times_violated()
+    assert [item.id for item in violable() if not violated[item.id]] == []
 
 
 @pytest.mark.parametrize("area", DELICATE)
 def test_every_requirement_of_a_delicate_area_has_two_faults(area: str) -> None:
-    known = {one.id for one in violable()}
+    known = {item.id for item in violable()}
     assert [name for name in DELICATE[area] if name in known and times_violated()[name] < 2] == []
 
 
-@pytest.mark.parametrize("one", FAULTS.values(), ids=FAULTS)
-def test_a_fault_says_what_is_broken_and_names_requirements_that_can_be_tested(one: Fault) -> None:
+@pytest.mark.parametrize("item", FAULTS.values(), ids=FAULTS)
+def test_a_fault_says_what_is_broken_and_names_requirements_that_can_be_tested(item: Fault) -> None:
     requirements = load_catalogue().requirements
-    assert one.broken.endswith(".")
-    assert one.violates
-    named = (*one.violates, *one.also)
+    assert item.broken.endswith(".")
+    assert item.violates
+    named = (*item.violates, *item.also)
     assert len(set(named)) == len(named)
     assert [
         name for name in named if name not in requirements or requirements[name].untestable
     ] == []
 
 
-def test_a_fault_is_known_by_the_collaborator_whose_place_it_takes() -> None:
+def test_a_fault_names_the_collaborator_that_it_replaces() -> None:
     assert (FAULTS["expired_secrets_sign"].replaces, FAULTS["expired_secrets_sign"].delivers) == (
         "signer",
         True,
@@ -85,64 +88,66 @@ def test_a_fault_is_known_by_the_collaborator_whose_place_it_takes() -> None:
     )
 
 
-def test_what_can_stand_in_for_no_collaborator_is_no_fault() -> None:
+def test_a_class_that_replaces_no_collaborator_is_refused() -> None:
     class Stranger:
-        """Belongs nowhere."""
+        """Replaces nothing."""
 
-    with pytest.raises(ValueError, match="kind of no collaborator"):
+    with pytest.raises(ValueError, match="not a subclass of any collaborator"):
         fault("1-1")(Stranger)
 
 
-def test_two_faults_of_one_collaborator_are_both_there() -> None:
+def test_two_faults_of_one_collaborator_are_combined() -> None:
     chosen = [FAULTS["expired_secrets_sign"], FAULTS["simple_signed_as_advanced"]]
     signer = with_faults(Collaborators(), chosen).delivery.signer
-    assert all(issubclass(signer, one.part) for one in chosen)
+    assert all(issubclass(signer, item.part) for item in chosen)
 
 
 def test_a_fault_leaves_the_other_collaborators_as_they_are() -> None:
     clean, faulty = Collaborators(), with_faults(Collaborators(), [FAULTS["no_overlap"]])
-    assert faulty.api is clean.api
+    assert faulty.pipeline is clean.pipeline
     assert faulty.delivery.attempt_sender is clean.delivery.attempt_sender
     assert clean.delivery.signer is Signer
     assert faulty.delivery.signer is FAULTS["no_overlap"].part
 
 
 @pytest.mark.parametrize("dialect", ["reference", "contrary"])
-def test_every_fault_and_variant_can_be_joined(dialect: str, tmp_path: Path) -> None:
+def test_the_server_can_be_assembled_with_every_fault_and_variant(
+    dialect: str, tmp_path: Path
+) -> None:
     spoken, ca_file = load_dialect(dialect), tmp_path / "ca.pem"
     trustme.CA().cert_pem.write_to_path(str(ca_file))  # the system's authorities take long to read
 
-    async def joined() -> None:
+    async def assemble() -> None:
         database = Database(IN_MEMORY, dialect=dialect)
         assembly = Assembly(
             spoken,
             {"one": ["key"]},
             database=database,
-            randomness=Randomness.of(7),
+            randomness=Randomness.from_seed(7),
             clock=time.time,
-            limits=Limits(body_bytes=1000, arrival_s=1.0),
+            limits=RequestLimits(body_bytes=1000, arrival_s=1.0),
             ca_file=ca_file,
             egress=(),
         )
-        for one in catalogue().values():
-            if one.applies(spoken):
-                made_of = with_faults(Collaborators(), [one])
-                dispatch = EngineDispatch(assembly.engine(made_of))
-                assembly.api(made_of, assembly.service(made_of, dispatch))
+        for item in catalogue().values():
+            if item.applies(spoken):
+                collaborators = with_faults(Collaborators(), [item])
+                dispatch = EngineDispatch(assembly.engine(collaborators))
+                assembly.pipeline(collaborators, assembly.service(collaborators, dispatch))
                 await dispatch.stop(0)
         database.close()
 
-    asyncio.run(joined())
+    asyncio.run(assemble())
 
 
-def test_what_is_told_of_a_fault_is_plain_data() -> None:
-    told: dict[str, Any] = FAULTS["scheme_ignored"].described(load_dialect("reference"))
-    assert told["violates"] == ["5-13"]
-    assert told["applies"] is True
-    assert told["innocent"] is False
+def test_the_description_of_a_fault_is_plain_data() -> None:
+    described: dict[str, Any] = FAULTS["scheme_ignored"].described(load_dialect("reference"))
+    assert described["violates"] == ["5-13"]
+    assert described["applies"] is True
+    assert described["innocent"] is False
 
 
-def test_a_fault_that_hangs_on_what_a_dialect_leaves_open_does_not_apply() -> None:
+def test_a_fault_that_depends_on_what_a_dialect_leaves_open_does_not_apply() -> None:
     spoken = load_dialect_mapping(
         {
             "extends": "reference",
@@ -153,3 +158,13 @@ def test_a_fault_that_hangs_on_what_a_dialect_leaves_open_does_not_apply() -> No
         "a test",
     )
     assert not FAULTS["never_disabled"].applies(spoken)
+
+
+def test_a_renamed_fault_exists_under_its_new_name_only() -> None:
+    assert set(RENAMED.values()) <= set(catalogue())
+    assert not set(RENAMED) & set(catalogue())
+
+
+def test_the_description_of_a_renamed_fault_has_its_former_names() -> None:
+    described = FAULTS["roll_sets_the_timeout"].described(load_dialect("reference"))
+    assert described["former_names"] == ["roll_takes_the_url"]

@@ -1,6 +1,4 @@
-"""Faults that the command line and the control listener name, at the start and while the server
-runs.
-"""
+"""Faults that the command line or the control listener names, at the start and at run time."""
 
 import json
 import subprocess
@@ -29,37 +27,43 @@ def test_names_become_faults_and_orders() -> None:
     chosen = chosen_faults(
         ["null_message", "late:delay_s=2,rate=0.5,seed=7"], ["further_members"], REFERENCE
     )
-    assert [one.name for one in chosen.catalogued] == ["null_message", "further_members"]
+    assert [item.name for item in chosen.catalogued] == ["null_message", "further_members"]
     (order,) = chosen.orders
     assert (order.fault, order.delay_s, order.rate, order.seed) == ("late", 2.0, 0.5, 7)
 
 
 @pytest.mark.parametrize(
-    ("faults", "variants", "told"),
+    ("faults", "variants", "message"),
     [
         (["nul_message"], [], "did you mean null_message"),
         (["further_members"], [], "no fault 'further_members'"),
         ([], ["null_message"], "no variant 'null_message'"),
-        (["null_message:rate=0.5"], [], "takes no 'rate=0.5'"),
+        (
+            ["roll_takes_the_url"],
+            [],
+            "fault roll_takes_the_url is now called roll_sets_the_timeout",
+        ),
+        ([], ["escaped_and_indented"], "variant escaped_and_indented is now called indented_json"),
+        (["null_message:rate=0.5"], [], "does not accept 'rate=0.5'"),
         (["late:often=yes"], [], "often"),
         (["late:rate=2"], [], "rate is a share"),
-        (["late:status=500"], [], "does not take status"),
-        (["event_type_in_capitals"], [], "no fault under the dialect reference"),
+        (["late:status=500"], [], "does not accept status"),
+        (["event_type_in_capitals"], [], "not a fault under the dialect reference"),
     ],
     ids=str,
 )
 def test_a_choice_that_makes_no_sense_is_refused(
-    faults: list[str], variants: list[str], told: str
+    faults: list[str], variants: list[str], message: str
 ) -> None:
-    with pytest.raises(BadOrder, match=told):
+    with pytest.raises(BadOrder, match=message):
         chosen_faults(faults, variants, REFERENCE)
 
 
-def test_the_command_line_lists_them_and_tells_a_wrong_name_in_one_line() -> None:
+def test_the_command_line_lists_them_and_reports_a_wrong_name_in_one_line() -> None:
     listed = subprocess.run(
         [*SERVE, "--list-faults", "--json"], capture_output=True, timeout=30, check=True
     )
-    assert {one["name"] for one in json.loads(listed.stdout)} == set(catalogue())
+    assert {item["name"] for item in json.loads(listed.stdout)} == set(catalogue())
     for_people = subprocess.run(
         [*SERVE, "--list-faults"], capture_output=True, timeout=30, check=True
     ).stdout.decode()
@@ -69,41 +73,44 @@ def test_the_command_line_lists_them_and_tells_a_wrong_name_in_one_line() -> Non
     )
     assert (wrong.returncode, wrong.stdout) == (64, b"")
     assert wrong.stderr.decode().count("\n") == 1
+    former = subprocess.run(
+        [*SERVE, "--fault", "roll_takes_the_url"], capture_output=True, timeout=30, check=False
+    )
+    assert (former.returncode, former.stdout) == (64, b"")
+    assert b"roll_takes_the_url is now called roll_sets_the_timeout" in former.stderr
 
 
 def test_a_server_that_is_started_with_a_fault_has_it_and_keeps_it_through_a_reset() -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         for _ in range(2):
             answered = await server.call("createEndpoint", body=CREATED)
             assert answered.data["events"] == -1
             async with server.session.post(f"{server.control}/reset") as response:
                 assert response.status == 204
 
-    run_against_server("reference", trial, faults=[catalogue()["count_from_minus_one"]])
+    run_against_server("reference", scenario, faults=[catalogue()["count_from_minus_one"]])
 
 
-def test_a_fault_of_the_catalogue_comes_and_goes_while_the_server_runs_and_nothing_stored_is_lost() -> (
-    None
-):
-    async def trial(server: Server) -> None:
-        made = await server.endpoint()
-        uid = made["uid"]
+def test_arming_a_fault_of_the_catalogue_at_run_time_loses_no_stored_data() -> None:
+    async def scenario(server: Server) -> None:
+        created = await server.endpoint()
+        uid = created["uid"]
         assert await arm(server, fault="count_from_minus_one") == 201
         assert await arm(server, fault="status_reversed") == 201
         faulty = (await server.call("getEndpoint", target=uid)).data
         assert (faulty["events"], faulty["status"]) == (-1, "inactive")
         async with server.session.delete(f"{server.control}/faults") as response:
             assert response.status == 204
-        assert (await server.call("getEndpoint", target=uid)).data == made
+        assert (await server.call("getEndpoint", target=uid)).data == created
 
-    run_against_server("reference", trial)
+    run_against_server("reference", scenario)
 
 
-def test_a_fault_of_the_catalogue_takes_no_count_and_has_to_be_one_under_the_dialect() -> None:
-    async def trial(server: Server) -> None:
+def test_a_fault_of_the_catalogue_has_no_count_and_must_apply_under_the_dialect() -> None:
+    async def scenario(server: Server) -> None:
         assert await arm(server, fault="null_message", next=3) == 422
         assert await arm(server, fault="event_type_in_capitals") == 422
         async with server.session.get(f"{server.control}/faults") as response:
             assert (await response.json())["armed"] == []
 
-    run_against_server("reference", trial)
+    run_against_server("reference", scenario)

@@ -1,6 +1,4 @@
-"""Live faults: the server misbehaves as it was told, for as long as it was told, and then behaves
-again.
-"""
+"""Live faults: the server misbehaves as ordered, for as long as ordered, and no longer."""
 
 import asyncio
 import json
@@ -10,7 +8,7 @@ import aiohttp
 import pytest
 
 from hookproof.mockserver.faults.answering import FAULTS
-from hookproof.mockserver.faults.live import Armed, Order
+from hookproof.mockserver.faults.live import ArmedFault, FaultOrder
 from hookproof.mockserver.faults.registry import catalogue
 from tests.mockserver.running_server import Server, run_against_server
 
@@ -24,8 +22,8 @@ async def arm(server: Server, **order: Any) -> int:
 
 async def armed(server: Server) -> list[dict[str, Any]]:
     async with server.session.get(f"{server.control}/faults") as response:
-        found: list[dict[str, Any]] = (await response.json())["armed"]
-        return found
+        faults: list[dict[str, Any]] = (await response.json())["armed"]
+        return faults
 
 
 async def endpoints_created(server: Server) -> int:
@@ -35,93 +33,93 @@ async def endpoints_created(server: Server) -> int:
         return len((await response.json())["requests"])
 
 
-def test_a_server_error_strikes_as_often_as_it_was_told_and_creates_nothing() -> None:
-    async def trial(server: Server) -> None:
+def test_a_server_error_affects_as_many_requests_as_ordered_and_creates_nothing() -> None:
+    async def scenario(server: Server) -> None:
         assert await arm(server, fault="server_error", next=2, status=503) == 201
         statuses = [(await server.call("createEndpoint", body=CREATED)).status for _ in range(3)]
         assert statuses == [503, 503, 201]
         assert await endpoints_created(server) == 1
 
-    run_against_server("reference", trial)
+    run_against_server("reference", scenario)
 
 
 @pytest.mark.parametrize(("fault", "created"), [("dropped_connection", 0), ("lost_answer", 1)])
 def test_a_connection_that_is_dropped_does_nothing_and_one_whose_answer_is_lost_has_done_it(
     fault: str, created: int
 ) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         await arm(server, fault=fault, next=1)
         with pytest.raises(aiohttp.ClientError):
             await server.call("createEndpoint", body=CREATED)
         assert await endpoints_created(server) == created
         assert (await server.call("createEndpoint", body=CREATED)).status == 201
 
-    run_against_server("reference", trial)
+    run_against_server("reference", scenario)
 
 
-def test_malformed_json_is_no_json_although_the_request_was_carried_out() -> None:
-    async def trial(server: Server) -> None:
+def test_malformed_json_is_not_json_although_the_request_was_carried_out() -> None:
+    async def scenario(server: Server) -> None:
         await arm(server, fault="malformed_json", next=1)
-        with pytest.raises(
-            json.JSONDecodeError
-        ):  # the client reads the JSON of a body that says it is JSON
+        # The client decodes a body that is declared as JSON.
+        with pytest.raises(json.JSONDecodeError):
             await server.call("createEndpoint", body=CREATED)
         assert await endpoints_created(server) == 1
 
-    run_against_server("reference", trial)
+    run_against_server("reference", scenario)
 
 
 def test_a_late_answer_is_right_and_late() -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         await arm(server, fault="late", next=1, delay_s=0.2)
         loop = asyncio.get_running_loop()
-        begun = loop.time()
+        started = loop.time()
         answered = await server.call("createEndpoint", body=CREATED)
         assert answered.status == 201
-        assert loop.time() - begun >= 0.2
+        assert loop.time() - started >= 0.2
 
-    run_against_server("reference", trial)
+    run_against_server("reference", scenario)
 
 
 def test_a_slow_body_is_whole_and_comes_in_pieces() -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         await arm(server, fault="slow_body", next=1, delay_s=0.1)
         loop = asyncio.get_running_loop()
-        begun = loop.time()
+        started = loop.time()
         answered = await server.call("createEndpoint", body=CREATED)
         assert server.sound("createEndpoint", answered)
-        assert loop.time() - begun >= 0.3
+        assert loop.time() - started >= 0.3
 
-    run_against_server("reference", trial)
+    run_against_server("reference", scenario)
 
 
-def test_a_fault_strikes_only_the_paths_it_was_told() -> None:
-    async def trial(server: Server) -> None:
+def test_a_fault_affects_only_the_ordered_paths() -> None:
+    async def scenario(server: Server) -> None:
         await arm(server, fault="server_error", path="/sources")
         assert (await server.call("listPortalLinks")).status == 200
         assert (await server.call("listSources")).status == 503
 
-    run_against_server("reference", trial)
+    run_against_server("reference", scenario)
 
 
 @pytest.mark.parametrize("ending", ["disarm", "reset"])
-def test_it_behaves_again_when_it_is_told(ending: str) -> None:
-    async def trial(server: Server) -> None:
+def test_disarming_and_reset_remove_the_faults(ending: str) -> None:
+    async def scenario(server: Server) -> None:
         await arm(server, fault="server_error")
-        assert [one["fault"] for one in await armed(server)] == ["server_error"]
+        assert [item["fault"] for item in await armed(server)] == ["server_error"]
         method, path = ("DELETE", "/faults") if ending == "disarm" else ("POST", "/reset")
         async with server.session.request(method, server.control + path) as response:
             assert response.status == 204
         assert await armed(server) == []
         assert (await server.call("listSources")).status == 200
 
-    run_against_server("reference", trial)
+    run_against_server("reference", scenario)
 
 
 @pytest.mark.parametrize(
     ("order", "why"),
     [
         ({"fault": "no_such"}, "server_error"),
+        ({"fault": "roll_takes_the_url"}, "now called roll_sets_the_timeout"),
         ({"fault": "late", "next": 0}, "next"),
         ({"fault": "late", "rate": 1.5}, "rate"),
         ({"fault": "late", "status": 500}, "status"),
@@ -133,19 +131,19 @@ def test_it_behaves_again_when_it_is_told(ending: str) -> None:
 def test_an_order_that_makes_no_sense_is_refused_and_arms_nothing(
     order: dict[str, Any], why: str
 ) -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         async with server.session.post(f"{server.control}/faults", json=order) as response:
             assert response.status == 422
             assert why in (await response.json())["problem"]
         assert await armed(server) == []
 
-    run_against_server("reference", trial)
+    run_against_server("reference", scenario)
 
 
 def test_a_seeded_rate_repeats_exactly_and_is_about_the_share_that_was_asked_for() -> None:
     def struck(seed: int) -> list[bool]:
-        fault = Armed.of(Order(fault="server_error", rate=0.25, seed=seed))
-        return [fault.strikes("/") for _ in range(1000)]
+        fault = ArmedFault.of(FaultOrder(fault="server_error", rate=0.25, seed=seed))
+        return [fault.affects("/") for _ in range(1000)]
 
     assert struck(7) == struck(7)
     assert struck(7) != struck(8)
@@ -153,8 +151,8 @@ def test_a_seeded_rate_repeats_exactly_and_is_about_the_share_that_was_asked_for
 
 
 def test_the_control_listener_names_every_fault() -> None:
-    async def trial(server: Server) -> None:
+    async def scenario(server: Server) -> None:
         async with server.session.get(f"{server.control}/faults") as response:
             assert (await response.json())["faults"] == [*FAULTS, *catalogue()]
 
-    run_against_server("reference", trial)
+    run_against_server("reference", scenario)

@@ -1,4 +1,4 @@
-"""Keys: who is let in, and what becomes of those who are not (sections 4 and 5)."""
+"""API keys: wrong ones that are accepted, and wrong refusals (sections 4 and 5)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
@@ -16,7 +16,7 @@ from hookproof.mockserver.api.routes import Route
 from hookproof.mockserver.api.service import OperationCall, OperationResult
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_responses import BROADCAST
-from hookproof.mockserver.faults.support.misread_dialect import mistaken
+from hookproof.mockserver.faults.support.misread_dialect import misread_dialect
 from hookproof.mockserver.store.database import Database
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import KeyScope
@@ -25,22 +25,21 @@ KEYS: Final = ("access",)
 
 
 class LenientKeys(ApiKeys):
-    """Lets some keys in that open nothing."""
+    """Accepts the headers for which `is_accepted` returns true, besides the right keys."""
 
     def check(self, project: str, header: str | None) -> None:
-        """Raise Refusal unless the header opens the project, or is taken to."""
         try:
             super().check(project, header)
         except ApiError:
-            if not self.taken(project, header or ""):
+            if not self.is_accepted(project, header or ""):
                 raise
 
-    def taken(self, project: str, header: str) -> bool:
-        """Whether a header that opens nothing is let in all the same."""
+    def is_accepted(self, project: str, header: str) -> bool:
         return False
 
-    def known(self, project: str, header: str, *, by: Callable[[str, str], bool]) -> bool:
-        """Whether a key of the project compares so with the header."""
+    def matches_known_key(
+        self, project: str, header: str, *, by: Callable[[str, str], bool]
+    ) -> bool:
         return any(
             by(key.decode("utf-8", "surrogateescape"), header)
             for key in self._expected.get(project, ())
@@ -51,70 +50,65 @@ class LenientKeys(ApiKeys):
 class NoKeyNeeded(LenientKeys):
     """Every operation works without an Authorization header."""
 
-    def taken(self, project: str, header: str) -> bool:
-        """What carries nothing, in a project that there is."""
+    def is_accepted(self, project: str, header: str) -> bool:
         return not header and project in self._expected
 
 
 @fault("5-9", "5-12", "5-13", "5-14", seen="a check that there is a key, not which", shows_in=KEYS)
 class AnyKeyOpens(LenientKeys):
-    """Any key opens any project, in any format."""
+    """Any Authorization header opens any project."""
 
-    def taken(self, project: str, header: str) -> bool:
-        """Whatever is there."""
+    def is_accepted(self, project: str, header: str) -> bool:
         return bool(header) and project in self._expected
 
 
 @fault("5-9", seen="prefix compare accepts a truncated key", shows_in=KEYS)
 class CutKeyOpens(LenientKeys):
-    """A key that is cut short opens its project."""
+    """More than half of an Authorization header, from its start, opens the project."""
 
-    def taken(self, project: str, header: str) -> bool:
-        """More than half of a key."""
-        return self.known(
+    def is_accepted(self, project: str, header: str) -> bool:
+        return self.matches_known_key(
             project,
             header,
-            by=lambda key, given: key.startswith(given) and len(given) > len(key) / 2,
+            by=lambda key, value: key.startswith(value) and len(value) > len(key) / 2,
         )
 
 
-@fault("5-13", seen="a scheme that nobody looks at", shows_in=KEYS)
+@fault("5-13", seen="a scheme that is not checked", shows_in=KEYS)
 class SchemeIgnored(LenientKeys):
     """A key opens its project whatever stands before it."""
 
-    def taken(self, project: str, header: str) -> bool:
-        """The last word is what counts, if it is long enough for a key."""
+    def is_accepted(self, project: str, header: str) -> bool:
         word = header.rpartition(" ")[2]
-        return len(word) > 8 and self.known(
-            project, word, by=lambda key, given: key.endswith(given)
+        return len(word) > 8 and self.matches_known_key(
+            project, word, by=lambda key, value: key.endswith(value)
         )
 
 
-class StoredKeys(LenientKeys):
-    """Takes what endpoints were given to prove themselves for keys."""
+class CredentialsAsKeys(LenientKeys):
+    """Accepts a header whose last word occurs in the credentials of an endpoint."""
 
     database: Database
 
-    def taken(self, project: str, header: str) -> bool:
-        """Whatever is found among their credentials."""
+    def is_accepted(self, project: str, header: str) -> bool:
         statement = (
             "SELECT EXISTS (SELECT 1 FROM endpoints WHERE project = ? AND instr(credentials, ?))"
         )
-        found = self.database.read(
+        row = self.database.read(
             statement,
             (project, header.rsplit(maxsplit=1)[-1].rpartition("=")[2] if header else "none"),
         )
-        return bool(found.fetchone()[0])
+        return bool(row.fetchone()[0])
 
 
 @fault("5-14", shows_in=KEYS)
 class CredentialsOpen(RequestPipeline):
-    """The client_secret of an endpoint's outgoing authentication opens the API."""
+    """A credential that an endpoint stores opens the API of its project."""
 
     def __init__(
         self, *arguments: Any, api_keys: ApiKeys, database: Database, **further: Any
     ) -> None:
-        lenient = StoredKeys(api_keys._expected, api_keys._dialect, api_keys._errors)  # noqa: SLF001
+        lenient = CredentialsAsKeys(api_keys._expected, api_keys._dialect, api_keys._errors)  # noqa: SLF001
         object.__setattr__(lenient, "database", database)
         super().__init__(*arguments, api_keys=lenient, database=database, **further)
 
@@ -123,8 +117,7 @@ class CredentialsOpen(RequestPipeline):
 class RefusedButDone(RequestPipeline):
     """A request without the right key is refused, and carried out all the same."""
 
-    def done(self, route: Route) -> bool:
-        """Whatever has a body, in a project that there is."""
+    def carries_out(self, route: Route) -> bool:
         return (
             route.operation.body_schema is not None and route.values[0] in self._api_keys.projects
         )
@@ -133,7 +126,7 @@ class RefusedButDone(RequestPipeline):
         try:
             self._api_keys.check(route.values[0], request.headers.get(hdrs.AUTHORIZATION))
         except ApiError:
-            if self.done(route):
+            if self.carries_out(route):
                 body, payload = self._parse_body(
                     route.operation.operation_id, await self._read_body(request)
                 )
@@ -159,11 +152,10 @@ class RefusedButDone(RequestPipeline):
     shows_in=["refused_broadcasts"],
 )
 class RefusedBroadcastGoesOut(RefusedButDone):
-    """A broadcast without the right key is refused, and delivered."""
+    """A broadcast without the right key is refused, and delivered all the same."""
 
-    def done(self, route: Route) -> bool:
-        """Broadcasts alone."""
-        return super().done(route) and route.operation.operation_id == BROADCAST
+    def carries_out(self, route: Route) -> bool:
+        return super().carries_out(route) and route.operation.operation_id == BROADCAST
 
 
 _shown: ContextVar[str] = ContextVar("shown")
@@ -189,7 +181,7 @@ class KeyPassedOn(RequestPipeline):
 
 @fault("5-10", "5-11", "5-12", shows_in=KEYS)
 class UnauthorizedIsNotFound(ApiKeys):
-    """A request without the right key is answered like one for what does not exist."""
+    """A request without the right key gets the response for an unknown project."""
 
     def _unauthorized(self, status: int, message: str) -> ApiError:
         return self._errors.unknown_resource("project")
@@ -197,24 +189,22 @@ class UnauthorizedIsNotFound(ApiKeys):
 
 @fault("5-12", seen="a key that is good for one project, and for all", shows_in=KEYS)
 class ScopeMistaken(ApiKeys):
-    """A key opens every project where it should open its own alone, and its own alone where it
-    should open all.
-    """
+    """A key opens every project where it should open its own, and the reverse."""
 
     @classmethod
     def of(
         cls, projects: Mapping[str, Sequence[str]], dialect: Dialect, errors: ErrorResponses
     ) -> ApiKeys:
-        """Keys of another scope."""
         right = dialect.authentication.key_scope.value
         wrong = KeyScope.PROJECT if right is KeyScope.ACCOUNT else KeyScope.ACCOUNT
-        return super().of(projects, mistaken(dialect, "authentication.key_scope", wrong), errors)
+        return super().of(
+            projects, misread_dialect(dialect, "authentication.key_scope", wrong), errors
+        )
 
 
 @fault("4-1", shows_in=KEYS)
-class UnknownProjectIsAMistake(ErrorResponses):
-    """A request for a project that does not exist is answered like one that is too slow."""
+class UnknownProjectIsTimeout(ErrorResponses):
+    """An unknown project gets the response for a request that arrives too slowly."""
 
     def unknown_project(self) -> ApiError:
-        """Another status."""
         return replace(self.slow(), close_connection=False)

@@ -1,4 +1,4 @@
-"""Lists: what pages say of those beside them, subtly wrong (sections 2.2, 4.4 and 4.7)."""
+"""Cursors to the next and previous pages, subtly wrong (sections 2.2, 4.4 and 4.7)."""
 
 from collections.abc import Hashable, Mapping
 from typing import Any, Final
@@ -8,65 +8,94 @@ import msgspec
 from hookproof.mockserver.api.paging import ListPage, Pager, Query
 from hookproof.mockserver.api.request_pipeline import RequestPipeline
 from hookproof.mockserver.api.service import OperationCall, OperationResult
-from hookproof.mockserver.faults.catalogue.api.paging import Repaged, SpacedCursor, opaque, told
 from hookproof.mockserver.faults.registry import fault
-from hookproof.mockserver.faults.support.altered_responses import LISTS, Object
+from hookproof.mockserver.faults.support.altered_pages import AlteredPages, with_pagination
+from hookproof.mockserver.faults.support.altered_responses import LISTS, AlteredResponses, Object
 from hookproof.mockserver.store.keyset_paging import Position, Span
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.vocabulary import CursorForm
 
 SHOWN: Final = ("paging",)
 
 
 @fault("2.2-7", shows_in=SHOWN)
-class PrevCursorAsNumber(Repaged):
-    """The cursor of the page before is a number."""
+class PrevCursorAsNumber(AlteredPages):
+    """The cursor of the previous page is a number."""
 
-    def changed(self, page: ListPage, query: Query) -> ListPage:
-        """The place of the row."""
+    def alter_page(self, page: ListPage, query: Query) -> ListPage:
         return (
-            told(page, prev_page_cursor=page.rows[0][0])
+            with_pagination(page, prev_page_cursor=page.rows[0][0])
             if page.pagination["prev_page_cursor"]
             else page
         )
 
 
 @fault("2.2-7", shows_in=SHOWN)
-class PrevCursorAsList(Repaged):
-    """The cursor of the page before a page in ascending order is a list."""
+class PrevCursorAsList(AlteredPages):
+    """The cursor of the previous page is a list if the order is ascending."""
 
-    def changed(self, page: ListPage, query: Query) -> ListPage:
-        """A list with the cursor in it."""
+    def alter_page(self, page: ListPage, query: Query) -> ListPage:
         cursor = page.pagination["prev_page_cursor"]
-        return told(page, prev_page_cursor=[cursor]) if cursor and query.ascending else page
+        return (
+            with_pagination(page, prev_page_cursor=[cursor]) if cursor and query.ascending else page
+        )
 
 
 @fault("2.2-6", shows_in=SHOWN)
-class NextCursorAsList(Repaged):
-    """The cursor of the page that follows a page in ascending order is a list."""
+class NextCursorAsList(AlteredPages):
+    """The cursor of the next page is a list if the order is ascending."""
 
-    def changed(self, page: ListPage, query: Query) -> ListPage:
-        """A list with the cursor in it."""
+    def alter_page(self, page: ListPage, query: Query) -> ListPage:
         cursor = page.pagination["next_page_cursor"]
-        return told(page, next_page_cursor=[cursor]) if cursor and query.ascending else page
+        return (
+            with_pagination(page, next_page_cursor=[cursor]) if cursor and query.ascending else page
+        )
 
 
 @fault("2.2-11", shows_in=SHOWN)
-class FirstPageClaimsPrevious(Repaged):
-    """The first page claims a previous one if another one follows it."""
+class FirstPageClaimsPrevious(AlteredPages):
+    """The first page claims a previous page if it has a next one."""
 
-    def changed(self, page: ListPage, query: Query) -> ListPage:
-        """True for both."""
-        return told(
+    def alter_page(self, page: ListPage, query: Query) -> ListPage:
+        return with_pagination(
             page, has_prev_page=page.pagination["has_prev_page"] or page.pagination["has_next_page"]
         )
 
 
-@fault("2.2-16", shows_in=SHOWN, where=lambda dialect: not opaque(dialect))
-class CursorInCapitals(SpacedCursor):
-    """A cursor is an identifier in capitals, which finds its resource all the same."""
+def has_opaque_cursors(dialect: Dialect) -> bool:
+    return dialect.paging.cursor_form.value is CursorForm.OPAQUE
 
-    def spoilt_data(self, call: OperationCall, data: Object) -> Object:
-        """Capitals."""
-        spaced = super().spoilt_data(call, data)
+
+@fault("2.2-16", shows_in=SHOWN, where=lambda dialect: not has_opaque_cursors(dialect))
+class SpacedCursor(AlteredResponses):
+    """A cursor starts with a space, which is ignored when the cursor is used."""
+
+    operations = LISTS
+
+    def alter_data(self, call: OperationCall, data: Object) -> Object:
+        names = ("next_page_cursor", "prev_page_cursor")
+        pagination = data["pagination"]
+        return {
+            **data,
+            "pagination": {
+                **pagination,
+                **{name: f" {pagination[name]}" for name in names if pagination.get(name)},
+            },
+        }
+
+    def _parse_query(self, query: str) -> dict[str, list[str]]:
+        return {
+            name: [value.strip() for value in values]
+            for name, values in super()._parse_query(query).items()
+        }
+
+
+@fault("2.2-16", shows_in=SHOWN, where=lambda dialect: not has_opaque_cursors(dialect))
+class CursorInCapitals(SpacedCursor):
+    """A cursor is an identifier in upper case, and is accepted as such."""
+
+    def alter_data(self, call: OperationCall, data: Object) -> Object:
+        spaced = super().alter_data(call, data)
         names = ("next_page_cursor", "prev_page_cursor")
         cursors = {
             name: spaced["pagination"][name].strip().upper()
@@ -76,27 +105,26 @@ class CursorInCapitals(SpacedCursor):
         return {**data, "pagination": {**data["pagination"], **cursors}}
 
     def _parse_query(self, query: str) -> dict[str, list[str]]:
-        given = super()._parse_query(query)
+        parameters = super()._parse_query(query)
         return {
-            name: [one.lower() for one in values] if "cursor" in name else values
-            for name, values in given.items()
+            name: [value.lower() for value in values] if "cursor" in name else values
+            for name, values in parameters.items()
         }
 
 
 @fault("4.4-1", "4.7-1", shows_in=SHOWN)
 class DescRefused(Pager):
-    """sort=DESC is refused: it is the default."""
+    """The parameter sort=DESC is refused."""
 
     def query(self, project: str, parameters: Mapping[str, list[str]]) -> Query:
-        """Not what is said anyway."""
         if parameters.get("sort") == ["DESC"]:
-            raise self._errors.invalid("sort: is ASC or not given")
+            raise self._errors.invalid("sort: is ASC or absent")
         return super().query(project, parameters)
 
 
 @fault("4.4-2", "4.7-2", shows_in=SHOWN)
 class SecondPageIsCreated(RequestPipeline):
-    """A page that a cursor leads to is answered with the status of a creation."""
+    """A page that a cursor leads to has the status of a creation."""
 
     def _perform(self, call: OperationCall) -> OperationResult:
         reply = super()._perform(call)
@@ -112,16 +140,13 @@ class SecondPageIsCreated(RequestPipeline):
 
 @fault("2.2-17", shows_in=SHOWN)
 class PagesByCounting(Pager):
-    """A page begins after as many resources as the pages before it held: what is added meanwhile
-    shifts it.
-    """
+    """Pages are found by counting, so resources that are added meanwhile shift them."""
 
-    def __init__(self, *given: Any, **further: Any) -> None:
-        super().__init__(*given, **further)
+    def __init__(self, *arguments: Any, **further: Any) -> None:
+        super().__init__(*arguments, **further)
         self._counted: dict[Hashable, int] = {}
 
     def page(self, project: str, query: Query) -> ListPage:
-        """The page that begins so many rows from the start of the list, where the number is known."""
         if query.backwards:
             return super().page(project, query)
         before = (

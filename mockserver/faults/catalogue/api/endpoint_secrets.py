@@ -1,6 +1,4 @@
-"""Secrets and credentials of endpoints: what is made, stored and shown of them (sections 2.3 to
-2.5).
-"""
+"""Secrets and credentials of endpoints, as they are generate, stored and shown (2.3 to 2.5)."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -11,16 +9,16 @@ from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
 from hookproof.mockserver.api.serialization.response_serializer import ResponseSerializer
 from hookproof.mockserver.api.service import OperationCall
 from hookproof.mockserver.api.signing_secrets import SecretSource
-from hookproof.mockserver.faults.catalogue.api.endpoints import SentOtherwise
 from hookproof.mockserver.faults.registry import fault
+from hookproof.mockserver.faults.support.altered_endpoints import AlteredCreation
 from hookproof.mockserver.faults.support.altered_responses import (
     CREATE_ENDPOINT,
     GET_ENDPOINT,
     ON_ENDPOINTS,
+    AlteredResponses,
     Object,
-    SpoiltAnswers,
 )
-from hookproof.mockserver.faults.support.misread_dialect import mistaken
+from hookproof.mockserver.faults.support.misread_dialect import misread_dialect
 from hookproof.mockserver.store.endpoints import NewEndpoint, StoredSecret, decode_secrets
 from hookproof.spec.contract.service_contract import Contract
 from hookproof.spec.dialect.model import Dialect
@@ -30,13 +28,12 @@ SHOWN = ("round_trip",)
 
 
 @fault("4.1-15", seen="a certificate whose line breaks got lost", shows_in=SHOWN)
-class CertificateInOneLine(SpoiltAnswers):
+class CertificateInOneLine(AlteredResponses):
     """The client_cert of an endpoint is shown without its line breaks."""
 
     operations = ON_ENDPOINTS
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """One line."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         shown = resource.get("mtls_client_cert") or {}
         if not shown.get("client_cert"):
             return resource
@@ -47,13 +44,12 @@ class CertificateInOneLine(SpoiltAnswers):
 
 
 @fault("2.3-10", "2.3-11", "2.3-12", "4.2-6", shows_in=SHOWN)
-class SecretsNotShownAtCreation(SpoiltAnswers):
-    """The answer to the creation of an endpoint holds no secrets."""
+class SecretsNotShownAtCreation(AlteredResponses):
+    """The response to the creation of an endpoint holds no secrets."""
 
     operations = (CREATE_ENDPOINT,)
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """None."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         return {**resource, "secrets": []}
 
 
@@ -65,39 +61,36 @@ class SecretsNotShownAtCreation(SpoiltAnswers):
     shows_in=["round_trip", "roll_answers"],
 )
 class GivenSecretReplaced(SecretSource):
-    """A secret is made by the service although one was given."""
+    """A secret is generate although the request gave one."""
 
     def choose(self, given: str | None) -> str:
-        """A new one, always."""
         return self.generate()
 
 
 @fault("2.3-13", "4.3-19", shows_in=["round_trip", "roll_answers"])
 class ShortSecrets(SecretSource):
-    """A secret that the service makes has a quarter of its length."""
+    """A generate secret has a quarter of its length."""
 
     def generate(self) -> str:
-        """A part of one."""
         rest = super().generate().removeprefix(self.rules.prefix)
         return self.rules.prefix + rest[: len(rest) // 16 * 4]
 
 
 @fault("2.3-14", seen="a default secret that was never changed", shows_in=SHOWN)
 class OneSecretForAll(SecretSource):
-    """Every secret that the service makes is the same."""
+    """Every generate secret is the same."""
 
-    made: ClassVar[list[str]] = []
+    generated_first: ClassVar[list[str]] = []
 
     def generate(self) -> str:
-        """The first one, again."""
-        if not self.made:
-            self.made.append(super().generate())
-        return self.made[0]
+        if not self.generated_first:
+            self.generated_first.append(super().generate())
+        return self.generated_first[0]
 
 
 @fault("2.3-15", shows_in=SHOWN, where=lambda dialect: bool(dialect.signatures.secret.prefix))
 class OtherSecretFormsRefused(EndpointHandlers):
-    """A secret that is not in the dialect's form is refused where it should be replaced."""
+    """A secret that is not in the dialect's form is refused instead of replaced."""
 
     def _create_secret(self, given: str | None, created_at: str) -> StoredSecret:
         if given and not self._service.secrets.accepts(given):
@@ -106,30 +99,32 @@ class OtherSecretFormsRefused(EndpointHandlers):
 
 
 @fault("2.4-2", "2.9-13", "4.3-13", shows_in=["roll_answers"])
-class SecretsWithOneUid(SpoiltAnswers):
+class SecretsWithOneUid(AlteredResponses):
     """A fetched endpoint shows all its secrets with the uid of the newest."""
 
     operations = (GET_ENDPOINT,)
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """One uid."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         newest = resource["secrets"][-1]["uid"]
-        return {**resource, "secrets": [{**one, "uid": newest} for one in resource["secrets"]]}
+        return {
+            **resource,
+            "secrets": [{**secret, "uid": newest} for secret in resource["secrets"]],
+        }
 
 
 @fault("2.4-4", "4.2-6", also=["4.3-13"], shows_in=SHOWN)
 class SecretsShownElsewhere(ResponseSerializer):
-    """Secret values are masked where the dialect shows them, and shown where it masks them."""
+    """Secret values are masked where the dialect shows them, and the reverse."""
 
     def __init__(self, contract: Contract, dialect: Dialect) -> None:
         right = dialect.representation.secrets_shown.value
         wrong = SecretDisplay.WHEN_SET if right is SecretDisplay.ALWAYS else SecretDisplay.ALWAYS
-        super().__init__(contract, mistaken(dialect, "representation.secrets_shown", wrong))
+        super().__init__(contract, misread_dialect(dialect, "representation.secrets_shown", wrong))
 
 
 @fault("2.4-5", also=["4.3-14"], shows_in=SHOWN)
 class FreshSecretExpires(EndpointHandlers):
-    """The secret of a new endpoint shows an expires_at."""
+    """The secret of a new endpoint expires after a day."""
 
     def _build_endpoint(self, project: str, body: Mapping[str, Any], now: float) -> NewEndpoint:
         new = super()._build_endpoint(project, body, now)
@@ -139,13 +134,12 @@ class FreshSecretExpires(EndpointHandlers):
 
 
 @fault("2.5-1", "4.2-5", also=["2.5-9", "2.5-10", "4.3-11"], shows_in=SHOWN)
-class AuthenticationTypeForgotten(SpoiltAnswers):
-    """A created endpoint shows its authentication without the type."""
+class AuthenticationTypeForgotten(AlteredResponses):
+    """The response to a creation shows the type of the authentication as null."""
 
     operations = (CREATE_ENDPOINT,)
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """No type."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         shown = resource.get("authentication")
         return {**resource, "authentication": {**shown, "type": None}} if shown else resource
 
@@ -157,11 +151,10 @@ class AuthenticationTypeForgotten(SpoiltAnswers):
     seen="nested objects that are stored to one depth",
     shows_in=SHOWN,
 )
-class MembersForgotten(SentOtherwise):
-    """The last member of an authentication mechanism is not stored."""
+class MembersForgotten(AlteredCreation):
+    """The last member of an authentication object is not stored, basic_auth excepted."""
 
-    def taken(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        """One member less."""
+    def alter_request(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         authentication = body.get("authentication")
         if not authentication:
             return body
@@ -175,13 +168,12 @@ class MembersForgotten(SentOtherwise):
 
 
 @fault("2.5-12", shows_in=SHOWN)
-class UserNameMasked(SpoiltAnswers):
+class UserNameMasked(AlteredResponses):
     """The user name of basic_auth is masked like a password."""
 
     operations = ON_ENDPOINTS
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """Stars."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         shown = resource.get("authentication")
         if not shown or not shown.get("basic_auth"):
             return resource
@@ -191,22 +183,20 @@ class UserNameMasked(SpoiltAnswers):
 
 @fault("2.5-13", shows_in=SHOWN, where=lambda dialect: bool(dialect.representation.masked))
 class CredentialsShown(ResponseSerializer):
-    """Credentials are shown in clear."""
+    """Credentials are shown unmasked."""
 
     def mask_credentials(self, document: dict[str, Any]) -> dict[str, Any]:
-        """Nothing masked."""
         return document
 
 
 @fault("4.2-6", also=["2.4-2", "2.9-13", "4.3-13", "4.3-14", "4.3-17"], shows_in=SHOWN)
-class SecretsFetchedWithNewUids(SpoiltAnswers):
-    """The secrets of a fetched endpoint have other uids than its creation showed."""
+class SecretsFetchedWithNewUids(AlteredResponses):
+    """A fetched endpoint shows all its secrets with its own uid."""
 
     operations = (GET_ENDPOINT,)
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """The endpoint's own uid in place of each."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         return {
             **resource,
-            "secrets": [{**one, "uid": resource["uid"]} for one in resource["secrets"]],
+            "secrets": [{**secret, "uid": resource["uid"]} for secret in resource["secrets"]],
         }

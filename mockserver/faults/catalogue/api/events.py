@@ -1,4 +1,4 @@
-"""Events: how broadcasts are answered, and which are duplicates (sections 2.8, 4.8 and 6)."""
+"""Responses to broadcasts, and which events are duplicates (sections 2.8, 4.8 and 6)."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,8 +9,12 @@ import msgspec
 from hookproof.mockserver.api.handlers.events import EventHandlers
 from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
 from hookproof.mockserver.faults.registry import fault
-from hookproof.mockserver.faults.support.altered_responses import BROADCAST, Object, SpoiltAnswers
-from hookproof.mockserver.faults.support.misread_dialect import mistaken
+from hookproof.mockserver.faults.support.altered_responses import (
+    BROADCAST,
+    AlteredResponses,
+    Object,
+)
+from hookproof.mockserver.faults.support.misread_dialect import misread_dialect
 from hookproof.mockserver.store.endpoints import EndpointRow
 from hookproof.mockserver.store.events import EventRow, EventTable, NewEvent
 from hookproof.spec.dialect.model import Dialect
@@ -21,95 +25,85 @@ KEYS: Final = ("idempotency",)
 
 
 def keys_are_optional(dialect: Dialect) -> bool:
-    """Whether there are events without an idempotency_key."""
     return "idempotency_key" not in dialect.requests.create_broadcast_event_requires
 
 
-class SpoiltEvents(SpoiltAnswers):
-    """Changes the event that a broadcast is answered with."""
-
+class AlteredEvents(AlteredResponses):
     operations = (BROADCAST,)
 
 
 @fault("2.8-1", "2.9-1", also=["2.8-2", "4.8-10", "4.8-12", "4.8-16"], shows_in=SHOWN)
-class EventWithoutUid(SpoiltEvents):
+class EventWithoutUid(AlteredEvents):
     """An event has an empty uid."""
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """None."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         return {**resource, "uid": ""}
 
 
 @fault("2.8-3", "4.8-3", seen="bytes as base64", shows_in=SHOWN)
-class DataAsText(SpoiltEvents):
-    """The data of an event is a text."""
+class DataAsText(AlteredEvents):
+    """The data of an event is a string."""
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """The raw text."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         return {**resource, "data": resource["raw"]}
 
 
 @fault("2.8-3", seen="signed bytes", shows_in=SHOWN)
-class SignedBytes(SpoiltEvents):
-    """The bytes in an event's data go from -128 to 127."""
+class SignedBytes(AlteredEvents):
+    """The bytes in an event's data range from -128 to 127."""
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """Half of them negative."""
-        return {**resource, "data": [one - 256 if one >> 7 else one for one in resource["data"]]}
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
+        return {
+            **resource,
+            "data": [byte - 256 if byte >> 7 else byte for byte in resource["data"]],
+        }
 
 
 @fault("2.8-4", shows_in=SHOWN)
-class NullsDropped(SpoiltEvents):
-    """Null members are missing in the data of an event."""
+class NullsDropped(AlteredEvents):
+    """Members that are null are missing in the data of an event."""
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """Without them."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         kept = _without_null(msgspec.json.decode(resource["raw"]))
         return {**resource, "data": list(msgspec.json.encode(kept))}
 
 
 def _without_null(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _without_null(one) for name, one in value.items() if one is not None}
-    return [_without_null(one) for one in value] if isinstance(value, list) else value
+        return {name: _without_null(member) for name, member in value.items() if member is not None}
+    return [_without_null(item) for item in value] if isinstance(value, list) else value
 
 
 @fault("2.8-5", shows_in=SHOWN)
-class OwnHeadersAlone(SpoiltEvents):
-    """The headers of an event hold the service's own alone."""
+class OwnHeadersAlone(AlteredEvents):
+    """The headers of an event hold only a Content-Type."""
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """Another set."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         return {**resource, "headers": {"Content-Type": "application/json"}}
 
 
 @fault("2.8-7", shows_in=["fan_out"])
-class RecordsOfTheFirst(SpoiltEvents):
-    """The endpoint_metadata of an event holds the first endpoint's record as often as there are
-    endpoints.
-    """
+class RecordsOfTheFirst(AlteredEvents):
+    """Every record in endpoint_metadata of an event is that of its first endpoint."""
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """One record."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         records = resource["endpoint_metadata"]
         return {**resource, "endpoint_metadata": [records[0]] * len(records) if records else []}
 
 
 @fault("2.8-6", "2.8-7", shows_in=["fan_out"])
-class TargetsForgotten(SpoiltEvents):
-    """An event that reaches several endpoints names the first of them alone."""
+class TargetsForgotten(AlteredEvents):
+    """An event that reaches several endpoints names only the first."""
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """One."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         return {**resource, "endpoints": resource["endpoints"][:1]}
 
 
 @fault("2.8-6", shows_in=["fan_out"])
-class TargetsOfAll(SpoiltEvents):
-    """An event that reaches several endpoints names and shows the first two alone."""
+class TargetsAfterTwoForgotten(AlteredEvents):
+    """An event that reaches several endpoints names and shows only the first two."""
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """Two."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         return {
             **resource,
             **{name: resource[name][:2] for name in ("endpoints", "endpoint_metadata")},
@@ -117,11 +111,10 @@ class TargetsOfAll(SpoiltEvents):
 
 
 @fault("4.8-4", "4.8-5", shows_in=SHOWN)
-class TypeAndKeyInCapitals(SpoiltEvents):
-    """An event shows its event_type and its idempotency_key in capitals."""
+class TypeAndKeyInCapitals(AlteredEvents):
+    """An event shows its event_type and its idempotency_key in upper case."""
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """Other texts."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         names = [name for name in ("event_type", "idempotency_key") if resource.get(name)]
         return {**resource, **{name: resource[name].upper() for name in names}}
 
@@ -131,7 +124,6 @@ class AcknowledgedAtRefused(EventHandlers):
     """A broadcast with acknowledged_at is refused."""
 
     def create_broadcast(self, call: OperationCall) -> OperationResult:
-        """Not with it."""
         if "acknowledged_at" in call.body:
             raise self._service.errors.invalid("/acknowledged_at: is set by the service")
         return super().create_broadcast(call)
@@ -142,36 +134,32 @@ class EmptyDataRefused(EventHandlers):
     """A broadcast whose data is an empty object is refused."""
 
     def create_broadcast(self, call: OperationCall) -> OperationResult:
-        """Not without a member."""
         if call.payload == b"{}":
             raise self._service.errors.invalid("/data: is required")
         return super().create_broadcast(call)
 
 
 @fault("6-1", "3-3", "4.8-3", shows_in=SHOWN)
-class StatusAsNumber(SpoiltEvents):
+class StatusAsNumber(AlteredEvents):
     """The status of an event is a number."""
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """The place in a list of states."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         return {**resource, "status": 1}
 
 
 @fault("3-3", shows_in=SHOWN, where=keys_are_optional)
-class StatusOfAnEndpoint(SpoiltEvents):
-    """A created event shows the status of an endpoint that is disabled."""
+class UnknownEventStatus(AlteredEvents):
+    """A created event shows a status that the dialect does not list."""
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """Another word."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         return {**resource, "status": f"{resource['status']}ed"}
 
 
 @fault("6-2", "2.8-9", "4.8-3", "4.8-8", also=["5-15"], shows_in=[*SHOWN, *KEYS])
-class FlagInWords(SpoiltEvents):
-    """is_duplicate_event is a text."""
+class FlagInWords(AlteredEvents):
+    """is_duplicate_event is a string."""
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """A text."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         return {**resource, "is_duplicate_event": str(resource["is_duplicate_event"]).lower()}
 
 
@@ -180,11 +168,10 @@ class FlagInWords(SpoiltEvents):
     where=keys_are_optional,
     shows_in=[*SHOWN, *KEYS],
 )
-class KeylessFlagged(SpoiltEvents):
+class KeylessFlagged(AlteredEvents):
     """An event without an idempotency_key is flagged as a duplicate."""
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """Whatever has none."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         return (
             resource
             if resource.get("idempotency_key")
@@ -193,11 +180,10 @@ class KeylessFlagged(SpoiltEvents):
 
 
 @fault("2.8-9", "4.8-8", "4.8-10", "4.8-12", also=["5-15"], shows_in=[*SHOWN, *KEYS])
-class KeyedFlagged(SpoiltEvents):
+class KeyedFlagged(AlteredEvents):
     """Every event with an idempotency_key is flagged as a duplicate."""
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """Whatever has one."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         return (
             {**resource, "is_duplicate_event": True}
             if resource.get("idempotency_key")
@@ -206,11 +192,10 @@ class KeyedFlagged(SpoiltEvents):
 
 
 @fault("2.8-2", "2.9-1", "4.8-10", also=["2.9-13", "4.8-16"], shows_in=KEYS)
-class UidOfTheProject(SpoiltEvents):
+class UidOfTheProject(AlteredEvents):
     """All events of a project have the same uid."""
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """That of their project."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         return {
             **resource,
             "uid": resource["project_id"].rjust(len(resource["uid"]), "0")[: len(resource["uid"])],
@@ -224,23 +209,20 @@ class UidOfTheProject(SpoiltEvents):
     shows_in=["idempotency", "repeats"],
 )
 class KeysForgotten(EventTable):
-    """An idempotency_key is forgotten: its second event is a new one."""
+    """An idempotency_key is forgotten: a second event with it counts as new."""
 
     def find_original(self, project: str, key: str) -> EventRow | None:
-        """Never."""
         return None
 
     def add(self, event: NewEvent, *, reached: Sequence[EndpointRow], now: float) -> None:
-        """Without its key, which may be there already."""
         super().add(event._replace(original_key=None), reached=reached, now=now)
 
 
 @fault("4.8-9", seen="flagged as a duplicate, and sent all the same", shows_in=["repeats"])
 class DuplicateDelivered(EventHandlers):
-    """A duplicate is answered as one, and delivered again."""
+    """A duplicate is answered as one and delivered again."""
 
     def create_broadcast(self, call: OperationCall) -> OperationResult:
-        """Once more, without its key."""
         key = call.body.get("idempotency_key")
         if key and self._service.events.find_original(call.project, key) is not None:
             body = {name: value for name, value in call.body.items() if name != "idempotency_key"}
@@ -250,9 +232,7 @@ class DuplicateDelivered(EventHandlers):
 
 @fault("4.8-8", seen="check-then-act: a key that is looked up in a cache", shows_in=KEYS)
 class DuplicateAnsweredOtherwise(EventHandlers):
-    """A duplicate is answered with the first event where it is to be flagged, and flagged where it
-    is to be that.
-    """
+    """A duplicate shows the first event where the dialect flags it, and the reverse."""
 
     def __init__(self, service: Service) -> None:
         right = service.dialect.idempotency.duplicate.value
@@ -260,20 +240,21 @@ class DuplicateAnsweredOtherwise(EventHandlers):
             Duplicate.FIRST_EVENT if right is Duplicate.FLAGGED_EVENT else Duplicate.FLAGGED_EVENT
         )
         super().__init__(
-            replace(service, dialect=mistaken(service.dialect, "idempotency.duplicate", wrong))
+            replace(
+                service, dialect=misread_dialect(service.dialect, "idempotency.duplicate", wrong)
+            )
         )
 
 
 @fault("4.8-10", "4.8-12", "2.8-8", also=["2.8-9"], seen="deduplication by content", shows_in=KEYS)
-class AlikeIsDuplicate(SpoiltEvents):
-    """An event whose data were sent before is flagged as a duplicate whatever its key is."""
+class AlikeIsDuplicate(AlteredEvents):
+    """An event with the same data as an earlier one is flagged, whatever its key is."""
 
     def __init__(self, *arguments: Any, **further: Any) -> None:
         super().__init__(*arguments, **further)
         self._known: set[str] = set()
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """Known data."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         known = resource["raw"] in self._known
         self._known.add(resource["raw"])
         return {**resource, "is_duplicate_event": resource["is_duplicate_event"] or known}
@@ -281,10 +262,9 @@ class AlikeIsDuplicate(SpoiltEvents):
 
 @fault("1-3", "2.8-2", "4.8-12", seen="a unique index without the project", shows_in=KEYS)
 class KeysOfEveryProject(EventTable):
-    """An idempotency_key that another project has used makes a duplicate."""
+    """An idempotency_key that another project has used makes an event a duplicate."""
 
     def find_original(self, project: str, key: str) -> EventRow | None:
-        """Of any project."""
         statement = "SELECT payload, document FROM events WHERE original_key = ?"
         row = self._database.read(statement, (key,)).fetchone()
         return None if row is None else EventRow._make(row)
@@ -297,18 +277,16 @@ class KeysOfEveryProject(EventTable):
     where=keys_are_optional,
 )
 class KeylessDeliveredOnce(EventHandlers):
-    """Of two events without an idempotency_key that are alike the second one is not delivered."""
+    """Of events without an idempotency_key that have the same data only one is delivered."""
 
     def __init__(self, service: Service) -> None:
         super().__init__(service)
         self._sent: set[tuple[object, ...]] = set()
 
     def alike(self, call: OperationCall) -> tuple[object, ...]:
-        """What tells events apart."""
         return (call.project, call.payload)
 
     def create_broadcast(self, call: OperationCall) -> OperationResult:
-        """Taken in, and no more."""
         alike = self.alike(call)
         if call.body.get("idempotency_key"):
             return super().create_broadcast(call)
@@ -327,10 +305,7 @@ class KeylessDeliveredOnce(EventHandlers):
     where=keys_are_optional,
 )
 class SecondOfAKindDropped(KeylessDeliveredOnce):
-    """Of several events without an idempotency_key that have one type and one size only the first
-    is delivered.
-    """
+    """Of events without a key that share a type and a size only one is delivered."""
 
     def alike(self, call: OperationCall) -> tuple[object, ...]:
-        """What tells events apart."""
         return (call.project, call.body.get("event_type"), len(call.payload or b""))

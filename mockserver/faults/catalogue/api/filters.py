@@ -1,4 +1,4 @@
-"""Lists: filters, and the resources on pages of sources (sections 2.7, 2.9, 4.4 and 4.7)."""
+"""Filters of lists, and the resources in lists of sources (sections 2.7, 2.9, 4.4, 4.7)."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -7,12 +7,12 @@ import msgspec
 
 from hookproof.mockserver.api.paging import ListPage, Pager, Query
 from hookproof.mockserver.api.service import OperationCall
-from hookproof.mockserver.faults.catalogue.api.paging import Repaged
 from hookproof.mockserver.faults.registry import fault
+from hookproof.mockserver.faults.support.altered_pages import AlteredPages
 from hookproof.mockserver.faults.support.altered_responses import (
     LIST_SOURCES,
+    AlteredResponses,
     Object,
-    SpoiltAnswers,
 )
 from hookproof.mockserver.store.keyset_paging import Listing
 from hookproof.spec.dialect.model import Dialect
@@ -35,16 +35,14 @@ class FiltersIgnored(Pager):
     """Filters are ignored."""
 
     def query(self, project: str, parameters: Mapping[str, list[str]]) -> Query:
-        """Without any."""
         return msgspec.structs.replace(super().query(project, parameters), filters={})
 
 
 @fault("4.4-10", "4.4-12", "4.7-10", "4.7-12", "2.2-13", "4.4-5", "4.7-5", shows_in=SHOWN)
-class FiltersLeaveOutTheFirst(Repaged):
+class FiltersLeaveOutTheFirst(AlteredPages):
     """A filtered list lacks the first resource that matches."""
 
-    def changed(self, page: ListPage, query: Query) -> ListPage:
-        """Without the first row of the first page."""
+    def alter_page(self, page: ListPage, query: Query) -> ListPage:
         if not query.filters or query.start is not None:
             return page
         return msgspec.structs.replace(page, rows=page.rows[1:])
@@ -67,21 +65,17 @@ class CursorForgetsTheFilter(Pager):
     """From the second page on a filter is forgotten."""
 
     def query(self, project: str, parameters: Mapping[str, list[str]]) -> Query:
-        """None beyond the first page."""
         query = super().query(project, parameters)
         return query if query.start is None else msgspec.structs.replace(query, filters={})
 
 
 def owners_are_compared_whole(dialect: Dialect) -> bool:
-    """Whether an owner is found by no part of its identifier."""
     return dialect.paging.owner_match.value is Match.EXACT
 
 
 @fault("4.4-11", "4.4-12", "4.4-13", shows_in=SHOWN)
 class NamesMatchedOtherwise(Listing):
-    """The filter by name takes texts in another case or part for equal, or does not where it
-    should.
-    """
+    """The filter by name matches exactly where the dialect says in part, and the reverse."""
 
     def __init__(self, *arguments: Any, matches: Mapping[str, Match], **further: Any) -> None:
         others = {Match.EXACT: Match.SUBSTRING_ANY_CASE, Match.SUBSTRING_ANY_CASE: Match.EXACT}
@@ -99,7 +93,7 @@ class NamesMatchedOtherwise(Listing):
     where=owners_are_compared_whole,
 )
 class OwnersMatchedByPart(Listing):
-    """The filter by owner ID finds owners of whose identifier it is a part."""
+    """The filter by owner ID also finds owners whose identifier contains it."""
 
     def __init__(self, *arguments: Any, matches: Mapping[str, Match], **further: Any) -> None:
         changed = {
@@ -109,38 +103,37 @@ class OwnersMatchedByPart(Listing):
 
 
 @fault("2.7-1", "2.9-1", also=["2.2-14", "2.2-17", "4.7-4"], shows_in=SOURCES)
-class SourceWithoutUid(SpoiltAnswers):
+class SourceWithoutUid(AlteredResponses):
     """Sources with a pub_sub have an empty uid."""
 
     operations = (LIST_SOURCES,)
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """Without one."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         return {**resource, "uid": ""} if resource.get("pub_sub") else resource
 
 
 @fault("2.9-7", "2.9-8", shows_in=SOURCES)
-class NestedWordsInCapitals(SpoiltAnswers):
-    """The types of verifiers and of pub_sub are shown in capitals."""
+class NestedWordsInCapitals(AlteredResponses):
+    """The types of verifier and pub_sub are shown in upper case."""
 
     operations = (LIST_SOURCES,)
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """Other words."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         members = {name: resource[name] for name in ("verifier", "pub_sub") if resource.get(name)}
         return {
             **resource,
-            **{name: {**one, "type": one["type"].upper()} for name, one in members.items()},
+            **{
+                name: {**member, "type": member["type"].upper()} for name, member in members.items()
+            },
         }
 
 
 @fault("2.9-5", "2.9-6", also=["4.7-9", "4.7-11", "4.7-13"], shows_in=SOURCES)
-class WordsInCapitals(SpoiltAnswers):
-    """The types and the providers of sources are shown in capitals."""
+class WordsInCapitals(AlteredResponses):
+    """The types and the providers of sources are shown in upper case."""
 
     operations = (LIST_SOURCES,)
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """Other words."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         members = {name: resource[name] for name in ("type", "provider") if resource.get(name)}
-        return {**resource, **{name: one.upper() for name, one in members.items()}}
+        return {**resource, **{name: word.upper() for name, word in members.items()}}

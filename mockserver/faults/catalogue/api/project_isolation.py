@@ -1,4 +1,4 @@
-"""Isolation: one project reaches into another (section 1)."""
+"""Projects that are not isolated from each other (section 1)."""
 
 from collections.abc import Iterable
 from typing import Any, Final
@@ -11,8 +11,8 @@ from hookproof.mockserver.api.service import OperationCall, OperationResult
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_responses import (
     LIST_PORTAL_LINKS,
+    AlteredResponses,
     Object,
-    SpoiltAnswers,
 )
 from hookproof.mockserver.store.endpoints import EndpointRow, EndpointTable
 from hookproof.mockserver.store.keyset_paging import Listing, Span
@@ -23,13 +23,12 @@ ACROSS: Final = ("isolation",)
 
 
 @fault("1-3", shows_in=["portal_links"])
-class ProjectOfTheList(SpoiltAnswers):
-    """A listed portal link carries its own uid as project_id."""
+class UidAsProjectId(AlteredResponses):
+    """A listed portal link shows its own uid as project_id."""
 
     operations = (LIST_PORTAL_LINKS,)
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """Another identifier."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         return {**resource, "project_id": resource["uid"]}
 
 
@@ -38,7 +37,6 @@ class EndpointsFoundAnywhere(EndpointTable):
     """An endpoint is found through the path of every project."""
 
     def find(self, project: str, uid: str) -> EndpointRow | None:
-        """In its own project."""
         row = self._database.read("SELECT project FROM endpoints WHERE uid = ?", (uid,)).fetchone()
         return super().find(row[0] if row else project, uid)
 
@@ -48,7 +46,6 @@ class PortalLinksFoundAnywhere(PortalLinkTable):
     """A portal link is found through the path of every project."""
 
     def find(self, project: str, uid: str) -> PortalLinkRow | None:
-        """In its own project."""
         row = self._database.read(
             "SELECT project FROM portal_links WHERE uid = ?", (uid,)
         ).fetchone()
@@ -67,7 +64,6 @@ class ListsOfTheFirstProject(Listing):
     """The lists of every project hold what the first project holds."""
 
     def rows(self, span: Span) -> list[tuple[Any, ...]]:
-        """Of another project."""
         first = self._database.read(
             f"SELECT project FROM {self._table} ORDER BY seq LIMIT 1"
         ).fetchone()
@@ -76,16 +72,15 @@ class ListsOfTheFirstProject(Listing):
 
 @fault("1-10", shows_in=ACROSS)
 class OwnersOfEveryProject(EndpointTable):
-    """A portal link takes up endpoints of another project with the same owner_id."""
+    """A portal link includes endpoints of other projects with the same owner_id."""
 
     def find_owned(self, project: str, owners: Iterable[str]) -> list[EndpointRow]:
-        """Of all projects."""
         projects = self._database.read("SELECT DISTINCT project FROM endpoints").fetchall()
         wanted = list(owners)
         return [
             row
-            for (one,) in projects
-            for row in super(OwnersOfEveryProject, self).find_owned(one, wanted)
+            for (owning_project,) in projects
+            for row in super(OwnersOfEveryProject, self).find_owned(owning_project, wanted)
         ]
 
 
@@ -112,16 +107,15 @@ class BroadcastsToEveryProject(EndpointTable):
     """A broadcast reaches the endpoints of every project."""
 
     def find_reached(self, project: str, *, now: float, without_owner: bool) -> list[EndpointRow]:
-        """Of all projects."""
         projects = self._database.read("SELECT DISTINCT project FROM endpoints").fetchall()
         rows: list[EndpointRow] = []
-        for (one,) in projects:
-            rows += super().find_reached(one, now=now, without_owner=without_owner)
+        for (owning_project,) in projects:
+            rows += super().find_reached(owning_project, now=now, without_owner=without_owner)
         return rows
 
 
 def not_reached_by_broadcasts(dialect: Dialect) -> bool:
-    """Whether the suites make endpoints that are disabled."""
+    """Whether the suites create disabled endpoints."""
     return not dialect.delivery.disabled_receives.value
 
 
@@ -130,7 +124,6 @@ class DisabledFoundAnywhere(EndpointTable):
     """A disabled endpoint is found through the path of every project."""
 
     def find(self, project: str, uid: str) -> EndpointRow | None:
-        """In its own project, if it is disabled."""
         row = self._database.read(
             "SELECT project FROM endpoints WHERE uid = ? AND NOT active", (uid,)
         ).fetchone()
@@ -139,10 +132,9 @@ class DisabledFoundAnywhere(EndpointTable):
 
 @fault("1-5", seen="right status, wrong effect", shows_in=ACROSS)
 class RolledAcrossAndRefused(EndpointHandlers):
-    """A roll through the path of another project is refused, and done."""
+    """A roll through the path of another project is refused, and carried out."""
 
     def expire_secret(self, call: OperationCall) -> OperationResult:
-        """In its own project first."""
         row = self._service.database.read(
             "SELECT project FROM endpoints WHERE uid = ?", (call.target,)
         ).fetchone()
@@ -153,10 +145,9 @@ class RolledAcrossAndRefused(EndpointHandlers):
 
 @fault("1-7", seen="right status, wrong effect", shows_in=ACROSS)
 class UpdatedAcrossAndRefused(PortalLinkHandlers):
-    """An update through the path of another project is refused, and done."""
+    """An update through the path of another project is refused, and carried out."""
 
     def update(self, call: OperationCall) -> OperationResult:
-        """In its own project first."""
         row = self._service.database.read(
             "SELECT project FROM portal_links WHERE uid = ?", (call.target,)
         ).fetchone()
@@ -167,18 +158,17 @@ class UpdatedAcrossAndRefused(PortalLinkHandlers):
 
 @fault("1-6", shows_in=ACROSS)
 class PortalLinksRetrievedAnywhere(PortalLinkHandlers):
-    """A portal link is retrieved through the path of every project, which it then shows as its own."""
+    """A portal link is retrieved through the path of every project, and shown as its own."""
 
     def get(self, call: OperationCall) -> OperationResult:
-        """From its own project."""
         row = self._service.database.read(
             "SELECT project FROM portal_links WHERE uid = ?", (call.target,)
         ).fetchone()
-        found = super().get(msgspec.structs.replace(call, project=row[0]) if row else call)
-        here = found.body.replace(
+        reply = super().get(msgspec.structs.replace(call, project=row[0]) if row else call)
+        here = reply.body.replace(
             b'"project_id":"%b"' % row[0].encode(), b'"project_id":"%b"' % call.project.encode()
         )
-        return OperationResult(status=found.status, body=here)
+        return OperationResult(status=reply.status, body=here)
 
 
 @fault(
@@ -193,7 +183,6 @@ class SecondPageOfTheFirstProject(Listing):
     """From the second page on a list is that of the first project."""
 
     def rows(self, span: Span) -> list[tuple[Any, ...]]:
-        """Of another project beyond the first page."""
         if span.start is None:
             return super().rows(span)
         first = self._database.read(
@@ -204,20 +193,17 @@ class SecondPageOfTheFirstProject(Listing):
 
 @fault("1-10", also=["9-4"], shows_in=ACROSS)
 class OwnersSharedWhenRetrieved(PortalLinkHandlers):
-    """A retrieved portal link takes up endpoints of other projects with the same owner_id; a listed
-    one does not.
-    """
+    """A retrieved portal link includes endpoints of other projects with its owner_id."""
 
     def get(self, call: OperationCall) -> OperationResult:
-        """With those of everybody."""
-        found = self._find(call)
+        portal_link = self._find(call)
         projects = [
-            one
-            for (one,) in self._service.database.read(
+            project
+            for (project,) in self._service.database.read(
                 "SELECT DISTINCT project FROM endpoints"
             ).fetchall()
         ]
-        owners = [found.owner_id or ""]
+        owners = [portal_link.owner_id or ""]
         rows = [
             row
             for project in projects
@@ -227,17 +213,17 @@ class OwnersSharedWhenRetrieved(PortalLinkHandlers):
         return OperationResult(
             status=call.operation.success.value,
             body=serializer.envelope(
-                "Portal link is fetched", found.document[:-1] + serializer.exposed_endpoints(rows)
+                "Portal link is fetched",
+                portal_link.document[:-1] + serializer.exposed_endpoints(rows),
             ),
         )
 
 
 @fault("1-11", seen="a fan-out by owner alone", shows_in=["fan_out"])
 class BroadcastsToNamesakes(EndpointTable):
-    """A broadcast reaches the endpoints of other projects whose owner has an endpoint in its own."""
+    """A broadcast also reaches endpoints of other projects with the same owner_id."""
 
     def find_reached(self, project: str, *, now: float, without_owner: bool) -> list[EndpointRow]:
-        """And their namesakes."""
         own = super().find_reached(project, now=now, without_owner=without_owner)
         owners = [row.owner_id for row in own if row.owner_id is not None]
         others = self._database.read(

@@ -1,6 +1,4 @@
-"""The envelope, the statuses of success and the forms of values: right in effect, wrong in what is
-said.
-"""
+"""Responses with a wrong envelope, a wrong status of success or values in a wrong form."""
 
 from typing import Any, ClassVar
 
@@ -21,68 +19,64 @@ from hookproof.mockserver.faults.support.altered_responses import (
     ON_PORTAL_LINKS,
     ROLL,
     UPDATE_PORTAL_LINK,
+    AlteredResponses,
     Json,
     Object,
-    SpoiltAnswers,
+    SwappedStatus,
 )
-from hookproof.mockserver.faults.support.misread_dialect import mistaken
+from hookproof.mockserver.faults.support.misread_dialect import misread_dialect
 from hookproof.spec.contract.service_contract import Contract
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import NoValue
 
 
 @fault("2.1-2", "2.1-3", "2.1-5", "2.2-1", "2.2-2", "2.2-3", "2.2-4", "2.2-5")
-class BarePage(SpoiltAnswers):
+class BarePage(AlteredResponses):
     """The list of sources comes without the envelope around it."""
 
     operations = (LIST_SOURCES,)
 
-    def spoilt(self, call: OperationCall, envelope: Object) -> Json:
-        """The page alone."""
+    def alter_envelope(self, call: OperationCall, envelope: Object) -> Json:
         return envelope["data"]
 
 
 @fault("2.1-2", shows_in=["portal_links"])
-class NullMessage(SpoiltAnswers):
+class NullMessage(AlteredResponses):
     """The message of a retrieved portal link is null."""
 
     operations = (GET_PORTAL_LINK,)
 
-    def spoilt(self, call: OperationCall, envelope: Object) -> Json:
-        """No message."""
+    def alter_envelope(self, call: OperationCall, envelope: Object) -> Json:
         return {**envelope, "message": None}
 
 
 @fault("2.1-3", shows_in=["broadcast_answers"])
-class StatusInWords(SpoiltAnswers):
-    """The success flag of a broadcast is the text "success"."""
+class StatusInWords(AlteredResponses):
+    """The success flag of a broadcast is the string "success"."""
 
     operations = (BROADCAST,)
 
-    def spoilt(self, call: OperationCall, envelope: Object) -> Json:
-        """A word for a boolean."""
+    def alter_envelope(self, call: OperationCall, envelope: Object) -> Json:
         return {**envelope, "status": "success"}
 
 
 @fault("2.1-4", shows_in=["portal_links"])
-class SuccessFlaggedAsFailure(SpoiltAnswers):
+class SuccessFlaggedAsFailure(AlteredResponses):
     """An update that succeeded is flagged as unsuccessful."""
 
     operations = (UPDATE_PORTAL_LINK,)
 
-    def spoilt(self, call: OperationCall, envelope: Object) -> Json:
-        """The opposite."""
+    def alter_envelope(self, call: OperationCall, envelope: Object) -> Json:
         return {**envelope, "status": False}
 
 
 @fault("2.1-5", "2.2-1", "2.2-2", "2.2-3", "2.2-4", "2.2-5", seen="a literal 200 in data")
-class StatusCodeAsData(SpoiltAnswers):
-    """The data of a list of sources is the number of its status."""
+class StatusCodeAsData(AlteredResponses):
+    """The data of a list of sources is the HTTP status code."""
 
     operations = (LIST_SOURCES,)
 
-    def spoilt(self, call: OperationCall, envelope: Object) -> Json:
-        """A number for a page."""
+    def alter_envelope(self, call: OperationCall, envelope: Object) -> Json:
         return {**envelope, "data": call.operation.success.value}
 
 
@@ -106,31 +100,16 @@ class PlainText(RequestPipeline):
         return ApiResponse(reply.status, reply.body, media_type="text/plain")
 
 
-class AnsweredAs(RequestPipeline):
-    """Answers some operations with the status that another one has."""
-
-    instead: ClassVar[dict[str, str]] = {}
-
-    def _perform(self, call: OperationCall) -> OperationResult:
-        reply = super()._perform(call)
-        other = self.instead.get(call.operation.operation_id)
-        if other is None or reply.status != call.operation.success.value:
-            return reply
-        return OperationResult(
-            status=self._contract.operations[other].success.value, body=reply.body
-        )
-
-
 @fault("4.1-2", "4.8-2", also=["4.8-8"], shows_in=["round_trip", "broadcast_answers"])
-class CreatedIsOk(AnsweredAs):
-    """What was created is answered with the status of a fetch."""
+class CreatedIsOk(SwappedStatus):
+    """A creation has the status of a fetch."""
 
     instead: ClassVar = {CREATE_ENDPOINT: GET_ENDPOINT, BROADCAST: GET_ENDPOINT}
 
 
 @fault("4.6-2", shows_in=["portal_links"])
-class AcceptedIsOk(AnsweredAs):
-    """An update is answered with the status of a fetch."""
+class AcceptedIsOk(SwappedStatus):
+    """An update has the status of a fetch."""
 
     instead: ClassVar = {UPDATE_PORTAL_LINK: GET_PORTAL_LINK}
 
@@ -143,8 +122,8 @@ class AcceptedIsOk(AnsweredAs):
     "4.7-2",
     shows_in=["roll_answers", "portal_links", "isolation"],
 )
-class OkIsCreated(AnsweredAs):
-    """What was fetched or rolled is answered with the status of a creation."""
+class OkIsCreated(SwappedStatus):
+    """A fetch or a roll has the status of a creation."""
 
     instead: ClassVar = dict.fromkeys(
         (GET_ENDPOINT, ROLL, LIST_PORTAL_LINKS, GET_PORTAL_LINK, LIST_SOURCES), CREATE_ENDPOINT
@@ -153,14 +132,12 @@ class OkIsCreated(AnsweredAs):
 
 @fault("2.9-3", shows_in=["round_trip"])
 class OtherFormOfNoValue(ResponseSerializer):
-    """Fields without value are left out where the dialect shows null, and shown as null where it
-    leaves them out.
-    """
+    """A missing value is left out where the dialect shows it, and null where it does not."""
 
     def __init__(self, contract: Contract, dialect: Dialect) -> None:
         right = dialect.representation.no_value.value
         wrong = NoValue.NULL if right is NoValue.ABSENT else NoValue.ABSENT
-        super().__init__(contract, mistaken(dialect, "representation.no_value", wrong))
+        super().__init__(contract, misread_dialect(dialect, "representation.no_value", wrong))
 
 
 @fault(
@@ -170,35 +147,32 @@ class OtherFormOfNoValue(ResponseSerializer):
     seen="counters that went through a text column",
     shows_in=["roll_answers"],
 )
-class CountAsText(SpoiltAnswers):
-    """The count of events of an endpoint is a text."""
+class CountAsText(AlteredResponses):
+    """The count of events of an endpoint is a string."""
 
     operations = ON_ENDPOINTS
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """A text of digits."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         return {**resource, "events": str(resource["events"])}
 
 
 @fault("4.4-3", "4.5-3", "4.6-3", shows_in=["portal_links"])
-class EndpointCountAsText(SpoiltAnswers):
-    """The endpoint_count of a portal link is a text."""
+class EndpointCountAsText(AlteredResponses):
+    """The endpoint_count of a portal link is a string."""
 
     operations = ON_PORTAL_LINKS
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """A text of digits."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         return {**resource, "endpoint_count": str(resource["endpoint_count"])}
 
 
 @fault("4.7-3", shows_in=["isolation"])
-class HeadersInOneText(SpoiltAnswers):
-    """The forward_headers of a source are one text with commas."""
+class HeadersInOneText(AlteredResponses):
+    """The forward_headers of a source are one string with commas."""
 
     operations = (LIST_SOURCES,)
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """A text for a list."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         return {
             **resource,
             "forward_headers": ",".join(resource.get("forward_headers") or ["none"]),
@@ -206,67 +180,66 @@ class HeadersInOneText(SpoiltAnswers):
 
 
 @fault("4.8-3", shows_in=["broadcast_answers"])
-class MetadataAsObject(SpoiltAnswers):
+class MetadataAsObject(AlteredResponses):
     """The metadata of an event is an object."""
 
     operations = (BROADCAST,)
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """An object for a text."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         return {**resource, "metadata": {}}
 
 
 def _secrets_changed(resource: Object, **members: Any) -> Object:
-    return {**resource, "secrets": [{**one, **members} for one in resource["secrets"]]}
+    return {**resource, "secrets": [{**secret, **members} for secret in resource["secrets"]]}
 
 
 @fault("2.4-1", seen="an integer zero for no time", shows_in=["roll_answers"])
-class ZeroForNoTime(SpoiltAnswers):
+class ZeroForNoTime(AlteredResponses):
     """The deleted_at of a secret is the number 0."""
 
     operations = ON_ENDPOINTS
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """A number for a text."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         return _secrets_changed(resource, deleted_at=0)
 
 
 @fault("2.9-1", shows_in=["roll_answers"])
-class PrefixedIdentifier(SpoiltAnswers):
-    """The identifiers of secrets have a prefix that others have not."""
+class PrefixedIdentifier(AlteredResponses):
+    """The identifiers of secrets have a prefix that other identifiers do not have."""
 
     operations = ON_ENDPOINTS
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """A word before each."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         return {
             **resource,
-            "secrets": [{**one, "uid": f"sec_{one['uid']}"} for one in resource["secrets"]],
+            "secrets": [
+                {**secret, "uid": f"sec_{secret['uid']}"} for secret in resource["secrets"]
+            ],
         }
 
 
 @fault(
     "2.9-2", "2.9-12", seen="timestamps that do not survive a round trip", shows_in=["portal_links"]
 )
-class CutTimestamp(SpoiltAnswers):
-    """The updated_at of a portal link lacks its last characters: its zone, or its milliseconds."""
+class CutTimestamp(AlteredResponses):
+    """The updated_at of a portal link lacks its last three characters."""
 
     operations = ON_PORTAL_LINKS
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """Three characters less."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         return {**resource, "updated_at": resource["updated_at"][:-3]}
 
 
 @fault("2.9-12", shows_in=["portal_links"])
-class UpdatedBeforeCreated(SpoiltAnswers):
-    """The updated_at of a portal link that was never updated is that of the epoch."""
+class UpdatedBeforeCreated(AlteredResponses):
+    """The updated_at of a portal link that was never updated is in 1970."""
 
     operations = (LIST_PORTAL_LINKS, GET_PORTAL_LINK)
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """Digits, but for the first, are those of the epoch."""
-        epoch = "".join("0" if one.isdigit() else one for one in resource["updated_at"])
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
+        epoch = "".join(
+            "0" if character.isdigit() else character for character in resource["updated_at"]
+        )
         if resource["updated_at"] != resource["created_at"]:
             return resource
         return {**resource, "updated_at": epoch.replace("0000-00-00", "1970-01-01")}
@@ -279,7 +252,7 @@ class UpdatedBeforeCreated(SpoiltAnswers):
     shows_in=["portal_links"],
 )
 class CreatedAgain(PortalLinkHandlers):
-    """An update sets created_at anew."""
+    """An update sets created_at to the time of the update."""
 
     def _apply_update(self, row: Any, body: Any) -> dict[str, Any]:
         record = super()._apply_update(row, body)

@@ -1,4 +1,4 @@
-"""Rolling: what a roll answers and leaves behind, subtly wrong (section 4.3)."""
+"""Responses to rolls, and what a roll leaves behind, subtly wrong (section 4.3)."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Final
@@ -7,14 +7,13 @@ import msgspec
 
 from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
 from hookproof.mockserver.api.service import OperationCall, OperationResult
-from hookproof.mockserver.faults.catalogue.api.responses import AnsweredAs
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_responses import (
     CREATE_ENDPOINT,
-    GET_ENDPOINT,
     ROLL,
+    AlteredResponses,
     Object,
-    SpoiltAnswers,
+    SwappedStatus,
 )
 from hookproof.mockserver.store.endpoints import EndpointTable, StoredSecret
 
@@ -23,54 +22,51 @@ SHOWN: Final = ("roll_answers",)
 
 @fault("4.3-1", also=["2.9-11", "8-16"], shows_in=SHOWN)
 class SecondRollRefused(EndpointHandlers):
-    """A secret cannot be rolled while an older one still lives."""
+    """The secret of an endpoint can be rolled only once."""
 
     def expire_secret(self, call: OperationCall) -> OperationResult:
-        """One roll at a time."""
         if len(msgspec.json.decode(self._find(call).secrets)) > 1:
             raise self._service.errors.invalid("the last roll is not over")
         return super().expire_secret(call)
 
 
 @fault("4.3-8", shows_in=SHOWN)
-class RollIsCreated(AnsweredAs):
-    """A roll is answered with the status of a creation."""
+class RollIsCreated(SwappedStatus):
+    """A roll has the status of a creation."""
 
     instead: ClassVar = {ROLL: CREATE_ENDPOINT}
 
 
 @fault("4.3-9", shows_in=SHOWN)
-class FailureRateAsText(SpoiltAnswers):
-    """The answer to a roll shows the failure_rate as a percentage."""
+class FailureRateAsText(AlteredResponses):
+    """The response to a roll shows the failure_rate as a string with a percent sign."""
 
     operations = (ROLL,)
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """A text."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         return {**resource, "failure_rate": f"{resource['failure_rate']} %"}
 
 
 @fault("4.3-10", also=["4.3-14"], shows_in=SHOWN)
-class RollAnswersOtherUid(SpoiltAnswers):
-    """The answer to a roll has a uid with another last character."""
+class RollAnswersOtherUid(AlteredResponses):
+    """The response to a roll has a uid with another last character."""
 
     operations = (ROLL,)
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """One character."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         uid = resource["uid"]
         return {**resource, "uid": uid[:-1] + ("1" if uid.endswith("0") else "0")}
 
 
 @fault("4.3-11", seen="a form that is saved whole", shows_in=SHOWN)
-class RollTakesTheUrl(EndpointTable):
+class RollSetsTheTimeout(EndpointTable):
     """A roll sets the http_timeout of the endpoint to one second."""
 
     def roll(self, seq: int, secrets: Sequence[StoredSecret], *, updated_at: str) -> None:
-        """Another document."""
         super().roll(seq, secrets, updated_at=updated_at)
         self._database.write(
-            "UPDATE endpoints SET document = CAST(json_set(document, '$.http_timeout', 1) AS BLOB) WHERE seq = ?",
+            "UPDATE endpoints SET document = CAST(json_set(document, '$.http_timeout', 1) AS BLOB)"
+            " WHERE seq = ?",
             (seq,),
         )
 
@@ -85,22 +81,21 @@ class ProjectRolled(EndpointTable):
     """A roll replaces the secrets of every endpoint of the project."""
 
     def roll(self, seq: int, secrets: Sequence[StoredSecret], *, updated_at: str) -> None:
-        """All of them."""
         super().roll(seq, secrets, updated_at=updated_at)
         self._database.write(
-            "UPDATE endpoints SET secrets = ? WHERE project = (SELECT project FROM endpoints WHERE seq = ?)",
+            "UPDATE endpoints SET secrets = ?"
+            " WHERE project = (SELECT project FROM endpoints WHERE seq = ?)",
             (msgspec.json.encode(secrets), seq),
         )
 
 
 @fault("4.3-17", seen="only after a second roll", shows_in=SHOWN)
-class SecondSecretExpires(SpoiltAnswers):
+class SecondSecretExpires(AlteredResponses):
     """The secret that a second roll brings in shows an expires_at."""
 
     operations = (ROLL,)
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """That of the one before."""
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         *older, newest = resource["secrets"]
         if len(older) < 2:
             return resource
@@ -112,14 +107,13 @@ class SecondSecretExpires(SpoiltAnswers):
     shows_in=SHOWN,
     where=lambda dialect: "expiration" not in dialect.requests.expire_endpoint_secret_requires,
 )
-class LeftOutIsForEver(SpoiltAnswers):
-    """Without expiration the old secret shows no expires_at."""
+class DefaultExpirationNotShown(AlteredResponses):
+    """The response to a roll without expiration shows no expires_at."""
 
-    operations = (ROLL, GET_ENDPOINT)
+    operations = (ROLL,)
 
-    def spoilt_resource(self, call: OperationCall, resource: Object) -> Object:
-        """None, unless one was asked for."""
-        if "expiration" in call.body or call.operation.operation_id != ROLL:
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
+        if "expiration" in call.body:
             return resource
         *older, old, new = resource["secrets"]
         return {**resource, "secrets": [*older, {**old, "expires_at": None}, new]}

@@ -1,6 +1,4 @@
-"""Refusals and validation: mistakes that are taken, valid requests that are refused, and wrong
-statuses for either.
-"""
+"""Invalid requests that are accepted, valid ones that are refused, and wrong error statuses."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -18,6 +16,7 @@ from hookproof.mockserver.api.request_pipeline import RequestPipeline
 from hookproof.mockserver.api.response import ApiResponse
 from hookproof.mockserver.api.service import OperationCall, OperationResult
 from hookproof.mockserver.faults.registry import fault
+from hookproof.mockserver.faults.support.altered_validation import AlteredValidation
 from hookproof.mockserver.store.endpoints import EndpointRow, EndpointTable
 from hookproof.spec.contract.service_contract import SchemaProblem
 from hookproof.spec.dialect.vocabulary import OnInput
@@ -26,31 +25,17 @@ MISTAKES: Final = ("refusals",)
 RAW: Final = ("hostile",)
 
 
-class Validating(RequestPipeline):
-    """Finds other problems in a body than the contract does."""
-
-    def _problems(self, operation_id: str, value: Any) -> Sequence[SchemaProblem]:
-        return self.found(operation_id, value, super()._problems(operation_id, value))
-
-    def found(
-        self, operation_id: str, value: Any, problems: Sequence[SchemaProblem]
-    ) -> Sequence[SchemaProblem]:
-        """The problems that count."""
-        return problems
-
-
 @fault("4.9-1", "4.9-3", "4.9-5", "4.9-7", shows_in=MISTAKES)
-class NothingRequired(Validating):
-    """Required fields may be left out, the url aside."""
+class NothingRequired(AlteredValidation):
+    """Required fields may be left out, except the url."""
 
-    def found(
+    def alter_problems(
         self, operation_id: str, value: Any, problems: Sequence[SchemaProblem]
     ) -> Sequence[SchemaProblem]:
-        """Those of what is there."""
         return [
-            one
-            for one in problems
-            if one.pointer or "required" not in one.message or "url" in one.message
+            problem
+            for problem in problems
+            if problem.pointer or "required" not in problem.message or "url" in problem.message
         ]
 
 
@@ -67,13 +52,12 @@ class NothingRequired(Validating):
     also=["4.3-1", "4.6-1", "8-15"],
     shows_in=[*MISTAKES, "round_trip", "broadcast_answers"],
 )
-class MoreRequired(Validating):
-    """A body with the required fields alone is refused: one more has to be there."""
+class MoreRequired(AlteredValidation):
+    """A body with only the required fields is refused."""
 
-    def found(
+    def alter_problems(
         self, operation_id: str, value: Any, problems: Sequence[SchemaProblem]
     ) -> Sequence[SchemaProblem]:
-        """One more for a body with nothing but what is required."""
         required = (self._contract.operations[operation_id].body_schema or {}).get("required", [])
         enough = isinstance(value, dict) and set(value) == set(required)
         return (
@@ -81,29 +65,27 @@ class MoreRequired(Validating):
         )
 
 
-@fault("8-10", "2.3-3", seen="https that is recommended", shows_in=MISTAKES)
-class HttpTaken(Validating):
+@fault("8-10", "2.3-3", seen="https only recommended", shows_in=MISTAKES)
+class HttpAccepted(AlteredValidation):
     """An endpoint with an http URL is created."""
 
-    def found(
+    def alter_problems(
         self, operation_id: str, value: Any, problems: Sequence[SchemaProblem]
     ) -> Sequence[SchemaProblem]:
-        """Those that are not about the scheme http."""
         plain = isinstance(value, dict) and str(value.get("url")).lower().startswith("http:")
-        return [one for one in problems if not (plain and one.pointer == "/url")]
+        return [problem for problem in problems if not (plain and problem.pointer == "/url")]
 
 
 @fault("8-11", "2.3-3", seen="a check that a URL does not begin with http:", shows_in=MISTAKES)
-class OtherSchemesTaken(Validating):
-    """An endpoint whose URL has a scheme that is neither http nor https is created."""
+class OtherSchemesAccepted(AlteredValidation):
+    """An endpoint whose URL has a scheme other than http and https is created."""
 
-    def found(
+    def alter_problems(
         self, operation_id: str, value: Any, problems: Sequence[SchemaProblem]
     ) -> Sequence[SchemaProblem]:
-        """Those that are not about another scheme."""
         url = str(value.get("url")).lower() if isinstance(value, dict) else ""
         plain = url.startswith("http:") or ":/" not in url
-        return [one for one in problems if plain or one.pointer != "/url"]
+        return [problem for problem in problems if plain or problem.pointer != "/url"]
 
 
 @fault(
@@ -113,24 +95,24 @@ class OtherSchemesTaken(Validating):
     seen="bounds that nobody checks",
     shows_in=MISTAKES,
 )
-class BoundsIgnored(Validating):
-    """Numbers beyond the dialect's bounds are taken."""
+class BoundsIgnored(AlteredValidation):
+    """Numbers beyond the dialect's bounds are accepted."""
 
-    def found(
+    def alter_problems(
         self, operation_id: str, value: Any, problems: Sequence[SchemaProblem]
     ) -> Sequence[SchemaProblem]:
-        """Those that are not about a number."""
-        return [one for one in problems if not isinstance(value.get(one.pointer[1:]), int)]
+        return [
+            problem for problem in problems if not isinstance(value.get(problem.pointer[1:]), int)
+        ]
 
 
 @fault("8-16", seen="off by one: below for not above", shows_in=MISTAKES)
-class EdgesRefused(Validating):
-    """Numbers at the edge of the dialect's bounds are refused."""
+class MaximumRefused(AlteredValidation):
+    """The largest number that the dialect allows is refused."""
 
-    def found(
+    def alter_problems(
         self, operation_id: str, value: Any, problems: Sequence[SchemaProblem]
     ) -> Sequence[SchemaProblem]:
-        """A problem more for the largest of each."""
         rules = self._contract.operations[operation_id].body_schema or {}
         for name, member in rules.get("properties", {}).items():
             if (
@@ -143,15 +125,16 @@ class EdgesRefused(Validating):
 
 
 @fault("7-3", seen="values that are made to fit", shows_in=MISTAKES)
-class TypesIgnored(Validating):
-    """A field of another type is taken as if it were not there."""
+class TypesIgnored(AlteredValidation):
+    """A field of the wrong type is ignored."""
 
-    def found(
+    def alter_problems(
         self, operation_id: str, value: Any, problems: Sequence[SchemaProblem]
     ) -> Sequence[SchemaProblem]:
-        """What is left when those fields are gone."""
         for name in {
-            one.pointer.split("/")[1] for one in problems if "type" in one.message and one.pointer
+            problem.pointer.split("/")[1]
+            for problem in problems
+            if "type" in problem.message and problem.pointer
         }:
             value.pop(name, None)
         return self._contract.request_problems(operation_id, value)
@@ -163,14 +146,13 @@ class TypesIgnored(Validating):
     shows_in=MISTAKES,
     where=lambda dialect: dialect.words.other_words.value is OnInput.REFUSED,
 )
-class OtherWordsTaken(Validating):
-    """Words that the dialect does not list are taken."""
+class OtherWordsAccepted(AlteredValidation):
+    """Words that the dialect does not list are accepted."""
 
-    def found(
+    def alter_problems(
         self, operation_id: str, value: Any, problems: Sequence[SchemaProblem]
     ) -> Sequence[SchemaProblem]:
-        """Those that are not about one of several words."""
-        return [one for one in problems if "one of" not in one.message]
+        return [problem for problem in problems if "one of" not in problem.message]
 
 
 @fault(
@@ -178,13 +160,12 @@ class OtherWordsTaken(Validating):
     shows_in=MISTAKES,
     where=lambda dialect: dialect.requests.unknown_fields.value is OnInput.IGNORED,
 )
-class UnknownFieldsRefused(Validating):
+class UnknownFieldsRefused(AlteredValidation):
     """A field that the document does not name is refused."""
 
-    def found(
+    def alter_problems(
         self, operation_id: str, value: Any, problems: Sequence[SchemaProblem]
     ) -> Sequence[SchemaProblem]:
-        """A problem more for each."""
         known = (self._contract.operations[operation_id].body_schema or {}).get("properties", {})
         unknown = [name for name in value if name not in known] if isinstance(value, dict) else []
         return [
@@ -198,22 +179,20 @@ class UnknownFieldsRefused(Validating):
     shows_in=MISTAKES,
     where=lambda dialect: dialect.requests.unknown_fields.value is OnInput.REFUSED,
 )
-class UnknownFieldsTaken(Validating):
-    """A field that the document does not name is taken."""
+class UnknownFieldsAccepted(AlteredValidation):
+    """A field that the document does not name is accepted."""
 
-    def found(
+    def alter_problems(
         self, operation_id: str, value: Any, problems: Sequence[SchemaProblem]
     ) -> Sequence[SchemaProblem]:
-        """Those that are about known fields."""
-        return [one for one in problems if "dditional propert" not in one.message]
+        return [problem for problem in problems if "dditional propert" not in problem.message]
 
 
 @fault("7-2", shows_in=RAW)
 class MalformedIsTooLarge(ErrorResponses):
-    """A body that is not JSON is answered like one that is too large."""
+    """A body that is not JSON gets the response for one that is too large."""
 
     def malformed(self, message: str) -> ApiError:
-        """Another status."""
         return replace(self.too_large(0), message=message, close_connection=False)
 
 
@@ -235,10 +214,9 @@ class MalformedIsTooLarge(ErrorResponses):
     shows_in=[*MISTAKES, "paging", "custom_headers"],
 )
 class InvalidIsUnsupported(ErrorResponses):
-    """A value that is not taken is answered like a media type that is not taken."""
+    """An invalid value gets the response for an unsupported media type."""
 
     def invalid(self, message: str) -> ApiError:
-        """Another status."""
         return self.unsupported_media_type(message)
 
 
@@ -250,17 +228,16 @@ class InvalidIsUnsupported(ErrorResponses):
     seen="a missing row as a mistake in the request",
     shows_in=MISTAKES,
 )
-class UnknownIsInvalid(ErrorResponses):
-    """What does not exist is answered like a body that is not JSON."""
+class UnknownIsMalformed(ErrorResponses):
+    """An unknown resource gets the response for a body that is not JSON."""
 
     def unknown_resource(self, what: str) -> ApiError:
-        """Another status."""
         return self.malformed(f"there is no such {what}")
 
 
 @fault("7-4", shows_in=RAW)
 class AnyMediaType(RequestPipeline):
-    """A body is taken for JSON whatever it is declared as."""
+    """A body is read as JSON whatever its media type is."""
 
     def _require_json(self, request: BaseRequest, *, empty: bool) -> None:
         return
@@ -268,29 +245,26 @@ class AnyMediaType(RequestPipeline):
 
 @fault("7-5", "7-6", shows_in=RAW)
 class PathsAndMethodsSwapped(ErrorResponses):
-    """An unknown path is answered like another method on a known one, and the other way round."""
+    """An unknown path gets the response for a wrong method, and the reverse."""
 
     def unknown_path(self) -> ApiError:
-        """The other status."""
         return super().method_not_allowed([])
 
     def method_not_allowed(self, allowed: Sequence[str]) -> ApiError:
-        """The other status."""
         return super().unknown_path()
 
 
 @fault("7-7", shows_in=["unfinished"])
 class SlowIsUnknown(ErrorResponses):
-    """A request that stops before its end is answered like one for what does not exist."""
+    """A request that stops before its end gets the response for an unknown resource."""
 
     def slow(self) -> ApiError:
-        """Another status."""
         return replace(self.unknown_resource("request"), close_connection=True)
 
 
 @fault("8-14", "8-18", seen="no limit on a body", shows_in=["hostile", "unfinished"])
 class AnySize(RequestPipeline):
-    """A body of any size is taken in."""
+    """A body of any size is accepted."""
 
     def __init__(self, *arguments: Any, limits: Any, **further: Any) -> None:
         super().__init__(*arguments, limits=replace(limits, body_bytes=1 << 40), **further)
@@ -307,11 +281,10 @@ class HalfTheSize(RequestPipeline):
 
 
 @fault("7-1", shows_in=MISTAKES)
-class ProblemDetails(ErrorResponses):
-    """A refusal has a body and a content type that are not the dialect's."""
+class JsonApiErrors(ErrorResponses):
+    """An error response has a body and a media type that are not the dialect's."""
 
     def response(self, refusal: ApiError) -> ApiResponse:
-        """A list of errors."""
         body = msgspec.json.encode({"errors": [refusal.message]})
         return ApiResponse(
             refusal.status,
@@ -324,31 +297,28 @@ class ProblemDetails(ErrorResponses):
 
 @fault("7-8", "4.2-7", "4.3-20", seen="a null that nobody expected", shows_in=MISTAKES)
 class UnknownEndpointBreaks(EndpointTable):
-    """Looking for an endpoint that is not there ends in a server error."""
+    """Looking for an unknown endpoint ends in a server error."""
 
     def find(self, project: str, uid: str) -> EndpointRow | None:
-        """Or a fault."""
-        found = super().find(project, uid)
-        if found is None:
+        row = super().find(project, uid)
+        if row is None:
             raise ApiError(status=500, message="no rows in result set")
-        return found
+        return row
 
 
-@fault("7-8", "7-2", seen="a bad header crashes the worker; nested too deeply", shows_in=RAW)
-class MalformedBreaks(ErrorResponses):
+@fault("7-8", "7-2", shows_in=RAW)
+class InvalidTextBreaks(ErrorResponses):
     """A body that is not UTF-8 ends in a server error."""
 
     def malformed(self, message: str) -> ApiError:
-        """One of ours."""
         return server_fault() if "utf-8" in message.lower() else super().malformed(message)
 
 
 @fault("7-9", seen="debug mode in production", shows_in=MISTAKES)
 class TraceShown(ErrorResponses):
-    """A refusal shows where in the code it comes from."""
+    """The response for an unknown resource shows a stack trace."""
 
     def unknown_resource(self, what: str) -> ApiError:
-        """With a place."""
         refusal = super().unknown_resource(what)
         return replace(
             refusal,
@@ -361,7 +331,6 @@ class DescribedNotFetched(EndpointHandlers):
     """An endpoint with a description cannot be fetched."""
 
     def get(self, call: OperationCall) -> OperationResult:
-        """Without one alone."""
         if msgspec.json.decode(self._find(call).document).get("description"):
             raise self._service.errors.invalid("the endpoint is too large")
         return super().get(call)
@@ -369,10 +338,9 @@ class DescribedNotFetched(EndpointHandlers):
 
 @fault("4.5-1", seen="a cache that is cleared and not filled", shows_in=["portal_links"])
 class UpdatedNotRetrieved(PortalLinkHandlers):
-    """A portal link that was updated cannot be retrieved any more."""
+    """A portal link that was updated cannot be retrieved."""
 
     def get(self, call: OperationCall) -> OperationResult:
-        """If it is as it was created."""
         record = msgspec.json.decode(self._find(call).document)
         if record["created_at"] != record["updated_at"]:
             raise self._service.errors.invalid("the portal link is not ready")
@@ -381,10 +349,9 @@ class UpdatedNotRetrieved(PortalLinkHandlers):
 
 @fault("4.3-1", also=["8-16"], shows_in=["roll_answers"])
 class LongExpirationRefused(EndpointHandlers):
-    """A roll with an expiration within the dialect's bounds is refused if it is long."""
+    """A roll with an expiration of more than an hour is refused."""
 
     def expire_secret(self, call: OperationCall) -> OperationResult:
-        """At most an hour."""
         length = (
             call.body.get("expiration", 0)
             * self._service.dialect.rolling.expiration_unit.in_seconds
@@ -399,7 +366,6 @@ class PageOfThreeRefused(Pager):
     """A perPage of 3 is refused."""
 
     def query(self, project: str, parameters: Mapping[str, list[str]]) -> Query:
-        """Any other size."""
         if parameters.get("perPage") == ["3"]:
-            raise self._errors.invalid("perPage: is no such size")
+            raise self._errors.invalid("perPage: 3 is not supported")
         return super().query(project, parameters)

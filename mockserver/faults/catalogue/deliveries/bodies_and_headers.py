@@ -1,4 +1,4 @@
-"""Bodies and headers of deliveries: altered on the way, or told wrongly (sections 2.3, 4.8 and 6)."""
+"""Wrong bodies and headers of deliveries (sections 2.3, 4.8 and 6)."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
@@ -18,6 +18,7 @@ from hookproof.mockserver.delivery.attempt.headers import (
 from hookproof.mockserver.delivery.attempt.sender import AttemptSender
 from hookproof.mockserver.delivery.store_port import EndpointSettings, PendingDelivery
 from hookproof.mockserver.faults.registry import fault
+from hookproof.mockserver.faults.support.altered_deliveries import AlteredBody, AlteredHeaders
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import FormEncoding, OnInput
 
@@ -25,69 +26,50 @@ BROADCAST: Final = ("broadcast",)
 CUSTOM: Final = ("custom_headers",)
 
 
-class OtherBody(AttemptSender):
-    """Sends another body than the data of the event, rightly signed."""
-
-    def _body(self, delivery: PendingDelivery, endpoint: EndpointSettings) -> bytes:
-        return super()._body(
-            msgspec.structs.replace(delivery, body=self.altered(delivery)), endpoint
-        )
-
-    def altered(self, delivery: PendingDelivery) -> bytes:
-        """The JSON text that is sent instead."""
-        return delivery.body
-
-
 @fault("6-3", seen="big integers altered", shows_in=BROADCAST)
-class NumbersAsDoubles(OtherBody):
-    """Numbers in the data of an event go through a double."""
+class NumbersAsDoubles(AlteredBody):
+    """Integers in the data of an event are delivered as floating-point numbers."""
 
-    def altered(self, delivery: PendingDelivery) -> bytes:
-        """Rounded."""
+    def alter_body(self, delivery: PendingDelivery) -> bytes:
         return msgspec.json.encode(_doubled(msgspec.json.decode(delivery.body)))
 
 
 def _doubled(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _doubled(one) for name, one in value.items()}
+        return {name: _doubled(member) for name, member in value.items()}
     if isinstance(value, list):
-        return [_doubled(one) for one in value]
+        return [_doubled(item) for item in value]
     return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 @fault("6-3", seen="text in another encoding", shows_in=BROADCAST)
-class TextOutsideAsciiLost(OtherBody):
-    """Characters outside ASCII become question marks in deliveries."""
+class TextOutsideAsciiLost(AlteredBody):
+    """Characters outside ASCII are delivered as question marks."""
 
-    def altered(self, delivery: PendingDelivery) -> bytes:
-        """Replaced."""
+    def alter_body(self, delivery: PendingDelivery) -> bytes:
         return delivery.body.decode().encode("ascii", "replace")
 
 
 @fault("6-3", "6-12", seen="an envelope of the service's own around the data", shows_in=BROADCAST)
-class DataInAnEnvelope(OtherBody):
-    """The body of a delivery is an object that holds the data."""
+class DataInAnEnvelope(AlteredBody):
+    """The body of a delivery is an object around the data of the event."""
 
-    def altered(self, delivery: PendingDelivery) -> bytes:
-        """One level deeper."""
+    def alter_body(self, delivery: PendingDelivery) -> bytes:
         return b'{"event":"%b","data":%b}' % (delivery.event_type.encode(), delivery.body)
 
 
 @fault("1-21", shows_in=["retries"])
-class RetriesCounted(OtherBody):
-    """The body of a repeated attempt says that it is one."""
+class RetriesCounted(AlteredBody):
+    """The body of a retry has a further member that counts the attempts."""
 
-    def altered(self, delivery: PendingDelivery) -> bytes:
-        """A member more."""
+    def alter_body(self, delivery: PendingDelivery) -> bytes:
         more = b',"retry":%d}' % delivery.attempts
         return delivery.body[:-1] + more if delivery.attempts else delivery.body
 
 
 @fault("6-12", shows_in=BROADCAST)
 class FormMistaken(AttemptSender):
-    """A delivery in the form content type is JSON where it is to be a form, and a form where it is
-    to be JSON.
-    """
+    """The form content type carries JSON where the dialect says a form, and the reverse."""
 
     def _body(self, delivery: PendingDelivery, endpoint: EndpointSettings) -> bytes:
         right = super()._body(delivery, endpoint)
@@ -103,7 +85,7 @@ class FormMistaken(AttemptSender):
 
 @fault("2.3-6", "2.3-7", seen="a default header of the client library", shows_in=BROADCAST)
 class DeclaredAsText(AttemptSender):
-    """Every delivery is declared as plain text."""
+    """Every delivery has the Content-Type text/plain."""
 
     def _own_headers(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, body: bytes
@@ -114,42 +96,27 @@ class DeclaredAsText(AttemptSender):
         )
 
 
-class OtherHeaders(AttemptSender):
-    """Sends other headers than those of the delivery, once they are all made."""
-
-    def _headers(
-        self, delivery: PendingDelivery, endpoint: EndpointSettings, shown: Headers, body: bytes
-    ) -> Headers:
-        return self.altered(delivery, super()._headers(delivery, endpoint, shown, body))
-
-    def altered(self, delivery: PendingDelivery, headers: Headers) -> Headers:
-        """The headers that are sent instead."""
-        return headers
-
-    def custom(self, delivery: PendingDelivery, headers: Headers) -> Headers:
-        """The custom ones among them."""
-        return tuple(header for header in delivery.custom_headers.items() if header in headers)
+def _custom_headers(delivery: PendingDelivery, headers: Headers) -> Headers:
+    return tuple(header for header in delivery.custom_headers.items() if header in headers)
 
 
 @fault("6-4", shows_in=BROADCAST)
-class CustomHeadersDropped(OtherHeaders):
-    """Deliveries carry no custom header."""
+class CustomHeadersDropped(AlteredHeaders):
+    """Deliveries carry no custom headers."""
 
-    def altered(self, delivery: PendingDelivery, headers: Headers) -> Headers:
-        """The service's own."""
-        custom = self.custom(delivery, headers)
+    def alter_headers(self, delivery: PendingDelivery, headers: Headers) -> Headers:
+        custom = _custom_headers(delivery, headers)
         return tuple(header for header in headers if header not in custom)
 
 
 @fault("6-4", "6-5", seen="headers in a variable that is shared", shows_in=BROADCAST)
-class CustomHeadersOfTheEventBefore(OtherHeaders):
-    """The last custom header of a delivery is that of the event before."""
+class CustomHeadersOfTheEventBefore(AlteredHeaders):
+    """The last custom header of a delivery is that of the previous event of its endpoint."""
 
     before: ClassVar[dict[str, tuple[str, str]]] = {}
 
-    def altered(self, delivery: PendingDelivery, headers: Headers) -> Headers:
-        """The other one."""
-        custom = self.custom(delivery, headers)
+    def alter_headers(self, delivery: PendingDelivery, headers: Headers) -> Headers:
+        custom = _custom_headers(delivery, headers)
         if not custom:
             return headers
         last = custom[-1]
@@ -160,7 +127,7 @@ class CustomHeadersOfTheEventBefore(OtherHeaders):
 
 @fault("4.8-16", "1-20", seen="a new delivery id per attempt", shows_in=["broadcast", "retries"])
 class EventIdOfTheAttempt(AttemptSender):
-    """The event identifier of a delivery is one of the attempt."""
+    """Each attempt of a delivery has an event identifier of its own."""
 
     def _own_headers(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, body: bytes
@@ -178,7 +145,7 @@ class EventIdOfTheAttempt(AttemptSender):
     where=lambda dialect: dialect.delivery.event_type_header is not None,
 )
 class EventTypeInCapitals(AttemptSender):
-    """The header with the event_type shows it in capitals."""
+    """The header with the event_type shows it in upper case."""
 
     def _own_headers(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, body: bytes
@@ -194,7 +161,7 @@ class EventTypeInCapitals(AttemptSender):
     "1-22", shows_in=["retries"], where=lambda dialect: dialect.delivery.attempt_header is not None
 )
 class AttemptsNotCounted(AttemptSender):
-    """Every attempt of a delivery is the first one by its number."""
+    """Every attempt of a delivery carries the number of the first attempt."""
 
     def _own_headers(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, body: bytes
@@ -203,7 +170,6 @@ class AttemptsNotCounted(AttemptSender):
 
 
 def ignores_reserved(dialect: Dialect) -> bool:
-    """Whether custom headers that the service sets itself get as far as being ignored."""
     return dialect.delivery.reserved_headers.value is OnInput.IGNORED
 
 
@@ -216,25 +182,22 @@ def ignores_reserved(dialect: Dialect) -> bool:
     shows_in=CUSTOM,
     where=ignores_reserved,
 )
-class CustomHeadersFirst(OtherHeaders):
-    """A custom header takes the place of the service's own of that name."""
+class CustomHeadersFirst(AlteredHeaders):
+    """A custom header replaces the service's own header of the same name."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._reserved = delivery_headers.FRAMING_HEADERS
 
-    def altered(self, delivery: PendingDelivery, headers: Headers) -> Headers:
-        """What the custom ones leave over, and they."""
+    def alter_headers(self, delivery: PendingDelivery, headers: Headers) -> Headers:
         custom = allowed_custom_headers(delivery.custom_headers, self._reserved)
-        taken = {name.lower() for name in delivery.custom_headers}
-        return (*(header for header in headers if header[0].lower() not in taken), *custom)
+        replaced = {name.lower() for name in delivery.custom_headers}
+        return (*(header for header in headers if header[0].lower() not in replaced), *custom)
 
 
 @fault("6-13", shows_in=CUSTOM)
 class ReservedHeadersMistaken(EventHandlers):
-    """A custom header that the service sets itself is refused where it is ignored, and ignored
-    where it is refused.
-    """
+    """A reserved custom header is refused where the dialect ignores it, and the reverse."""
 
     def __init__(self, service: Service) -> None:
         super().__init__(service)
@@ -242,19 +205,18 @@ class ReservedHeadersMistaken(EventHandlers):
         self._reserved_headers = frozenset() if self._reserved_headers else names
 
 
-class LooseHeaders(EventHandlers):
-    """Takes custom headers that no header can be."""
+class UncheckedHeaders(EventHandlers):
+    """Accepts custom headers with invalid names and values (RFC 9110, section 5)."""
 
     def _reject_unusable(self, headers: Mapping[str, Any]) -> None:
         super()._reject_unusable({name: "" for name in headers if TOKEN.fullmatch(name)})
 
 
 @fault("6-19", seen="CR/LF in headers", shows_in=CUSTOM)
-class LineBreaksTaken(LooseHeaders):
-    """A line break in a custom header begins a header of its own."""
+class LineBreaksAccepted(UncheckedHeaders):
+    """A line break in a custom header starts a further header."""
 
     def create_broadcast(self, call: OperationCall) -> OperationResult:
-        """The lines of each, taken apart."""
         headers = {
             line.partition(":")[0]: line.partition(":")[2]
             for name, value in call.body.get("custom_headers", {}).items()

@@ -1,7 +1,7 @@
-"""Faults of some deliveries among many: every seventh attempt goes wrong (sections 1, 4.8 and 6).
+"""Faults of every seventh delivery attempt (sections 1, 4.8 and 6).
 
-They are what a service shows under load, and so regular that a load run can be held to counting
-them exactly. Attempts are counted over all endpoints.
+A service shows such faults under load. They are regular, so that a load run must count them
+exactly. Attempts are counted over all endpoints.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ LATE_S: Final = 5.0
 
 
 class EverySeventh(AttemptSender):
-    """Goes wrong with every seventh attempt."""
+    """Passes every seventh attempt to `carry_wrongly`."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -35,16 +35,14 @@ class EverySeventh(AttemptSender):
         endpoint: EndpointSettings,
         sent: Callable[[], None] = lambda: None,
     ) -> AttemptResult:
-        """Rightly, or as it goes wrong."""
         self._begun += 1
         if self._begun % EVERY:
             return await super().send(delivery, endpoint, sent)
-        return await self.wrongly(delivery, endpoint, sent)
+        return await self.carry_wrongly(delivery, endpoint, sent)
 
-    async def wrongly(
+    async def carry_wrongly(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, sent: Callable[[], None]
     ) -> AttemptResult:
-        """The seventh attempt."""
         return await super().send(delivery, endpoint, sent)
 
 
@@ -55,12 +53,11 @@ class EverySeventh(AttemptSender):
     shows_in=FLOOD,
 )
 class EverySeventhLost(EverySeventh):
-    """Every seventh delivery counts as delivered and is never sent."""
+    """Every seventh attempt counts as delivered and is never sent."""
 
-    async def wrongly(
+    async def carry_wrongly(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, sent: Callable[[], None]
     ) -> AttemptResult:
-        """Nothing at all."""
         return AttemptResult(status=HTTPStatus.OK)
 
 
@@ -71,28 +68,26 @@ class EverySeventhLost(EverySeventh):
     shows_in=FLOOD,
 )
 class EverySeventhDoubled(EverySeventh):
-    """Every seventh delivery is sent twice."""
+    """Every seventh attempt is sent twice."""
 
-    async def wrongly(
+    async def carry_wrongly(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, sent: Callable[[], None]
     ) -> AttemptResult:
-        """Once more."""
-        await super().wrongly(delivery, endpoint, sent)
-        return await super().wrongly(delivery, endpoint, sent)
+        await super().carry_wrongly(delivery, endpoint, sent)
+        return await super().carry_wrongly(delivery, endpoint, sent)
 
 
 @fault("6-3", seen="a buffer that two workers share", shows_in=["broadcast"])
 class EverySeventhAltered(EverySeventh):
-    """Every seventh delivery has a member more than the data of its event, rightly signed."""
+    """Every seventh attempt has a further member in its JSON body, and is signed with it."""
 
-    async def wrongly(
+    async def carry_wrongly(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, sent: Callable[[], None]
     ) -> AttemptResult:
-        """With other data, where the body is JSON."""
         if not endpoint.content_type.endswith("json"):
-            return await super().wrongly(delivery, endpoint, sent)
+            return await super().carry_wrongly(delivery, endpoint, sent)
         data = {**msgspec.json.decode(delivery.body), "seventh": True}
-        return await super().wrongly(
+        return await super().carry_wrongly(
             msgspec.structs.replace(delivery, body=msgspec.json.encode(data)), endpoint, sent
         )
 
@@ -104,7 +99,7 @@ class EverySeventhAltered(EverySeventh):
     shows_in=FLOOD,
 )
 class EverySeventhUnsigned(AttemptSender):
-    """Every seventh delivery comes without its signature."""
+    """Every seventh attempt lacks its signature."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -123,11 +118,10 @@ class EverySeventhUnsigned(AttemptSender):
 
 @variant()
 class EverySeventhLate(EventTable):
-    """The deliveries of every seventh event are due some seconds after it was accepted."""
+    """The deliveries of every seventh event are due five seconds after it was accepted."""
 
     count = 0
 
     def add(self, event: NewEvent, *, reached: Sequence[EndpointRow], now: float) -> None:
-        """Later."""
         type(self).count += 1
         super().add(event, reached=reached, now=now if self.count % EVERY else now + LATE_S)

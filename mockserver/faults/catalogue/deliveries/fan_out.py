@@ -1,6 +1,4 @@
-"""Fan-out: whom a broadcast reaches, how often, and in whose way others stand (sections 1, 3, 4.1,
-4.8 and 6).
-"""
+"""Fan-out: which endpoints a broadcast reaches, and how often (sections 1, 3, 4.1, 4.8, 6)."""
 
 import asyncio
 from collections.abc import Sequence
@@ -10,60 +8,59 @@ from typing import Any, Final
 
 from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
 from hookproof.mockserver.api.handlers.events import EventHandlers
-from hookproof.mockserver.api.service import Call, Reply, Service
+from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
 from hookproof.mockserver.delivery.attempt.sender import AttemptResult, AttemptSender
 from hookproof.mockserver.delivery.http_client.egress import EgressGuard, IPAddress
 from hookproof.mockserver.delivery.store_port import EndpointSettings, Failure, PendingDelivery
 from hookproof.mockserver.faults.registry import fault
-from hookproof.mockserver.faults.support.misread_dialect import mistaken
+from hookproof.mockserver.faults.support.misread_dialect import misread_dialect
 from hookproof.mockserver.store.endpoints import EndpointRow
-from hookproof.mockserver.store.events import Events, NewEvent
+from hookproof.mockserver.store.events import EventTable, NewEvent
 from hookproof.spec.dialect.vocabulary import CreationVisit, Reach
 
 FAN_OUT: Final = ("fan_out",)
 
 
 @fault("1-1", "1-2", "2.8-6", "3-5", "4.8-13", seen="201 and then dropped", shows_in=FAN_OUT)
-class LastEndpointForgotten(Events):
-    """Of several endpoints that a broadcast reaches the last one gets nothing."""
+class LastEndpointForgotten(EventTable):
+    """The last of several endpoints that a broadcast should reach gets nothing."""
 
     def add(self, event: NewEvent, *, reached: Sequence[EndpointRow], now: float) -> None:
-        """One less."""
         super().add(event, reached=reached[:-1] if len(reached) > 1 else reached, now=now)
 
 
 @fault("1-1", seen="201 and then dropped", shows_in=["flood"])
-class EveryFiftiethLost(Events):
+class EveryFiftiethLost(EventTable):
     """Every fiftieth event is accepted and not delivered."""
 
     count = 0
 
     def add(self, event: NewEvent, *, reached: Sequence[EndpointRow], now: float) -> None:
-        """To nobody."""
         type(self).count += 1
         super().add(event, reached=() if self.count % 50 == 0 else reached, now=now)
 
 
 @fault("4.8-15", seen="one delivery per subscription instead of per endpoint", shows_in=["fan_out"])
-class TwiceToAnOwner(Events):
-    """An endpoint whose owner has another one gets a broadcast as often as there are endpoints of
-    that owner.
-    """
+class TwiceToAnOwner(EventTable):
+    """An endpoint gets a broadcast once for each endpoint that has the same owner_id."""
 
     def add(self, event: NewEvent, *, reached: Sequence[EndpointRow], now: float) -> None:
-        """Once for each pair."""
-        pairs = [one for one in reached for other in reached if one.owner_id == other.owner_id]
+        pairs = [
+            endpoint
+            for endpoint in reached
+            for other in reached
+            if endpoint.owner_id == other.owner_id
+        ]
         super().add(event, reached=pairs, now=now)
 
 
 @fault("4.8-15", seen="two workers that take the same job", shows_in=["flood"])
-class TwiceUnderLoad(Events):
+class EveryTwentiethDoubled(EventTable):
     """Every twentieth event is delivered twice."""
 
     count = 0
 
     def add(self, event: NewEvent, *, reached: Sequence[EndpointRow], now: float) -> None:
-        """Twice."""
         type(self).count += 1
         super().add(
             event, reached=[*reached, *reached] if self.count % 20 == 0 else reached, now=now
@@ -77,7 +74,7 @@ class TwiceUnderLoad(Events):
     where=lambda dialect: dialect.delivery.reach.value is Reach.ACTIVE_ENDPOINTS,
 )
 class ReachMistaken(EventHandlers):
-    """A broadcast reaches endpoints by another rule than the dialect's."""
+    """A broadcast does not reach endpoints without an owner_id."""
 
     def __init__(self, service: Service) -> None:
         super().__init__(service)
@@ -88,13 +85,14 @@ class ReachMistaken(EventHandlers):
     "3-6", "4.8-14", "4.8-13", "1-1", seen="a disabled endpoint still receives", shows_in=FAN_OUT
 )
 class DisabledMistaken(EndpointHandlers):
-    """A disabled endpoint receives where it should not, and does not where it should."""
+    """A disabled endpoint receives where the dialect says it does not, and the reverse."""
 
     def __init__(self, service: Service) -> None:
         right = service.dialect.delivery.disabled_receives.value
         super().__init__(
             replace(
-                service, dialect=mistaken(service.dialect, "delivery.disabled_receives", not right)
+                service,
+                dialect=misread_dialect(service.dialect, "delivery.disabled_receives", not right),
             )
         )
 
@@ -108,10 +106,9 @@ class DisabledMistaken(EndpointHandlers):
     shows_in=FAN_OUT,
 )
 class EnabledByHandDisabled(EndpointHandlers):
-    """An endpoint created with is_disabled false is shown as active and does not receive."""
+    """An endpoint created with is_disabled false is shown as active and receives nothing."""
 
-    def create(self, call: Call) -> Reply:
-        """It is there, so it is set."""
+    def create(self, call: OperationCall) -> OperationResult:
         reply = super().create(call)
         if call.body.get("is_disabled") is False:
             self._service.database.write(
@@ -132,9 +129,7 @@ class EnabledByHandDisabled(EndpointHandlers):
     shows_in=FAN_OUT,
 )
 class FailureStopsTheRest(AttemptSender):
-    """Deliveries go out one at a time, and once an endpoint has failed no other one of the service
-    gets anything.
-    """
+    """After the failure of one endpoint nothing is delivered to any other."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -144,7 +139,6 @@ class FailureStopsTheRest(AttemptSender):
     async def send(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, *further: Any
     ) -> AttemptResult:
-        """When what began before is over, and then maybe not even tried."""
         async with self._turn:
             if self._failed not in ("", endpoint.uid):
                 return AttemptResult(failure=Failure.INTERNAL, detail="another endpoint has failed")
@@ -156,13 +150,15 @@ class FailureStopsTheRest(AttemptSender):
 
 @fault("4.1-16", shows_in=FAN_OUT)
 class VisitedOtherwise(EndpointHandlers):
-    """The URL of a new endpoint is tried with another method than the dialect's."""
+    """The URL of a new endpoint is requested with GET, whatever the dialect says."""
 
     def __init__(self, service: Service) -> None:
         super().__init__(
             replace(
                 service,
-                dialect=mistaken(service.dialect, "delivery.creation_visit", CreationVisit.GET),
+                dialect=misread_dialect(
+                    service.dialect, "delivery.creation_visit", CreationVisit.GET
+                ),
             )
         )
 
@@ -174,11 +170,10 @@ class VisitedOtherwise(EndpointHandlers):
     seen="an endpoint that is in no cache yet",
     shows_in=["signing"],
 )
-class FirstBroadcastMissed(Events):
+class FirstBroadcastMissed(EventTable):
     """The first broadcast after the creation of an endpoint does not reach it."""
 
     def add(self, event: NewEvent, *, reached: Sequence[EndpointRow], now: float) -> None:
-        """Only those that missed one before."""
         missed = [endpoint for endpoint in reached if endpoint.events == 0]
         super().add(
             event, reached=[endpoint for endpoint in reached if endpoint.events > 0], now=now
@@ -191,13 +186,12 @@ class FirstBroadcastMissed(Events):
 
 @fault("6-16", shows_in=["own_events"], where=lambda dialect: dialect.delivery.own_events.decided)
 class RollsAnnounced(EndpointHandlers):
-    """Every roll is announced to the endpoints of the project."""
+    """Every roll is announced to the endpoints of the project with a delivery."""
 
-    def expire_secret(self, call: Call) -> Reply:
-        """And a webhook about it."""
+    def expire_secret(self, call: OperationCall) -> OperationResult:
         service = self._service
         now = service.now()
-        reached = service.endpoints.reached(call.project, now=now, without_owner=True)
+        reached = service.endpoints.find_reached(call.project, now=now, without_owner=True)
         event = NewEvent(
             uid=service.identifier(),
             project=call.project,
@@ -218,11 +212,10 @@ class RollsAnnounced(EndpointHandlers):
     shows_in=["exhaustion"],
     where=lambda dialect: dialect.delivery.notify_on.decided,
 )
-class ChatToldAtCreation(EndpointHandlers):
-    """The slack_webhook_url of an endpoint is told of its creation."""
+class ChatNotifiedAtCreation(EndpointHandlers):
+    """The slack_webhook_url of an endpoint is notified when the endpoint is created."""
 
-    def create(self, call: Call) -> Reply:
-        """A message to try it."""
+    def create(self, call: OperationCall) -> OperationResult:
         if "slack_webhook_url" in call.body:
             self._service.dispatch.visit(call.body["slack_webhook_url"], "POST")
         return super().create(call)
@@ -230,7 +223,7 @@ class ChatToldAtCreation(EndpointHandlers):
 
 @fault("6-20", seen="metadata addresses reachable", shows_in=["egress"])
 class EveryAddressOpen(EgressGuard):
-    """A request goes wherever its URL leads, closed addresses included."""
+    """Requests go to every address that a URL names, forbidden addresses included."""
 
     def _checked(self, host: str, text: str) -> IPAddress:
         return ip_address(text)

@@ -1,4 +1,4 @@
-"""Retries: how often, when and why a delivery is attempted again (sections 1, 3 and 6)."""
+"""How often, when and why a delivery is retried (sections 1, 3 and 6)."""
 
 from typing import Any, Final
 
@@ -9,7 +9,7 @@ from hookproof.mockserver.delivery.scheduling.outcomes import Outcomes
 from hookproof.mockserver.delivery.scheduling.retry import RetryRules
 from hookproof.mockserver.delivery.store_port import DeliveryState
 from hookproof.mockserver.faults.registry import fault
-from hookproof.mockserver.faults.support.misread_dialect import otherwise
+from hookproof.mockserver.faults.support.misread_dialect import misread_group
 from hookproof.spec.dialect.model import Retry
 from hookproof.spec.dialect.vocabulary import RedirectOutcome, RetryAfter
 
@@ -17,33 +17,30 @@ RETRIES: Final = ("retries",)
 EXHAUSTION: Final = ("exhaustion",)
 
 
-class Misruled(RetryRules):
-    """Retries by other rules than the dialect's."""
+class MisreadRetry(RetryRules):
+    """Retries by the rules that `misread` returns."""
 
     def __init__(self, retry: Retry, *further: Any) -> None:
         super().__init__(self.misread(retry), *further)
 
     def misread(self, retry: Retry) -> Retry:
-        """The rules as they are understood."""
         return retry
 
 
 @fault("1-12", seen="the last one never runs", shows_in=EXHAUSTION)
-class LastAttemptMissing(Misruled):
-    """The last attempt that the dialect has is never made."""
+class LastAttemptMissing(MisreadRetry):
+    """The last attempt that the dialect allows is never made."""
 
     def misread(self, retry: Retry) -> Retry:
-        """One less."""
-        return otherwise(retry, "attempts", retry.attempts.value - 1)
+        return misread_group(retry, "attempts", retry.attempts.value - 1)
 
 
 @fault("1-13", "3-7", "6-14", seen="retries that never stop", shows_in=EXHAUSTION)
-class RetriedForEver(Misruled):
+class RetriedIndefinitely(MisreadRetry):
     """A delivery that keeps failing is never given up."""
 
     def misread(self, retry: Retry) -> Retry:
-        """Very many."""
-        return otherwise(retry, "attempts", 1_000_000)
+        return misread_group(retry, "attempts", 1_000_000)
 
 
 @fault(
@@ -52,20 +49,18 @@ class RetriedForEver(Misruled):
     shows_in=RETRIES,
     where=lambda dialect: dialect.retry.initial_s.value >= 1,
 )
-class RetriedAtOnce(Misruled):
-    """Further attempts are made at once."""
+class RetriedAtOnce(MisreadRetry):
+    """Retries follow without a wait."""
 
     def misread(self, retry: Retry) -> Retry:
-        """No wait."""
-        return otherwise(retry, "initial_s", 0.0)
+        return misread_group(retry, "initial_s", 0.0)
 
 
-@fault("1-14", seen="wrong delay: minutes against seconds", shows_in=RETRIES)
-class RetriedLate(Misruled):
-    """The first wait is seconds longer than the dialect's."""
+@fault("1-14", seen="wrong delay", shows_in=RETRIES)
+class RetriedLate(MisreadRetry):
+    """The wait before the first retry is at least four seconds too long."""
 
     def next_due(self, attempts: int, retry_after: str | None) -> float | None:
-        """Too late, unless an answer asked for patience."""
         due = super().next_due(attempts, retry_after)
         late = 4 + self._retry.initial_s.value
         return due + late if due is not None and attempts == 1 and retry_after is None else due
@@ -75,7 +70,7 @@ class RetriedLate(Misruled):
     "1-15", "1-14", seen="an answer that came after the lease of the job was over", shows_in=RETRIES
 )
 class RetriedAfterSuccess(Outcomes):
-    """A delivery that succeeded on a further attempt is attempted once more."""
+    """A delivery that succeeds on a retry is repeated, up to its fourth attempt."""
 
     def _verdict(
         self, number: int, answer: AttemptResult, now: float
@@ -89,12 +84,11 @@ class RetriedAfterSuccess(Outcomes):
         )
 
 
-@fault("1-16", "1-19", seen="stuck for ever after an error", shows_in=RETRIES)
-class ClientErrorsAreFinal(RetryRules):
-    """An attempt that is answered with an error is the last one."""
+@fault("1-16", "1-19", seen="stuck after an error", shows_in=RETRIES)
+class ErrorAnswersAreFinal(RetryRules):
+    """An attempt that is answered with a status of 400 or above is the last one."""
 
     def is_success(self, status: int) -> bool:
-        """Answered is answered."""
         return super().is_success(status) or status // 100 >= 4
 
 
@@ -113,15 +107,12 @@ class SilenceIsFinal(Outcomes):
 
 
 @fault("1-18", shows_in=RETRIES)
-class RedirectMistaken(Misruled):
-    """A redirect is a success where it is to be a failure, and a failure where it is to be a
-    success.
-    """
+class RedirectMistaken(MisreadRetry):
+    """A redirect counts as a success where the dialect says failure, and the reverse."""
 
     def misread(self, retry: Retry) -> Retry:
-        """The opposite."""
         fails = retry.redirect.value is RedirectOutcome.FAILURE
-        return otherwise(
+        return misread_group(
             retry, "redirect", RedirectOutcome.SUCCESS if fails else RedirectOutcome.FAILURE
         )
 
@@ -132,20 +123,18 @@ class RedirectMistaken(Misruled):
     shows_in=RETRIES,
     where=lambda dialect: dialect.retry.retry_after.value is RetryAfter.HONOURED,
 )
-class RetryAfterIgnored(Misruled):
+class RetryAfterIgnored(MisreadRetry):
     """Retry-After is ignored."""
 
     def misread(self, retry: Retry) -> Retry:
-        """By the schedule alone."""
-        return otherwise(retry, "retry_after", RetryAfter.IGNORED)
+        return misread_group(retry, "retry_after", RetryAfter.IGNORED)
 
 
 @fault("1-18", "6-17", also=["2.5-14"], seen="redirects followed", shows_in=RETRIES)
 class RedirectsFollowed(Transport):
-    """A redirect that an endpoint answers with is followed."""
+    """A redirect from an endpoint is followed."""
 
     async def exchange(self, method: str, url: ParsedUrl, *further: Any, **more: Any) -> Response:
-        """The answer at the end of the way."""
         response = await super().exchange(method, url, *further, **more)
         elsewhere = response.header("Location")
         return (

@@ -1,4 +1,4 @@
-"""Signatures: deliveries that are signed, but not as their endpoint has to check them (section 6)."""
+"""Signatures that do not verify, or are not in the right format (section 6)."""
 
 import hashlib
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import Encoding
 
 SIGNED: Final = ("signing",)
-# What a signature that nobody can check violates.
+# What a signature that does not verify violates.
 EVERY_SIGNATURE: Final = ("6-6", "6-7", "6-8", "6-10", "2.3-9", "2.4-3")
 
 
@@ -26,12 +26,11 @@ EVERY_SIGNATURE: Final = ("6-6", "6-7", "6-8", "6-10", "2.3-9", "2.4-3")
     shows_in=SIGNED,
 )
 class BodyReserialised(Signer):
-    """Signatures are made over the body as it is after reading and writing it again."""
+    """The body is indented before it is signed and delivered as it was."""
 
     def headers(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, now: float, body: bytes
     ) -> Headers:
-        """Over another spelling."""
         return super().headers(delivery, endpoint, now, msgspec.json.format(body, indent=1))
 
 
@@ -41,16 +40,14 @@ class BodyReserialised(Signer):
     "6-10",
     "2.4-3",
     also=["4.3-2", "4.3-3", "4.3-5", "4.3-6", "4.3-16", "6-9"],
-    seen="timestamp left out of the advanced payload",
     shows_in=SIGNED,
 )
-class TimestampNotSigned(Signer):
-    """The advanced format shows one time and signs another one."""
+class OtherTimestampShown(Signer):
+    """The advanced format shows a time two seconds after the one that it signs."""
 
     def headers(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, now: float, body: bytes
     ) -> Headers:
-        """The time shown is a second later."""
         signed = super().headers(delivery, endpoint, now, body)
         if not endpoint.advanced_signatures:
             return signed
@@ -62,13 +59,13 @@ class TimestampNotSigned(Signer):
 
 
 def _with_time_of(value: str, other: str) -> str:
-    """The first word that consists of digits after its sign, taken from the other text."""
+    """The value with the first item of the other one, which holds the time."""
     pieces, others = value.split(","), other.split(",")
     return ",".join([others[0], *pieces[1:]]) if len(pieces) > 1 else other
 
 
 def waits_a_second(dialect: Dialect) -> bool:
-    """Whether so much time passes between attempts that a time in whole seconds shows it."""
+    """Whether retries are so far apart that times in whole seconds differ."""
     return dialect.retry.initial_s.value >= 1
 
 
@@ -80,18 +77,17 @@ def waits_a_second(dialect: Dialect) -> bool:
     shows_in=SIGNED,
 )
 class TimeInAnotherUnit(Signer):
-    """The time in a signature is counted in a unit that is a thousand times as long."""
+    """The time in a signature is counted in a unit a thousand times too long."""
 
     def headers(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, now: float, body: bytes
     ) -> Headers:
-        """Long ago."""
         return super().headers(delivery, endpoint, now / 1000, body)
 
 
 @fault("6-11", seen="stale timestamp on retries", shows_in=["retries"], where=waits_a_second)
 class StaleTimeOnRetries(Signer):
-    """A repeated attempt is signed with the time of the first one."""
+    """A retry is signed with the time of the first attempt."""
 
     def __init__(self, dialect: Dialect) -> None:
         super().__init__(dialect)
@@ -100,29 +96,26 @@ class StaleTimeOnRetries(Signer):
     def headers(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, now: float, body: bytes
     ) -> Headers:
-        """The first time, for ever."""
         return super().headers(delivery, endpoint, self._first.setdefault(delivery.id, now), body)
 
 
 @fault("6-9", also=["6-8"], seen="a body that was read to its end", shows_in=["retries"])
 class RetriesSignNothing(Signer):
-    """A repeated attempt is signed as if its body were empty."""
+    """A retry is signed as if its body were empty."""
 
     def headers(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, now: float, body: bytes
     ) -> Headers:
-        """Over nothing after the first."""
         return super().headers(delivery, endpoint, now, b"" if delivery.attempts else body)
 
 
 @fault("6-9", also=["6-8"], seen="retries unsigned", shows_in=["retries"])
 class RetriesUnsigned(Signer):
-    """A repeated attempt carries no signature."""
+    """A retry carries no signature."""
 
     def headers(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, now: float, body: bytes
     ) -> Headers:
-        """None after the first."""
         return () if delivery.attempts else super().headers(delivery, endpoint, now, body)
 
 
@@ -138,14 +131,13 @@ class RetriesUnsigned(Signer):
     shows_in=SIGNED,
 )
 class SecretOfTheNeighbour(Signer):
-    """A delivery is signed with the secret of the endpoint that was served before."""
+    """A delivery is signed with the secrets of the endpoint that was served before."""
 
     def __init__(self, dialect: Dialect) -> None:
         super().__init__(dialect)
         self._before: Sequence[str] = ()
 
     def valid_secrets(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
-        """The one before."""
         own = super().valid_secrets(endpoint, now)
         before, self._before = self._before or own, own
         return before
@@ -153,12 +145,11 @@ class SecretOfTheNeighbour(Signer):
 
 @fault("6-6", "6-8", "2.3-9", "2.4-3", also=["4.3-7", "6-9"], shows_in=SIGNED)
 class SimpleSignedAsAdvanced(Signer):
-    """Endpoints in the simple format get the advanced one."""
+    """EndpointTable with the simple format get the advanced one."""
 
     def headers(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, now: float, body: bytes
     ) -> Headers:
-        """Always advanced."""
         return super().headers(
             delivery, msgspec.structs.replace(endpoint, advanced_signatures=True), now, body
         )
@@ -166,7 +157,7 @@ class SimpleSignedAsAdvanced(Signer):
 
 @fault("6-7", "6-8", "6-10", "2.4-3", also=["4.3-3", "4.3-5", "6-9"], shows_in=SIGNED)
 class SignatureCutShort(AttemptSender):
-    """The header of the advanced format lacks its last four characters."""
+    """The signature header of the advanced format lacks its last four characters."""
 
     def _own_headers(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, body: bytes
@@ -179,17 +170,19 @@ class SignatureCutShort(AttemptSender):
 
 
 @fault("2.4-3", "6-6", "6-7", "6-8", "6-10", shows_in=SIGNED)
-class MadeSecretsTrimmed(Signer):
-    """A secret that the service made signs without its last character."""
+class LongSecretsTrimmed(Signer):
+    """A secret of 60 characters or more signs without its last four characters."""
 
     def valid_secrets(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
-        """Long ones are cut."""
-        return [one[:-4] if len(one) >= 60 else one for one in super().valid_secrets(endpoint, now)]
+        return [
+            secret[:-4] if len(secret) >= 60 else secret
+            for secret in super().valid_secrets(endpoint, now)
+        ]
 
 
 @fault("6-10", shows_in=SIGNED)
 class SignedTwice(AttemptSender):
-    """The advanced format carries each signature twice."""
+    """The advanced format carries its last signature twice."""
 
     def _own_headers(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, body: bytes
@@ -216,15 +209,13 @@ def _doubled(value: str, separator: str) -> str:
     "2.3-9",
     "2.4-3",
     also=["4.3-2", "4.3-3", "4.3-5", "4.3-6", "4.3-7", "4.3-16", "6-9"],
-    seen="hexadecimal in capitals",
     shows_in=SIGNED,
     where=lambda dialect: dialect.signatures.simple.encoding is Encoding.HEX,
 )
-class OtherHash(Signer):
-    """Deliveries are signed over the hash of their body."""
+class BodyHashSigned(Signer):
+    """The SHA-256 digest of the body is signed in place of the body."""
 
     def headers(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, now: float, body: bytes
     ) -> Headers:
-        """Hashed before."""
         return super().headers(delivery, endpoint, now, hashlib.sha256(body).digest())

@@ -1,4 +1,4 @@
-"""The fault of the failing endpoint shows every time: whoever begins meanwhile gets nothing either."""
+"""After a failing endpoint nothing is delivered, not even attempts that start meanwhile."""
 
 import asyncio
 from collections.abc import Sequence
@@ -17,21 +17,19 @@ from tests.mockserver.delivery.engines import dialect
 from tests.mockserver.delivery.memory_store import settings
 
 NO_TOKENS = cast("TokenSource", None)
-# Turns of the event loop that an exchange takes: whoever could begin meanwhile has begun.
-WHILE = 20
+# Iterations of the event loop during an exchange, so that others could start meanwhile.
+ITERATIONS = 20
 
 
 class Exchanges:
-    """Stands in for the transport: hosts whose name begins with `bad` answer 500, and none answers
-    at once.
-    """
+    """A transport of which hosts named `bad...` answer 500, and no host answers at once."""
 
     def __init__(self) -> None:
         self.hosts: list[str] = []
 
     async def exchange(self, _method: str, url: ParsedUrl, *_: Any, **__: Any) -> Response:
         self.hosts.append(url.authority)
-        for _turn in range(WHILE):
+        for _iteration in range(ITERATIONS):
             await asyncio.sleep(0)
         return Response(
             status=500 if url.authority.startswith("bad") else 200,
@@ -54,17 +52,17 @@ def delivery(number: int, host: str) -> PendingDelivery:
     )
 
 
-def begun_together(*hosts: str) -> tuple[list[str], Sequence[AttemptResult]]:
-    """Who is tried when attempts at these hosts begin at once, and what all of them come to."""
+def start_together(*hosts: str) -> tuple[list[str], Sequence[AttemptResult]]:
+    """Start attempts at these hosts at once; return the hosts that were tried, and the answers."""
 
     async def main() -> tuple[list[str], Sequence[AttemptResult]]:
-        exchanges, speaking = Exchanges(), dialect()
+        exchanges, reference = Exchanges(), dialect()
         transport, credentials = (
             cast("Transport", exchanges),
-            Authenticator(speaking.words, NO_TOKENS, frozenset()),
+            Authenticator(reference.words, NO_TOKENS, frozenset()),
         )
         sender = FailureStopsTheRest(
-            speaking, transport, credentials, Signer(speaking), lambda: 0.0
+            reference, transport, credentials, Signer(reference), lambda: 0.0
         )
         carried = [
             sender.send(delivery(number, host), settings(host, f"https://{host}/"))
@@ -76,7 +74,7 @@ def begun_together(*hosts: str) -> tuple[list[str], Sequence[AttemptResult]]:
 
 
 @pytest.mark.parametrize(
-    ("begun", "tried"),
+    ("started", "tried"),
     [
         (["good", "fine"], ["good", "fine"]),
         (["bad", "good", "fine"], ["bad"]),
@@ -86,8 +84,10 @@ def begun_together(*hosts: str) -> tuple[list[str], Sequence[AttemptResult]]:
     ids=str,
 )
 def test_what_begins_while_an_endpoint_is_failing_is_not_tried(
-    begun: list[str], tried: list[str]
+    started: list[str], tried: list[str]
 ) -> None:
-    hosts, answers = begun_together(*(f"{name}.invalid" for name in begun))
+    hosts, answers = start_together(*(f"{name}.invalid" for name in started))
     assert hosts == [f"{name}.invalid" for name in tried]
-    assert sum(one.failure is Failure.INTERNAL for one in answers) == len(begun) - len(tried)
+    assert sum(answer.failure is Failure.INTERNAL for answer in answers) == len(started) - len(
+        tried
+    )

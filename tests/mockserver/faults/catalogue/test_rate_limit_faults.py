@@ -1,6 +1,4 @@
-"""The fault that limits everybody leaves alone an endpoint whose limit of 0 the dialect takes for
-none.
-"""
+"""The default limit does not apply to a rate_limit of 0, which means no limit in the dialect."""
 
 import asyncio
 import time
@@ -18,7 +16,7 @@ def test_only_an_endpoint_without_a_limit_gets_one(tmp_path: Path) -> None:
             add_endpoint(database, "https://receiver.invalid/", uid="zero", rate_limit=0)
             add_endpoint(database, "https://receiver.invalid/", uid="limited", rate_limit=3)
             deliveries = EverybodyLimited(database, dialect(), time.time)
-            found = {uid: deliveries.endpoint(uid) for uid in ("without", "zero", "limited")}
-            return {uid: one.rate_limit for uid, one in found.items() if one is not None}
+            settings = {uid: deliveries.endpoint(uid) for uid in ("without", "zero", "limited")}
+            return {uid: item.rate_limit for uid, item in settings.items() if item is not None}
 
     assert asyncio.run(limits()) == {"without": 5, "zero": None, "limited": 3}
