@@ -4,14 +4,13 @@ import asyncio
 import gc
 import json
 import logging
-import os
 import resource
 import signal
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 import uvloop
@@ -25,12 +24,12 @@ from hookproof.mockserver.notifications.mail import SENDER, MailServer
 from hookproof.mockserver.option_types import HostPort, MailboxType, NetworkType, ProjectKey
 from hookproof.mockserver.project_file import read_projects
 from hookproof.mockserver.store.database import IN_MEMORY, UnusableDatabase
+from hookproof.process.exit_codes import CommandError
+from hookproof.process.standard_input import OPTION, call_at_end_of_input
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.spec.strict_yaml.reader import FileProblems
 
-USAGE: Final = 64
-STDIN: Final = 0
 _DEFAULT_PROJECTS: Final = {"demo": ("demo-key",)}
 _COLLECT_AFTER: Final = 10_000
 
@@ -53,16 +52,6 @@ class Settings:
     faults: ChosenFaults
     as_json: bool
     until_stdin_closes: bool
-
-
-class Unusable(click.ClickException):
-    """A setting that the server cannot start with: one line, and the exit code for configuration."""
-
-    exit_code = USAGE
-
-    def show(self, file: Any = None) -> None:
-        """Print the problem."""
-        click.echo(f"hookproof serve: {self.message}", err=True)
 
 
 @click.command()
@@ -151,7 +140,7 @@ class Unusable(click.ClickException):
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the addresses as a line of JSON when ready."
 )
-@click.option("--until-stdin-closes", is_flag=True, help="Stop when standard input ends.")
+@click.option(OPTION, is_flag=True, help="Stop when standard input ends.")
 def serve(
     host: str,
     port: int,
@@ -202,7 +191,7 @@ def serve(
         )
         uvloop.run(_serve(settings))
     except (FileProblems, Unsettled, UnusableDatabase, BadRecord, BadOrder) as problem:
-        raise Unusable(str(problem)) from None
+        raise CommandError(str(problem)) from None
 
 
 def _fixtures(name: str, dialect: Dialect) -> Fixtures:
@@ -227,7 +216,7 @@ async def _serve(settings: Settings) -> None:
             orders=settings.faults.orders,
         )
     except OSError as problem:  # ssl.SSLError is one too
-        raise Unusable(
+        raise CommandError(
             f"--ca {settings.ca_file} cannot be used: {problem.strerror or problem}"
         ) from None
     _make_room()
@@ -236,7 +225,7 @@ async def _serve(settings: Settings) -> None:
         ports = await app.start(*settings.api, *settings.control)
     except OSError as problem:
         await app.stop()
-        raise Unusable(
+        raise CommandError(
             f"cannot listen: {problem.strerror or problem}; choose another --port or --control"
         ) from None
     _announce(settings, *ports)
@@ -283,15 +272,5 @@ def _end(settings: Settings) -> asyncio.Event:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, told.set)
     if settings.until_stdin_closes:
-        try:
-            loop.add_reader(STDIN, _drain, told)
-        except PermissionError:  # a file or /dev/null, which nobody holds open: its end has come
-            told.set()
+        call_at_end_of_input(loop, told.set)
     return told
-
-
-def _drain(told: asyncio.Event) -> None:
-    """What arrives is thrown away; its end is what counts."""
-    if not os.read(STDIN, 4096):
-        asyncio.get_running_loop().remove_reader(STDIN)
-        told.set()

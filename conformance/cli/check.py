@@ -8,8 +8,6 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from hookproof.conformance.cli.version import installed_version
-from hookproof.conformance.model.exit_codes import ExitCode, Refusal
 from hookproof.conformance.reports.console import show
 from hookproof.conformance.results.baseline import baseline_text, read_baseline
 from hookproof.conformance.run.composition_root import Settings, embedded, perform
@@ -25,6 +23,8 @@ from hookproof.conformance.target.file import (
     receiver_from,
     target_from,
 )
+from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.process.installed_version import installed_version
 from hookproof.spec.catalogue import Level
 
 
@@ -104,7 +104,7 @@ def check(context: click.Context, /, **options: Any) -> None:
     try:
         settings = _settings(context, options)
         run = perform(settings)
-    except Refusal as refusal:
+    except CommandError as refusal:
         click.echo(f"hookproof check: {refusal}", err=True)
         context.exit(refusal.exit_code)
     show(run)

@@ -17,7 +17,6 @@ from typing import Final
 
 from hookproof.conformance.experiments.context import Experiment, all_experiments
 from hookproof.conformance.model.check_registry import Check, all_checks
-from hookproof.conformance.model.exit_codes import Refusal
 from hookproof.conformance.mutants.catalogue import (
     DIALECTS,
     Fault,
@@ -31,6 +30,7 @@ from hookproof.conformance.mutants.relevant_experiments import mattering
 from hookproof.conformance.mutants.results import NOTHING, Acquittal, Campaign, Outcome
 from hookproof.conformance.mutants.worker_pool import Courtroom, Told
 from hookproof.conformance.target.definition import Profile
+from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import load_catalogue
 
 CLEAN: Final = "clean"
@@ -104,13 +104,13 @@ class Docket:
 
 
 def docket(settings: Settings) -> Docket:
-    """Everything that the settings ask for; raises Refusal if that is nothing, or FileProblems for
+    """Everything that the settings ask for; raises CommandError if that is nothing, or FileProblems for
     a dialect.
     """
     checks = all_checks()
     unknown = set(settings.without) - {check.name for check in checks}
     if unknown:
-        raise Refusal(f"there is no check {', '.join(sorted(unknown))}")
+        raise CommandError(f"there is no check {', '.join(sorted(unknown))}")
     speaking = tuple(map(spoken, settings.dialects))
     told = asyncio.run(_told(speaking))
     asked = Docket(
@@ -122,7 +122,7 @@ def docket(settings: Settings) -> Docket:
     )
     names = [fault.name for faults in asked.faults.values() for fault in faults]
     if not any(map(asked.named, [*names, *(one.name for one in innocent_dialects())])):
-        raise Refusal(
+        raise CommandError(
             f"no fault is named {' or '.join(settings.patterns)}; `hookproof serve --list-faults` names all"
         )
     return asked

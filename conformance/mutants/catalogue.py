@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from hookproof.conformance.model.exit_codes import ExitCode, Refusal
+from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.receiver.client.child_process import HOOKPROOF, signalled
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect
@@ -86,7 +86,7 @@ def innocent_dialects() -> tuple[Spoken, ...]:
 
 
 async def faults_under(speaking: Spoken) -> tuple[Fault, ...]:
-    """Every fault and variant; raises Refusal if the server cannot tell."""
+    """Every fault and variant; raises CommandError if the server cannot tell."""
     process = await asyncio.create_subprocess_exec(
         *HOOKPROOF,
         *("serve", "--list-faults", "--json", "--dialect", speaking.word),
@@ -99,8 +99,12 @@ async def faults_under(speaking: Spoken) -> tuple[Fault, ...]:
     except TimeoutError:
         signalled(process, signal.SIGKILL)
         await process.wait()
-        raise Refusal("`hookproof serve --list-faults` did not end", ExitCode.FAULT) from None
+        raise CommandError(
+            "`hookproof serve --list-faults` did not end", ExitCode.INTERNAL_ERROR
+        ) from None
     if process.returncode != 0:
         said = err.decode(errors="replace").strip().rpartition("\n")[2]
-        raise Refusal(f"`hookproof serve --list-faults` failed: {said}", ExitCode.FAULT)
+        raise CommandError(
+            f"`hookproof serve --list-faults` failed: {said}", ExitCode.INTERNAL_ERROR
+        )
     return tuple(map(Fault.from_json, json.loads(out)))

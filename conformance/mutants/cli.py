@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from hookproof.conformance.model.check_registry import all_checks
-from hookproof.conformance.model.exit_codes import ExitCode, Refusal
 from hookproof.conformance.mutants.campaign import CLEAN, Docket, Settings, carried_out, docket
 from hookproof.conformance.mutants.catalogue import DIALECTS
 from hookproof.conformance.mutants.kill_matrix import RECORDED, kills_of, record, recorded
@@ -24,6 +23,7 @@ from hookproof.conformance.mutants.schemathesis_baseline import (
     recorded_stock,
 )
 from hookproof.conformance.target.definition import Profile
+from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 
 
@@ -99,7 +99,7 @@ def mutants(context: click.Context, /, **options: Any) -> None:
     """
     try:
         code = _campaign(options)
-    except (Refusal, FileProblems) as refusal:
+    except (CommandError, FileProblems) as refusal:
         click.echo(f"hookproof mutants: {refusal}", err=True)
         code = getattr(refusal, "exit_code", ExitCode.USAGE)
     context.exit(code)
@@ -142,7 +142,7 @@ def _tried(asked: Docket, *, quick: bool) -> tuple[Campaign, tuple[str, ...]]:
     try:
         kills = recorded()
     except (OSError, ValueError) as problem:
-        raise Refusal(f"there is no record to be quick with: {problem}") from None
+        raise CommandError(f"there is no record to be quick with: {problem}") from None
     return quick_campaign(asked, kills, _tell)
 
 
@@ -162,5 +162,5 @@ def _emptied(out: Path) -> Path:
         for name in ("mutants.json", "mutants.html"):
             (out / name).unlink(missing_ok=True)
     except OSError as error:
-        raise Refusal(f"--out {out} cannot be written to: {error.strerror or error}") from None
+        raise CommandError(f"--out {out} cannot be written to: {error.strerror or error}") from None
     return out

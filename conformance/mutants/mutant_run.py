@@ -14,7 +14,6 @@ from typing import Final
 from hookproof.conformance.experiments.context import all_experiments
 from hookproof.conformance.grading.grader import Grader
 from hookproof.conformance.model.check_registry import CheckContext, all_checks
-from hookproof.conformance.model.exit_codes import Refusal
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.ledger import Entry
 from hookproof.conformance.model.verdict import Verdict
@@ -23,6 +22,7 @@ from hookproof.conformance.run.runner import Plan, Runner
 from hookproof.conformance.target.definition import Budgets, Profile, ReceiverSettings
 from hookproof.conformance.target.environment import Embedded
 from hookproof.conformance.target.project_assignment import projects_needed
+from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import load_catalogue
 from hookproof.spec.contract.service_contract import contract_for
 
@@ -83,7 +83,7 @@ def tried(order: TrialOrder) -> TrialResult:
             runner.begin(lambda _case: None)
             gathered = runner.all_gathered()
             entries = _judged(plan, order, runner)
-    except Refusal as refusal:
+    except CommandError as refusal:
         return TrialResult(
             convictions=(),
             exercised=frozenset(),

@@ -6,16 +6,16 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 
-from hookproof.conformance.model.exit_codes import Refusal
 from hookproof.conformance.mutants.campaign import Docket, campaign_of
 from hookproof.conformance.mutants.kill_matrix import Expected, Kills, first_killers
 from hookproof.conformance.mutants.mutant_run import TrialOrder
 from hookproof.conformance.mutants.results import NOTHING, Campaign, Outcome
 from hookproof.conformance.mutants.worker_pool import Courtroom, Told
+from hookproof.process.exit_codes import CommandError
 
 
 def quick_campaign(asked: Docket, kills: Kills, told: Told) -> tuple[Campaign, tuple[str, ...]]:
-    """Try them, and tell which checks did not kill as they are recorded to; raises Refusal for a
+    """Try them, and tell which checks did not kill as they are recorded to; raises CommandError for a
     stale record.
     """
     started = time.monotonic()
@@ -36,7 +36,7 @@ def _orders(asked: Docket, chosen: Iterable[Expected]) -> dict[Outcome, TrialOrd
             None,
         )
         if fault is None or not fault.applies:
-            raise Refusal(
+            raise CommandError(
                 f"{expected.fault} is recorded and is no fault any more; `make mutants` writes the record anew"
             )
         subject = Outcome(

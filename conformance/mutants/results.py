@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from hookproof.conformance.model.exit_codes import ExitCode
 from hookproof.conformance.mutants.catalogue import Fault
 from hookproof.conformance.mutants.mutant_run import Conviction, TrialResult
+from hookproof.process.exit_codes import ExitCode
 
 # The result of a trial that has not begun.
 NOTHING: Final = TrialResult(convictions=(), exercised=frozenset(), problems=(), duration_s=0.0)

@@ -14,9 +14,9 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Final, Self, TypeVar
 
-from hookproof.conformance.model.exit_codes import ExitCode
 from hookproof.conformance.mutants.mutant_run import TrialOrder, TrialResult, tried
 from hookproof.conformance.mutants.results import Acquittal, Outcome
+from hookproof.process.exit_codes import ExitCode
 
 Subject = TypeVar("Subject", Outcome, Acquittal)
 
@@ -25,7 +25,7 @@ Told = Callable[[Outcome | Acquittal], None]
 
 Try = Callable[[TrialOrder], TrialResult]
 
-ORPHANED: Final = int(ExitCode.FAULT)
+ORPHANED: Final = int(ExitCode.INTERNAL_ERROR)
 
 
 class Courtroom:

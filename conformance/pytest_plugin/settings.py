@@ -12,7 +12,6 @@ import pytest
 
 from hookproof.conformance.experiments.context import Experiment, all_experiments
 from hookproof.conformance.model.check_registry import all_checks
-from hookproof.conformance.model.exit_codes import Refusal
 from hookproof.conformance.results.baseline import Expectation, read_baseline
 from hookproof.conformance.run.runner import Plan
 from hookproof.conformance.run.selection import Selection, needed_experiments
@@ -26,6 +25,7 @@ from hookproof.conformance.target.file import (
     target_from,
 )
 from hookproof.conformance.target.project_assignment import projects_needed
+from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import Catalogue, Level, Requirement, load_catalogue
 from hookproof.spec.contract.service_contract import contract_for
 
@@ -63,7 +63,7 @@ def order_of(config: pytest.Config) -> Order:
     """The order behind the options; raises pytest.UsageError with all that is wrong with them."""
     try:
         return _order(config)
-    except Refusal as refusal:
+    except CommandError as refusal:
         raise pytest.UsageError(
             *(f"hookproof: {line}" for line in str(refusal).splitlines())
         ) from None
@@ -119,12 +119,12 @@ def _path(config: pytest.Config, name: str) -> Path | None:
 def _one_of(config: pytest.Config, name: str, known: Sequence[str], default: str) -> str:
     value = _option(config, name) or default
     if value not in known:
-        raise Refusal(f"--hookproof-{name}: {value!r} is none of {', '.join(known)}")
+        raise CommandError(f"--hookproof-{name}: {value!r} is none of {', '.join(known)}")
     return value
 
 
 def _seed(config: pytest.Config) -> int:
     value = _option(config, "seed") or "0"
     if not (value.isascii() and value.isdigit()):
-        raise Refusal(f"--hookproof-seed: {value!r} is no number of 0 or more")
+        raise CommandError(f"--hookproof-seed: {value!r} is no number of 0 or more")
     return int(value)

@@ -16,7 +16,6 @@ import pytest
 from hookproof.conformance.experiments.context import all_experiments
 from hookproof.conformance.grading.grader import Grader
 from hookproof.conformance.model.check_registry import CheckContext, all_checks
-from hookproof.conformance.model.exit_codes import Refusal
 from hookproof.conformance.model.gathered_evidence import Ending
 from hookproof.conformance.model.ledger import Entry, Ledger
 from hookproof.conformance.model.verdict import Verdict
@@ -36,6 +35,7 @@ from hookproof.conformance.target.capabilities import lacking
 from hookproof.conformance.target.definition import Budgets, Profile, ReceiverSettings, Target
 from hookproof.conformance.target.environment import Embedded, Environment
 from hookproof.conformance.target.project_assignment import projects_needed
+from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import Catalogue, Requirement, load_catalogue
 from hookproof.spec.contract.service_contract import contract_for
 from hookproof.spec.dialect.model import Dialect
@@ -81,7 +81,7 @@ def embedded(
 
 
 def perform(settings: Settings) -> Run:
-    """Judge the target and write the reports; raises Refusal if the run cannot begin."""
+    """Judge the target and write the reports; raises CommandError if the run cannot begin."""
     started = time.monotonic()
     catalogue = load_catalogue()
     requirements = settings.selection.requirements(catalogue)
@@ -116,7 +116,7 @@ class Rounds:
     coming: Coming
 
     def conducted(self) -> tuple[RunWriter, Ledger]:
-        """The writer of the file, and the ledger of all repetitions; raises Refusal if the first
+        """The writer of the file, and the ledger of all repetitions; raises CommandError if the first
         cannot begin.
         """
         writer: RunWriter | None = None
@@ -124,7 +124,7 @@ class Rounds:
         for repetition in range(1, self.settings.repetitions + 1):
             try:
                 writer, ledger = self._conducted_once(writer, repetition)
-            except Refusal as refusal:
+            except CommandError as refusal:
                 if writer is None:
                     raise
                 ledgers[-1] = replace(
@@ -245,7 +245,7 @@ def _emptied(out: Path) -> Path:
             (out / name).unlink(missing_ok=True)
         (out / NAME).touch()
     except OSError as error:
-        raise Refusal(f"--out {out} cannot be written to: {error.strerror or error}") from None
+        raise CommandError(f"--out {out} cannot be written to: {error.strerror or error}") from None
     return out / NAME
 
 

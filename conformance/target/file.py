@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from hookproof.conformance.model.exit_codes import Refusal
 from hookproof.conformance.target.capabilities import CAPABILITIES, Presence
 from hookproof.conformance.target.definition import (
     Budgets,
@@ -32,6 +31,7 @@ from hookproof.conformance.target.definition import (
     Target,
 )
 from hookproof.conformance.target.hooks.declaration import PROVISION_SCHEMA, written_provision
+from hookproof.process.exit_codes import CommandError
 from hookproof.receiver.http.address import Address, parse_base_url
 from hookproof.receiver.http.authority import CERTIFICATE_FILE, KEY_FILE
 from hookproof.spec.dialect.model import Dialect
@@ -122,7 +122,7 @@ class Flags:
 
 
 def target_from(flags: Flags, environment: Mapping[str, str]) -> Target:
-    """The target that the flags and the file describe together; raises Refusal with all that is
+    """The target that the flags and the file describe together; raises CommandError with all that is
     wrong in either.
     """
     try:
@@ -151,7 +151,7 @@ def target_from(flags: Flags, environment: Mapping[str, str]) -> Target:
             canaries=_canaries(content, str(flags.file)),
         )
     except FileProblems as problems:
-        raise Refusal(str(problems)) from None
+        raise CommandError(str(problems)) from None
 
 
 def budgets_from(flags: Flags, written: Mapping[str, float]) -> Budgets:
@@ -160,11 +160,11 @@ def budgets_from(flags: Flags, written: Mapping[str, float]) -> Budgets:
 
 
 def named_dialect(name: str | None) -> Dialect:
-    """A dialect by its name or file, the default one for None; raises Refusal."""
+    """A dialect by its name or file, the default one for None; raises CommandError."""
     try:
         return load_dialect(name or DEFAULT_DIALECT)
     except FileProblems as problems:
-        raise Refusal(str(problems)) from None
+        raise CommandError(str(problems)) from None
 
 
 def _read(path: Path, environment: Mapping[str, str]) -> YamlText:
@@ -208,16 +208,16 @@ def _filled(
 
 def _base_url(text: str | None) -> str:
     if text is None:
-        raise Refusal(
+        raise CommandError(
             "the target has no base URL: give it as URL, or as base_url in the target file"
         )
     try:
         base_url, parts = parse_base_url(text), urlsplit(text)
         whole = parts.port != 0 and parts.username is None
     except ValueError as problem:
-        raise Refusal(f"base URL: {problem}") from None
+        raise CommandError(f"base URL: {problem}") from None
     if not whole:
-        raise Refusal(
+        raise CommandError(
             f"base URL: {text!r} has user information or a port 0; give one like http://127.0.0.1:5005"
         )
     return base_url
@@ -232,16 +232,16 @@ def _projects(flags: Flags, written: list[Mapping[str, str]], *, made: bool) -> 
     if first is None and made:
         return ()
     if first is None:
-        raise Refusal(
+        raise CommandError(
             "the target has no project: give --project and --api-key, or projects in the target file"
         )
     key = flags.api_key or keys.get(first)
     if not key:
-        raise Refusal(
+        raise CommandError(
             f"no API key for the project {first!r}: give --api-key, HOOKPROOF_API_KEY or a target file"
         )
     if not (key.isascii() and key.isprintable()):
-        raise Refusal(
+        raise CommandError(
             f"the API key for the project {first!r} cannot stand in a header: it is not printable ASCII"
         )
     others = tuple(Project(id=name, api_key=key) for name, key in keys.items() if name != first)
@@ -300,7 +300,7 @@ def receiver_from(
     flags: Flags, written: Mapping[str, str], folder: Path = Path()
 ) -> ReceiverSettings:
     """Where deliveries are to arrive, by the flags and what a file in `folder` says; raises
-    Refusal.
+    CommandError.
     """
     bind = flags.receiver_bind or written.get("bind", ReceiverSettings().bind)
     public_url = flags.receiver_url or written.get("public_url")
@@ -309,13 +309,13 @@ def receiver_from(
         if public_url is not None:
             parse_base_url(public_url)
     except ValueError as problem:
-        raise Refusal(f"receiver: {problem}") from None
+        raise CommandError(f"receiver: {problem}") from None
     ca, ca_key = (folder / written[name] if name in written else None for name in ("ca", "ca_key"))
     if flags.ca_dir is not None:
         ca, ca_key = flags.ca_dir / CERTIFICATE_FILE, flags.ca_dir / KEY_FILE
     missing = [path for path in (ca, ca_key) if path is not None and not path.is_file()]
     if missing:
-        raise Refusal(
+        raise CommandError(
             f"receiver: {missing[0]} is no file; `hookproof ca DIR` makes a CA, which the target must trust"
         )
     return ReceiverSettings(bind=bind, public_url=public_url, ca=ca, ca_key=ca_key)

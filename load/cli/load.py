@@ -5,7 +5,6 @@ import json
 import signal
 from collections.abc import Mapping
 from dataclasses import fields
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +12,6 @@ import click
 
 from hookproof.load.cli.distributed_options import SpreadFlags, become_worker, spread_options
 from hookproof.load.distributed.workers import Spread, UnfitWorker
-from hookproof.load.exit_codes import EXIT_FAULT, EXIT_UNREACHABLE, EXIT_USAGE
 from hookproof.load.profile.load_profile import Profile, load_profile
 from hookproof.load.profile.schema import HIGHEST_RATE, LONGEST_S, MOST_USERS
 from hookproof.load.profile.thresholds import BadThreshold, Threshold
@@ -28,6 +26,8 @@ from hookproof.load.run.outcome import Outcome
 from hookproof.load.single_process import GeneratorFailed, Interrupts
 from hookproof.load.target.client import Refused, Unreachable
 from hookproof.load.target.settings import KEY_VARIABLE, BadTarget, Flags, Site, site_from
+from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.process.installed_version import installed_version
 from hookproof.receiver.client.child_process import ChildFailed
 from hookproof.receiver.http.authority import AuthorityProblem
 from hookproof.spec.strict_yaml.file_problem import FileProblems
@@ -37,24 +37,6 @@ TABLE: Final = "series.csv"
 PAGE: Final = "report.html"
 LOCUST_TABLE: Final = "locust_stats.csv"
 SPREAD_NAMES: Final = tuple(field.name for field in fields(SpreadFlags))
-
-
-class Stop(click.ClickException):
-    """Ends the command with one message and a documented exit code."""
-
-    exit_code = EXIT_USAGE
-
-
-class TargetUnreachable(Stop):
-    """Ends the command because the target gave no answer."""
-
-    exit_code = EXIT_UNREACHABLE
-
-
-class Faulty(Stop):
-    """Ends the command by a fault of hookproof itself."""
-
-    exit_code = EXIT_FAULT
 
 
 @click.command(options_metavar="[OPTIONS]")
@@ -155,7 +137,7 @@ def load(
         click.echo(_compared(words[1:]))
         return 0
     if len(words) > 1:
-        raise Stop(f"one profile at a time, or `{COMPARE} A B`")
+        raise CommandError(f"one profile at a time, or `{COMPARE} A B`")
     try:
         profile = load_profile(words[0] if words else "smoke").overridden(
             rate=rate,
@@ -175,15 +157,15 @@ def load(
         if spread is not None:
             profile = profile.spread(spread.workers)
     except (FileProblems, BadThreshold, BadTarget, ValueError) as problem:
-        raise Stop(str(problem)) from None
+        raise CommandError(str(problem)) from None
     if site.host not in (None, i_may_load):
-        raise Stop(
+        raise CommandError(
             f"{site.host} is not this machine; if you may load it, say so: --i-may-load {site.host}"
         )
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
-        raise Stop(f"--out {out} cannot be made: {problem.strerror}") from None
+        raise CommandError(f"--out {out} cannot be made: {problem.strerror}") from None
     report, table = asyncio.run(_reported(site, profile, spread, web))
     (out / REPORT).write_text(json.dumps(report, indent=1), encoding="utf-8")
     (out / TABLE).write_text(series_csv(report), encoding="utf-8")
@@ -204,17 +186,19 @@ def _work(site: Site, flags: SpreadFlags, may_load: str | None, words: tuple[str
 
 def _compared(places: tuple[str, ...]) -> str:
     if len(places) != len(("A", "B")):
-        raise Stop(f"`{COMPARE}` takes two runs, each a folder with {REPORT} or such a file")
+        raise CommandError(
+            f"`{COMPARE}` takes two runs, each a folder with {REPORT} or such a file"
+        )
     try:
         return compared(read_report(places[0]), read_report(places[1]))
     except NoReport as problem:
-        raise Stop(str(problem)) from None
+        raise CommandError(str(problem)) from None
 
 
 async def _reported(
     site: Site, profile: Profile, spread: Spread | None, web: str | None
 ) -> tuple[Mapping[str, Any], str]:
-    """Start what the run needs, carry it out: the report and Locust's own table; raises Stop."""
+    """Start what the run needs, carry it out: the report and Locust's own table; raises CommandError."""
     interrupts = Interrupts()
     try:
         async with staged(site, profile, spread, web=web, interrupts=interrupts) as ready:
@@ -226,11 +210,11 @@ async def _reported(
                 ), outcome.table
             return await _searched(ready, profile, interrupts)
     except Unreachable as unreachable:
-        raise TargetUnreachable(str(unreachable)) from None
+        raise CommandError(str(unreachable), ExitCode.UNREACHABLE) from None
     except (ChildFailed, Refused, AuthorityProblem, UnfitWorker) as failed:
-        raise Stop(str(failed)) from None
+        raise CommandError(str(failed)) from None
     except GeneratorFailed as failed:
-        raise Faulty(str(failed)) from None
+        raise CommandError(str(failed), ExitCode.INTERNAL_ERROR) from None
 
 
 async def _searched(
@@ -255,7 +239,7 @@ async def _searched(
         if outcome.lost_workers:
             break  # with fewer workers it would be another search
     if shown is None:
-        raise Stop("interrupted before the first trial")
+        raise CommandError("interrupted before the first trial")
     trial, outcome, wrong = shown
     outcome.figures["knee"] = knee.good
     if interrupts.count and not outcome.interrupted:
@@ -273,17 +257,10 @@ def _summary(
         profile=profile,
         target=site.base_url or "",
         dialect=site.dialect_name,
-        version=_version(),
+        version=installed_version(),
         outcome=outcome,
         wrong=wrong,
         left_out=ready.stage.left_out,
         workers=len(ready.stage.receivers),
         **further,
     )
-
-
-def _version() -> str:
-    try:
-        return version("hookproof")
-    except PackageNotFoundError:
-        return "unknown"

@@ -43,7 +43,6 @@ from hookproof.load.distributed.messages import (
     packed,
     unpacked,
 )
-from hookproof.load.exit_codes import EXIT_LEFT, EXIT_UNREACHABLE, EXIT_USAGE
 from hookproof.load.ledger.sending import Sending
 from hookproof.load.ledger.share import Share
 from hookproof.load.locust_worker.generator import Generator
@@ -53,6 +52,8 @@ from hookproof.load.locust_worker.users import LoadUser
 from hookproof.load.plan import Plan
 from hookproof.load.sidecar.api import Arrived
 from hookproof.load.target.settings import KEY_VARIABLE, other_host
+from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.process.standard_input import OPTION, STDIN, read_to_end
 from hookproof.receiver.http.address import Address
 from hookproof.spec.dialect.reader import load_dialect
 
@@ -128,7 +129,7 @@ class Worker:
         self._interrupts.raised()
 
     def _dismissed(self, environment: Environment, msg: Any) -> None:
-        self.end(f"the master has no use for this worker: {msg.data}", EXIT_USAGE)
+        self.end(f"the master has no use for this worker: {msg.data}", ExitCode.USAGE)
 
     def _conclude(self, environment: Environment, msg: Any) -> None:
         """Send Locust's last figures and then both sides of the ledger, so that the master has all
@@ -165,7 +166,7 @@ class Worker:
             elif heard is not None and time.time() - heard > SILENT_S:
                 self.end(
                     f"the master has said nothing for {SILENT_S:.0f} s, so this worker ends",
-                    EXIT_UNREACHABLE,
+                    ExitCode.UNREACHABLE,
                 )
 
 
@@ -197,7 +198,7 @@ def sidecar(
     try:
         ready = process.stdout.readline()
         if not ready:
-            raise click.ClickException("the receiver did not start")
+            raise CommandError("the receiver did not start")
         yield json.loads(ready)
     finally:
         process.stdin.close()
@@ -210,9 +211,8 @@ def sidecar(
 
 def await_end_of_stdin(worker: Worker) -> None:
     """End the worker when whoever started it has gone."""
-    make_nonblocking(0)
-    while nb_read(0, 2**16):
-        pass
+    make_nonblocking(STDIN)
+    read_to_end(nb_read)
     worker.end("", 0)
 
 
@@ -223,7 +223,7 @@ def await_end_of_stdin(worker: Worker) -> None:
 @click.option("--ca-dir", required=True)
 @click.option("--dialect", required=True)
 @click.option("--may-load")
-@click.option("--until-stdin-closes", is_flag=True)
+@click.option(OPTION, is_flag=True)
 def main(
     master: str,
     bind: str,
@@ -246,7 +246,7 @@ def main(
             runner = environment.create_worker_runner(at.host, at.port)
         except ConnectionError:
             click.echo(f"hookproof load: no master answers at {master}", err=True)
-            sys.exit(EXIT_UNREACHABLE)
+            sys.exit(ExitCode.UNREACHABLE)
         worker = Worker(runner, control_url=receiver["control"], key=key, may_load=may_load)
         hello = Hello(
             name=socket.gethostname(),
@@ -264,13 +264,13 @@ def work(environment: Environment, worker: Worker, *, lifeline: bool) -> int:
     if lifeline:
         aside.append(gevent.spawn(await_end_of_stdin, worker))
     for sign in (signal.SIGINT, signal.SIGTERM):
-        gevent.signal_handler(sign, worker.end, "this worker leaves the run", EXIT_LEFT)
+        gevent.signal_handler(sign, worker.end, "this worker leaves the run", ExitCode.INTERRUPTED)
     worker.over.wait()
     gevent.killall(aside)
     why, code = worker.why or ("", 0)
     if why:
         click.echo(f"hookproof load: {why}", err=True)
-    if code in {EXIT_LEFT, EXIT_USAGE}:
+    if code in {ExitCode.INTERRUPTED, ExitCode.USAGE}:
         environment.events.quitting.fire(environment=environment)  # type: ignore[no-untyped-call]
         gevent.sleep(0.2)  # for the word to leave
     return code

@@ -19,6 +19,7 @@ from hookproof.load.ledger.share import Gathered
 from hookproof.load.plan import Plan
 from hookproof.load.single_process import START_WITHIN_S, GeneratorFailed, Interrupts, started
 from hookproof.load.target.settings import Site
+from hookproof.process import standard_input
 from hookproof.receiver.client.child_process import ChildFailed
 from hookproof.receiver.http.address import Address
 
@@ -208,7 +209,7 @@ async def _worker(
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     options = worker_options(site, master=master, ca_dir=ca_dir, may_load=site.host)
     process = await started(
-        ["hookproof.load.distributed.worker_process", *options, "--until-stdin-closes"],
+        ["hookproof.load.distributed.worker_process", *options, standard_input.OPTION],
         key=site.api_key,
         standard_input=asyncio.subprocess.PIPE,
     )

@@ -12,6 +12,7 @@ from hookproof.load.figures import FIGURES
 from hookproof.load.latency import stretch_s
 from hookproof.load.profile.load_profile import Profile
 from hookproof.load.run.outcome import Outcome
+from hookproof.process.exit_codes import ExitCode
 
 # The figures as the console shows them, a line each.
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -61,7 +62,7 @@ def summary(
         "users": profile.users,
         "workers": workers,
         "verdict": "fail" if wrong else "pass",
-        "exit_code": 1 if wrong else 0,
+        "exit_code": int(ExitCode.FAILED if wrong else ExitCode.OK),
         "complaints": list(wrong),
         "thresholds": [{"text": text, "crossed": why is not None} for text, why in crossed.items()],
         "figures": {name: outcome.figures.get(name) for name in FIGURES},

@@ -8,9 +8,7 @@ alone.
 
 import asyncio
 import json
-import os
 import sys
-import threading
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Final
@@ -22,6 +20,8 @@ from aiohttp import web
 
 from hookproof.load.sidecar.api import Answering, SidecarApi
 from hookproof.load.sidecar.arrivals import Arrivals
+from hookproof.process.exit_codes import ExitCode
+from hookproof.process.standard_input import OPTION, call_at_end_of_input
 from hookproof.receiver.clock import Clock
 from hookproof.receiver.http.address import Address
 from hookproof.receiver.http.authority import Authority
@@ -80,9 +80,7 @@ async def serve(*, bind: Address, public_url: str | None, ca_dir: Path, dialect:
     arrivals = Arrivals(attempts=attempts)
     names = {bind.host, urlsplit(public_url or "").hostname or bind.host, *HOSTS}
     authority, stop = Authority(ca_dir), asyncio.Event()
-    threading.Thread(
-        target=await_end_of_stdin, args=(asyncio.get_running_loop(), stop), daemon=True
-    ).start()
+    call_at_end_of_input(asyncio.get_running_loop(), stop.set)
     async with AsyncExitStack() as stack:
         clock = Clock()
         sidecar = Sidecar(arrivals, answering, clock)
@@ -106,20 +104,13 @@ async def controlling(stack: AsyncExitStack, application: web.Application) -> Ad
     return Address(host=HOSTS[1], port=runner.addresses[0][1])
 
 
-def await_end_of_stdin(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
-    """Set the event when whoever started this process has gone."""
-    while os.read(0, 2**16):
-        pass
-    loop.call_soon_threadsafe(stop.set)
-
-
 @click.command()
 @click.option("--bind", default="127.0.0.1:0")
 @click.option("--public-url")
 @click.option("--ca-dir", required=True, type=click.Path(path_type=Path))
 @click.option("--dialect", required=True)
 @click.option("--json", is_flag=True, expose_value=False)
-@click.option("--until-stdin-closes", is_flag=True, expose_value=False)
+@click.option(OPTION, is_flag=True, expose_value=False)
 def main(bind: str, public_url: str | None, ca_dir: Path, dialect: str) -> None:
     """Run the sidecar; what keeps it from starting is the last line on standard error."""
     address = Address.parse(bind)
@@ -128,7 +119,7 @@ def main(bind: str, public_url: str | None, ca_dir: Path, dialect: str) -> None:
             runner.run(serve(bind=address, public_url=public_url, ca_dir=ca_dir, dialect=dialect))
         except OSError as error:
             click.echo(f"cannot listen on {bind}: {error.strerror or error}", err=True)
-            sys.exit(1)
+            sys.exit(ExitCode.FAILED)
 
 
 if __name__ == "__main__":

@@ -5,10 +5,8 @@ import contextlib
 import functools
 import json
 import logging
-import os
 import signal
 import sys
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +14,8 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from hookproof.process.exit_codes import CommandError
+from hookproof.process.standard_input import OPTION, call_at_end_of_input
 from hookproof.receiver.app import CannotStart, Running, Settings, running
 from hookproof.receiver.cli.delivery_watch import Watch, Wishes
 from hookproof.receiver.cli.verify import DIALECT, FORMAT, SECRET, TOLERANCE, judge_of
@@ -26,14 +26,6 @@ from hookproof.receiver.replies.script_file import TokenPlan, read_script_file
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 
 T = TypeVar("T")
-
-EXIT_USAGE: Final = 64
-
-
-class Unusable(click.ClickException):
-    """A setting that cannot be used; told in one line, exit 64."""
-
-    exit_code = EXIT_USAGE
 
 
 Callback = Callable[[click.Context, click.Parameter, str | None], T | None]
@@ -104,7 +96,7 @@ ADDRESS: Final[dict[str, Any]] = {
     help="Another host name by which browsers may reach --control.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Say where it listens as one line of JSON.")
-@click.option("--until-stdin-closes", is_flag=True, help="Stop when standard input ends.")
+@click.option(OPTION, is_flag=True, help="Stop when standard input ends.")
 @click.option("--once", is_flag=True, help="Stop after the first delivery: --expect 1.")
 @click.option(
     "--expect",
@@ -155,7 +147,7 @@ def receive(
         stream=sys.stderr, level=logging.WARNING, format="hookproof receive: %(message)s"
     )
     if http and tls_faults:
-        raise Unusable("--tls-faults needs TLS; leave out --http")
+        raise CommandError("--tls-faults needs TLS; leave out --http")
     settings = Settings(
         bind=bind,
         control=control,
@@ -184,14 +176,14 @@ def ca(folder: Path) -> None:
     try:
         click.echo(Authority(folder).certificate_path)
     except AuthorityProblem as problem:
-        raise Unusable(str(problem)) from None
+        raise CommandError(str(problem)) from None
 
 
 def _script_file(path: Path) -> Mapping[str, TokenPlan]:
     try:
         return read_script_file(path)
     except FileProblems as problems:
-        raise Unusable(str(problems)) from None
+        raise CommandError(str(problems)) from None
 
 
 def _wishes(
@@ -215,7 +207,7 @@ def _wishes(
     try:
         lines = stack.enter_context(jsonl.open("a", encoding="utf-8")) if jsonl else None
     except OSError as error:
-        raise Unusable(f"cannot write {jsonl}: {error.strerror or error}") from None
+        raise CommandError(f"cannot write {jsonl}: {error.strerror or error}") from None
     return Wishes(judge=judge, lines=lines, expect=expected, timeout_s=timeout)
 
 
@@ -242,21 +234,10 @@ async def _serve(
             async with running(replace(settings, on_done=told)) as receiver:
                 click.echo(say(receiver))
                 if until_stdin_closes:
-                    threading.Thread(
-                        target=_await_end_of_stdin, args=(loop, watch.stop), daemon=True
-                    ).start()
+                    call_at_end_of_input(loop, watch.stop)
                 return await watch.tell()
     except (CannotStart, AuthorityProblem) as problem:
-        raise Unusable(str(problem)) from None
-
-
-def _await_end_of_stdin(loop: asyncio.AbstractEventLoop, stop: Callable[[], None]) -> None:
-    # A thread, since an event loop can watch a pipe, but neither a file nor a closed descriptor.
-    with contextlib.suppress(OSError):
-        while os.read(0, 2**16):
-            pass
-    with contextlib.suppress(RuntimeError):  # the loop may have closed meanwhile
-        loop.call_soon_threadsafe(stop)
+        raise CommandError(str(problem)) from None
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:

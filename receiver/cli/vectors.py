@@ -1,20 +1,13 @@
 """The command `hookproof vectors`."""
 
 import json
-from typing import Any, Final
+from typing import Any
 
 import click
 
+from hookproof.process.exit_codes import CommandError
 from hookproof.receiver.cli.verify import dialect_named
 from hookproof.receiver.vectors.corpus import NoVectors, corpus, printed, schema
-
-EXIT_USAGE: Final = 64
-
-
-class NothingToPrint(click.ClickException):
-    """There are no vectors for what was asked; told in one line, exit 64."""
-
-    exit_code = EXIT_USAGE
 
 
 @click.command()
@@ -31,5 +24,5 @@ def vectors(*, dialect: str | None, as_schema: bool) -> None:
             schema() if as_schema else printed(corpus(dialect_named(dialect) if dialect else None))
         )
     except NoVectors as error:
-        raise NothingToPrint(str(error)) from None
+        raise CommandError(str(error)) from None
     click.echo(json.dumps(shown, indent=1))

@@ -10,13 +10,12 @@ from typing import Any, Final
 
 import click
 
+from hookproof.process.exit_codes import ExitCode
 from hookproof.receiver.cli.saved_message import LARGEST, SavedMessage, header_fields, read_request
 from hookproof.receiver.signatures.judgement import Format, Judge, Judgement
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 
-EXIT_USAGE: Final = 64
-EXIT_UNVERIFIED: Final = 1
 DEFAULT_DIALECT: Final = "reference"
 
 
@@ -145,7 +144,7 @@ def verify(
     message = _message(headers, request)
     word = judge.of(message.headers, message.body, time.time() if at is None else at)
     click.echo(json.dumps(word.to_json()) if as_json else told(word))
-    context.exit(0 if word.verified else EXIT_UNVERIFIED)
+    context.exit(ExitCode.OK if word.verified else ExitCode.FAILED)
 
 
 def told(word: Judgement) -> str:

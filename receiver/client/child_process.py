@@ -20,11 +20,12 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 import hookproof
+from hookproof.process import standard_input
 
 # -P keeps a folder named `spec` or `receiver` where the user stands from being imported in place of
 # ours.
 HOOKPROOF: Final = (sys.executable, "-P", "-m", "hookproof")
-LIFELINE: Final = ("--json", "--until-stdin-closes")
+LIFELINE: Final = ("--json", standard_input.OPTION)
 SOURCES: Final = Path(hookproof.__file__).parents[1]
 GRACE_S: Final = 2.0
 KEPT_LINES: Final = 20

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from hookproof import cli
+from hookproof.cli import cli
 from hookproof.conformance.cli.explanation import Fault, explained, pitfalls
 from hookproof.conformance.model.check_registry import all_checks
 from hookproof.conformance.reports.formats import FORMATS

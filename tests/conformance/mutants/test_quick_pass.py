@@ -8,13 +8,13 @@ from typing import Any, Self
 
 import pytest
 
-from hookproof.conformance.model.exit_codes import Refusal
 from hookproof.conformance.mutants import quick_pass as quick
 from hookproof.conformance.mutants.campaign import Docket, Settings
 from hookproof.conformance.mutants.catalogue import Fault, spoken
 from hookproof.conformance.mutants.mutant_run import Conviction, TrialOrder
 from hookproof.conformance.mutants.quick_pass import quick_campaign
 from hookproof.conformance.mutants.results import NOTHING, Acquittal, Outcome
+from hookproof.process.exit_codes import CommandError
 
 # The fault that comes last in the alphabet is tried first.
 KILLS = {name: {"reference": {"looks": ["1-1"]}} for name in ("three", "two", "one", "four")}
@@ -96,5 +96,5 @@ def test_a_check_that_misses_its_first_fault_is_told_of(monkeypatch: pytest.Monk
 def test_a_fault_that_is_none_any_more_makes_the_record_stale(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with pytest.raises(Refusal, match="two is recorded and is no fault any more"):
+    with pytest.raises(CommandError, match="two is recorded and is no fault any more"):
         pass_in_which(monkeypatch, known=("one",))

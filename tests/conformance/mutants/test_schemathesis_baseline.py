@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from hookproof.conformance.model.exit_codes import Refusal
 from hookproof.conformance.mutants import schemathesis_baseline as stock
 from hookproof.conformance.mutants.campaign import Settings, docket
 from hookproof.conformance.mutants.catalogue import Spoken
@@ -14,6 +13,7 @@ from hookproof.conformance.mutants.schemathesis_baseline import (
     record_stock,
     recorded_stock,
 )
+from hookproof.process.exit_codes import CommandError
 
 
 def test_each_result_is_kept_beside_those_before(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_what_it_finds_in_a_faulty_server_only_is_told(monkeypatch: pytest.Monke
 def test_a_run_that_does_not_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stock, "ENDS_WITHIN_S", 0.0)
     asked = docket(Settings(patterns=("created_is_ok",), dialects=("reference",), jobs=1))
-    with pytest.raises(Refusal, match="did not end within"):
+    with pytest.raises(CommandError, match="did not end within"):
         compare(asked, lambda _name, _found: None)
 
 

@@ -9,7 +9,6 @@ import pytest
 
 from hookproof.conformance.experiments.context import Experiment, ExperimentContext, Gather
 from hookproof.conformance.model.evidence import Case, PreconditionFailed
-from hookproof.conformance.model.exit_codes import ExitCode, Refusal
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.run.runner import BUSY_AT_ONCE, Plan, Runner
 from hookproof.conformance.target.definition import (
@@ -19,6 +18,7 @@ from hookproof.conformance.target.definition import (
     ReceiverSettings,
     Target,
 )
+from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.receiver.http.authority import Authority
 from tests.conformance.canned_evidence import context
 from tests.conformance.scripted_target import closed_port, empty_page, stand_in
@@ -187,7 +187,7 @@ def test_a_target_out_of_reach_is_refused_before_anything_begins() -> None:
     with (
         closed_port() as url,
         runner(url, lists) as made,
-        pytest.raises(Refusal, match="unreachable") as refused,
+        pytest.raises(CommandError, match="unreachable") as refused,
     ):
         made.open()
     assert refused.value.exit_code is ExitCode.UNREACHABLE

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from hookproof import cli
+from hookproof.cli import cli
 from hookproof.spec.dialect.reader import shipped_dialects
 from tests.conformance.command import check
 from tests.conformance.reference_server import reference_server

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from hookproof.conformance.model.exit_codes import ExitCode, Refusal
 from hookproof.conformance.target.definition import Budgets, Project
 from hookproof.conformance.target.file import Flags, target_from
+from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.receiver.http.authority import Authority
 
 WHOLE = """
@@ -26,7 +26,7 @@ def written(folder: Path, text: str) -> Flags:
 
 
 def refusal(flags: Flags, environment: dict[str, str] | None = None) -> str:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(CommandError) as refused:
         target_from(flags, environment or {})
     assert refused.value.exit_code is ExitCode.USAGE
     return str(refused.value)
