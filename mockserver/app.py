@@ -4,9 +4,8 @@ in order.
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from aiohttp import web
 
@@ -28,17 +27,13 @@ from hookproof.mockserver.notifications.mail import MailServer
 from hookproof.mockserver.notifications.notifier import Notifier
 from hookproof.mockserver.store.contacts import Contacts
 from hookproof.mockserver.store.database import IN_MEMORY, Database
-from hookproof.spec.dialect.model import Answer, Dialect
+from hookproof.spec.dialect.answers import require_decided
+from hookproof.spec.dialect.model import Dialect
 
 REQUEST_S: Final = 5.0
 _SHUTDOWN_S: Final = 5.0
 _LAST_NOTIFICATIONS_S: Final = 1.0
 _BACKLOG: Final = 4096
-_MAY_STAY_OPEN: Final = ("delivery.notify_on", "delivery.own_events")
-
-
-class Unsettled(Exception):
-    """The dialect leaves answers open that a server must have; the text names them."""
 
 
 class App:
@@ -115,10 +110,10 @@ def create_app(
     `ca_file` and `egress` say whom deliveries trust and where they may go. `request_s` are the
     seconds in which a request's head must arrive, and then its body. `faults` are what it does
     wrong, and `orders` which of its answers are spoilt. Without a `mail_server` no e-mail is sent.
-    Raises Unsettled, UnusableDatabase, BadRecord, BadOrder, and OSError or ssl.SSLError for an
+    Raises Undecided, UnusableDatabase, BadRecord, BadOrder, and OSError or ssl.SSLError for an
     unusable `ca_file`.
     """
-    settle(dialect)
+    require_decided(dialect)
     randomness = Randomness.of(seed)
     database = Database(path, dialect=dialect.name)
     notifier = notifier_for(
@@ -172,23 +167,3 @@ def create_app(
     return App(
         listener=listener, control=control, database=database, dispatch=dispatch, notifier=notifier
     )
-
-
-def settle(dialect: Dialect) -> None:
-    """Raise Unsettled if a gap is undecided, other than those that this server answers by keeping
-    silent.
-    """
-    open_answers = [name for name in _undecided(dialect, "") if name not in _MAY_STAY_OPEN]
-    if open_answers:
-        raise Unsettled(f"the dialect {dialect.name} leaves undecided: {', '.join(open_answers)}")
-
-
-def _undecided(group: Any, where: str) -> list[str]:
-    found = []
-    for field in fields(group):
-        value = getattr(group, field.name)
-        if isinstance(value, Answer):
-            found += [] if value.decided else [f"{where}{field.name}"]
-        elif is_dataclass(value):
-            found += _undecided(value, f"{where}{field.name}.")
-    return found

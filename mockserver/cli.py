@@ -15,7 +15,7 @@ from typing import Final
 import click
 import uvloop
 
-from hookproof.mockserver.app import REQUEST_S, Unsettled, create_app
+from hookproof.mockserver.app import REQUEST_S, create_app
 from hookproof.mockserver.control.fixtures import DEFAULT_PATH, BadRecord, Fixtures, read_fixtures
 from hookproof.mockserver.delivery.http_client.egress import Network
 from hookproof.mockserver.faults.live import BadOrder
@@ -26,7 +26,7 @@ from hookproof.mockserver.project_file import read_projects
 from hookproof.mockserver.store.database import IN_MEMORY, UnusableDatabase
 from hookproof.process.exit_codes import CommandError
 from hookproof.process.standard_input import OPTION, call_at_end_of_input
-from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.model import Dialect, Undecided
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.spec.strict_yaml.reader import FileProblems
 
@@ -190,7 +190,7 @@ def serve(
             until_stdin_closes=until_stdin_closes,
         )
         uvloop.run(_serve(settings))
-    except (FileProblems, Unsettled, UnusableDatabase, BadRecord, BadOrder) as problem:
+    except (FileProblems, Undecided, UnusableDatabase, BadRecord, BadOrder) as problem:
         raise CommandError(str(problem)) from None
 
 

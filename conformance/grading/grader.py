@@ -21,7 +21,8 @@ from hookproof.conformance.results.defects import ProofSize, proof_size
 from hookproof.conformance.target.capabilities import Lack
 from hookproof.conformance.target.definition import Profile
 from hookproof.spec.catalogue import Catalogue, Level, Requirement
-from hookproof.spec.dialect.model import Answer, Dialect, Undecided
+from hookproof.spec.dialect.answers import undecided_fields
+from hookproof.spec.dialect.model import Dialect, Undecided
 
 
 @dataclass(slots=True)
@@ -280,9 +281,8 @@ class Grader:
 def undecided(requirement: Requirement, catalogue: Catalogue, dialect: Dialect) -> list[str]:
     """The questions which a requirement depends on and the dialect leaves undecided."""
     gaps = [catalogue.gaps[name] for name in requirement.gaps]
-    return [
-        gap.question for gap in gaps if any(_is_undecided(dialect, path) for path in gap.dialect)
-    ]
+    open_answers = set(undecided_fields(dialect))
+    return [gap.question for gap in gaps if not open_answers.isdisjoint(gap.dialect)]
 
 
 def told(error: BaseException) -> str:
@@ -292,10 +292,3 @@ def told(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({PurePath(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
     return " ".join(f"{type(error).__name__}: {error}{place}".split())
-
-
-def _is_undecided(dialect: Dialect, path: str) -> bool:
-    answer: object = dialect
-    for name in path.split("."):
-        answer = getattr(answer, name)
-    return isinstance(answer, Answer) and not answer.decided
