@@ -17,7 +17,7 @@ import msgspec
 
 from hookproof.load.ledger.share import Gathered
 from hookproof.load.plan import Plan
-from hookproof.load.target.settings import KEY_VARIABLE, Site
+from hookproof.load.target.settings import KEY_VARIABLE, TargetSettings
 from hookproof.receiver.client.child_process import child, signalled
 
 START_WITHIN_S: Final = 300.0
@@ -83,18 +83,25 @@ class Solo:
 
 @asynccontextmanager
 async def solo(
-    site: Site, *, ca_dir: Path, web: str | None, interrupts: Interrupts
+    settings: TargetSettings, *, ca_dir: Path, web: str | None, interrupts: Interrupts
 ) -> AsyncIterator[Solo]:
     """A sidecar of the command's own; raises ChildFailed."""
-    options = ["--bind", site.bind, "--ca-dir", str(ca_dir), "--dialect", site.dialect_name]
-    options += ["--public-url", site.public_url] if site.public_url else []
+    options = [
+        "--bind",
+        settings.bind,
+        "--ca-dir",
+        str(ca_dir),
+        "--dialect",
+        settings.dialect_argument,
+    ]
+    options += ["--public-url", settings.public_url] if settings.public_url else []
     async with child(
         ["hookproof.load.sidecar.process", *options], deadline_s=START_WITHIN_S, program=MODULE
     ) as sidecar:
         yield Solo(
             receivers=(sidecar["url"],),
             control_url=sidecar["control"],
-            key=site.api_key,
+            key=settings.api_key,
             web=web,
             interrupts=interrupts,
         )

@@ -16,16 +16,14 @@ from hookproof.conformance.target.command_options import target_options
 from hookproof.conformance.target.definition import Profile, Target
 from hookproof.conformance.target.environment import Embedded
 from hookproof.conformance.target.file import (
-    DEFAULT_DIALECT,
-    Flags,
     budgets_from,
     named_dialect,
-    receiver_from,
     target_from,
 )
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.installed_version import installed_version
 from hookproof.spec.catalogue import Level
+from hookproof.target.settings import DEFAULT_DIALECT, Flags, receiver_of
 
 
 @click.command()
@@ -122,8 +120,8 @@ def _settings(context: click.Context, options: dict[str, Any]) -> Settings:
             dialect,
             flags.dialect or DEFAULT_DIALECT,
             options["seed"],
-            receiver_from(flags, {}),
-            budgets_from(flags, {}),
+            receiver_of(flags),
+            budgets_from(flags),
         )
     else:
         subject = target_from(flags, os.environ)

@@ -10,9 +10,10 @@ import click
 from hookproof.conformance.doctor.examination import examined
 from hookproof.conformance.target.command_options import target_options
 from hookproof.conformance.target.definition import Target
-from hookproof.conformance.target.file import Flags, target_from
+from hookproof.conformance.target.file import target_from
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.receiver.client.child_process import ChildFailed
+from hookproof.target.settings import Flags
 
 
 @click.command()

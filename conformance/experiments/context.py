@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from hookproof.conformance.model.evidence import Case, Exchange, PreconditionFailed
-from hookproof.conformance.target.capabilities import Presence
 from hookproof.conformance.target.client import ApiClient, Key
 from hookproof.conformance.target.definition import Budgets, Fixtures, Profile, Project
 from hookproof.conformance.target.hooks.provision import Provision
@@ -27,6 +26,7 @@ from hookproof.receiver.client.control_api import ReceiverClient
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.contract.service_contract import Contract
 from hookproof.spec.dialect.model import Dialect
+from hookproof.target.file_schema import Presence
 
 
 @dataclass(slots=True)

@@ -19,12 +19,13 @@ from hookproof.conformance.model.ledger import Entry
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.mutants.catalogue import spoken
 from hookproof.conformance.run.runner import Plan, Runner
-from hookproof.conformance.target.definition import Budgets, Profile, ReceiverSettings
+from hookproof.conformance.target.definition import Budgets, Profile
 from hookproof.conformance.target.environment import Embedded
 from hookproof.conformance.target.project_assignment import projects_needed
 from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import load_catalogue
 from hookproof.spec.contract.service_contract import contract_for
+from hookproof.target.settings import ReceiverSettings
 
 # How long a delivery is awaited; many mutants never send what is awaited.
 DELIVERY_S: Final = 6.0

@@ -18,16 +18,14 @@ from hookproof.conformance.run.selection import Selection, needed_experiments
 from hookproof.conformance.target.definition import Profile, Target
 from hookproof.conformance.target.environment import Embedded
 from hookproof.conformance.target.file import (
-    DEFAULT_DIALECT,
-    Flags,
     named_dialect,
-    receiver_from,
     target_from,
 )
 from hookproof.conformance.target.project_assignment import projects_needed
 from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import Catalogue, Level, Requirement, load_catalogue
 from hookproof.spec.contract.service_contract import contract_for
+from hookproof.target.settings import DEFAULT_DIALECT, Flags, receiver_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +100,7 @@ def _subject(config: pytest.Config, seed: int) -> Target | Embedded:
         dialect_name=flags.dialect or DEFAULT_DIALECT,
         seed=seed,
         projects=projects_needed(len(all_experiments())),
-        receiver=receiver_from(flags, {}),
+        receiver=receiver_of(flags),
     )
 
 

@@ -32,7 +32,7 @@ from hookproof.conformance.run.runner import Plan, Runner
 from hookproof.conformance.run.selection import Selection, needed_checks, needed_experiments
 from hookproof.conformance.run.shrinking import Shrinking, with_smaller_proofs
 from hookproof.conformance.target.capabilities import lacking
-from hookproof.conformance.target.definition import Budgets, Profile, ReceiverSettings, Target
+from hookproof.conformance.target.definition import Budgets, Profile, Target
 from hookproof.conformance.target.environment import Embedded, Environment
 from hookproof.conformance.target.project_assignment import projects_needed
 from hookproof.process.exit_codes import CommandError
@@ -40,6 +40,7 @@ from hookproof.spec.catalogue import Catalogue, Requirement, load_catalogue
 from hookproof.spec.contract.service_contract import contract_for
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.writer import written_dialect
+from hookproof.target.settings import ReceiverSettings
 
 SUITE_BROKE: Final = (
     pytest.ExitCode.INTERNAL_ERROR,

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from pathlib import Path
 
-from hookproof.conformance.target.capabilities import Presence
 from hookproof.conformance.target.hooks.provision import Provision
 from hookproof.spec.dialect.model import Dialect
+from hookproof.target.file_schema import Presence
+from hookproof.target.settings import ReceiverSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,20 +44,6 @@ class Budgets:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReceiverSettings:
-    """Where deliveries are to arrive. Without a CA that the target was told to trust, none can
-    (section 2.3: https).
-
-    `bind` is host:port; `public_url` is how the target reaches it, if that is another address.
-    """
-
-    bind: str = "127.0.0.1:0"
-    public_url: str | None = None
-    ca: Path | None = None
-    ca_key: Path | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Fixtures:
     """What a project holds for the suites: identifiers of portal links that they may change, and of
     sources.
@@ -78,7 +64,7 @@ class Target:
     base_url: str
     projects: tuple[Project, ...]
     dialect: Dialect
-    receiver: ReceiverSettings = ReceiverSettings()
+    receiver: ReceiverSettings = field(default_factory=ReceiverSettings)
     budgets: Budgets = Budgets()
     provision: Provision = field(default_factory=Provision)
     fixtures: Mapping[str, Fixtures] = field(default_factory=dict)

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from hookproof.conformance.model.evidence import PreconditionFailed
-from hookproof.conformance.target.capabilities import CAPABILITIES, Presence
-from hookproof.conformance.target.definition import Budgets, Project, ReceiverSettings, Target
+from hookproof.conformance.target.definition import Budgets, Project, Target
 from hookproof.conformance.target.hooks.http_steps import Step, hook_of_steps
 from hookproof.conformance.target.hooks.provision import Provision
 from hookproof.process.exit_codes import CommandError, ExitCode
@@ -29,6 +28,8 @@ from hookproof.receiver.http.authority import (
 )
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.model import Dialect
+from hookproof.target.file_schema import CAPABILITIES, Presence
+from hookproof.target.settings import ReceiverSettings
 
 # Far more than it takes, for a machine that has no time at all: a process that fails says so at
 # once.

@@ -13,7 +13,8 @@ import click
 
 from hookproof.load.distributed.workers import Spread, worker_options
 from hookproof.load.single_process import MODULE
-from hookproof.load.target.settings import KEY_VARIABLE, BadTarget, Site
+from hookproof.load.target.settings import KEY_VARIABLE, TargetSettings
+from hookproof.process.exit_codes import CommandError
 from hookproof.receiver.http.address import Address
 
 MOST_WORKERS: Final = 256
@@ -92,12 +93,12 @@ class SpreadFlags:
     web: bool
     web_bind: str
 
-    def spread(self, site: Site) -> Spread | None:
-        """How the run is spread, None for one process; raises BadTarget for what does not fit
+    def spread(self, settings: TargetSettings) -> Spread | None:
+        """How the run is spread, None for one process; raises CommandError for what does not fit
         together.
         """
         if self.expect_workers is not None and not self.master:
-            raise BadTarget(
+            raise CommandError(
                 "--expect-workers is for a --master; --processes starts workers on this machine"
             )
         if not self.master:
@@ -110,15 +111,15 @@ class SpreadFlags:
                 )
             )
         if self.processes is not None:
-            raise BadTarget(
+            raise CommandError(
                 "a --master starts no workers itself: leave out --processes, or --master"
             )
         if self.expect_workers is None:
-            raise BadTarget(
+            raise CommandError(
                 "a --master needs --expect-workers N, so that it knows when all are there"
             )
-        if site.base_url is None:
-            raise BadTarget(
+        if settings.base_url is None:
+            raise CommandError(
                 "a --master needs a target (--url or --target): the embedded server is for this machine alone"
             )
         _checked(self.master_bind)
@@ -130,7 +131,7 @@ class SpreadFlags:
         )
 
     def web_address(self) -> str | None:
-        """Where the web page is to be; raises BadTarget for what is no address, or one that is
+        """Where the web page is to be; raises CommandError for what is no address, or one that is
         taken.
         """
         return _free(_checked(self.web_bind)) if self.web else None
@@ -149,23 +150,30 @@ def spread_options(command: F) -> F:
     return command
 
 
-def become_worker(site: Site, flags: SpreadFlags, may_load: str | None) -> None:
-    """Be a worker process from now on; raises BadTarget for what it lacks, and does not return
+def become_worker(settings: TargetSettings, flags: SpreadFlags, may_load: str | None) -> None:
+    """Be a worker process from now on; raises CommandError for what it lacks, and does not return
     otherwise.
     """
     if flags.master or flags.processes is not None or flags.web:
-        raise BadTarget(
+        raise CommandError(
             "a --worker works for a master elsewhere: leave out --master, --processes and --web"
         )
-    if site.ca_dir is None:
-        raise BadTarget("a --worker needs --ca-dir, the folder of the CA that the target trusts")
-    if not site.api_key:
-        raise BadTarget(f"a --worker needs the target's key itself: --api-key, or {KEY_VARIABLE}")
+    if settings.ca_dir is None:
+        raise CommandError("a --worker needs --ca-dir, the folder of the CA that the target trusts")
+    if not settings.api_key:
+        raise CommandError(
+            f"a --worker needs the target's key itself: --api-key, or {KEY_VARIABLE}"
+        )
+    if settings.dialect_source is None:
+        raise CommandError(
+            "a --worker needs its dialect by name or in a file of its own, not as a mapping in the"
+            " target file: give --dialect"
+        )
     options = worker_options(
-        site, master=flags.master_address, ca_dir=site.ca_dir, may_load=may_load
+        settings, master=flags.master_address, ca_dir=settings.ca_dir, may_load=may_load
     )
     sys.stdout.flush()
-    variables = {**os.environ, KEY_VARIABLE: site.api_key}
+    variables = {**os.environ, KEY_VARIABLE: settings.api_key}
     os.execve(  # noqa: S606
         MODULE[0], [*MODULE, "hookproof.load.distributed.worker_process", *options], variables
     )
@@ -178,7 +186,7 @@ def _free(address: str) -> str:
             (at.host, at.port), family=socket.AF_INET6 if ":" in at.host else socket.AF_INET
         ).close()
     except OSError as problem:
-        raise BadTarget(
+        raise CommandError(
             f"--web: cannot listen on {address}: {problem.strerror or problem}"
         ) from None
     return address
@@ -188,5 +196,5 @@ def _checked(address: str) -> str:
     try:
         Address.parse(address)
     except ValueError as wrong:
-        raise BadTarget(str(wrong)) from None
+        raise CommandError(str(wrong)) from None
     return address

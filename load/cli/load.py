@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import signal
 from collections.abc import Mapping
 from dataclasses import fields
@@ -25,12 +26,13 @@ from hookproof.load.run.knee_search import Knee
 from hookproof.load.run.outcome import Outcome
 from hookproof.load.single_process import GeneratorFailed, Interrupts
 from hookproof.load.target.client import Refused, Unreachable
-from hookproof.load.target.settings import KEY_VARIABLE, BadTarget, Flags, Site, site_from
+from hookproof.load.target.settings import KEY_VARIABLE, TargetSettings, target_settings
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.installed_version import installed_version
 from hookproof.receiver.client.child_process import ChildFailed
 from hookproof.receiver.http.authority import AuthorityProblem
 from hookproof.spec.strict_yaml.file_problem import FileProblems
+from hookproof.target.settings import Flags
 
 COMPARE: Final = "compare"
 TABLE: Final = "series.csv"
@@ -150,23 +152,23 @@ def load(
         if profile.search is not None:
             profile.at_rate(profile.search.most)  # so that no trial turns out to be too large
         flags = SpreadFlags(**{name: further.pop(name) for name in SPREAD_NAMES})
-        site = site_from(Flags(**further), for_worker=flags.worker)
+        settings = target_settings(Flags(**further), os.environ, for_worker=flags.worker)
         if flags.worker:
-            _work(site, flags, i_may_load, words)
-        spread, web = flags.spread(site), flags.web_address()
+            _work(settings, flags, i_may_load, words)
+        spread, web = flags.spread(settings), flags.web_address()
         if spread is not None:
             profile = profile.spread(spread.workers)
-    except (FileProblems, BadThreshold, BadTarget, ValueError) as problem:
+    except (FileProblems, BadThreshold, ValueError) as problem:
         raise CommandError(str(problem)) from None
-    if site.host not in (None, i_may_load):
+    if settings.host not in (None, i_may_load):
         raise CommandError(
-            f"{site.host} is not this machine; if you may load it, say so: --i-may-load {site.host}"
+            f"{settings.host} is not this machine; if you may load it, say so: --i-may-load {settings.host}"
         )
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
         raise CommandError(f"--out {out} cannot be made: {problem.strerror}") from None
-    report, table = asyncio.run(_reported(site, profile, spread, web))
+    report, table = asyncio.run(_reported(settings, profile, spread, web))
     (out / REPORT).write_text(json.dumps(report, indent=1), encoding="utf-8")
     (out / TABLE).write_text(series_csv(report), encoding="utf-8")
     (out / PAGE).write_text(page(report), encoding="utf-8")
@@ -176,12 +178,14 @@ def load(
     return int(report["exit_code"])
 
 
-def _work(site: Site, flags: SpreadFlags, may_load: str | None, words: tuple[str, ...]) -> None:
+def _work(
+    settings: TargetSettings, flags: SpreadFlags, may_load: str | None, words: tuple[str, ...]
+) -> None:
     if words:
-        raise BadTarget(
+        raise CommandError(
             f"a --worker takes no profile: its master says what is sent ({words[0]} is for the master)"
         )
-    become_worker(site, flags, may_load)
+    become_worker(settings, flags, may_load)
 
 
 def _compared(places: tuple[str, ...]) -> str:
@@ -196,12 +200,12 @@ def _compared(places: tuple[str, ...]) -> str:
 
 
 async def _reported(
-    site: Site, profile: Profile, spread: Spread | None, web: str | None
+    settings: TargetSettings, profile: Profile, spread: Spread | None, web: str | None
 ) -> tuple[Mapping[str, Any], str]:
     """Start what the run needs, carry it out: the report and Locust's own table; raises CommandError."""
     interrupts = Interrupts()
     try:
-        async with staged(site, profile, spread, web=web, interrupts=interrupts) as ready:
+        async with staged(settings, profile, spread, web=web, interrupts=interrupts) as ready:
             asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupts.raised)
             if profile.search is None:
                 outcome = await ready.run(profile)
@@ -252,11 +256,11 @@ async def _searched(
 def _summary(
     ready: Ready, profile: Profile, outcome: Outcome, wrong: list[str], **further: Any
 ) -> Mapping[str, Any]:
-    site = ready.stage.site
+    settings = ready.stage.settings
     return summary(
         profile=profile,
-        target=site.base_url or "",
-        dialect=site.dialect_name,
+        target=settings.base_url or "",
+        dialect=settings.dialect_name,
         version=installed_version(),
         outcome=outcome,
         wrong=wrong,

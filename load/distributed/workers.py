@@ -18,7 +18,7 @@ from hookproof.load.distributed.messages import Hello, Reply, Request
 from hookproof.load.ledger.share import Gathered
 from hookproof.load.plan import Plan
 from hookproof.load.single_process import START_WITHIN_S, GeneratorFailed, Interrupts, started
-from hookproof.load.target.settings import Site
+from hookproof.load.target.settings import TargetSettings
 from hookproof.process import standard_input
 from hookproof.receiver.client.child_process import ChildFailed
 from hookproof.receiver.http.address import Address
@@ -90,7 +90,12 @@ class Crew:
 
 @asynccontextmanager
 async def crew(
-    site: Site, spread: Spread, *, ca_dir: Path, web: str | None, interrupts: Interrupts
+    settings: TargetSettings,
+    spread: Spread,
+    *,
+    ca_dir: Path,
+    web: str | None,
+    interrupts: Interrupts,
 ) -> AsyncIterator[Crew]:
     """All workers, with their master; raises ChildFailed, GeneratorFailed and UnfitWorker."""
     async with AsyncExitStack() as stack:
@@ -99,42 +104,48 @@ async def crew(
         port = (await line.reply(START_WITHIN_S)).port
         local = [
             await stack.enter_async_context(
-                _worker(numbered(site, number), f"{Address.parse(spread.bind).host}:{port}", ca_dir)
+                _worker(
+                    numbered(settings, number), f"{Address.parse(spread.bind).host}:{port}", ca_dir
+                )
             )
             for number in range(spread.workers if spread.local else 0)
         ]
         hellos = await _gathered(line, local, spread.within_s)
         for one in hellos:
-            _check(one, site)
+            _check(one, settings)
         yield Crew(receivers=tuple(one.url for one in hellos), line=line)
 
 
-def numbered(site: Site, number: int) -> Site:
-    """The site of one of several workers on this machine: each further receiver has the next port."""
-    bind = Address.parse(site.bind)
+def numbered(settings: TargetSettings, number: int) -> TargetSettings:
+    """The settings of one of several workers on this machine: each further receiver has the next port."""
+    bind = Address.parse(settings.bind)
     if bind.port and number:
-        site = replace(site, bind=site.bind.removesuffix(str(bind.port)) + str(bind.port + number))
-    if site.public_url and number:
-        url = urlsplit(site.public_url)
+        settings = replace(
+            settings, bind=settings.bind.removesuffix(str(bind.port)) + str(bind.port + number)
+        )
+    if settings.public_url and number:
+        url = urlsplit(settings.public_url)
         host = f"[{url.hostname}]" if ":" in (url.hostname or "") else url.hostname
         port = (url.port or HTTPS_PORT) + number
-        site = replace(site, public_url=urlunsplit(url._replace(netloc=f"{host}:{port}")))
-    return site
+        settings = replace(settings, public_url=urlunsplit(url._replace(netloc=f"{host}:{port}")))
+    return settings
 
 
-def worker_options(site: Site, *, master: str, ca_dir: Path, may_load: str | None) -> list[str]:
+def worker_options(
+    settings: TargetSettings, *, master: str, ca_dir: Path, may_load: str | None
+) -> list[str]:
     """What a worker process is told when it starts."""
     options = [
         "--master",
         master,
         "--bind",
-        site.bind,
+        settings.bind,
         "--ca-dir",
         str(ca_dir),
         "--dialect",
-        site.dialect_name,
+        settings.dialect_argument,
     ]
-    options += ["--public-url", site.public_url] if site.public_url else []
+    options += ["--public-url", settings.public_url] if settings.public_url else []
     return options + (["--may-load", may_load] if may_load else [])
 
 
@@ -156,15 +167,15 @@ async def _gathered(
         await asyncio.gather(coming, *ending, return_exceptions=True)
 
 
-def _check(worker: Hello, site: Site) -> None:
-    if worker.dialect != site.dialect.name:
+def _check(worker: Hello, settings: TargetSettings) -> None:
+    if worker.dialect != settings.dialect.name:
         raise UnfitWorker(
-            f"the worker on {worker.name} has the dialect {worker.dialect}, this run has {site.dialect.name}:"
+            f"the worker on {worker.name} has the dialect {worker.dialect}, this run has {settings.dialect.name}:"
             " give both the same --dialect"
         )
-    if site.host not in {None, worker.may_load}:
+    if settings.host not in {None, worker.may_load}:
         raise UnfitWorker(
-            f"the worker on {worker.name} may not load {site.host}: it needs --i-may-load {site.host} too"
+            f"the worker on {worker.name} may not load {settings.host}: it needs --i-may-load {settings.host} too"
         )
 
 
@@ -205,12 +216,12 @@ async def _master(spread: Spread, web: str | None) -> AsyncIterator[MasterLine]:
 
 @asynccontextmanager
 async def _worker(
-    site: Site, master: str, ca_dir: Path
+    settings: TargetSettings, master: str, ca_dir: Path
 ) -> AsyncIterator[asyncio.subprocess.Process]:
-    options = worker_options(site, master=master, ca_dir=ca_dir, may_load=site.host)
+    options = worker_options(settings, master=master, ca_dir=ca_dir, may_load=settings.host)
     process = await started(
         ["hookproof.load.distributed.worker_process", *options, standard_input.OPTION],
-        key=site.api_key,
+        key=settings.api_key,
         standard_input=asyncio.subprocess.PIPE,
     )
     try:

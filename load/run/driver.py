@@ -1,9 +1,10 @@
 """Drives runs: the processes of a command, and each run from its plans to its outcome."""
 
+import json
 import secrets
 import tempfile
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Protocol
@@ -15,9 +16,10 @@ from hookproof.load.profile.load_profile import Profile
 from hookproof.load.run.outcome import Outcome, outcome_of
 from hookproof.load.single_process import START_WITHIN_S, Interrupts, solo
 from hookproof.load.target.preparation import Stage, set_up
-from hookproof.load.target.settings import Site
+from hookproof.load.target.settings import TargetSettings
 from hookproof.receiver.client.child_process import child
 from hookproof.receiver.http.authority import Authority
+from hookproof.spec.dialect.writer import written_dialect
 
 PROJECT: Final = "load"
 
@@ -48,18 +50,24 @@ class Ready:
 
 @asynccontextmanager
 async def staged(
-    site: Site, profile: Profile, spread: Spread | None, *, web: str | None, interrupts: Interrupts
+    settings: TargetSettings,
+    profile: Profile,
+    spread: Spread | None,
+    *,
+    web: str | None,
+    interrupts: Interrupts,
 ) -> AsyncIterator[Ready]:
     """Receivers, a target and the run's endpoints there.
 
     Raises ChildFailed, GeneratorFailed, UnfitWorker, Unreachable, Refused and AuthorityProblem.
     """
     async with AsyncExitStack() as stack:
-        folder = site.ca_dir or Path(
+        folder = settings.ca_dir or Path(
             stack.enter_context(tempfile.TemporaryDirectory(prefix="hookproof-load-ca-"))
         )
         ca = Authority(folder).certificate_path
-        reached = await stack.enter_async_context(_target(site, ca))
+        settings = stack.enter_context(_dialect_in_a_file(settings))
+        reached = await stack.enter_async_context(_target(settings, ca))
         team: Team
         if spread is None:
             team = await stack.enter_async_context(
@@ -72,11 +80,23 @@ async def staged(
         yield Ready(stage=await set_up(reached, profile, team.receivers), team=team)
 
 
+@contextmanager
+def _dialect_in_a_file(settings: TargetSettings) -> Iterator[TargetSettings]:
+    """Write a dialect that stands in the target file alone where other processes can read it."""
+    if settings.dialect_source is not None:
+        yield settings
+        return
+    with tempfile.TemporaryDirectory(prefix="hookproof-load-dialect-") as folder:
+        path = Path(folder) / "dialect.yaml"
+        path.write_text(json.dumps(written_dialect(settings.dialect)), encoding="utf-8")
+        yield replace(settings, dialect_source=str(path))
+
+
 @asynccontextmanager
-async def _target(site: Site, ca: Path) -> AsyncIterator[Site]:
+async def _target(settings: TargetSettings, ca: Path) -> AsyncIterator[TargetSettings]:
     """The target given, or an embedded server for as long as the command lasts."""
-    if site.base_url is not None:
-        yield site
+    if settings.base_url is not None:
+        yield settings
         return
     key = secrets.token_urlsafe(24)
     serve = [
@@ -84,11 +104,11 @@ async def _target(site: Site, ca: Path) -> AsyncIterator[Site]:
         "--port",
         "0",
         "--dialect",
-        site.dialect_name,
+        settings.dialect_argument,
         "--project",
         f"{PROJECT}={key}",
         "--ca",
         str(ca),
     ]
     async with child(serve, deadline_s=START_WITHIN_S) as server:
-        yield replace(site, base_url=server["api"], project=PROJECT, api_key=key)
+        yield replace(settings, base_url=server["api"], project=PROJECT, api_key=key)

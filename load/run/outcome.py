@@ -97,7 +97,7 @@ def outcome_of(stage: Stage, profile: Profile, gathered: Gathered) -> Outcome:
 
 def _whole(stage: Stage, profile: Profile, gathered: Gathered) -> _Whole:
     sent, arrived = sent_by_all(gathered.shares, gathered.workers), arrived_at_all(gathered.shares)
-    excuses = Excuses.of(stage.site.dialect)
+    excuses = Excuses.of(stage.settings.dialect)
     return _Whole(
         stage=stage,
         sent=sent,

@@ -7,7 +7,7 @@ from typing import Any, Final, Self
 import aiohttp
 
 from hookproof.load.plan import KEY
-from hookproof.load.target.settings import Site
+from hookproof.load.target.settings import TargetSettings
 
 CONNECT_WITHIN_S: Final = 10.0
 ANSWER_WITHIN_S: Final = 30.0
@@ -25,10 +25,10 @@ class Refused(Exception):
 class TargetClient:
     """Calls the target; an async context manager."""
 
-    def __init__(self, site: Site) -> None:
-        self._site = site
+    def __init__(self, settings: TargetSettings) -> None:
+        self._site = settings
         self._headers = {
-            name: value.replace(KEY, site.api_key) for name, value in site.headers.items()
+            name: value.replace(KEY, settings.api_key) for name, value in settings.headers.items()
         }
 
     async def __aenter__(self) -> Self:

@@ -17,7 +17,7 @@ import msgspec
 from hookproof.load.plan import Call, Plan, Receiving, Rolled, Rolls, Spell
 from hookproof.load.profile.load_profile import BROADCAST, Endpoints, Profile, Trouble
 from hookproof.load.target.client import TargetClient
-from hookproof.load.target.settings import Site
+from hookproof.load.target.settings import TargetSettings
 from hookproof.load.target.signing_secret import new_secret
 from hookproof.receiver.replies.script import Reply
 from hookproof.spec.contract.service_contract import Contract, contract_for
@@ -62,7 +62,7 @@ class Stage:
     `receivers` are the URLs of the sidecars, one for each worker.
     """
 
-    site: Site
+    settings: TargetSettings
     contract: Contract
     receivers: tuple[str, ...]
     endpoints: list[Placed] = field(default_factory=list)
@@ -79,8 +79,8 @@ class Stage:
             run=run,
             worker=worker,
             workers=len(self.receivers),
-            base_url=self.site.base_url or "",
-            headers=self.site.headers,
+            base_url=self.settings.base_url or "",
+            headers=self.settings.headers,
             points=tuple((point.at_s, point.rate) for point in profile.shape.points),
             users=profile.users,
             mix=mix,
@@ -92,7 +92,7 @@ class Stage:
             late_after_s=profile.late_after_s,
             drain_s=profile.drain_s,
             may_drop=profile.endpoints.limited > 0
-            and self.site.dialect.delivery.excess.allows(Excess.DROPPED),
+            and self.settings.dialect.delivery.excess.allows(Excess.DROPPED),
             rolls=self._rolls(profile, worker),
             spells=tuple(self._spells(profile, worker)),
         )
@@ -103,7 +103,7 @@ class Stage:
     def path(self, operation_id: str, **names: str) -> str:
         """The path of an operation within the project."""
         path = self.contract.operations[operation_id].path
-        for name, value in {"projectID": self.site.project, **names}.items():
+        for name, value in {"projectID": self.settings.project, **names}.items():
             path = path.replace("{" + name + "}", value)
         return path
 
@@ -125,13 +125,13 @@ class Stage:
             return None
         operation, rules = (
             self.contract.operations["expireEndpointSecret"],
-            self.site.dialect.signatures.secret,
+            self.settings.dialect.signatures.secret,
         )
         return Rolls(
             every_s=profile.roll.every_s,
             method=operation.method.upper(),
             statuses=operation.success.allowed,
-            expiration=expiration(self.site.dialect, profile.roll.expiration_s),
+            expiration=expiration(self.settings.dialect, profile.roll.expiration_s),
             endpoints=tuple(
                 Rolled(path=self.path("expireEndpointSecret", endpointID=one.uid), token=one.token)
                 for one in self._endpoints_of(worker)
@@ -158,18 +158,20 @@ def _spell(trouble: Trouble, tokens: tuple[str, ...]) -> Spell:
     )
 
 
-async def set_up(site: Site, profile: Profile, receivers: Sequence[str]) -> Stage:
+async def set_up(settings: TargetSettings, profile: Profile, receivers: Sequence[str]) -> Stage:
     """Make the endpoints, in turn at each receiver, and find what the mix needs.
 
     Raises Unreachable or Refused in words for the user.
     """
-    stage = Stage(site=site, contract=contract_for(site.dialect), receivers=tuple(receivers))
-    async with TargetClient(site) as target:
+    stage = Stage(
+        settings=settings, contract=contract_for(settings.dialect), receivers=tuple(receivers)
+    )
+    async with TargetClient(settings) as target:
         for number in range(profile.endpoints.count):
             await _place(stage, target, profile, number)
         await _find_calls(stage, target, profile, receivers[0])
     await asyncio.sleep(
-        site.dialect.delivery.visible_within_s
+        settings.dialect.delivery.visible_within_s
     )  # a new endpoint may receive only after this long
     return stage
 
@@ -177,7 +179,7 @@ async def set_up(site: Site, profile: Profile, receivers: Sequence[str]) -> Stag
 async def _place(stage: Stage, target: TargetClient, profile: Profile, number: int) -> None:
     wanted, rules, worker = (
         profile.endpoints,
-        stage.site.dialect.signatures.secret,
+        stage.settings.dialect.signatures.secret,
         number % len(stage.receivers),
     )
     receiving = Receiving(
@@ -192,7 +194,7 @@ async def _place(stage: Stage, target: TargetClient, profile: Profile, number: i
         "url": f"{stage.receivers[worker]}/{receiving.token}",
         "secret": receiving.secrets[0],
         "advanced_signatures": wanted.advanced_signatures,
-        **limits_of(wanted, stage.site.dialect, limited=receiving.limited),
+        **limits_of(wanted, stage.settings.dialect, limited=receiving.limited),
     }
     made = await target.call("POST", stage.path("createEndpoint"), body)
     stage.endpoints.append(Placed(uid=str(made.get("uid", "")), worker=worker, receiving=receiving))
@@ -220,7 +222,7 @@ async def _find_calls(
     stage.calls[BROADCAST] = stage.call(BROADCAST, (stage.path(BROADCAST),))
     if set(profile.mix) == {BROADCAST}:
         return
-    dialect = stage.site.dialect
+    dialect = stage.settings.dialect
     spare = {
         "name": "hookproof load spare",
         "owner_id": OWNER,

@@ -30,7 +30,8 @@ from hookproof.load.ledger.share import Gathered
 from hookproof.load.plan import Call, Plan
 from hookproof.load.profile.load_profile import BROADCAST
 from hookproof.load.single_process import MODULE, Interrupts
-from hookproof.load.target.settings import Flags, Site, site_from
+from hookproof.load.target.settings import TargetSettings, target_settings
+from hookproof.target.settings import Flags
 from tests.bench.machine import CLIENT_CORE, announced
 
 USERS: Final = 64
@@ -90,16 +91,16 @@ def alone(folder: Path, sink: str, control: str, requests: int) -> float:
 
 
 async def together(
-    site: Site, folder: Path, requests: int, rounds: int, beside: Any
+    settings: TargetSettings, folder: Path, requests: int, rounds: int, beside: Any
 ) -> list[tuple[float, float]]:
     """Broadcasts a second of two workers, after those of two bare processes; a pair for each round."""
     spread, found = Spread(workers=2, local=True, bind="127.0.0.1:0", within_s=60.0), []
     async with crew(
-        site, spread, ca_dir=folder / "ca", web=None, interrupts=Interrupts()
+        settings, spread, ca_dir=folder / "ca", web=None, interrupts=Interrupts()
     ) as workers:
         for _ in range(rounds):
             theirs = await asyncio.to_thread(beside)
-            gathered = await workers.run(plans(site.base_url or "", requests, 2))
+            gathered = await workers.run(plans(settings.base_url or "", requests, 2))
             found.append((theirs, rate_of(gathered, requests)))
     return found
 
@@ -154,11 +155,12 @@ def main() -> None:
             )
             for _ in range(options.rounds)
         ]
-        flags = dict.fromkeys(("file", "dialect", "receiver_bind", "receiver_url"))
-        site = site_from(Flags(url=url, api_key="k", project="p", ca_dir=folder / "ca", **flags))
+        settings = target_settings(
+            Flags(url=url, api_key="k", project="p", ca_dir=folder / "ca"), {}
+        )
         both = asyncio.run(
             together(
-                site,
+                settings,
                 folder,
                 requests,
                 options.rounds,

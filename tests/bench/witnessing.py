@@ -41,8 +41,9 @@ from hookproof.load.profile.load_profile import load_profile
 from hookproof.load.sidecar.api import Arrived
 from hookproof.load.sidecar.arrivals import NewRun
 from hookproof.load.target.preparation import set_up
-from hookproof.load.target.settings import KEY_VARIABLE, Flags, site_from
+from hookproof.load.target.settings import KEY_VARIABLE, target_settings
 from hookproof.spec.dialect.reader import load_dialect
+from hookproof.target.settings import Flags
 from tests.bench.machine import CLIENT_CORE, announced, mock_server
 
 PINNED: Final = ("taskset", "-c", CLIENT_CORE, sys.executable, "-c")
@@ -83,12 +84,11 @@ def witness_share(folder: Path, rounds: int, rate: float, duration_s: float) -> 
     with ExitStack() as stack:
         sidecar, _ = stack.enter_context(announced(sidecar_command(folder)))
         server, _ = stack.enter_context(mock_server("--project", "p=k", "--ca", sidecar["ca"]))
-        flags = dict.fromkeys(("file", "dialect", "receiver_bind", "receiver_url", "ca_dir"))
-        site = site_from(Flags(url=server["api"], api_key="k", project="p", **flags))
+        settings = target_settings(Flags(url=server["api"], api_key="k", project="p"), {})
         profile = replace(
             load_profile("ingest").overridden(rate=rate, duration_s=duration_s), drain_s=0.0
         )
-        stage = asyncio.run(set_up(site, profile, [sidecar["url"]]))
+        stage = asyncio.run(set_up(settings, profile, [sidecar["url"]]))
 
         def measured(every_s: float) -> float:
             [plan] = stage.plans(profile, f"{random.randrange(16**8):08x}")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-import hookproof
+from hookproof.cli import main
 from hookproof.receiver.http.authority import Authority
 
 HOOKPROOF = (sys.executable, "-m", "hookproof")
@@ -33,7 +33,7 @@ def called(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> object:
     """The exit code of a command line that ends before any process is started; it runs in this one."""
     monkeypatch.setattr(sys, "argv", ["hookproof", "load", *arguments])
     with pytest.raises(SystemExit) as ended:
-        hookproof.main()
+        main()
     return ended.value.code
 
 

@@ -14,7 +14,7 @@ from hookproof.conformance.experiments.support.existing_resources import uid_of
 from hookproof.conformance.experiments.support.json_web_key import elliptic_key, rsa_key
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Case, Exchange
-from hookproof.conformance.target.capabilities import Presence
+from hookproof.target.file_schema import Presence
 
 # The fields of createEndpoint whose value is no object (section 4.1).
 PLAIN_FIELDS: Final = (

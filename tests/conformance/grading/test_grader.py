@@ -160,7 +160,7 @@ def test_a_check_that_breaks_is_our_fault_and_is_told_in_one_line() -> None:
     found = entry(bound(breaks), bound(fails, "it_does_not"))
     assert found.verdict is Verdict.ERROR
     assert found.reasons[0].startswith(
-        "The check it_does broke on canned/canned: KeyError: 'data' (test_ledger"
+        "The check it_does broke on canned/canned: KeyError: 'data' (test_grader"
     )
 
 

@@ -15,11 +15,11 @@ from hookproof.conformance.target.definition import (
     Budgets,
     Profile,
     Project,
-    ReceiverSettings,
     Target,
 )
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.receiver.http.authority import Authority
+from hookproof.target.settings import ReceiverSettings
 from tests.conformance.canned_evidence import context
 from tests.conformance.scripted_target import closed_port, empty_page, stand_in
 

@@ -142,7 +142,7 @@ def test_a_target_file_with_a_key_of_the_environment_is_loaded_and_a_crossed_thr
     with serving(tmp_path) as options:
         url = options[1]
         (tmp_path / "target.yaml").write_text(
-            f"base_url: {url}\nprojects: [{{id: p, api_key: '${{LOADED_KEY}}'}}]\nreceiver: {{ca: ca/ca.pem}}\n"
+            f"base_url: {url}\nprojects: [{{id: p, api_key: '${{LOADED_KEY}}'}}]\nreceiver: {{ca: ca/ca.pem, ca_key: ca/ca.key}}\n"
         )
         limits = ("--fail-if", "delivery_p50 > 1s", "--fail-if", "delivery_rps < 100000")
         file = ("--target", str(tmp_path / "target.yaml"))
@@ -153,6 +153,22 @@ def test_a_target_file_with_a_key_of_the_environment_is_loaded_and_a_crossed_thr
     thresholds = {one["text"]: one["crossed"] for one in report(tmp_path)["thresholds"]}
     assert thresholds["delivery_rps < 100000"]
     assert "delivery_rps is" in outcome.stdout.splitlines()[-2]
+
+
+def test_a_dialect_that_stands_in_the_target_file_is_spoken_by_all_processes_of_the_run(
+    tmp_path: Path,
+) -> None:
+    with serving(tmp_path, "--dialect", "contrary") as options:
+        (tmp_path / "target.yaml").write_text(
+            f"base_url: {options[1]}\nprojects: [{{id: p, api_key: k}}]\n"
+            "dialect: {extends: contrary, name: inline, summary: Here.}\n"
+            "receiver: {ca: ca/ca.pem, ca_key: ca/ca.key}\n"
+        )
+        file = ("--target", str(tmp_path / "target.yaml"))
+        outcome = hookproof_load(tmp_path, "--rate", "20", "--duration", "1", *file)
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    assert report(tmp_path)["dialect"] == "inline"
+    assert figures(tmp_path)["delivered"] == figures(tmp_path)["accepted"] > 0
 
 
 def test_a_target_that_is_not_there_ends_with_exit_4_and_one_line(tmp_path: Path) -> None:

@@ -314,7 +314,9 @@ def test_the_web_page_shows_deliveries_beside_requests_and_steers_nothing_but_th
         assert "POST" in kinds_shown(url)
         assert b"Locust" in asked(url)[1]
         assert asked(f"{url}/swarm", "POST")[0] == 403
-        assert asked(f"{url}/stop", "POST", **{"Sec-Fetch-Site": "cross-site"})[0] == 403
+        assert (
+            asked(f"{url}/stop", "POST", **{"Sec-Fetch-TargetSettings": "cross-settings"})[0] == 403
+        )
         assert command.poll() is None
         assert asked(f"{url}/stop", "POST")[0] == 200
         code, shown, errors = ended(command)

@@ -22,23 +22,13 @@ from hookproof.load.profile.load_profile import load_profile
 from hookproof.load.run.outcome import outcome_of
 from hookproof.load.sidecar.api import Arrived, ArrivedAt
 from hookproof.load.target.preparation import Placed, Stage
-from hookproof.load.target.settings import Flags, site_from
+from hookproof.load.target.settings import target_settings
 from hookproof.spec.contract.service_contract import contract_for
+from hookproof.target.settings import Flags
 
 A, R, N = ACCEPTED, REFUSED, UNSENT
-SITE = replace(
-    site_from(
-        Flags(
-            url=None,
-            file=None,
-            api_key=None,
-            project=None,
-            dialect="reference",
-            receiver_bind=None,
-            receiver_url=None,
-            ca_dir=None,
-        )
-    ),
+SETTINGS = replace(
+    target_settings(Flags(dialect="reference"), {}),
     base_url="http://127.0.0.1:1",
 )
 WORKERS = 3
@@ -140,8 +130,8 @@ def test_no_share_at_all_is_a_run_without_figures() -> None:
 
 def stage() -> Stage:
     made = Stage(
-        site=SITE,
-        contract=contract_for(SITE.dialect),
+        settings=SETTINGS,
+        contract=contract_for(SETTINGS.dialect),
         receivers=("https://a", "https://b", "https://c"),
     )
     for worker, token in enumerate("abc"):
@@ -198,9 +188,11 @@ def test_a_run_that_lost_no_worker_has_nothing_unaccounted() -> None:
 
 
 def test_each_further_receiver_on_a_machine_has_the_next_port() -> None:
-    site = replace(SITE, bind="0.0.0.0:8443", public_url="https://hooks.example.org")
-    assert [(one.bind, one.public_url) for one in (numbered(site, 0), numbered(site, 2))] == [
+    settings = replace(SETTINGS, bind="0.0.0.0:8443", public_url="https://hooks.example.org")
+    assert [
+        (one.bind, one.public_url) for one in (numbered(settings, 0), numbered(settings, 2))
+    ] == [
         ("0.0.0.0:8443", "https://hooks.example.org"),
         ("0.0.0.0:8445", "https://hooks.example.org:445"),
     ]
-    assert numbered(SITE, 3) == SITE, "any free port stays any free port"
+    assert numbered(SETTINGS, 3) == SETTINGS, "any free port stays any free port"

@@ -19,10 +19,10 @@ from hookproof.conformance.experiments.support.json_web_key import elliptic_key
 from hookproof.conformance.model.evidence import Case
 from hookproof.conformance.observations.client_assertion import ALGORITHM
 from hookproof.conformance.observations.dispatch import Destination
-from hookproof.conformance.target.capabilities import Presence
 from hookproof.receiver.client.control_api import Token
 from hookproof.receiver.replies.script import Reply
 from hookproof.spec.dialect.vocabulary import TimeUnit
+from hookproof.target.file_schema import Presence
 
 STANDARD_FIELDS: Final = {
     "access_token": "access_token",
