@@ -10,6 +10,12 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote, urlsplit
 
+from hookproof.receiver.http.curl_arguments import (
+    URL_AS_IT_IS,
+    body_argument,
+    header_argument,
+    omitted_header_argument,
+)
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
 # Bytes of a body that is written into the command; a larger one is fetched from the receiver.
@@ -40,10 +46,14 @@ def curl_command(delivery: ReceivedDelivery, addresses: Addresses) -> str:
     """The command, one option a line; it runs in bash and zsh."""
     sent = {name.lower() for name, _ in delivery.headers}
     headers = [
-        _header(name, value) for name, value in delivery.headers if name.lower() not in OWN_TO_CURL
+        header_argument(name, value, _quoted_header)
+        for name, value in delivery.headers
+        if name.lower() not in OWN_TO_CURL
     ]
     headers += [
-        f"-H {_quoted(f'{name}:'.encode())}" for name in ADDED_BY_CURL if name.lower() not in sent
+        omitted_header_argument(name, _quoted_header)
+        for name in ADDED_BY_CURL
+        if name.lower() not in sent
     ]
     trust = [f"--cacert {_quoted(str(addresses.ca).encode())}"] if addresses.ca else []
     before, body = _body(delivery, addresses.control)
@@ -61,13 +71,9 @@ def _request(delivery: ReceivedDelivery, public_url: str) -> str:
     parts = urlsplit(public_url)
     origin, path = f"{parts.scheme}://{parts.netloc}", delivery.path
     if ORDINARY_PATH.fullmatch(path) and "#" not in path:
-        return f"--globoff --path-as-is {method} {_quoted((origin + path).encode())}"
-    return f"{method} --request-target {_quoted(path.encode('utf-8', 'surrogateescape'))} {_quoted(origin.encode())}"
-
-
-def _header(name: str, value: str) -> str:
-    # `Name:` would take the header away from curl; `Name;` sends it empty.
-    return f"-H {_quoted((f'{name}: {value}' if value else f'{name};').encode('latin-1'))}"
+        return " ".join([*URL_AS_IT_IS, method, _quoted((origin + path).encode())])
+    target = _quoted(path.encode("utf-8", "surrogateescape"))
+    return f"{method} --request-target {target} {_quoted(origin.encode())}"
 
 
 def _body(delivery: ReceivedDelivery, control_url: str) -> tuple[str, list[str]]:
@@ -75,11 +81,14 @@ def _body(delivery: ReceivedDelivery, control_url: str) -> tuple[str, list[str]]
     if not delivery.body:
         return "", []
     if len(delivery.body) <= LONGEST_ARGUMENT and b"\0" not in delivery.body:
-        # --data-binary and --data would read a file for a body that begins with @.
-        return "", [f"--data-raw {_quoted(delivery.body)}"]
+        return "", [body_argument(_quoted(delivery.body))]
     place = f"token={quote(delivery.token, safe='')}&sequence={delivery.sequence}"
     source = _quoted(f"{control_url}/live/body?{place}".encode())
     return f"curl --silent --fail {source} | ", ["--data-binary @-"]
+
+
+def _quoted_header(field: str) -> str:
+    return _quoted(field.encode("latin-1"))
 
 
 def _quoted(content: bytes) -> str:
