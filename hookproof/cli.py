@@ -7,11 +7,12 @@ every other command.
 import importlib
 import os
 import sys
+from importlib.util import find_spec
 from typing import Final
 
 import click
 
-from hookproof.process.exit_codes import ExitCode
+from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.installed_version import installed_version
 
 # Each subcommand: where it lives, and the line that `hookproof --help` shows without loading it.
@@ -71,6 +72,9 @@ SUBCOMMANDS: Final = {
     ),
 }
 
+# The modules that a subcommand needs from an extra of the same name.
+EXTRAS: Final = {"load": ("locust", "hdrh")}
+
 # The descriptor of standard error, the last of the three standard streams.
 STDERR: Final = 2
 
@@ -86,6 +90,10 @@ class LazyGroup(click.Group):
         """The subcommand of this name, imported now, or None."""
         if cmd_name not in SUBCOMMANDS:
             return None
+        if any(find_spec(module) is None for module in EXTRAS.get(cmd_name, ())):
+            raise CommandError(
+                f"`hookproof {cmd_name}` is not installed: pip install 'hookproof[{cmd_name}]'"
+            )
         module, attribute = SUBCOMMANDS[cmd_name][0].split(":")
         command = getattr(importlib.import_module(module), attribute)
         assert isinstance(command, click.Command)

@@ -52,6 +52,33 @@ def test_no_subcommand_but_load_loads_locust() -> None:
     assert subprocess.run([sys.executable, "-c", code], timeout=60, check=False).returncode == 0
 
 
+@pytest.mark.parametrize("missing", ["locust", "hdrh"])
+def test_load_without_its_extra_names_the_extra_in_one_line(missing: str) -> None:
+    code = (
+        f"import sys; sys.modules[{missing!r}] = None\n"
+        "from hookproof.cli import main\nsys.argv = ['hookproof', 'load', 'smoke']\nmain()"
+    )
+    outcome = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert outcome.returncode == 64, outcome.stderr
+    assert outcome.stderr == (
+        "hookproof: `hookproof load` is not installed: pip install 'hookproof[load]'\n"
+    )
+
+
+def test_no_other_subcommand_needs_the_extra_of_load() -> None:
+    code = (
+        "import sys; sys.modules.update(dict.fromkeys(('locust', 'gevent', 'hdrh', 'zmq')))\n"
+        "from hookproof.cli import SUBCOMMANDS, LazyGroup\n"
+        "for name in SUBCOMMANDS.keys() - {'load'}: LazyGroup().get_command(None, name)"
+    )
+    outcome = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert outcome.returncode == 0, outcome.stderr
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
