@@ -67,7 +67,7 @@ def show_page(environment: Environment, at: Address, stop: Callable[[], None]) -
 
 def _watched(stop: Callable[[], None]) -> Any:
     """Let requests through that only look; take a stop for ctrl-C, and refuse the rest."""
-    if request.headers.get("Sec-Fetch-TargetSettings") not in OF_THIS_PAGE:
+    if request.headers.get("Sec-Fetch-Site") not in OF_THIS_PAGE:
         abort(HTTPStatus.FORBIDDEN, "another page asked")
     if request.method in {"GET", "HEAD"}:
         return None

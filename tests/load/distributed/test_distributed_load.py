@@ -315,7 +315,7 @@ def test_the_web_page_shows_deliveries_beside_requests_and_steers_nothing_but_th
         assert b"Locust" in asked(url)[1]
         assert asked(f"{url}/swarm", "POST")[0] == 403
         assert (
-            asked(f"{url}/stop", "POST", **{"Sec-Fetch-TargetSettings": "cross-settings"})[0] == 403
+            asked(f"{url}/stop", "POST", **{"Sec-Fetch-Site": "cross-site"})[0] == 403
         )
         assert command.poll() is None
         assert asked(f"{url}/stop", "POST")[0] == 200
