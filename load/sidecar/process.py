@@ -1,9 +1,9 @@
-"""The receiver of a load run: `python -P -m load.sidecar --ca-dir DIR --dialect NAME`, a process of
-its own.
+"""The receiver of a load run, a process of its own.
 
-It is put together from the project's receiver, but keeps no deliveries: each is entered in
-`Arrivals` and forgotten. The control API is for the run that started it and listens on loopback
-alone.
+    python -P -m hookproof.load.sidecar.process --ca-dir DIR --dialect NAME
+
+It is composed of parts of the project's receiver but keeps no deliveries: each is recorded in
+`Arrivals` and dropped. The control API is for the run that started it and listens on loopback only.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ import click
 import uvloop
 from aiohttp import web
 
-from hookproof.load.sidecar.api import Answering, SidecarApi
+from hookproof.load.sidecar.api import EndpointReplies, SidecarApi
 from hookproof.load.sidecar.arrivals import Arrivals
 from hookproof.process.exit_codes import ExitCode
 from hookproof.process.standard_input import OPTION, call_at_end_of_input
@@ -39,9 +39,9 @@ HOSTS: Final = ("localhost", "127.0.0.1", "::1")
 
 
 class Sidecar:
-    """Enters what arrives, and answers it as the run says."""
+    """Records what arrives, and answers it as the run says."""
 
-    def __init__(self, arrivals: Arrivals, answering: Answering, clock: Clock) -> None:
+    def __init__(self, arrivals: Arrivals, answering: EndpointReplies, clock: Clock) -> None:
         self._arrivals = arrivals
         self._answering = answering
         self._player = Player(clock)
@@ -51,7 +51,7 @@ class Sidecar:
         return True
 
     def received(self, connection: Connection, request: Request) -> Playing | None:
-        """Enter a delivery; what nearly every one is answered with is sent at once."""
+        """Record a delivery; the default answer is sent at once."""
         visit = request.method in VISITS
         reply, succeeds = (DEFAULT_REPLY, True) if visit else self._answering.of(request.token)
         if not visit:
@@ -64,18 +64,18 @@ class Sidecar:
         return self._play(reply, request, connection)
 
     def refused(self, connection: Connection, request: Request) -> None:
-        """What is no delivery is not entered."""
+        """Ignore what is not a delivery."""
 
     def left(self, connection: Connection, request: Request) -> None:
-        """What is no delivery is not entered."""
+        """Ignore what is not a delivery."""
 
     async def _play(self, reply: Reply, request: Request, connection: Connection) -> bool:
         return bool(await self._player.play(reply, request, connection))
 
 
 async def serve(*, bind: Address, public_url: str | None, ca_dir: Path, dialect: str) -> None:
-    """Listen until standard input ends; one line of JSON says where."""
-    spoken, answering = load_dialect(dialect), Answering()
+    """Listen until standard input ends; one line of JSON on standard output has the addresses."""
+    spoken, answering = load_dialect(dialect), EndpointReplies()
     attempts = spoken.retry.attempts.value if spoken.retry.attempts.decided else 0
     arrivals = Arrivals(attempts=attempts)
     names = {bind.host, urlsplit(public_url or "").hostname or bind.host, *HOSTS}
@@ -96,7 +96,7 @@ async def serve(*, bind: Address, public_url: str | None, ca_dir: Path, dialect:
 
 
 async def controlling(stack: AsyncExitStack, application: web.Application) -> Address:
-    """Serve the control API until the stack unwinds; where it is."""
+    """Serve the control API until the stack unwinds, and return its address."""
     runner = web.AppRunner(application, access_log=None, shutdown_timeout=STOP_WITHIN_S)
     await runner.setup()
     stack.push_async_callback(runner.cleanup)
@@ -112,7 +112,7 @@ async def controlling(stack: AsyncExitStack, application: web.Application) -> Ad
 @click.option("--json", is_flag=True, expose_value=False)
 @click.option(OPTION, is_flag=True, expose_value=False)
 def main(bind: str, public_url: str | None, ca_dir: Path, dialect: str) -> None:
-    """Run the sidecar; what keeps it from starting is the last line on standard error."""
+    """Run the sidecar; if it cannot start, the last line on standard error says why."""
     address = Address.parse(bind)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         try:

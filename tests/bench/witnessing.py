@@ -33,14 +33,14 @@ from typing import Any, Final
 
 import msgspec
 
-from hookproof.load.broadcast_mark import marked_data
+from hookproof.load.broadcast_mark import data_with_mark
 from hookproof.load.latency import quantiles, unpacked
-from hookproof.load.ledger.share import Gathered
-from hookproof.load.plan import Receiving
+from hookproof.load.ledger.share import RunResult
+from hookproof.load.plan import ReceivingEndpoint
 from hookproof.load.profile.load_profile import load_profile
 from hookproof.load.sidecar.api import Arrived
 from hookproof.load.sidecar.arrivals import NewRun
-from hookproof.load.target.preparation import set_up
+from hookproof.load.target.preparation import prepare
 from hookproof.load.target.settings import KEY_VARIABLE, target_settings
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.target.settings import Flags
@@ -70,7 +70,7 @@ def cpu_of_a_broadcast(folder: Path, plan: Any, control: str, key: str, every_s:
         stdout=subprocess.DEVNULL,
         env={**environment(), KEY_VARIABLE: key},
     )
-    [share] = msgspec.msgpack.decode(result.read_bytes(), type=Gathered).shares
+    [share] = msgspec.msgpack.decode(result.read_bytes(), type=RunResult).shares
     return share.sent.cpu_share * share.sent.sending_s / share.sent.counts["accepted"]
 
 
@@ -88,10 +88,10 @@ def witness_share(folder: Path, rounds: int, rate: float, duration_s: float) -> 
         profile = replace(
             load_profile("ingest").overridden(rate=rate, duration_s=duration_s), drain_s=0.0
         )
-        stage = asyncio.run(set_up(settings, profile, [sidecar["url"]]))
+        preparation = asyncio.run(prepare(settings, profile, [sidecar["url"]]))
 
         def measured(every_s: float) -> float:
-            [plan] = stage.plans(profile, f"{random.randrange(16**8):08x}")
+            [plan] = preparation.plans(profile, f"{random.randrange(16**8):08x}")
             return cpu_of_a_broadcast(folder, plan, sidecar["control"], "k", every_s)
 
         pairs = [(measured(NEVER_S), measured(USUAL_S)) for _ in range(rounds)]
@@ -102,7 +102,7 @@ def latency_error_s(folder: Path, deliveries: int, rate: float) -> float:
     """The 99th percentile of what the sidecar tells of deliveries that take no time."""
     dialect, run = load_dialect("reference"), f"{random.randrange(16**8):08x}"
     with announced(sidecar_command(folder)) as (sidecar, _):
-        receiving = Receiving(token="t", secrets=(SECRET,), advanced=False, limited=False)
+        receiving = ReceivingEndpoint(token="t", secrets=(SECRET,), advanced=False, limited=False)
         tell(f"{sidecar['control']}/endpoints", {"endpoints": [receiving]})
         new = NewRun(
             run=run, broadcasts=deliveries, started_at=time.time(), stretch_s=60.0, late_after_s=1.0
@@ -114,7 +114,7 @@ def latency_error_s(folder: Path, deliveries: int, rate: float) -> float:
         began = time.time()
         for number in range(deliveries):
             time.sleep(max(0.0, began + number / rate - time.time()))
-            body = marked_data(run, number, time.time(), "x" * 290)
+            body = data_with_mark(run, number, time.time(), "x" * 290)
             signature = hmac.digest(SECRET.encode(), body, hashlib.sha256).hex()
             headers = {
                 dialect.signatures.simple.header: signature,

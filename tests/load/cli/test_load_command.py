@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hookproof.load.locust_worker.operation_mix import Mix
+from hookproof.load.locust_worker.operation_mix import OperationMix
 from hookproof.load.profile.load_profile import load_profile
 from tests.load.embedded import (
     called,
@@ -89,7 +89,7 @@ def test_the_mix_of_a_service_in_use_carries_out_all_eight_operations(tmp_path: 
     assert report(tmp_path)["left_out"] == {}
     assert figures(tmp_path)["delivered"] == 30
     rows = [line.split(",") for line in (tmp_path / "locust_stats.csv").read_text().splitlines()]
-    mix = Mix(load_profile("api-mix").mix)
+    mix = OperationMix(load_profile("api-mix").mix)
     taken = [mix.take() for _ in range(100)]
     assert {row[1]: int(row[2]) for row in rows if row[0] in {"GET", "POST", "PUT"}} == {
         operation_id: taken.count(operation_id) for operation_id in taken
@@ -209,7 +209,7 @@ FAR = ("--url", "http://load.invalid", "--api-key", "k", "--project", "p")
         (("smoke", "--dialect", "klingon"), "klingon"),
         (("smoke", *LOCAL, "--api-key", "k", "--receiver-bind", "here"), "127.0.0.1:0"),
         (("compare", "a"), "two runs"),
-        (("compare", "nowhere", "neither"), "no report"),
+        (("compare", "nowhere", "neither"), "not a report"),
         (("smoke", "spike"), "one profile"),
         (FAR, "--i-may-load load.invalid"),
         ((*FAR, "--i-may-load", "other.invalid"), "--i-may-load load.invalid"),

@@ -9,10 +9,10 @@ from hookproof.load.ledger.share import LostWorker
 from hookproof.load.profile.load_profile import load_profile
 from hookproof.load.reports.summary import console_report, summary
 from hookproof.load.run.judgement import complaints
-from hookproof.load.run.outcome import Outcome
+from hookproof.load.run.outcome import LoadOutcome
 
 PROFILE = load_profile("smoke")
-GOOD = Outcome(
+GOOD = LoadOutcome(
     figures={
         **dict.fromkeys(
             ("lost", "duplicated", "unverifiable", "altered", "unexpected", "refused"), 0.0
@@ -37,7 +37,7 @@ GOOD = Outcome(
 LOST = LostWorker(worker=2, name="far", after_s=12.0, accepted=1234, refused=0)
 
 
-def console(outcome: Outcome) -> str:
+def console(outcome: LoadOutcome) -> str:
     wrong = complaints(outcome, PROFILE)
     told = summary(
         profile=PROFILE,
