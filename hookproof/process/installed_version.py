@@ -4,7 +4,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 
 def installed_version() -> str:
-    """The version of the installed distribution, `unknown` for a source tree that is not installed."""
+    """The version of the distribution, `unknown` for a source tree that is not installed."""
     try:
         return version("hookproof")
     except PackageNotFoundError:

@@ -58,9 +58,9 @@ class TargetFile:
 
     def refuse(self, problems: Iterable[tuple[Location, str]]) -> None:
         """Raise FileProblems with the lines of these problems, if there are any."""
-        found = [self.content.problem(location, message) for location, message in problems]
-        if found:
-            raise FileProblems(str(self.path), found)
+        lines = [self.content.problem(location, message) for location, message in problems]
+        if lines:
+            raise FileProblems(str(self.path), lines)
 
 
 NO_FILE: Final = TargetFile()

@@ -30,7 +30,7 @@ def hookproof_load(folder: Path, *arguments: str) -> subprocess.CompletedProcess
 
 
 def called(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> object:
-    """The exit code of a command line that ends before any process is started; it runs in this one."""
+    """The exit code of a command line that starts no process; it runs in this one."""
     monkeypatch.setattr(sys, "argv", ["hookproof", "load", *arguments])
     with pytest.raises(SystemExit) as ended:
         main()
@@ -69,7 +69,7 @@ def line_with(process: subprocess.Popen[str], pattern: str) -> re.Match[str]:
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
-    """The exit code of a command that ends, and what it printed since the last line that was read."""
+    """Wait for the end of a command: its exit code, and the output that was not read yet."""
     shown, errors = process.communicate(timeout=ENDS_WITHIN_S)
     return process.returncode, shown, errors
 

@@ -1,4 +1,4 @@
-"""The command line's front: help without loading anything, one line and exit 64 for a wrong call."""
+"""The command line as a whole: help loads no subcommand, a wrong call ends in one line."""
 
 import subprocess
 import sys
@@ -37,7 +37,10 @@ def test_a_standard_input_that_nobody_holds_open_has_ended(command: str, stdin: 
 
 
 def test_help_loads_no_subcommand() -> None:
-    code = "import sys, hookproof.cli\ntry: hookproof.cli.main()\nexcept SystemExit: print(sorted(sys.modules))"
+    code = (
+        "import sys, hookproof.cli\ntry: hookproof.cli.main()\nexcept SystemExit:"
+        " print(sorted(sys.modules))"
+    )
     command = [sys.executable, "-c", code, "--help"]
     shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
     assert "'click'" in shown
@@ -48,7 +51,11 @@ def test_help_loads_no_subcommand() -> None:
 
 
 def test_no_subcommand_but_load_loads_locust() -> None:
-    code = "import sys\nimport hookproof.conformance.cli.check, hookproof.load.cli.load\nimport hookproof.mockserver.cli, hookproof.receiver.cli.receive\nsys.exit('locust' in sys.modules)"
+    code = (
+        "import sys\nimport hookproof.conformance.cli.check, hookproof.load.cli.load\nimport"
+        " hookproof.mockserver.cli, hookproof.receiver.cli.receive\nsys.exit('locust' in"
+        " sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], timeout=60, check=False).returncode == 0
 
 

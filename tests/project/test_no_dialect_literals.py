@@ -66,7 +66,11 @@ OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
     "receiver/signatures/diagnosis/": (frozenset({"signed"}), "a word of a sentence"),
     "mockserver/delivery/": (
         frozenset({"Bearer", "client_assertion", "client_assertion_type", 401}),
-        "RFC 6750 and RFC 7523 say how OAuth 2 tokens and assertions travel, and how an endpoint refuses one",
+        (
+            "RFC 6750 and RFC 7523 say how OAuth 2 tokens and assertions travel, and how an"
+            " endpoint"
+            " refuses one"
+        ),
     ),
     "load/locust_worker/stats_display.py": (
         frozenset({403}),

@@ -31,8 +31,8 @@ users: 16
 drain_s: 60
 endpoints: {count: 2, advanced_signatures: true}
 roll: {every_s: 0.5, expiration_s: 3600}
-mix: {createBroadcastEvent: 20, getEndpoint: 2, listPortalLinks: 2, getPortalLink: 2, listSources: 2, createEndpoint: 2,
-  updatePortalLink: 2, expireEndpointSecret: 1}
+mix: {createBroadcastEvent: 20, getEndpoint: 2, listPortalLinks: 2, getPortalLink: 2,
+  listSources: 2, createEndpoint: 2, updatePortalLink: 2, expireEndpointSecret: 1}
 fail_if: [lost > 0, unverifiable > 0, altered > 0, unexpected > 0, refused > 0, errors > 0]
 """
 SEARCH = """
@@ -135,14 +135,15 @@ def test_the_search_names_a_knee_and_its_trials(tmp_path: Path) -> None:
     assert found["rate"] == 50
 
 
-def test_a_target_file_with_a_key_of_the_environment_is_loaded_and_a_crossed_threshold_of_the_command_line_fails_it(
+def test_a_target_file_is_loaded_and_a_crossed_threshold_of_the_command_line_fails_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOADED_KEY", "k")
     with serving(tmp_path) as options:
         url = options[1]
         (tmp_path / "target.yaml").write_text(
-            f"base_url: {url}\nprojects: [{{id: p, api_key: '${{LOADED_KEY}}'}}]\nreceiver: {{ca: ca/ca.pem, ca_key: ca/ca.key}}\n"
+            f"base_url: {url}\nprojects: [{{id: p, api_key: '${{LOADED_KEY}}'}}]\nreceiver:"
+            f" {{ca: ca/ca.pem, ca_key: ca/ca.key}}\n"
         )
         limits = ("--fail-if", "delivery_p50 > 1s", "--fail-if", "delivery_rps < 100000")
         file = ("--target", str(tmp_path / "target.yaml"))

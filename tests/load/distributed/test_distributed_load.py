@@ -110,7 +110,8 @@ def test_a_worker_that_is_killed_in_mid_run_is_told_of_and_fails_the_run(tmp_pat
 
 def test_a_search_goes_on_with_the_same_workers(tmp_path: Path) -> None:
     (tmp_path / "knee.yaml").write_text(
-        "name: knee\nsummary: s\nrate: 20\nduration_s: 1\nusers: 8\ndrain_s: 60\nfail_if: ['sent > 20']\n"
+        "name: knee\nsummary: s\nrate: 20\nduration_s: 1\nusers: 8\ndrain_s: 60\nfail_if: ['sent >"
+        " 20']\n"
         "search: {most: 40, within: 0.6}\n"
     )
     outcome = hookproof_load(tmp_path, str(tmp_path / "knee.yaml"), "--processes", "2")
@@ -136,7 +137,7 @@ def worker_options(port: str, folder: Path) -> tuple[str, ...]:
     return ("--worker", "--master-port", port, "--api-key", "k", "--ca-dir", str(folder / "ca"))
 
 
-def test_workers_that_come_from_elsewhere_make_one_run_and_end_with_it_and_one_too_many_is_sent_away(
+def test_workers_from_elsewhere_share_one_run_and_a_worker_too_many_is_dismissed(
     tmp_path: Path,
 ) -> None:
     with ExitStack() as stack:
@@ -323,7 +324,7 @@ def test_the_web_page_shows_deliveries_beside_requests_and_steers_nothing_but_th
     assert figures(tmp_path)["delivered"] == figures(tmp_path)["accepted"]
 
 
-def test_a_masters_page_shows_all_deliveries_and_ctrl_c_ends_the_sending_of_all_workers_and_still_reports(
+def test_a_masters_page_shows_all_deliveries_and_ctrl_c_stops_all_workers_and_still_reports(
     tmp_path: Path,
 ) -> None:
     web = ("--web", "--web-bind", "127.0.0.1:0", "--processes", "2")

@@ -24,7 +24,8 @@ def test_an_unknown_profile_is_refused_with_the_known_ones() -> None:
 def test_every_problem_of_a_file_is_told_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "wrong.yaml"
     path.write_text(
-        "name: wrong\nsummary: s\nrate: fast\nduration_s: 1\nusers: 0\ndrain_s: 1\nspeed: 9\nfail_if: []\n"
+        "name: wrong\nsummary: s\nrate: fast\nduration_s: 1\nusers: 0\ndrain_s: 1\nspeed: 9\n"
+        "fail_if: []\n"
     )
     with pytest.raises(FileProblems) as refused:
         load_profile(str(path))
