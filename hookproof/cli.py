@@ -15,7 +15,7 @@ import click
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.installed_version import installed_version
 
-# Each subcommand: where it lives, and the line that `hookproof --help` shows without loading it.
+# Each subcommand: its module and attribute, and its line in `hookproof --help`.
 SUBCOMMANDS: Final = {
     "ca": (
         "hookproof.receiver.cli.receive:ca",
@@ -27,11 +27,11 @@ SUBCOMMANDS: Final = {
     ),
     "compare": (
         "hookproof.conformance.cli.stored_run:compare",
-        "Say what got better and worse from one run to another.",
+        "Compare two runs: what got better, what got worse.",
     ),
     "doctor": (
         "hookproof.conformance.doctor.command:doctor",
-        "Look whether a target can be judged, and say what to set right.",
+        "Check whether a target can be judged, and what to fix if not.",
     ),
     "explain": (
         "hookproof.conformance.cli.requirements:explain",
@@ -47,7 +47,7 @@ SUBCOMMANDS: Final = {
     ),
     "mutants": (
         "hookproof.conformance.mutants.cli:mutants",
-        "Prove that the suites convict every faulty server, and no other.",
+        "Prove that the checks detect every faulty server, and no other.",
     ),
     "receive": ("hookproof.receiver.cli.receive:receive", "Start the webhook receiver."),
     "regrade": (
@@ -60,11 +60,11 @@ SUBCOMMANDS: Final = {
     ),
     "serve": (
         "hookproof.mockserver.cli:serve",
-        "Start the reference server, which really delivers.",
+        "Start the reference server, which delivers webhooks.",
     ),
     "vectors": (
         "hookproof.receiver.cli.vectors:vectors",
-        "Print signed deliveries, good and bad, to grade a verifier.",
+        "Print signed deliveries, valid and invalid, to test a verifier.",
     ),
     "verify": (
         "hookproof.receiver.cli.verify:verify",
@@ -83,11 +83,9 @@ class LazyGroup(click.Group):
     """A group that imports a subcommand's module when the subcommand is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of all subcommands, in order."""
         return sorted(SUBCOMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The subcommand of this name, imported now, or None."""
         if cmd_name not in SUBCOMMANDS:
             return None
         if any(find_spec(module) is None for module in EXTRAS.get(cmd_name, ())):
@@ -100,7 +98,6 @@ class LazyGroup(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the subcommands without importing any."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in sorted(SUBCOMMANDS.items())])
 

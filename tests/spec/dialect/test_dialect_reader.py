@@ -77,8 +77,8 @@ def line_of(text: str, start: str) -> int:
         (
             "key_scope",
             "  key_scope: projct",
-            'one of: project, account (what one key has access to); found "projct"; did you mean'
-            " project?",
+            ('one of: project, account (what one key has access to); found "projct"; did you mean'
+            " project?"),
         ),
         (
             "wrong_key_status",
