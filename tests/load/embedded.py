@@ -62,8 +62,8 @@ def line_with(process: subprocess.Popen[str], pattern: str) -> re.Match[str]:
     seen = []
     for line in process.stdout:
         seen.append(line)
-        if found := re.search(pattern, line):
-            return found
+        if match := re.search(pattern, line):
+            return match
     assert process.stderr is not None
     raise AssertionError(f"no {pattern!r} in {''.join(seen)}{process.stderr.read()}")
 

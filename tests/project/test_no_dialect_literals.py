@@ -137,10 +137,10 @@ def answers() -> tuple[frozenset[str], frozenset[int]]:
     """The texts and the statuses of all shipped dialects; of a template, the text between its
     placeholders.
     """
-    found = [leaf for name in shipped_dialects() for leaf in leaves(load_dialect(name))]
+    leaves_of_all = [leaf for name in shipped_dialects() for leaf in leaves(load_dialect(name))]
     pieces = {
         piece.strip()
-        for _, value in found
+        for _, value in leaves_of_all
         if isinstance(value, str)
         for piece in PLACEHOLDER.split(value)
     }
@@ -151,7 +151,7 @@ def answers() -> tuple[frozenset[str], frozenset[int]]:
     } - NEUTRAL
     statuses = {
         value
-        for path, value in found
+        for path, value in leaves_of_all
         if path.startswith(("errors.", "success.")) or path.endswith("_status")
     }
     return frozenset(texts), frozenset(value for value in statuses if type(value) is int) - {200}

@@ -61,12 +61,14 @@ def test_every_broadcast_of_a_profile_arrives_once_at_each_endpoint_and_every_re
     tmp_path: Path, profile: str, rate: int, broadcasts: int, endpoints: int
 ) -> None:
     outcome = hookproof_load(tmp_path, profile, "--rate", str(rate), "--duration", "1")
-    told, counted = report(tmp_path), figures(tmp_path)
+    summary, counted = report(tmp_path), figures(tmp_path)
     # How late things are hangs on the machine; of the shipped profiles `ingest` alone asks.
-    wrong = [one for one in told["complaints"] if not one.startswith("lateness_p99")]
+    wrong = [
+        complaint for complaint in summary["complaints"] if not complaint.startswith("lateness_p99")
+    ]
     assert wrong == [], outcome.stdout + outcome.stderr
-    assert outcome.returncode == (1 if told["complaints"] else 0)
-    assert outcome.stdout.splitlines()[-2].startswith(told["verdict"].upper())
+    assert outcome.returncode == (1 if summary["complaints"] else 0)
+    assert outcome.stdout.splitlines()[-2].startswith(summary["verdict"].upper())
     assert (counted["sent"], counted["accepted"]) == (broadcasts, broadcasts)
     assert counted["expected"] == counted["delivered"] == broadcasts * endpoints
     assert {name: counted[name] for name in ROWS} == dict.fromkeys(ROWS, 0)
@@ -75,7 +77,7 @@ def test_every_broadcast_of_a_profile_arrives_once_at_each_endpoint_and_every_re
     assert sum(int(row["accepted"]) for row in rows) == broadcasts
     assert sum(int(row["delivered"]) for row in rows) == broadcasts * endpoints
     assert rows[-1]["backlog"] == "0"
-    assert f">{told['verdict'].upper()}<" in (tmp_path / "report.html").read_text()
+    assert f">{summary['verdict'].upper()}<" in (tmp_path / "report.html").read_text()
     assert "DELIVERY" in outcome.stdout
     assert (
         f"DELIVERY,broadcast to arrival,{broadcasts * endpoints},"
@@ -110,10 +112,10 @@ def test_another_dialects_server_is_loaded_with_everything_alike(
     outcome = hookproof_load(tmp_path, str(tmp_path / "everything.yaml"), "--dialect", dialect)
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     assert report(tmp_path)["left_out"] == {}
-    counted, told = figures(tmp_path), (tmp_path / "locust_stats.csv").read_text()
+    counted, table = figures(tmp_path), (tmp_path / "locust_stats.csv").read_text()
     assert counted["delivered"] == 2 * counted["accepted"] > 0
     for operation_id in load_profile(str(tmp_path / "everything.yaml")).mix:
-        assert operation_id in told
+        assert operation_id in table
 
 
 def test_what_failing_receivers_miss_comes_later(tmp_path: Path) -> None:
@@ -129,10 +131,10 @@ def test_the_search_names_a_knee_and_its_trials(tmp_path: Path) -> None:
     (tmp_path / "knee.yaml").write_text(SEARCH)
     outcome = hookproof_load(tmp_path, str(tmp_path / "knee.yaml"))
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
-    found = report(tmp_path)
-    assert [trial["rate"] for trial in found["trials"]] == [20, 40, 80, 60, 50, 50]
-    assert found["figures"]["knee"] == 50
-    assert found["rate"] == 50
+    summary = report(tmp_path)
+    assert [trial["rate"] for trial in summary["trials"]] == [20, 40, 80, 60, 50, 50]
+    assert summary["figures"]["knee"] == 50
+    assert summary["rate"] == 50
 
 
 def test_a_target_file_is_loaded_and_a_crossed_threshold_of_the_command_line_fails_it(
@@ -197,7 +199,7 @@ FAR = ("--url", "http://load.invalid", "--api-key", "k", "--project", "p")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         (LOCAL, "--api-key"),
         (("no-such-profile",), "smoke"),
@@ -221,12 +223,12 @@ def test_what_cannot_be_meant_is_refused_with_exit_64_and_one_line(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     arguments: tuple[str, ...],
-    told: str,
+    expected: str,
 ) -> None:
     monkeypatch.delenv("HOOKPROOF_API_KEY", raising=False)
     assert called(monkeypatch, *arguments, "--out", str(tmp_path)) == 64
     [line] = capsys.readouterr().err.splitlines()
-    assert told in line
+    assert expected in line
     assert list(tmp_path.iterdir()) == []
 
 
@@ -262,12 +264,12 @@ def test_two_runs_are_compared_figure_by_figure(
     before, after = tmp_path / "a", tmp_path / "b"
     for folder, lost in ((before, 0), (after, 3)):
         folder.mkdir()
-        told = {
+        content = {
             "profile": "smoke",
             "verdict": "pass",
             "figures": {"lost": lost, "delivery_p50": 0.01 * (1 + lost)},
         }
-        (folder / "report.json").write_text(json.dumps(told))
+        (folder / "report.json").write_text(json.dumps(content))
     assert called(monkeypatch, "compare", str(before), str(after)) == 0
     rows = {line.split()[0]: line.split() for line in capsys.readouterr().out.splitlines()[1:]}
     assert rows["lost"] == ["lost", "0", "3", "new", "worse"]

@@ -35,10 +35,10 @@ WORKERS = 3
 
 
 def distribution(*seconds: float) -> str:
-    made = histogram()
-    for one in seconds:
-        note(made, one)
-    return packed(made)
+    latencies = histogram()
+    for latency in seconds:
+        note(latencies, latency)
+    return packed(latencies)
 
 
 def arrived(
@@ -74,7 +74,7 @@ def share(
         elif state == REFUSED:
             sending.refused(number, "no", answered=True)
     ended_at = sending.started_at + 0.5
-    sent = sending.told(begun=len(states), ended_at=ended_at, cpu_share=cpu, problem=None)
+    sent = sending.result(begun=len(states), ended_at=ended_at, cpu_share=cpu, problem=None)
     return Share(worker=worker, sent=sent, arrived=came)
 
 
@@ -97,10 +97,10 @@ def test_the_broadcasts_of_a_missing_share_are_unsent() -> None:
 def test_percentiles_are_those_of_all_deliveries_and_no_average() -> None:
     fast = share(0, [A], arrived("a", [1], latency_s=0.001))
     slow = share(1, [A], arrived("b", [1], latency_s=1.0))
-    told = arrived_at_all([fast, fast, fast, slow])
-    assert quantiles(unpacked(told.latencies))["p50"] == pytest.approx(0.001, rel=0.01)
-    assert quantiles(unpacked(told.latencies))["max"] == pytest.approx(1.0, rel=0.01)
-    [stretch] = told.over_time
+    total = arrived_at_all([fast, fast, fast, slow])
+    assert quantiles(unpacked(total.latencies))["p50"] == pytest.approx(0.001, rel=0.01)
+    assert quantiles(unpacked(total.latencies))["max"] == pytest.approx(1.0, rel=0.01)
+    [stretch] = total.over_time
     assert stretch.count == 4
     assert quantiles(unpacked(stretch.latencies or "", digits=2))["p95"] == pytest.approx(
         1.0, rel=0.02
@@ -129,15 +129,17 @@ def test_no_share_at_all_is_a_run_without_figures() -> None:
 
 
 def preparation() -> Preparation:
-    made = Preparation(
+    prepared = Preparation(
         settings=SETTINGS,
         contract=contract_for(SETTINGS.dialect),
         receivers=("https://a", "https://b", "https://c"),
     )
     for worker, token in enumerate("abc"):
         receiving = ReceivingEndpoint(token=token, secrets=("s",), advanced=False, limited=False)
-        made.endpoints.append(PlacedEndpoint(uid=token.upper(), worker=worker, receiving=receiving))
-    return made
+        prepared.endpoints.append(
+            PlacedEndpoint(uid=token.upper(), worker=worker, receiving=receiving)
+        )
+    return prepared
 
 
 def gathered(shares: list[Share], lost: list[LostWorker]) -> RunResult:

@@ -39,17 +39,17 @@ def test_a_rate_that_grows_evenly_has_its_slots_ever_closer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("points", "told"),
+    ("points", "expected"),
     [
         ([(0, 1)], "at least two"),
         ([(0, 1), (5, 1), (4, 1)], "order"),
-        ([(1, 1), (5, 1)], "begins at 0"),
+        ([(1, 1), (5, 1)], "starts at 0"),
         ([(0, MOST_SLOTS), (2, MOST_SLOTS)], "more than"),
     ],
 )
-def test_what_is_no_shape_is_told(points: list[tuple[float, float]], told: str) -> None:
+def test_what_is_no_shape_is_told(points: list[tuple[float, float]], expected: str) -> None:
     problems = list(problems_of([Point(at_s=at_s, rate=rate) for at_s, rate in points]))
-    assert any(told in problem for problem in problems)
+    assert any(expected in problem for problem in problems)
 
 
 def test_workers_share_the_slots_between_them_in_turn() -> None:

@@ -33,7 +33,7 @@ def test_every_problem_of_a_file_is_told_with_its_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "expected"),
     [
         (
             "endpoints: {count: 1, limited: 2, rate_limit: 1, rate_limit_duration_s: 1}",
@@ -45,12 +45,14 @@ def test_every_problem_of_a_file_is_told_with_its_line(tmp_path: Path) -> None:
         ("points: [[0, 1], [1e9, 1]]", "points"),
     ],
 )
-def test_a_profile_that_contradicts_itself_is_refused(tmp_path: Path, line: str, told: str) -> None:
+def test_a_profile_that_contradicts_itself_is_refused(
+    tmp_path: Path, line: str, expected: str
+) -> None:
     path = tmp_path / "wrong.yaml"
     path.write_text(
         f"name: w\nsummary: s\nrate: 1\nduration_s: 9\nusers: 1\ndrain_s: 1\nfail_if: []\n{line}\n"
     )
-    with pytest.raises(FileProblems, match=told):
+    with pytest.raises(FileProblems, match=expected):
         load_profile(str(path))
 
 

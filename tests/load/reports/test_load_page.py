@@ -58,14 +58,14 @@ def test_the_page_needs_no_network() -> None:
 
 def test_the_page_tells_verdict_figures_and_what_was_crossed() -> None:
     shown = page(REPORT)
-    for told in (
+    for expected in (
         ">FAIL<",
         "lost is 1",
         "<dd>250.0 ms</dd>",
         "<td>crossed</td>",
         "prefers-color-scheme: dark",
     ):
-        assert told in shown
+        assert expected in shown
 
 
 def test_a_stretch_in_which_nothing_happened_is_a_row_of_zeros() -> None:

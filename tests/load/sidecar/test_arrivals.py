@@ -35,11 +35,11 @@ def new_run(name: str, broadcasts: int = 10, **further: int) -> NewRun:
 
 @pytest.fixture
 def arrivals() -> Arrivals:
-    made = Arrivals(attempts=2)
+    recorded = Arrivals(attempts=2)
     signatures = EndpointSignatures(DIALECT, advanced=False, secrets=[SECRET])
-    made.endpoints["t"] = Endpoint(token="t", signatures=signatures, limited=True)
-    made.begin(new_run("run"))
-    return made
+    recorded.endpoints["t"] = Endpoint(token="t", signatures=signatures, limited=True)
+    recorded.begin(new_run("run"))
+    return recorded
 
 
 def arrive(

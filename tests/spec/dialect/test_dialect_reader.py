@@ -77,8 +77,10 @@ def line_of(text: str, start: str) -> int:
         (
             "key_scope",
             "  key_scope: projct",
-            ('one of: project, account (what one key has access to); found "projct"; did you mean'
-            " project?"),
+            (
+                'one of: project, account (what one key has access to); found "projct";'
+                " did you mean project?"
+            ),
         ),
         (
             "wrong_key_status",
@@ -223,13 +225,13 @@ def test_a_wrong_answer_is_refused_with_its_line_and_what_was_expected(
     tmp_path: Path, field: str, line: str, problem: str
 ) -> None:
     text = reference_text(**{field: line})
-    found = refusal(written(tmp_path, text))
+    lines = refusal(written(tmp_path, text))
     number = next(
         number for number, written_line in enumerate(text.splitlines(), 1) if written_line == line
     )
-    (told,) = (one for one in found if "is missing" not in one)
-    assert told.startswith(f"own.yaml:{number}: ")
-    assert problem in told
+    (refused,) = (line_of_file for line_of_file in lines if "is missing" not in line_of_file)
+    assert refused.startswith(f"own.yaml:{number}: ")
+    assert problem in refused
 
 
 def test_a_missing_answer_is_told_at_the_line_of_its_group(tmp_path: Path) -> None:
