@@ -48,7 +48,8 @@ from tests.bench.machine import CLIENT_CORE, announced, mock_server
 
 PINNED: Final = ("taskset", "-c", CLIENT_CORE, sys.executable, "-c")
 LOOKING: Final = (
-    "import load.runner, load.sidecar_link; load.sidecar_link.POLL_S = {every}; load.runner.main()"
+    "from hookproof.load.locust_worker import runner, sidecar_link;"
+    " sidecar_link.POLL_S = {every}; runner.main()"
 )
 NEVER_S: Final = 3600.0
 USUAL_S: Final = 0.5
