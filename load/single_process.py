@@ -60,7 +60,7 @@ class SingleProcess:
                 self.control_url,
                 *(["--web", self.web] if self.web is not None else []),
             ]
-            process = await started(
+            process = await start_locust_process(
                 ["hookproof.load.locust_worker.runner", str(plan), str(result), *options],
                 key=self.key,
             )
@@ -103,7 +103,7 @@ async def start_single_process(
         )
 
 
-async def started(
+async def start_locust_process(
     arguments: Sequence[str],
     *,
     key: str,

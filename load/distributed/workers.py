@@ -19,7 +19,7 @@ from hookproof.load.single_process import (
     START_WITHIN_S,
     InterruptForwarder,
     LoadGeneratorFailed,
-    started,
+    start_locust_process,
 )
 from hookproof.load.target.settings import TargetSettings
 from hookproof.process import standard_input
@@ -208,7 +208,7 @@ async def _master(distribution: Distribution, web: str | None) -> AsyncIterator[
     )
     try:
         try:
-            process = await started(
+            process = await start_locust_process(
                 ["hookproof.load.distributed.master_process", *options],
                 key="",
                 standard_input=asyncio.subprocess.PIPE,
@@ -229,7 +229,7 @@ async def _worker(
     settings: TargetSettings, master: str, ca_dir: Path
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     options = worker_options(settings, master=master, ca_dir=ca_dir, may_load=settings.host)
-    process = await started(
+    process = await start_locust_process(
         ["hookproof.load.distributed.worker_process", *options, standard_input.OPTION],
         key=settings.api_key,
         standard_input=asyncio.subprocess.PIPE,

@@ -63,7 +63,7 @@ class Generator:
         self._link.begin(self.sending)
         self._aside = [
             gevent.spawn(self._link.follow),
-            *(gevent.spawn(self._link.play, period) for period in plan.reply_periods),
+            *(gevent.spawn(self._link.change_replies, period) for period in plan.reply_periods),
         ]
         if plan.rolls is not None:
             self._aside.append(gevent.spawn(self._link.roll, plan.rolls, shape.duration_s))

@@ -98,7 +98,7 @@ class SidecarLink:
             self._stats.get(NAME, REQUEST_TYPE).extend(entry)
             self._stats.total.extend(entry)
 
-    def play(self, period: ReplyPeriod) -> None:
+    def change_replies(self, period: ReplyPeriod) -> None:
         """Change the replies of receivers for a period."""
         self._until(period.from_s)
         reply = {"reply": msgspec.to_builtins(period.reply), "succeeds": period.succeeds}

@@ -89,13 +89,13 @@ async def serve(*, bind: Address, public_url: str | None, ca_dir: Path, dialect:
             listening(sidecar, bind, context, clock=clock, body_within_s=BODY_WITHIN_S)
         )
         api = SidecarApi(arrivals=arrivals, answering=answering, dialect=spoken)
-        control = await controlling(stack, api.application())
+        control = await serve_control_api(stack, api.application())
         ready = {"url": public_url or bound.url("https"), "control": control.url("http")}
         click.echo(json.dumps({**ready, "ca": str(authority.certificate_path)}))
         await stop.wait()
 
 
-async def controlling(stack: AsyncExitStack, application: web.Application) -> Address:
+async def serve_control_api(stack: AsyncExitStack, application: web.Application) -> Address:
     """Serve the control API until the stack unwinds, and return its address."""
     runner = web.AppRunner(application, access_log=None, shutdown_timeout=STOP_WITHIN_S)
     await runner.setup()

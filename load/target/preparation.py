@@ -173,14 +173,14 @@ async def prepare(
     )
     async with TargetClient(settings) as target:
         for number in range(profile.endpoints.count):
-            await _place(preparation, target, profile, number)
+            await _create_endpoint(preparation, target, profile, number)
         await _find_calls(preparation, target, profile, receivers[0])
     # A new endpoint may receive only after this long.
     await asyncio.sleep(settings.dialect.delivery.visible_within_s)
     return preparation
 
 
-async def _place(
+async def _create_endpoint(
     preparation: Preparation, target: TargetClient, profile: LoadProfile, number: int
 ) -> None:
     wanted, rules, worker = (

@@ -10,6 +10,7 @@ import pytest
 
 from hookproof.load.locust_worker.operation_mix import OperationMix
 from hookproof.load.profile.load_profile import load_profile
+from hookproof.receiver.http.authority import Authority
 from tests.load.embedded import (
     called,
     ended,
@@ -230,6 +231,19 @@ def test_what_cannot_be_meant_is_refused_with_exit_64_and_one_line(
     [line] = capsys.readouterr().err.splitlines()
     assert expected in line
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_worker_cannot_use_a_dialect_that_stands_in_the_target_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Authority(tmp_path / "ca")
+    (tmp_path / "target.yaml").write_text(
+        "projects: [{id: p, api_key: k}]\nreceiver: {ca: ca/ca.pem, ca_key: ca/ca.key}\n"
+        "dialect: {extends: reference, name: inline, summary: Here.}\n"
+    )
+    assert called(monkeypatch, "--worker", "--target", str(tmp_path / "target.yaml")) == 64
+    [line] = capsys.readouterr().err.splitlines()
+    assert "give --dialect" in line
 
 
 def test_reports_that_cannot_be_written_stop_the_run_before_it_begins(
