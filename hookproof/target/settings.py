@@ -99,7 +99,7 @@ def api_keys_of(flags: Flags, file: TargetFile) -> dict[str, str]:
 
 
 def dialect_of(flags: Flags, file: TargetFile) -> ChosenDialect:
-    """The dialect that the target speaks; a file named in the target file is found beside it."""
+    """The dialect of the target; a file named in the target file is found beside it."""
     written = None if flags.dialect else file.values.get("dialect")
     if isinstance(written, dict):
         dialect = load_dialect_mapping(written, f"{file.path}: dialect")

@@ -262,13 +262,13 @@ def main(
 
 def work(environment: Environment, worker: Worker, *, lifeline: bool) -> int:
     """Work until the end and return the exit code."""
-    aside = [gevent.spawn(worker.report), gevent.spawn(worker.watch)]
+    greenlets = [gevent.spawn(worker.report), gevent.spawn(worker.watch)]
     if lifeline:
-        aside.append(gevent.spawn(await_end_of_stdin, worker))
+        greenlets.append(gevent.spawn(await_end_of_stdin, worker))
     for sign in (signal.SIGINT, signal.SIGTERM):
         gevent.signal_handler(sign, worker.end, "this worker leaves the run", ExitCode.INTERRUPTED)
     worker.over.wait()
-    gevent.killall(aside)
+    gevent.killall(greenlets)
     why, code = worker.why or ("", 0)
     if why:
         click.echo(f"hookproof load: {why}", err=True)

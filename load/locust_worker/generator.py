@@ -42,7 +42,7 @@ class Generator:
         self._key = key
         self._interrupts = interrupts
         self._link = SidecarLink(control_url, plan, plan.headers_with(key), stats)
-        self._aside: list[gevent.Greenlet] = []
+        self._greenlets: list[gevent.Greenlet] = []
         self._finished = False
         self._cpu_share = 0.0
 
@@ -61,12 +61,12 @@ class Generator:
         self._ended_at = self.sending.started_at
         LoadUser.work = self._work = UserWork.of(plan, self._key, schedule, self.sending)
         self._link.begin(self.sending)
-        self._aside = [
+        self._greenlets = [
             gevent.spawn(self._link.follow),
             *(gevent.spawn(self._link.change_replies, period) for period in plan.reply_periods),
         ]
         if plan.rolls is not None:
-            self._aside.append(gevent.spawn(self._link.roll, plan.rolls, shape.duration_s))
+            self._greenlets.append(gevent.spawn(self._link.roll, plan.rolls, shape.duration_s))
         self._began, self._burned = time.monotonic(), time.process_time()
 
     def wait_for_answers(self) -> None:
@@ -101,7 +101,7 @@ class Generator:
 
     def conclude(self) -> Share:
         """Stop and return both sides; if the sidecar does not answer, the sending side alone."""
-        gevent.killall(self._aside)
+        gevent.killall(self._greenlets)
         arrived = self._link.conclude()
         sent = self.sending.result(
             begun=self._work.begun,

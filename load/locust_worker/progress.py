@@ -25,7 +25,7 @@ PROGRESS_LINES: Final = 60
 
 
 class RunProgress(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a run stands; `settled` deliveries have arrived or failed for good.
+    """The state of a run; `settled` deliveries have arrived or failed for good.
 
     `backlog` is what was accepted and not settled when the sidecar was last asked; that of one
     worker may be negative, since its sidecar sees the deliveries of others. A `problem` ends the

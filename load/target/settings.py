@@ -32,7 +32,7 @@ class TargetSettings:
     """The target, and where its deliveries are to arrive.
 
     `dialect_name` is for reports. `dialect_source` is the dialect's name or file, as the processes
-    of the run are given it, None while it stands in the target file alone. Without `base_url` the
+    of the run are given it, None while it is in the target file only. Without `base_url` the
     embedded server is started, with a project and a key of the run's own.
     """
 

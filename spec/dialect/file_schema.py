@@ -159,7 +159,7 @@ def _mapping(_key: Any, kind: Any) -> Writing:
     )
 
 
-# The writer for each generic type, which takes the type's arguments.
+# The writer for each generic type, called with the arguments of the type.
 _GENERICS: Final[Mapping[Any, Callable[..., Writing]]] = {
     Annotated: _annotated,
     Answer: _answer,

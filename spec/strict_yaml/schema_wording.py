@@ -1,7 +1,7 @@
 """Messages for a file that disagrees with a JSON Schema: what was expected, and what was found.
 
 A schema may have `description` (what the value is for) and `x-expected` (what is expected, if the
-keywords alone would not tell); both are used in the messages.
+keywords alone would not say); both are used in the messages.
 """
 
 import json
