@@ -1,18 +1,21 @@
-"""The front door: one command whose subcommands are loaded only when they are called.
+"""The command `hookproof`: a group whose subcommands are imported only when they are called.
 
-Loading lazily keeps `hookproof --help` fast and keeps locust, which patches the whole process, out
-of every other command.
+That keeps `hookproof --help` fast and keeps locust, which monkey-patches the whole process, out of
+every other command.
 """
 
 import importlib
 import os
 import sys
-from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from typing import Final
 
 import click
 
-# Each subcommand: where it lives, and the line that `hookproof --help` shows without loading it.
+from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.process.installed_version import installed_version
+
+# Each subcommand: its module and attribute, and its line in `hookproof --help`.
 SUBCOMMANDS: Final = {
     "ca": (
         "hookproof.receiver.cli.certificate_authority:ca",
@@ -24,11 +27,11 @@ SUBCOMMANDS: Final = {
     ),
     "compare": (
         "hookproof.conformance.cli.stored_run:compare",
-        "Say what got better and worse from one run to another.",
+        "Compare two runs: what got better, what got worse.",
     ),
     "doctor": (
         "hookproof.conformance.doctor.command:doctor",
-        "Look whether a target can be judged, and say what to set right.",
+        "Check whether a target can be judged, and what to fix if not.",
     ),
     "explain": (
         "hookproof.conformance.cli.requirements:explain",
@@ -44,7 +47,7 @@ SUBCOMMANDS: Final = {
     ),
     "mutants": (
         "hookproof.conformance.mutants.cli:mutants",
-        "Prove that the suites convict every faulty server, and no other.",
+        "Prove that the checks detect every faulty server, and no other.",
     ),
     "receive": ("hookproof.receiver.cli.receive:receive", "Start the webhook receiver."),
     "regrade": (
@@ -57,11 +60,11 @@ SUBCOMMANDS: Final = {
     ),
     "serve": (
         "hookproof.mockserver.cli:serve",
-        "Start the reference server, which really delivers.",
+        "Start the reference server, which delivers webhooks.",
     ),
     "vectors": (
         "hookproof.receiver.cli.vectors:vectors",
-        "Print signed deliveries, good and bad, to grade a verifier.",
+        "Print signed deliveries, valid and invalid, to test a verifier.",
     ),
     "verify": (
         "hookproof.receiver.cli.verify:verify",
@@ -69,40 +72,34 @@ SUBCOMMANDS: Final = {
     ),
 }
 
-EXIT_USAGE: Final = 64
-EXIT_FAULT: Final = 70
-# The number of standard error.
-LAST_STANDARD: Final = 2
+# The modules that a subcommand needs from an extra of the same name.
+EXTRAS: Final = {"load": ("locust", "hdrh")}
+
+# The descriptor of standard error, the last of the three standard streams.
+STDERR: Final = 2
 
 
 class LazyGroup(click.Group):
     """A group that imports a subcommand's module when the subcommand is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of all subcommands, in order."""
         return sorted(SUBCOMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The subcommand of this name, imported now, or None."""
         if cmd_name not in SUBCOMMANDS:
             return None
+        if any(find_spec(module) is None for module in EXTRAS.get(cmd_name, ())):
+            raise CommandError(
+                f"`hookproof {cmd_name}` is not installed: pip install 'hookproof[{cmd_name}]'"
+            )
         module, attribute = SUBCOMMANDS[cmd_name][0].split(":")
         command = getattr(importlib.import_module(module), attribute)
         assert isinstance(command, click.Command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the subcommands without importing any."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in sorted(SUBCOMMANDS.items())])
-
-
-def installed_version() -> str:
-    """The version of the installed distribution; a source tree that is not installed has none."""
-    try:
-        return version("hookproof")
-    except PackageNotFoundError:
-        return "unknown"
 
 
 @click.command(
@@ -114,51 +111,46 @@ def cli() -> None:
     """Prove that a webhook delivery service keeps its word.
 
     Exit codes: 0 conforms; 1 does not; 3 incomplete; 4 target unreachable; 64 usage or
-    configuration; 70 a fault of hookproof itself.
+    configuration; 70 internal error of hookproof; 130 interrupted.
     """
 
 
 def main() -> None:
-    """Run the command line and exit with its code; every failure is told in one line."""
-    hold_standard_streams()
+    """Run the command line and exit with its code; every error is reported in one line."""
+    open_closed_standard_streams()
     try:
         code = cli.main(prog_name="hookproof", standalone_mode=False)
-    except click.exceptions.Exit as stop:
-        code = stop.exit_code
+    except click.exceptions.Exit as ended:
+        code = ended.exit_code
     except click.Abort:
         click.echo("hookproof: interrupted", err=True)
-        code = 130
-    except click.ClickException as wrong:
-        code = tell_usage(wrong)
-    except Exception as fault:
-        told = " ".join(str(fault).split()) or "no further word"
+        code = ExitCode.INTERRUPTED
+    except click.ClickException as error:
+        code = report_usage_error(error)
+    except Exception as error:
+        message = " ".join(str(error).split()) or "no message"
         click.echo(
-            f"hookproof: a fault of hookproof itself: {type(fault).__name__}: {told}", err=True
+            f"hookproof: internal error of hookproof: {type(error).__name__}: {message}", err=True
         )
-        code = EXIT_FAULT
+        code = ExitCode.INTERNAL_ERROR
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def hold_standard_streams() -> None:
-    """Open what the caller closed of the three standard streams, so that no socket is taken for one
-    of them.
+def open_closed_standard_streams() -> None:
+    """Open those of the three standard streams that the caller closed.
+
+    Otherwise the first socket would get the number of one of them.
     """
-    while (opened := os.open(os.devnull, os.O_RDWR)) <= LAST_STANDARD:
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= STDERR:
         pass
-    os.close(opened)
+    os.close(descriptor)
 
 
-def tell_usage(wrong: click.ClickException) -> int:
-    """Tell what is wrong with the call in one line; the code is 64 unless the command chose its
-    own.
-    """
-    path = (
-        wrong.ctx.command_path if isinstance(wrong, click.UsageError) and wrong.ctx else "hookproof"
-    )
-    hint = f" (see `{path} --help`)" if isinstance(wrong, click.UsageError) else ""
-    click.echo(f"{path}: {wrong.format_message()}{hint}", err=True)
-    return (
-        wrong.exit_code
-        if not isinstance(wrong, click.UsageError) and wrong.exit_code > 1
-        else EXIT_USAGE
-    )
+def report_usage_error(error: click.ClickException) -> int:
+    """Print the error in one line; the code is 64 unless the command chose another one."""
+    if not isinstance(error, click.UsageError):
+        click.echo(f"hookproof: {error.format_message()}", err=True)
+        return error.exit_code if error.exit_code > 1 else ExitCode.USAGE
+    path = error.ctx.command_path if error.ctx else "hookproof"
+    click.echo(f"{path}: {error.format_message()} (see `{path} --help`)", err=True)
+    return ExitCode.USAGE

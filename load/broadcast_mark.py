@@ -1,12 +1,11 @@
-"""The mark of a broadcast: members of its `data` by which a delivery is known again, and seen to be
-altered or not.
+"""The mark of a broadcast: members of its `data` that identify a delivery and show alterations.
 
     {"hookproof": "RUN.NUMBER", "intended_us": 1700000000000000, "pad": "...", "check": 3735928559}
 
-`RUN` names the run and `NUMBER` the broadcast, counted from 0; `intended_us` is the moment of its
+`RUN` names the run and `NUMBER` the broadcast, counted from 0; `intended_us` is the time of its
 slot in Unix microseconds, an integer that a double holds exactly; `check` is the CRC-32 of the
-other three. So a delivery tells by itself whether it is what was broadcast, and how late it is, and
-nothing has to be kept for it meanwhile.
+other three. So a delivery shows by itself whether it is what was broadcast and how late it is, and
+nothing has to be stored for it meanwhile.
 """
 
 import re
@@ -21,10 +20,8 @@ MARK: Final = re.compile(rb'"hookproof"\s*:\s*"([0-9a-z]{1,32})\.([0-9]{1,9})"')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
-    """What a delivery says of itself; `intended_at` is Unix seconds, None where `altered` says not
-    to trust it.
-    """
+class BroadcastMark:
+    """The mark of a delivery; `intended_at` is in Unix seconds, None if it was altered."""
 
     run: str
     number: int
@@ -32,29 +29,29 @@ class Mark:
     altered: bool
 
 
-def marked_data(run: str, number: int, intended_at: float, pad: str) -> bytes:
+def data_with_mark(run: str, number: int, intended_at: float, pad: str) -> bytes:
     """The `data` of a broadcast as JSON; `pad` is plain ASCII without quotes and backslashes."""
     name, intended_us = f"{run}.{number}", int(intended_at * 1e6)
     check = _check(name, intended_us, pad)
-    return f'{{"hookproof":"{name}","intended_us":{intended_us},"pad":"{pad}","check":{check}}}'.encode()
+    # By hand, since this is done for each broadcast.
+    members = f'"hookproof":"{name}","intended_us":{intended_us},"pad":"{pad}","check":{check}'
+    return f"{{{members}}}".encode()
 
 
-def read_mark(body: bytes) -> Mark | None:
-    """The mark in a delivery's body; None where it carries none."""
-    found = MARK.search(body)
-    if found is None:
+def read_mark(body: bytes) -> BroadcastMark | None:
+    """The mark in a delivery's body, None if it has none."""
+    match = MARK.search(body)
+    if match is None:
         return None
-    run, number = found[1].decode(), int(found[2])
-    intended_us = _whole(body)
+    run, number = match[1].decode(), int(match[2])
+    intended_us = _unaltered_time(body)
     if intended_us is None:
-        return Mark(run=run, number=number, intended_at=None, altered=True)
-    return Mark(run=run, number=number, intended_at=intended_us / 1e6, altered=False)
+        return BroadcastMark(run=run, number=number, intended_at=None, altered=True)
+    return BroadcastMark(run=run, number=number, intended_at=intended_us / 1e6, altered=False)
 
 
-def _whole(body: bytes) -> int | None:
-    """The intended time of a body that is as it was broadcast, whatever its spacing; None for any
-    other.
-    """
+def _unaltered_time(body: bytes) -> int | None:
+    """The intended time of an unaltered body, whatever its spacing; None for an altered one."""
     try:
         data: Any = orjson.loads(body)
     except ValueError:

@@ -1,6 +1,6 @@
 """The figures of a run: their names, units and meanings, in the order of the report.
 
-Thresholds, reports and comparisons speak of figures by these names alone.
+Thresholds, reports and comparisons refer to figures by these names only.
 """
 
 from dataclasses import dataclass
@@ -9,15 +9,12 @@ from typing import Final
 
 
 class Unit(Enum):
-    """What a figure counts in."""
-
     SECONDS = "s"
     COUNT = ""
     PER_SECOND = "/s"
     SHARE = "%"
 
     def shown(self, value: float) -> str:
-        """The value as a person reads it."""
         match self:
             case Unit.SECONDS:
                 return f"{value:.2f} s" if value >= 1 else f"{value * 1000:.1f} ms"
@@ -31,7 +28,7 @@ class Unit(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """One figure: its unit, what it means, and whether more of it is better (None: neither)."""
+    """A figure; `more_is_better` is None if neither direction is."""
 
     unit: Unit
     meaning: str
@@ -67,13 +64,13 @@ FIGURES: Final[dict[str, Figure]] = {
     ),
     "delivered": Figure(unit=Unit.COUNT, meaning="of them arrived", more_is_better=None),
     "lost": Figure(
-        unit=Unit.COUNT, meaning="of them neither arrived nor explained when the drain ended"
+        unit=Unit.COUNT, meaning="of them neither arrived nor explained at the end of the drain"
     ),
     "explained": Figure(
-        unit=Unit.COUNT, meaning="of them not arrived for a reason that the run itself gave"
+        unit=Unit.COUNT, meaning="of them not arrived for a reason in the run itself"
     ),
     "unaccounted": Figure(
-        unit=Unit.COUNT, meaning="of them nobody can tell: a worker that knew of them was lost"
+        unit=Unit.COUNT, meaning="of them not known: the worker that recorded them was lost"
     ),
     "duplicated": Figure(
         unit=Unit.COUNT, meaning="arrivals beyond the first that was answered with success"
@@ -86,7 +83,7 @@ FIGURES: Final[dict[str, Figure]] = {
     ),
     "altered": Figure(unit=Unit.COUNT, meaning="arrivals with another body than was broadcast"),
     "unexpected": Figure(
-        unit=Unit.COUNT, meaning="arrivals of broadcasts that nobody sent, or that were refused"
+        unit=Unit.COUNT, meaning="arrivals of broadcasts that were not sent, or were refused"
     ),
     "late": Figure(unit=Unit.COUNT, meaning="arrivals later than the profile's late_after_s"),
     "delivery_rps": Figure(

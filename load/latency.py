@@ -1,6 +1,4 @@
-"""Latencies: distributions in bounded memory (HdrHistogram), for a whole run and for each stretch
-of it.
-"""
+"""Latencies: distributions in bounded memory (HdrHistogram), for a run and for stretches of it."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -17,17 +15,17 @@ MOST_STRETCHES: Final = 300
 
 
 def histogram(digits: int = DIGITS) -> Any:
-    """An empty distribution of whole microseconds, true to so many significant digits."""
+    """An empty distribution of whole microseconds, exact to so many significant digits."""
     return HdrHistogram(1, LONGEST_US, digits)
 
 
 def note(distribution: Any, seconds: float) -> None:
-    """Enter a latency; one below a microsecond counts as one, one beyond a day as a day."""
+    """Record a latency; one below a microsecond counts as one, one beyond a day as a day."""
     distribution.record_value(min(max(1, int(seconds * 1e6)), LONGEST_US))
 
 
 def quantiles(distribution: Any) -> dict[str, float | None]:
-    """Median, 95th and 99th percentile and maximum in seconds; None where nothing was entered."""
+    """Median, 95th and 99th percentile and maximum in seconds; None for an empty distribution."""
     if not distribution.get_total_count():
         return dict.fromkeys(QUANTILES)
     return {
@@ -36,20 +34,18 @@ def quantiles(distribution: Any) -> dict[str, float | None]:
 
 
 def stretch_s(duration_s: float) -> float:
-    """How many seconds of a run are one point of a plot: one, or more in a run of more than five
-    minutes.
-    """
+    """The length of a point of a plot in seconds, more than one in a run of over five minutes."""
     return max(1.0, duration_s / MOST_STRETCHES)
 
 
 def packed(distribution: Any) -> str:
-    """The distribution as text, to be handed to another process."""
+    """The distribution as text, for another process."""
     text: str = distribution.encode().decode()
     return text
 
 
 def unpacked(*texts: str, digits: int = DIGITS) -> Any:
-    """One distribution of all that `packed` made texts of."""
+    """The sum of the distributions that `packed` made texts of."""
     whole = histogram(digits)
     for text in texts:
         whole.add(HdrHistogram.decode(text))
@@ -57,9 +53,7 @@ def unpacked(*texts: str, digits: int = DIGITS) -> Any:
 
 
 class Stretch(msgspec.Struct, frozen=True, kw_only=True):
-    """What happened in one stretch of a run, counted from 0; `latencies` are packed, None without
-    any.
-    """
+    """What happened in one stretch of a run, counted from 0; `latencies` are packed."""
 
     place: int
     count: int
@@ -68,14 +62,14 @@ class Stretch(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(slots=True, kw_only=True)
 class OverTime:
-    """Counts and latencies by the stretch in which they happened; `length_s` is that of a stretch."""
+    """Counts and latencies by the stretch, of length `length_s`, in which they happened."""
 
     length_s: float
     counts: dict[int, int] = field(default_factory=dict)
     latencies: dict[int, Any] = field(default_factory=dict)
 
     def note(self, since_start_s: float, latency_s: float | None = None) -> None:
-        """Count something that happened so long after the start, with its latency, if it has one."""
+        """Count something that happened so long after the start, and its latency if it has one."""
         stretch = max(0, int(since_start_s / self.length_s))
         self.counts[stretch] = self.counts.get(stretch, 0) + 1
         if latency_s is not None:
@@ -84,15 +78,21 @@ class OverTime:
             note(self.latencies[stretch], latency_s)
 
     def add(self, stretches: Iterable[Stretch]) -> None:
-        """Count what another process counted."""
-        for one in stretches:
-            self.counts[one.place] = self.counts.get(one.place, 0) + one.count
-            if one.latencies is not None:
-                known = [packed(self.latencies[one.place])] if one.place in self.latencies else []
-                self.latencies[one.place] = unpacked(*known, one.latencies, digits=COARSE_DIGITS)
+        """Add the counts of another process."""
+        for stretch in stretches:
+            self.counts[stretch.place] = self.counts.get(stretch.place, 0) + stretch.count
+            if stretch.latencies is not None:
+                known = (
+                    [packed(self.latencies[stretch.place])]
+                    if stretch.place in self.latencies
+                    else []
+                )
+                self.latencies[stretch.place] = unpacked(
+                    *known, stretch.latencies, digits=COARSE_DIGITS
+                )
 
     def packed(self) -> list[Stretch]:
-        """Every stretch in which anything happened, to be added elsewhere."""
+        """Every stretch in which anything happened, for another process."""
         latencies = self.latencies
         return [
             Stretch(
@@ -103,8 +103,8 @@ class OverTime:
             for place, count in sorted(self.counts.items())
         ]
 
-    def told(self) -> list[Mapping[str, Any]]:
-        """Each stretch in which anything happened: its begin in seconds, its count, its quantiles."""
+    def points(self) -> list[Mapping[str, Any]]:
+        """Each stretch in which anything happened: its start in seconds, count and quantiles."""
         return [
             {
                 "at_s": stretch * self.length_s,

@@ -1,6 +1,4 @@
-"""A run in one process: a sidecar for as long as the command lasts, and a locust process for each
-run.
-"""
+"""A run in one process: a sidecar as long as the command lasts, and a Locust process per run."""
 
 import asyncio
 import os
@@ -15,47 +13,45 @@ from typing import Final
 
 import msgspec
 
-from hookproof.load.ledger.share import Gathered
-from hookproof.load.plan import Plan
-from hookproof.load.target.settings import KEY_VARIABLE, Site
+from hookproof.load.ledger.share import RunResult
+from hookproof.load.plan import LoadPlan
+from hookproof.load.target.settings import KEY_VARIABLE, TargetSettings
 from hookproof.receiver.client.child_process import child, send_signal
 
 START_WITHIN_S: Final = 300.0
-MODULE: Final = (sys.executable, "-P", "-m")  # -P: no folder of the user's stands in for ours
+MODULE: Final = (sys.executable, "-P", "-m")  # -P: not from the current folder
 
 
-class GeneratorFailed(Exception):
-    """A locust process ended without a result; the text says how."""
+class LoadGeneratorFailed(Exception):
+    """A Locust process ended without a result; the message says how."""
 
 
 @dataclass(slots=True, kw_only=True)
-class Interrupts:
-    """Ctrl-C, of which the locust process makes what it means."""
+class InterruptForwarder:
+    """Passes ctrl-C on to the Locust process, which decides what it means."""
 
     count: int = 0
     process: asyncio.subprocess.Process | None = field(default=None)
 
-    def raised(self) -> None:
-        """Count one, and hand it on."""
+    def interrupt(self) -> None:
+        """Count one and pass it on."""
         self.count += 1
         if self.process is not None:
             send_signal(self.process, signal.SIGINT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Solo:
-    """The one worker of a run that is not spread."""
+class SingleProcess:
+    """The only worker of a run that is not distributed."""
 
     receivers: tuple[str, ...]
     control_url: str
     key: str
     web: str | None
-    interrupts: Interrupts
+    interrupts: InterruptForwarder
 
-    async def run(self, plans: Sequence[Plan]) -> Gathered:
-        """Let a locust process carry out the plan; what it says goes to standard output as it
-        comes.
-        """
+    async def run(self, plans: Sequence[LoadPlan]) -> RunResult:
+        """Have a Locust process carry out the plan; its progress goes to standard output."""
         with tempfile.TemporaryDirectory(prefix="hookproof-load-") as folder:
             plan, result = Path(folder) / "plan.json", Path(folder) / "result"
             plan.write_bytes(msgspec.json.encode(plans[0]))
@@ -64,7 +60,7 @@ class Solo:
                 self.control_url,
                 *(["--web", self.web] if self.web is not None else []),
             ]
-            process = await started(
+            process = await start_locust_process(
                 ["hookproof.load.locust_worker.runner", str(plan), str(result), *options],
                 key=self.key,
             )
@@ -75,40 +71,47 @@ class Solo:
                 send_signal(process, signal.SIGTERM)
                 await process.wait()
             if code != 0 or not result.exists():
-                raise GeneratorFailed(
+                raise LoadGeneratorFailed(
                     f"the load generator ended with exit code {code} and without a result"
                 )
-            return msgspec.msgpack.decode(result.read_bytes(), type=Gathered)
+            return msgspec.msgpack.decode(result.read_bytes(), type=RunResult)
 
 
 @asynccontextmanager
-async def solo(
-    site: Site, *, ca_dir: Path, web: str | None, interrupts: Interrupts
-) -> AsyncIterator[Solo]:
+async def start_single_process(
+    settings: TargetSettings, *, ca_dir: Path, web: str | None, interrupts: InterruptForwarder
+) -> AsyncIterator[SingleProcess]:
     """A sidecar of the command's own; raises ChildFailed."""
-    options = ["--bind", site.bind, "--ca-dir", str(ca_dir), "--dialect", site.dialect_name]
-    options += ["--public-url", site.public_url] if site.public_url else []
+    options = [
+        "--bind",
+        settings.bind,
+        "--ca-dir",
+        str(ca_dir),
+        "--dialect",
+        settings.dialect_argument,
+    ]
+    options += ["--public-url", settings.public_url] if settings.public_url else []
     async with child(
         ["hookproof.load.sidecar.process", *options], deadline_s=START_WITHIN_S, program=MODULE
     ) as sidecar:
-        yield Solo(
+        yield SingleProcess(
             receivers=(sidecar["url"],),
             control_url=sidecar["control"],
-            key=site.api_key,
+            key=settings.api_key,
             web=web,
             interrupts=interrupts,
         )
 
 
-async def started(
+async def start_locust_process(
     arguments: Sequence[str],
     *,
     key: str,
     standard_input: int = asyncio.subprocess.DEVNULL,
     keep: Sequence[int] = (),
 ) -> asyncio.subprocess.Process:
-    """A locust process; `keep` are file descriptors that it inherits."""
-    # It begins with interrupts blocked and takes them when it can, so that none is lost or ends it.
+    """A Locust process; it inherits the file descriptors `keep`."""
+    # It starts with interrupts blocked and unblocks them when it can handle them.
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         return await asyncio.create_subprocess_exec(

@@ -38,8 +38,8 @@ from hookproof.mockserver.store.contacts import Contacts
 from hookproof.mockserver.store.database import IN_MEMORY, Database
 from hookproof.mockserver.store.identifiers import create_identifier_source, create_timestamp_writer
 from hookproof.mockserver.store.sources import SourceTable
-from hookproof.mockserver.undecided_answers import require_decided
 from hookproof.spec.contract.service_contract import contract_for
+from hookproof.spec.dialect.answers import require_decided
 from hookproof.spec.dialect.model import Dialect
 
 REQUEST_S: Final = 5.0
@@ -219,7 +219,7 @@ def create_app(
     built in from the start, `orders` alter single responses. Without `mail_server` no e-mail is
     sent.
 
-    Raises UndecidedAnswers, UnusableDatabase, BadRecord, BadOrder, and OSError or ssl.SSLError for
+    Raises Undecided, UnusableDatabase, BadRecord, BadOrder, and OSError or ssl.SSLError for
     an unusable `ca_file`.
     """
     require_decided(dialect)

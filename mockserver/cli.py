@@ -4,14 +4,13 @@ import asyncio
 import gc
 import json
 import logging
-import os
 import resource
 import signal
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 import uvloop
@@ -30,13 +29,12 @@ from hookproof.mockserver.notifications.mail import SENDER, MailServer
 from hookproof.mockserver.option_types import HostPort, MailboxType, NetworkType, ProjectKey
 from hookproof.mockserver.project_file import read_projects
 from hookproof.mockserver.store.database import IN_MEMORY, UnusableDatabase
-from hookproof.mockserver.undecided_answers import UndecidedAnswers
-from hookproof.spec.dialect.model import Dialect
+from hookproof.process.exit_codes import CommandError
+from hookproof.process.standard_input import OPTION, call_at_end_of_input
+from hookproof.spec.dialect.model import Dialect, Undecided
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.spec.strict_yaml.reader import FileProblems
 
-USAGE: Final = 64
-STDIN: Final = 0
 _DEFAULT_PROJECTS: Final = {"demo": ("demo-key",)}
 _COLLECT_AFTER: Final = 10_000
 
@@ -59,15 +57,6 @@ class ServeSettings:
     faults: ChosenFaults
     as_json: bool
     until_stdin_closes: bool
-
-
-class UnusableSetting(click.ClickException):
-    """A setting that the server cannot start with; the message is one line."""
-
-    exit_code = USAGE
-
-    def show(self, file: Any = None) -> None:
-        click.echo(f"hookproof serve: {self.message}", err=True)
 
 
 @click.command()
@@ -164,7 +153,7 @@ class UnusableSetting(click.ClickException):
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the addresses as one line of JSON when ready."
 )
-@click.option("--until-stdin-closes", is_flag=True, help="Stop when standard input ends.")
+@click.option(OPTION, is_flag=True, help="Stop when standard input ends.")
 def serve(
     host: str,
     port: int,
@@ -212,8 +201,8 @@ def serve(
             until_stdin_closes=until_stdin_closes,
         )
         uvloop.run(_serve(settings))
-    except (FileProblems, UndecidedAnswers, UnusableDatabase, BadRecord, BadOrder) as problem:
-        raise UnusableSetting(str(problem)) from None
+    except (FileProblems, Undecided, UnusableDatabase, BadRecord, BadOrder) as problem:
+        raise CommandError(str(problem)) from None
 
 
 def _fixtures(name: str, dialect: Dialect) -> ProjectFixtures:
@@ -234,7 +223,7 @@ async def _serve(settings: ServeSettings) -> None:
         ports = await app.start(*settings.api, *settings.control)
     except OSError as problem:
         await app.stop()
-        raise UnusableSetting(
+        raise CommandError(
             f"cannot listen: {problem.strerror or problem}; choose another --port or --control"
         ) from None
     _announce(settings, *ports)
@@ -258,7 +247,7 @@ def _create_app(settings: ServeSettings) -> App:
             orders=settings.faults.orders,
         )
     except OSError as problem:  # ssl.SSLError is a subclass
-        raise UnusableSetting(
+        raise CommandError(
             f"--ca {settings.ca_file} cannot be used: {problem.strerror or problem}"
         ) from None
 
@@ -302,14 +291,5 @@ def _stop_event(settings: ServeSettings) -> asyncio.Event:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopped.set)
     if settings.until_stdin_closes:
-        try:
-            loop.add_reader(STDIN, _drain_stdin, stopped)
-        except PermissionError:  # a file or /dev/null cannot be watched: it is at its end already
-            stopped.set()
+        call_at_end_of_input(loop, stopped.set)
     return stopped
-
-
-def _drain_stdin(stopped: asyncio.Event) -> None:
-    if not os.read(STDIN, 4096):
-        asyncio.get_running_loop().remove_reader(STDIN)
-        stopped.set()

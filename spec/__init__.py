@@ -1,3 +1,1 @@
-"""The contract: what the document says of the service, and what it leaves open for a dialect to
-answer.
-"""
+"""The contract: what the document says about the service, and what it leaves to a dialect."""

@@ -1,8 +1,7 @@
 """The catalogue: every requirement of the document, and every gap that a dialect answers.
 
-`requirements.yaml` and `gaps.yaml` hold them and say what each member means. Reading them checks
-them against each other, against the operations of `openapi.yaml` and against the fields of
-`dialect.py`.
+They are in `requirements.yaml` and `gaps.yaml`, which explain their members. Reading them checks
+them against each other, the operations of `openapi.yaml` and the fields of `dialect/model.py`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -23,12 +22,12 @@ REQUIREMENTS: Final = Path(__file__).parent / "requirements.yaml"
 GAPS: Final = Path(__file__).parent / "gaps.yaml"
 
 ALL_OPERATIONS: Final = "all"
-# Fields of a dialect that tell it from others and answer no gap.
+# Fields that identify a dialect and answer no gap.
 LABELS: Final = frozenset({"name", "summary"})
 
 
 class Level(StrEnum):
-    """What a requirement rests on; the three are counted apart."""
+    """What a requirement rests on; totals are kept for each of the three."""
 
     STATED = "stated"
     OPEN = "open"
@@ -37,7 +36,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requirement:
-    """One testable sentence, in our words. `operations` is empty where only deliveries show it."""
+    """One testable sentence, in our words; without `operations` only deliveries show it."""
 
     id: str
     section: str
@@ -52,7 +51,7 @@ class Requirement:
 class Gap:
     """One question that the document leaves open, and the dotted fields of Dialect that answer it.
 
-    `declared` tells whether the document says itself that it does not show this.
+    `declared` is true if the document itself says that it leaves this open.
     """
 
     id: str
@@ -64,8 +63,9 @@ class Gap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Catalogue:
-    """All requirements and gaps by id, and the titles of the document's sections by number, as the
-    document goes.
+    """All requirements and gaps by id, and the titles of the document's sections by number.
+
+    All in the order of the document.
     """
 
     sections: Mapping[str, str]
@@ -73,9 +73,7 @@ class Catalogue:
     gaps: Mapping[str, Gap]
 
     def select(self, selector: str) -> tuple[Requirement, ...]:
-        """The requirements whose id or section is `selector`, in which `*`, `?` and `[...]` are
-        wild; maybe none.
-        """
+        """The requirements whose id or section matches; `*`, `?` and `[...]` are wildcards."""
         return tuple(
             requirement
             for requirement in self.requirements.values()
@@ -85,17 +83,15 @@ class Catalogue:
 
 @cache
 def load_catalogue(requirements: Path = REQUIREMENTS, gaps: Path = GAPS) -> Catalogue:
-    """The catalogue that two files hold; raises FileProblems with all that is wrong in the first
-    bad one.
-    """
+    """The catalogue in two files; raises FileProblems with all problems of the first bad file."""
     found_gaps = {
-        found["id"]: _gap(found) for found in _read(gaps, _gaps_schema(), _repeated_in_gaps)
+        entry["id"]: _gap(entry) for entry in _read(gaps, _gaps_schema(), _repeated_in_gaps)
     }
     sections = _read(requirements, _sections_schema(found_gaps), _wrong_in_sections)
     read = [
-        _requirement(section["section"], found)
+        _requirement(section["section"], entry)
         for section in sections
-        for found in section["requirements"]
+        for entry in section["requirements"]
     ]
     return Catalogue(
         sections=MappingProxyType({section["section"]: section["title"] for section in sections}),
@@ -119,26 +115,26 @@ def _leaves(kind: type[Any], group: str = "") -> Iterator[str]:
             yield f"{group}{field.name}"
 
 
-def _gap(found: Mapping[str, Any]) -> Gap:
+def _gap(entry: Mapping[str, Any]) -> Gap:
     return Gap(
-        id=found["id"],
-        section=found["section"],
-        declared=found["declared"],
-        question=found["question"],
-        dialect=tuple(found["dialect"]),
+        id=entry["id"],
+        section=entry["section"],
+        declared=entry["declared"],
+        question=entry["question"],
+        dialect=tuple(entry["dialect"]),
     )
 
 
-def _requirement(section: str, found: Mapping[str, Any]) -> Requirement:
-    operations = found.get("operations", [])
+def _requirement(section: str, entry: Mapping[str, Any]) -> Requirement:
+    operations = entry.get("operations", [])
     return Requirement(
-        id=found["id"],
+        id=entry["id"],
         section=section,
-        level=Level(found["level"]),
+        level=Level(entry["level"]),
         operations=OPERATION_IDS if operations == ALL_OPERATIONS else tuple(operations),
-        text=found["text"],
-        gaps=tuple(found.get("gaps", [])),
-        untestable=found.get("untestable"),
+        text=entry["text"],
+        gaps=tuple(entry.get("gaps", [])),
+        untestable=entry.get("untestable"),
     )
 
 

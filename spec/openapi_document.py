@@ -1,4 +1,4 @@
-"""The OpenAPI document of `openapi.yaml`, read once, and the ways through it."""
+"""The OpenAPI document of `openapi.yaml`, read once, and functions to look things up in it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -18,7 +18,7 @@ _METHODS: Final = ("get", "put", "post", "delete", "patch", "head", "options", "
 
 @cache
 def openapi_document() -> Document:
-    """The document as it stands, unspecialised. It is shared: copy it before changing it."""
+    """The document, not specialised. It is shared: copy it before changing it."""
     document: Document = read_yaml(
         _PATH, {"type": "object", "required": ["openapi", "paths", "components"]}
     )
@@ -26,7 +26,7 @@ def openapi_document() -> Document:
 
 
 def operations_of(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Document]]:
-    """Path, method in capitals, and operation object of each operation that a client may call."""
+    """Path, method in capitals, and operation object of each operation for clients."""
     for path, item in document["paths"].items():
         for method in _METHODS:
             if method in item:
@@ -42,14 +42,14 @@ def operation_named(document: Mapping[str, Any], operation_id: str) -> Document:
 
 
 def request_bodies(document: Mapping[str, Any]) -> Iterator[tuple[str, Document]]:
-    """The operationId and request body object of each operation that takes a body."""
+    """The operationId and request body object of each operation that has a body."""
     for _path, _method, operation in operations_of(document):
         if "requestBody" in operation:
             yield operation["operationId"], operation["requestBody"]
 
 
 def content_schema(holder: Mapping[str, Any]) -> Document:
-    """The schema of a request body or a response, which has one media type; it may be a reference."""
+    """The schema of a request body or response with one media type; it may be a reference."""
     (media_type,) = holder["content"].values()
     schema: Document = media_type["schema"]
     return schema
@@ -68,7 +68,7 @@ def query_parameters(
 
 
 def resolved(document: Mapping[str, Any], value: Document) -> Document:
-    """What the `$ref` of a value points at within the document; a value without one is itself."""
+    """The value that a `$ref` points at within the document; other values stay as they are."""
     while "$ref" in value:
         part: Any = document
         for step in value["$ref"].removeprefix("#/").split("/"):
@@ -78,9 +78,7 @@ def resolved(document: Mapping[str, Any], value: Document) -> Document:
 
 
 def field_at(document: Mapping[str, Any], schema_name: str, path: Sequence[str]) -> Document | None:
-    """The schema of the field to which a path of names leads from a named schema; None if there is
-    no such field.
-    """
+    """The schema of the field at a path of names within a named schema; None if there is none."""
     schema = schema_named(document, schema_name)
     for step in path:
         properties = resolved(document, schema).get("properties", {})
@@ -91,13 +89,12 @@ def field_at(document: Mapping[str, Any], schema_name: str, path: Sequence[str])
 
 
 def schema_named(document: Mapping[str, Any], name: str) -> Document:
-    """A named schema of the document."""
     schema: Document = document["components"]["schemas"][name]
     return schema
 
 
 def reachable_schemas(document: Mapping[str, Any], start: object) -> set[str]:
-    """The names of all schemas that a part of the document leads to, over any number of references."""
+    """The names of all schemas that a part of the document refers to, also indirectly."""
     names: set[str] = set()
     pending = [start]
     while pending:

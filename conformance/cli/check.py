@@ -8,8 +8,6 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from hookproof.conformance.cli.version import installed_version
-from hookproof.conformance.model.exit_codes import ExitCode, Refusal
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.reports.console import show
 from hookproof.conformance.results.baseline import baseline_text, read_baseline
@@ -18,15 +16,11 @@ from hookproof.conformance.run.selection import Selection
 from hookproof.conformance.target.command_options import target_options
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.environment import Embedded
-from hookproof.conformance.target.file import (
-    DEFAULT_DIALECT,
-    Flags,
-    budgets_from,
-    named_dialect,
-    receiver_from,
-    target_from,
-)
+from hookproof.conformance.target.file import budgets_from, named_dialect, target_from
+from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.process.installed_version import installed_version
 from hookproof.spec.catalogue import Level
+from hookproof.target.settings import DEFAULT_DIALECT, Flags, receiver_of
 
 
 @click.command()
@@ -105,7 +99,7 @@ def check(context: click.Context, /, **options: Any) -> None:
     try:
         settings = _settings(context, options)
         run = perform(settings)
-    except Refusal as refusal:
+    except CommandError as refusal:
         click.echo(f"hookproof check: {refusal}", err=True)
         context.exit(refusal.exit_code)
     show(run)
@@ -123,8 +117,8 @@ def _settings(context: click.Context, options: dict[str, Any]) -> Settings:
             dialect,
             flags.dialect or DEFAULT_DIALECT,
             options["seed"],
-            receiver_from(flags, {}),
-            budgets_from(flags, {}),
+            receiver_of(flags),
+            budgets_from(flags),
         )
     else:
         subject = target_from(flags, os.environ)

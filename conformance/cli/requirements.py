@@ -9,9 +9,9 @@ import click
 
 from hookproof.conformance.cli.explanation import Explanation, explained, known_faults
 from hookproof.conformance.model.check_registry import Check, all_checks
-from hookproof.conformance.model.exit_codes import ExitCode, Refusal
 from hookproof.conformance.model.experiment_registry import all_experiments, experiments_of
 from hookproof.conformance.run.selection import LEVELS, Selection
+from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.spec.catalogue import Catalogue, Level, Requirement, load_catalogue
 from hookproof.spec.strict_yaml.schema_wording import did_you_mean
 
@@ -70,7 +70,7 @@ def list_(
         chosen = [
             one for one in selection.requirements(catalogue) if level in (None, one.level.value)
         ]
-    except Refusal as refusal:
+    except CommandError as refusal:
         click.echo(f"hookproof list: {refusal}", err=True)
         context.exit(refusal.exit_code)
     bound = _bound(chosen)

@@ -7,8 +7,6 @@ from typing import Final
 
 import click
 
-from hookproof.conformance.cli.version import installed_version
-from hookproof.conformance.model.exit_codes import ExitCode, Refusal
 from hookproof.conformance.model.ledger import Ledger
 from hookproof.conformance.reports.formats import FORMATS, write_reports
 from hookproof.conformance.reports.printable_text import printable
@@ -17,6 +15,8 @@ from hookproof.conformance.results.comparison import Change, Difference, differe
 from hookproof.conformance.results.run_file import NAME, NotARun, Run, read_run
 from hookproof.conformance.run.regrading import regraded, write_regraded
 from hookproof.conformance.target.file import named_dialect
+from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.process.installed_version import installed_version
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 
 FOLDER: Final = click.Path(path_type=Path)
@@ -76,7 +76,7 @@ def regrade(context: click.Context, /, folder: Path, dialect: str | None, out: P
         found = regraded(folder, named_dialect(dialect) if dialect else None)
         if out is not None:
             write_reports(write_regraded(found, folder, out, installed_version()), out)
-    except (NotARun, Refusal, FileProblems) as wrong:
+    except (NotARun, CommandError, FileProblems) as wrong:
         _refuse(context, str(wrong))
     except OSError as error:
         _refuse(context, f"--out {out} cannot be written to: {error.strerror or error}")

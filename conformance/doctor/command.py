@@ -8,11 +8,12 @@ from typing import Any
 import click
 
 from hookproof.conformance.doctor.examination import examined
-from hookproof.conformance.model.exit_codes import ExitCode, Refusal
 from hookproof.conformance.target.command_options import target_options
 from hookproof.conformance.target.definition import Target
-from hookproof.conformance.target.file import Flags, target_from
+from hookproof.conformance.target.file import target_from
+from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.receiver.client.child_process import ChildFailed
+from hookproof.target.settings import Flags
 
 
 @click.command()
@@ -32,9 +33,9 @@ def doctor(context: click.Context, /, **options: Any) -> None:
         raise click.UsageError("give the target's URL, or --target", context)
     try:
         code = asyncio.run(_examine(target_from(flags, os.environ)))
-    except (Refusal, ChildFailed) as refusal:
+    except (CommandError, ChildFailed) as refusal:
         click.echo(f"hookproof doctor: {refusal}", err=True)
-        code = refusal.exit_code or ExitCode.FAULT
+        code = refusal.exit_code or ExitCode.INTERNAL_ERROR
     context.exit(code)
 
 

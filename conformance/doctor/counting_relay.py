@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
-from hookproof.conformance.model.exit_codes import Refusal
+from hookproof.process.exit_codes import CommandError
 from hookproof.receiver.http.address import Address
 
 AT_ONCE = 65536
@@ -61,7 +61,7 @@ class Relay:
 
 @asynccontextmanager
 async def relay(bind: Address) -> AsyncIterator[Relay]:
-    """A relay that listens at this address; raises Refusal if that cannot be had."""
+    """A relay that listens at this address; raises CommandError if that cannot be had."""
     made = Relay()
     connections: set[asyncio.Task[None]] = set()
 
@@ -73,7 +73,7 @@ async def relay(bind: Address) -> AsyncIterator[Relay]:
     try:
         server = await asyncio.start_server(accept, bind.host, bind.port)
     except OSError as error:
-        raise Refusal(
+        raise CommandError(
             f"receiver: cannot listen at {bind.host}:{bind.port}: {error.strerror or error}"
         ) from None
     made.port = server.sockets[0].getsockname()[1]

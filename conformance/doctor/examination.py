@@ -17,7 +17,6 @@ from urllib.parse import urlsplit
 from hookproof.conformance.doctor.counting_relay import Relay, relay
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.exit_codes import ExitCode
 from hookproof.conformance.model.tolerances import SKEW_S
 from hookproof.conformance.observations.secret_windows import skew_s
 from hookproof.conformance.target.circuit_breaker import Breaker
@@ -30,6 +29,7 @@ from hookproof.conformance.target.preflight import (
     refusal_statuses,
     with_fresh_projects,
 )
+from hookproof.process.exit_codes import ExitCode
 from hookproof.receiver.client.child_process import child
 from hookproof.receiver.client.control_api import ReceiverClient
 from hookproof.receiver.http.address import Address
@@ -56,7 +56,7 @@ class Line:
 
 
 async def examined(target: Target) -> AsyncIterator[Line]:
-    """Everything that judging the target takes; raises Refusal where not even that can be tried."""
+    """Everything that judging the target takes; raises CommandError where not even that can be tried."""
     whole = await with_fresh_projects(target, 0)
     contract, timeout_s = contract_for(target.dialect), target.budgets.request_s
     async with ApiClient(

@@ -22,7 +22,8 @@ from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.target.capabilities import Lack
 from hookproof.spec.catalogue import Catalogue, Level, Requirement
-from hookproof.spec.dialect.model import Answer, Dialect, Undecided
+from hookproof.spec.dialect.answers import undecided_fields
+from hookproof.spec.dialect.model import Dialect, Undecided
 
 
 class Grader:
@@ -196,9 +197,8 @@ class Grader:
 def undecided(requirement: Requirement, catalogue: Catalogue, dialect: Dialect) -> list[str]:
     """The questions which a requirement depends on and the dialect leaves undecided."""
     gaps = [catalogue.gaps[name] for name in requirement.gaps]
-    return [
-        gap.question for gap in gaps if any(_is_undecided(dialect, path) for path in gap.dialect)
-    ]
+    open_answers = set(undecided_fields(dialect))
+    return [gap.question for gap in gaps if not open_answers.isdisjoint(gap.dialect)]
 
 
 def error_line(error: BaseException) -> str:
@@ -212,10 +212,3 @@ def _of_requirement(
     requirement: Requirement, reasons: Iterable[Mapping[str, Sequence[str]]]
 ) -> list[str]:
     return [reason for by_name in reasons for reason in by_name.get(requirement.id, ())]
-
-
-def _is_undecided(dialect: Dialect, path: str) -> bool:
-    answer: object = dialect
-    for name in path.split("."):
-        answer = getattr(answer, name)
-    return isinstance(answer, Answer) and not answer.decided

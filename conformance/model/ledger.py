@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.exit_codes import ExitCode
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.process.exit_codes import ExitCode
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.catalogue import Level, Requirement
 
@@ -29,7 +29,7 @@ class RunVerdict(StrEnum):
             RunVerdict.CONFORMS: ExitCode.CONFORMS,
             RunVerdict.DOES_NOT_CONFORM: ExitCode.DOES_NOT_CONFORM,
             RunVerdict.INCOMPLETE: ExitCode.INCOMPLETE,
-            RunVerdict.ERROR: ExitCode.FAULT,
+            RunVerdict.ERROR: ExitCode.INTERNAL_ERROR,
         }[self]
 
 

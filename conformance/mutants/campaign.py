@@ -15,7 +15,6 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from hookproof.conformance.model.check_registry import Check, all_checks
-from hookproof.conformance.model.exit_codes import Refusal
 from hookproof.conformance.model.experiment_registry import Experiment, all_experiments
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.mutants.catalogue import (
@@ -30,6 +29,7 @@ from hookproof.conformance.mutants.mutant_run import MutantRunOrder
 from hookproof.conformance.mutants.relevant_experiments import relevant_experiments
 from hookproof.conformance.mutants.results import NOT_RUN, Campaign, FaultOutcome, VariantOutcome
 from hookproof.conformance.mutants.worker_pool import OnOutcome, WorkerPool
+from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import load_catalogue
 
 CLEAN: Final = "clean"
@@ -114,12 +114,12 @@ class CampaignPlan:
 def plan_campaign(settings: CampaignSettings) -> CampaignPlan:
     """Find everything that the settings ask for.
 
-    Raises Refusal if that is nothing, or FileProblems for a dialect.
+    Raises CommandError if that is nothing, or FileProblems for a dialect.
     """
     checks = all_checks()
     unknown = set(settings.without) - {check.name for check in checks}
     if unknown:
-        raise Refusal(f"there is no check {', '.join(sorted(unknown))}")
+        raise CommandError(f"there is no check {', '.join(sorted(unknown))}")
     dialects = tuple(map(find_dialect, settings.dialects))
     faults = asyncio.run(_list_faults_of_each(dialects))
     plan = CampaignPlan(
@@ -140,10 +140,10 @@ def _refuse_unknown_patterns(plan: CampaignPlan) -> None:
     renamed = {former: fault.name for fault in faults for former in fault.former_names}
     for pattern in plan.settings.patterns:
         if pattern in renamed:
-            raise Refusal(f"the fault {pattern} is now called {renamed[pattern]}")
+            raise CommandError(f"the fault {pattern} is now called {renamed[pattern]}")
     names = [fault.name for fault in faults] + [dialect.name for dialect in conforming_dialects()]
     if not any(map(plan.selects, names)):
-        raise Refusal(
+        raise CommandError(
             f"no fault is named {' or '.join(plan.settings.patterns)};"
             " `hookproof serve --list-faults` names all"
         )

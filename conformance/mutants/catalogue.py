@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from hookproof.conformance.model.exit_codes import ExitCode, Refusal
+from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.receiver.client.child_process import HOOKPROOF, send_signal
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect
@@ -84,7 +84,7 @@ def conforming_dialects() -> tuple[NamedDialect, ...]:
 
 
 async def list_faults(dialect: NamedDialect) -> tuple[ListedFault, ...]:
-    """Every fault and variant; raises Refusal if the server cannot list them."""
+    """Every fault and variant; raises CommandError if the server cannot list them."""
     process = await asyncio.create_subprocess_exec(
         *HOOKPROOF,
         *("serve", "--list-faults", "--json", "--dialect", dialect.word),
@@ -97,8 +97,12 @@ async def list_faults(dialect: NamedDialect) -> tuple[ListedFault, ...]:
     except TimeoutError:
         send_signal(process, signal.SIGKILL)
         await process.wait()
-        raise Refusal("`hookproof serve --list-faults` did not end", ExitCode.FAULT) from None
+        raise CommandError(
+            "`hookproof serve --list-faults` did not end", ExitCode.INTERNAL_ERROR
+        ) from None
     if process.returncode != 0:
         message = err.decode(errors="replace").strip().rpartition("\n")[2]
-        raise Refusal(f"`hookproof serve --list-faults` failed: {message}", ExitCode.FAULT)
+        raise CommandError(
+            f"`hookproof serve --list-faults` failed: {message}", ExitCode.INTERNAL_ERROR
+        )
     return tuple(map(ListedFault.from_json, json.loads(out)))

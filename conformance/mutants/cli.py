@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from hookproof.conformance.model.check_registry import all_checks
-from hookproof.conformance.model.exit_codes import ExitCode, Refusal
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.mutants.campaign import (
     CLEAN,
@@ -30,6 +29,7 @@ from hookproof.conformance.mutants.schemathesis_baseline import (
     record_baseline,
     run_schemathesis_baseline,
 )
+from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 
 
@@ -105,7 +105,7 @@ def mutants(context: click.Context, /, **options: Any) -> None:
     """
     try:
         code = _run(options)
-    except (Refusal, FileProblems) as refusal:
+    except (CommandError, FileProblems) as refusal:
         click.echo(f"hookproof mutants: {refusal}", err=True)
         code = getattr(refusal, "exit_code", ExitCode.USAGE)
     context.exit(code)
@@ -146,7 +146,7 @@ def _run_campaign(plan: CampaignPlan, *, quick: bool) -> tuple[Campaign, tuple[s
     try:
         kills = read_kills()
     except (OSError, ValueError) as problem:
-        raise Refusal(f"--quick needs a recorded kill matrix: {problem}") from None
+        raise CommandError(f"--quick needs a recorded kill matrix: {problem}") from None
     return run_quick_campaign(plan, kills, _print_outcome)
 
 
@@ -168,11 +168,11 @@ def _print_and_record_report(name: str, reported: Sequence[str]) -> None:
 
 
 def _prepare_folder(out: Path) -> Path:
-    """Create the folder and delete the reports of an earlier campaign; raises Refusal."""
+    """Create the folder and delete the reports of an earlier campaign; raises CommandError."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         for name in ("mutants.json", "mutants.html"):
             (out / name).unlink(missing_ok=True)
     except OSError as error:
-        raise Refusal(f"--out {out} cannot be written to: {error.strerror or error}") from None
+        raise CommandError(f"--out {out} cannot be written to: {error.strerror or error}") from None
     return out

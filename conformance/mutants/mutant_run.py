@@ -12,7 +12,6 @@ from typing import Final
 
 from hookproof.conformance.grading.grader import Grader
 from hookproof.conformance.model.check_registry import CheckContext, all_checks
-from hookproof.conformance.model.exit_codes import Refusal
 from hookproof.conformance.model.experiment_registry import all_experiments
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.ledger import Entry
@@ -22,11 +21,13 @@ from hookproof.conformance.mutants.catalogue import find_dialect
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.run.runner import Plan, Runner
-from hookproof.conformance.target.definition import Budgets, ReceiverSettings
+from hookproof.conformance.target.definition import Budgets
 from hookproof.conformance.target.environment import Embedded
 from hookproof.conformance.target.project_assignment import projects_needed
+from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import load_catalogue
 from hookproof.spec.contract.service_contract import contract_for
+from hookproof.target.settings import ReceiverSettings
 
 # How long to wait for a delivery. Many mutants never send it.
 DELIVERY_S: Final = 6.0
@@ -87,7 +88,7 @@ def run_mutant(order: MutantRunOrder) -> MutantRunResult:
             runner.begin(Intake(mask, plan.dialect))
             gathered = runner.all_gathered()
             entries = _judged(plan, order, runner)
-    except Refusal as refusal:
+    except CommandError as refusal:
         return MutantRunResult(
             detections=(),
             exercised=frozenset(),

@@ -4,12 +4,12 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 
-from hookproof.conformance.model.exit_codes import Refusal
 from hookproof.conformance.mutants.campaign import CampaignPlan, campaign_of
 from hookproof.conformance.mutants.kill_matrix import ExpectedKill, Kills, first_killers
 from hookproof.conformance.mutants.mutant_run import MutantRunOrder
 from hookproof.conformance.mutants.results import NOT_RUN, Campaign, FaultOutcome
 from hookproof.conformance.mutants.worker_pool import OnOutcome, WorkerPool
+from hookproof.process.exit_codes import CommandError
 
 
 def run_quick_campaign(
@@ -17,7 +17,7 @@ def run_quick_campaign(
 ) -> tuple[Campaign, tuple[str, ...]]:
     """Run them, and return a line for each check that does not kill as it is recorded to.
 
-    Raises Refusal for a stale record.
+    Raises CommandError for a stale record.
     """
     started = time.monotonic()
     chosen = {(expected.fault, expected.dialect): expected for expected in first_killers(kills)}
@@ -37,7 +37,7 @@ def _orders(
         faults = {fault.name: fault for fault in plan.faults.get(expected.dialect, ())}
         fault = faults.get(expected.fault)
         if fault is None or not fault.applies:
-            raise Refusal(
+            raise CommandError(
                 f"{expected.fault} is recorded and is no longer a fault;"
                 " `make mutants` writes the record anew"
             )

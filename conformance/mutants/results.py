@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from hookproof.conformance.model.exit_codes import ExitCode
 from hookproof.conformance.mutants.catalogue import ListedFault
 from hookproof.conformance.mutants.mutant_run import Detection, MutantRunResult
+from hookproof.process.exit_codes import ExitCode
 
 # The result of a run that has not started.
 NOT_RUN: Final = MutantRunResult(detections=(), exercised=frozenset(), problems=(), duration_s=0.0)

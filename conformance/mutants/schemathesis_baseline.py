@@ -16,9 +16,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from hookproof.conformance.model.exit_codes import ExitCode, Refusal
 from hookproof.conformance.mutants.campaign import CLEAN, CampaignPlan
 from hookproof.conformance.mutants.catalogue import ListedFault, NamedDialect, conforming_dialects
+from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.receiver.client.child_process import child, send_signal
 
 RECORDED: Final = Path(__file__).parent / "schemathesis_baseline.json"
@@ -37,7 +37,7 @@ SchemathesisBaseline = Mapping[str, Sequence[str]]
 
 
 def run_schemathesis_baseline(plan: CampaignPlan, on_report: OnReport) -> None:
-    """Run schemathesis against every fault and variant; raises Refusal if it cannot be run.
+    """Run schemathesis against every fault and variant; raises CommandError if it cannot be run.
 
     Each fault and variant is tried under the first dialect in which it is one, and the conforming
     dialects without variants.
@@ -163,8 +163,8 @@ async def _run(url: str, authorization: str, seed: int, folder: str) -> None:
     try:
         await asyncio.wait_for(process.wait(), ENDS_WITHIN_S)
     except TimeoutError:
-        raise Refusal(
-            f"`schemathesis run` did not end within {ENDS_WITHIN_S:.0f} s", ExitCode.FAULT
+        raise CommandError(
+            f"`schemathesis run` did not end within {ENDS_WITHIN_S:.0f} s", ExitCode.INTERNAL_ERROR
         ) from None
     finally:
         send_signal(process, signal.SIGKILL)
@@ -175,8 +175,8 @@ def _failures(report: Path) -> set[str]:
     try:
         failures: list[dict[str, Any]] = json.loads(report.read_text(encoding="utf-8"))["failures"]
     except (OSError, ValueError, KeyError):
-        raise Refusal(
-            "`schemathesis run` wrote no report; is it installed?", ExitCode.FAULT
+        raise CommandError(
+            "`schemathesis run` wrote no report; is it installed?", ExitCode.INTERNAL_ERROR
         ) from None
     return {
         f"{failure['title']}: {operation}"

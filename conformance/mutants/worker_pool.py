@@ -13,9 +13,9 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Final, Self, TypeVar
 
-from hookproof.conformance.model.exit_codes import ExitCode
 from hookproof.conformance.mutants.mutant_run import MutantRunOrder, MutantRunResult, run_mutant
 from hookproof.conformance.mutants.results import FaultOutcome, VariantOutcome
+from hookproof.process.exit_codes import ExitCode
 
 Subject = TypeVar("Subject", FaultOutcome, VariantOutcome)
 
@@ -24,7 +24,7 @@ OnOutcome = Callable[[FaultOutcome | VariantOutcome], None]
 
 RunMutant = Callable[[MutantRunOrder], MutantRunResult]
 
-ORPHANED: Final = int(ExitCode.FAULT)
+ORPHANED: Final = int(ExitCode.INTERNAL_ERROR)
 
 
 class WorkerPool:

@@ -13,12 +13,12 @@ from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection, Listener
 from typing import Final, Protocol, cast
 
-from hookproof.conformance.model.exit_codes import ExitCode, Refusal
 from hookproof.conformance.model.gathered_evidence import Gathered
 from hookproof.conformance.pytest_plugin.settings import Order
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.run.runner import Runner
+from hookproof.process.exit_codes import CommandError, ExitCode
 
 BEGIN: Final = "begin"
 GATHERED: Final = "gathered"
@@ -32,7 +32,7 @@ class Gathering(Protocol):
     """Gives evidence; `begin` names the requirements that will be judged, and must come first."""
 
     def begin(self, selected: Sequence[str]) -> None:
-        """Start the experiments unless they run already; raises Refusal."""
+        """Start the experiments unless they run already; raises CommandError."""
 
     def gathered(self, name: str) -> Gathered:
         """Wait for an experiment to end, and give what it brought."""
@@ -48,11 +48,11 @@ class OwnGathering:
         self._order = order
         self._lock = threading.Lock()
         self._runner: Runner | None = None
-        self._refusal: Refusal | None = None
+        self._refusal: CommandError | None = None
 
     def begin(self, selected: Sequence[str]) -> None:
         """Start the experiments that the first caller needs; all callers select the same. Raises
-        Refusal.
+        CommandError.
         """
         with self._lock:
             if self._refusal is not None:
@@ -75,7 +75,7 @@ class OwnGathering:
         self._runner = Runner(self._order.plan(self._order.experiments(wanted))).__enter__()
         try:
             environment = self._runner.open()
-        except Refusal as refusal:
+        except CommandError as refusal:
             self._refusal = refusal
             raise
         dialect = self._order.subject.dialect
@@ -86,7 +86,7 @@ class SharedGathering:
     """The controller's: what `own` gathers, for every worker that knows the way."""
 
     def __init__(self, own: OwnGathering):
-        self.refusal: Refusal | None = None
+        self.refusal: CommandError | None = None
         self._own = own
         self._key = secrets.token_bytes(32)
         self._listener = Listener((LOOPBACK, 0), authkey=self._key)
@@ -125,7 +125,7 @@ class SharedGathering:
             return self._own.gathered(str(given))
         try:
             self._own.begin(cast("Sequence[str]", given))
-        except Refusal as refusal:
+        except CommandError as refusal:
             self.refusal = refusal
             return str(refusal), int(refusal.exit_code)
         return None
@@ -138,10 +138,10 @@ class RemoteGathering:
         self._connection = Client((way[0], way[1]), authkey=way[2])
 
     def begin(self, selected: Sequence[str]) -> None:
-        """Let the controller start what it has not started yet; raises Refusal."""
+        """Let the controller start what it has not started yet; raises CommandError."""
         answer = self._asked(BEGIN, list(selected))
         if isinstance(answer, tuple):
-            raise Refusal(answer[0], ExitCode(answer[1]))
+            raise CommandError(answer[0], ExitCode(answer[1]))
 
     def gathered(self, name: str) -> Gathered:
         """Wait for an experiment to end, and give what it brought."""

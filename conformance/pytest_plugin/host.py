@@ -14,7 +14,6 @@ import pytest
 
 from hookproof.conformance.grading.grader import Grader
 from hookproof.conformance.model.check_registry import CheckContext, all_checks
-from hookproof.conformance.model.exit_codes import Refusal
 from hookproof.conformance.model.experiment_registry import all_experiments, experiments_of
 from hookproof.conformance.model.ledger import Entry
 from hookproof.conformance.model.verdict import Verdict
@@ -27,6 +26,7 @@ from hookproof.conformance.pytest_plugin.evidence_source import (
 from hookproof.conformance.pytest_plugin.requirement_tests import NAME, RequirementItem, collected
 from hookproof.conformance.pytest_plugin.settings import Order, order_of
 from hookproof.conformance.results.baseline import weighed
+from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import Level, Requirement
 from hookproof.spec.contract.service_contract import contract_for
 
@@ -86,10 +86,10 @@ class Host:
         return known.entries[0]
 
     def _begun(self) -> Grader:
-        refusal: Refusal | None = None
+        refusal: CommandError | None = None
         try:
             self._gathering.begin([requirement.id for requirement in self._selected])
-        except Refusal as wrong:
+        except CommandError as wrong:
             refusal = wrong
         if refusal is not None:  # told outside of its handling, so that pytest shows one line
             self._give_up(refusal)
@@ -105,7 +105,7 @@ class Host:
         )
         return self._grader
 
-    def _give_up(self, refusal: Refusal) -> NoReturn:
+    def _give_up(self, refusal: CommandError) -> NoReturn:
         """End the session: without a target that can be called there is nothing to judge."""
         if isinstance(self._gathering, OwnGathering):
             pytest.exit(f"hookproof: {refusal}", returncode=int(refusal.exit_code))

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from hookproof.conformance.model.check_registry import all_checks
-from hookproof.conformance.model.exit_codes import Refusal
 from hookproof.conformance.model.experiment_registry import Experiment, all_experiments
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.results.baseline import Expectation, read_baseline
@@ -19,16 +18,12 @@ from hookproof.conformance.run.runner import Plan
 from hookproof.conformance.run.selection import Selection, needed_experiments
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.environment import Embedded
-from hookproof.conformance.target.file import (
-    DEFAULT_DIALECT,
-    Flags,
-    named_dialect,
-    receiver_from,
-    target_from,
-)
+from hookproof.conformance.target.file import named_dialect, target_from
 from hookproof.conformance.target.project_assignment import projects_needed
+from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import Catalogue, Level, Requirement, load_catalogue
 from hookproof.spec.contract.service_contract import contract_for
+from hookproof.target.settings import DEFAULT_DIALECT, Flags, receiver_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +59,7 @@ def order_of(config: pytest.Config) -> Order:
     """The order behind the options; raises pytest.UsageError with all that is wrong with them."""
     try:
         return _order(config)
-    except Refusal as refusal:
+    except CommandError as refusal:
         raise pytest.UsageError(
             *(f"hookproof: {line}" for line in str(refusal).splitlines())
         ) from None
@@ -103,7 +98,7 @@ def _subject(config: pytest.Config, seed: int) -> Target | Embedded:
         dialect_name=flags.dialect or DEFAULT_DIALECT,
         seed=seed,
         projects=projects_needed(len(all_experiments())),
-        receiver=receiver_from(flags, {}),
+        receiver=receiver_of(flags),
     )
 
 
@@ -120,12 +115,12 @@ def _path(config: pytest.Config, name: str) -> Path | None:
 def _one_of(config: pytest.Config, name: str, known: Sequence[str], default: str) -> str:
     value = _option(config, name) or default
     if value not in known:
-        raise Refusal(f"--hookproof-{name}: {value!r} is none of {', '.join(known)}")
+        raise CommandError(f"--hookproof-{name}: {value!r} is none of {', '.join(known)}")
     return value
 
 
 def _seed(config: pytest.Config) -> int:
     value = _option(config, "seed") or "0"
     if not (value.isascii() and value.isdigit()):
-        raise Refusal(f"--hookproof-seed: {value!r} is no number of 0 or more")
+        raise CommandError(f"--hookproof-seed: {value!r} is no number of 0 or more")
     return int(value)

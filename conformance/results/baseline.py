@@ -18,9 +18,9 @@ from typing import Any, Final
 
 import yaml
 
-from hookproof.conformance.model.exit_codes import Refusal
 from hookproof.conformance.model.ledger import Entry, is_missing
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import Catalogue
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 from hookproof.spec.strict_yaml.parser import YamlText
@@ -109,13 +109,13 @@ class Weighed:
 
 
 def read_baseline(path: Path) -> tuple[Expectation, ...]:
-    """The entries of a file; raises Refusal with all that is wrong with it."""
+    """The entries of a file; raises CommandError with all that is wrong with it."""
     try:
         content = scan_yaml(read_text(path), str(path))
         check_yaml(content, SCHEMA, str(path))
         return _expectations(content, str(path))
     except FileProblems as wrong:
-        raise Refusal(str(wrong)) from None
+        raise CommandError(str(wrong)) from None
 
 
 def _expectations(content: YamlText, name: str) -> tuple[Expectation, ...]:

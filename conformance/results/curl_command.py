@@ -7,6 +7,7 @@ from typing import Final
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.results.redaction import VARIABLE
+from hookproof.receiver.http.curl_arguments import URL_AS_IT_IS, body_argument, header_argument
 
 MOST_EXCHANGES: Final = 4
 LONGEST_BODY: Final = 2000
@@ -25,8 +26,7 @@ def _command(exchange: Exchange) -> str:
         [
             "curl",
             "-i",
-            "--path-as-is",
-            "-g",
+            *URL_AS_IT_IS,
             *_method(exchange),
             quoted(exchange.url),
             *_parts(exchange),
@@ -44,15 +44,14 @@ def _method(exchange: Exchange) -> list[str]:
 
 def _parts(exchange: Exchange) -> Iterator[str]:
     for name, value in exchange.request_headers:
-        # curl sends `name;` as a header without a value, and leaves out one that is written `name:`.
-        yield f"-H {quoted(f'{name}: {value}' if value else f'{name};')}"
+        yield header_argument(name, value, quoted)
     body = exchange.request_body
     if body is not None:
         text = _printable(body)
         if text is None:
             yield f"--data-binary @body.bin  # {len(body)} bytes: request_body_b64 of this exchange in run.jsonl"
         else:
-            yield f"--data-raw {quoted(text)}"
+            yield body_argument(quoted(text))
 
 
 def quoted(text: str) -> str:

@@ -14,7 +14,6 @@ from typing import Final
 
 from hookproof.conformance.grading.grader import Grader
 from hookproof.conformance.model.check_registry import CheckContext, all_checks
-from hookproof.conformance.model.exit_codes import Refusal
 from hookproof.conformance.model.experiment_registry import all_experiments
 from hookproof.conformance.model.gathered_evidence import Ending
 from hookproof.conformance.model.ledger import Entry, Ledger
@@ -32,13 +31,15 @@ from hookproof.conformance.run.runner import Plan, Runner
 from hookproof.conformance.run.selection import Selection, needed_checks, needed_experiments
 from hookproof.conformance.run.shrinking import Shrinking, with_smaller_proofs
 from hookproof.conformance.target.capabilities import lacking
-from hookproof.conformance.target.definition import Budgets, ReceiverSettings, Target
+from hookproof.conformance.target.definition import Budgets, Target
 from hookproof.conformance.target.environment import Embedded, Environment
 from hookproof.conformance.target.project_assignment import projects_needed
+from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import Catalogue, Requirement, load_catalogue
 from hookproof.spec.contract.service_contract import contract_for
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.writer import written_dialect
+from hookproof.target.settings import ReceiverSettings
 
 INTERRUPTED: Final = "it was interrupted"
 
@@ -75,7 +76,7 @@ def embedded(
 
 
 def perform(settings: Settings) -> Run:
-    """Judge the target and write the reports; raises Refusal if the run cannot begin."""
+    """Judge the target and write the reports; raises CommandError if the run cannot begin."""
     started = time.monotonic()
     catalogue = load_catalogue()
     requirements = settings.selection.requirements(catalogue)
@@ -110,7 +111,7 @@ class Rounds:
     coming: Coming
 
     def conducted(self) -> tuple[RunWriter, Ledger]:
-        """The writer of the file, and the ledger of all repetitions; raises Refusal if the first
+        """The writer of the file, and the ledger of all repetitions; raises CommandError if the first
         cannot begin.
         """
         writer: RunWriter | None = None
@@ -118,7 +119,7 @@ class Rounds:
         for repetition in range(1, self.settings.repetitions + 1):
             try:
                 writer, ledger = self._conducted_once(writer, repetition)
-            except Refusal as refusal:
+            except CommandError as refusal:
                 if writer is None:
                     raise
                 ledgers[-1] = replace(
@@ -230,7 +231,7 @@ def _emptied(out: Path) -> Path:
             (out / name).unlink(missing_ok=True)
         (out / NAME).touch()
     except OSError as error:
-        raise Refusal(f"--out {out} cannot be written to: {error.strerror or error}") from None
+        raise CommandError(f"--out {out} cannot be written to: {error.strerror or error}") from None
     return out / NAME
 
 

@@ -20,7 +20,6 @@ from typing import Any, Final, Self, cast
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.grading.grader import error_line
 from hookproof.conformance.model.evidence import Evidence, NotObserved, PreconditionFailed
-from hookproof.conformance.model.exit_codes import ExitCode, Refusal
 from hookproof.conformance.model.experiment_registry import Experiment
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.profile import Profile
@@ -38,6 +37,7 @@ from hookproof.conformance.target.preflight import (
 )
 from hookproof.conformance.target.project_assignment import allot
 from hookproof.conformance.target.seeding import Stock
+from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.spec.contract.service_contract import Contract
 from hookproof.spec.dialect.model import Dialect
 
@@ -107,7 +107,7 @@ class Runner:
         self._thread.join(CLOSED_WITHIN_S)
 
     def open(self) -> Environment:
-        """Wait until the venue is open and the keys are tried; raises Refusal."""
+        """Wait until the venue is open and the keys are tried; raises CommandError."""
         return self._environment.result()
 
     def begin(self, intake: Intake, *, held: bool = False) -> None:
@@ -204,7 +204,7 @@ class Runner:
                 await self._gather_all(environment, api, breaker, intake)
 
     async def _entered(self, target: Target, api: ApiClient) -> Target:
-        """The target with all its projects, whose keys were tried; raises Refusal. The time budget
+        """The target with all its projects, whose keys were tried; raises CommandError. The time budget
         begins here.
         """
         self._began = self._loop.time()
@@ -214,7 +214,7 @@ class Runner:
                 await check_access(whole, api)
                 return whole
         except TimeoutError:
-            raise Refusal(out_of_time(target), ExitCode.UNREACHABLE) from None
+            raise CommandError(out_of_time(target), ExitCode.UNREACHABLE) from None
 
     async def _gather_all(
         self,

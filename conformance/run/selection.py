@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from hookproof.conformance.model.check_registry import Check
-from hookproof.conformance.model.exit_codes import Refusal
 from hookproof.conformance.model.experiment_registry import Experiment, experiments_of
 from hookproof.conformance.model.profile import Profile
+from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import Catalogue, Level, Requirement
 
 # A run that judges one level judges those before it too.
@@ -30,7 +30,7 @@ class Selection:
         return not self.only and not self.exclude and self.level is LEVELS[-1]
 
     def requirements(self, catalogue: Catalogue) -> tuple[Requirement, ...]:
-        """The selected requirements in the order of the document; raises Refusal if there are none."""
+        """The selected requirements in the order of the document; raises CommandError if there are none."""
         chosen = self._matching(self.only, catalogue) if self.only else set(catalogue.requirements)
         chosen -= self._matching(self.exclude, catalogue)
         levels = LEVELS[: LEVELS.index(self.level) + 1]
@@ -38,7 +38,9 @@ class Selection:
             r for r in catalogue.requirements.values() if r.id in chosen and r.level in levels
         )
         if not selected:
-            raise Refusal("no requirement is left to judge: widen --only, --exclude or --level")
+            raise CommandError(
+                "no requirement is left to judge: widen --only, --exclude or --level"
+            )
         return selected
 
     @staticmethod
@@ -47,7 +49,7 @@ class Selection:
         for selector in selectors:
             found = catalogue.select(selector)
             if not found:
-                raise Refusal(
+                raise CommandError(
                     f"{selector!r} selects no requirement; give an id like 4.3-2, a section, or '4.3-*'"
                 )
             chosen.update(requirement.id for requirement in found)

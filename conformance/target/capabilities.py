@@ -8,18 +8,10 @@ allowed into a failure; `auto` looks for itself.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
 from hookproof.spec.catalogue import Catalogue
-
-
-class Presence(StrEnum):
-    """What target.yaml says of a capability."""
-
-    YES = "yes"
-    NO = "no"
-    AUTO = "auto"
+from hookproof.target.file_schema import Presence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

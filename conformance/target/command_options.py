@@ -1,7 +1,6 @@
-"""The options of the command line that say which target is meant, how it is spoken to, and where it
-delivers.
+"""The options that describe the target, its dialect and its receiver on the command line.
 
-Their names are those of `Flags`; each can come from the environment too.
+Their names are those of `hookproof.target.settings.Flags`; each has an environment variable too.
 """
 
 from collections.abc import Callable
@@ -52,7 +51,7 @@ OPTIONS: Final = (
 
 
 def target_options(command: Command) -> Command:
-    """Give a command all of them, in this order."""
+    """Add all options to a command, in this order."""
     for option in reversed(OPTIONS):
         command = option(command)
     return command

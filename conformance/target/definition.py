@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from hookproof.conformance.target.capabilities import Presence
 from hookproof.conformance.target.hooks.provision import Provision
 from hookproof.spec.dialect.model import Dialect
+from hookproof.target.file_schema import Presence
+from hookproof.target.settings import ReceiverSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,20 +27,6 @@ class Budgets:
     delivery_s: float = 10.0
     quiet_s: float = 2.0
     total_s: float = 120.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReceiverSettings:
-    """Where deliveries are to arrive. Without a CA that the target was told to trust, none can
-    (section 2.3: https).
-
-    `bind` is host:port; `public_url` is how the target reaches it, if that is another address.
-    """
-
-    bind: str = "127.0.0.1:0"
-    public_url: str | None = None
-    ca: Path | None = None
-    ca_key: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

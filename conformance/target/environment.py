@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Final
 
 from hookproof.conformance.model.evidence import PreconditionFailed
-from hookproof.conformance.model.exit_codes import ExitCode, Refusal
-from hookproof.conformance.target.capabilities import CAPABILITIES, Presence
-from hookproof.conformance.target.definition import Budgets, Project, ReceiverSettings, Target
+from hookproof.conformance.target.definition import Budgets, Project, Target
 from hookproof.conformance.target.hooks.http_steps import Step, hook_of_steps
 from hookproof.conformance.target.hooks.provision import Provision
+from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.receiver.client.child_process import ChildFailed, child, children
 from hookproof.receiver.client.control_api import ReceiverClient
 from hookproof.receiver.http.authority import (
@@ -29,6 +28,8 @@ from hookproof.receiver.http.authority import (
 )
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.model import Dialect
+from hookproof.target.file_schema import CAPABILITIES, Presence
+from hookproof.target.settings import ReceiverSettings
 
 # Far more than it takes, for a machine that has no time at all: a process that fails says so at
 # once.
@@ -82,7 +83,7 @@ class UntrustedReceiver(ReceiverClient):
 
 @asynccontextmanager
 async def opened(subject: Target | Embedded) -> AsyncIterator[Environment]:
-    """Start what has to be started; raises Refusal where that fails."""
+    """Start what has to be started; raises CommandError where that fails."""
     try:
         async with (
             _embedded(subject) if isinstance(subject, Embedded) else _beside(subject) as environment
@@ -90,9 +91,11 @@ async def opened(subject: Target | Embedded) -> AsyncIterator[Environment]:
             yield environment
     except ChildFailed as failure:
         ours = failure.exit_code != ExitCode.USAGE
-        raise Refusal(str(failure), ExitCode.FAULT if ours else ExitCode.USAGE) from None
+        raise CommandError(
+            str(failure), ExitCode.INTERNAL_ERROR if ours else ExitCode.USAGE
+        ) from None
     except AuthorityProblem as problem:
-        raise Refusal(f"receiver: {problem}") from None
+        raise CommandError(f"receiver: {problem}") from None
 
 
 @asynccontextmanager
@@ -178,5 +181,5 @@ def copied_ca(settings: ReceiverSettings, folder: Path) -> Path:
             if source is not None:
                 shutil.copyfile(source, folder / name)
     except OSError as error:
-        raise Refusal(f"receiver: the CA cannot be read: {error}") from None
+        raise CommandError(f"receiver: the CA cannot be read: {error}") from None
     return folder

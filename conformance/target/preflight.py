@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Final
 
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.exit_codes import ExitCode, Refusal
 from hookproof.conformance.target.client import ApiClient
 from hookproof.conformance.target.definition import Project, Target
 from hookproof.conformance.target.hooks.provision import HookFailed
 from hookproof.conformance.target.project_assignment import projects_needed
+from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.spec.dialect.model import Dialect
 
 # It changes nothing and needs nothing to exist.
@@ -20,7 +20,7 @@ FIRST_OPERATION: Final = "listSources"
 
 
 async def check_access(target: Target, api: ApiClient) -> None:
-    """Call one operation for each project; raises Refusal if the target is out of reach or refuses
+    """Call one operation for each project; raises CommandError if the target is out of reach or refuses
     a key.
     """
     first, *others = target.projects
@@ -33,7 +33,7 @@ async def check_access(target: Target, api: ApiClient) -> None:
 
 async def with_fresh_projects(target: Target, experiments: int) -> Target:
     """The target with as many projects as so many experiments need, if a hook makes them; raises
-    Refusal.
+    CommandError.
     """
     missing = projects_needed(experiments) - len(target.projects)
     if not target.provision.has("fresh_project") or missing <= 0:
@@ -41,7 +41,7 @@ async def with_fresh_projects(target: Target, experiments: int) -> Target:
     try:
         made = await asyncio.gather(*(target.provision.fresh_project() for _ in range(missing)))
     except HookFailed as failure:
-        raise Refusal(str(failure)) from None
+        raise CommandError(str(failure)) from None
     return replace(target, projects=(*target.projects, *(Project(**one) for one in made)))
 
 
@@ -56,12 +56,12 @@ async def _asked(api: ApiClient, project: Project) -> Exchange:
 
 def _refuse(target: Target, project: Project, exchange: Exchange) -> None:
     if exchange.status is None:
-        raise Refusal(
+        raise CommandError(
             f"target unreachable: {target.base_url}: {exchange.problem}; is it running, and is the URL right?",
             ExitCode.UNREACHABLE,
         )
     if exchange.status in refusal_statuses(target.dialect) and not exchange.succeeded:
-        raise Refusal(
+        raise CommandError(
             f"the target refused the key of project {project.id!r} with {exchange.status} (GET {exchange.url});"
             f" check the key and the project, and that the dialect {target.dialect.name} is the target's"
         )

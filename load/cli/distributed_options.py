@@ -1,6 +1,4 @@
-"""How a load run is spread over processes and machines, as the command line says it; and a worker's
-own command.
-"""
+"""The options of `hookproof load` for several processes or machines, and the start of a worker."""
 
 import os
 import socket
@@ -11,9 +9,10 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from hookproof.load.distributed.workers import Spread, worker_options
+from hookproof.load.distributed.workers import Distribution, worker_options
 from hookproof.load.single_process import MODULE
-from hookproof.load.target.settings import KEY_VARIABLE, BadTarget, Site
+from hookproof.load.target.settings import KEY_VARIABLE, TargetSettings
+from hookproof.process.exit_codes import CommandError
 from hookproof.receiver.http.address import Address
 
 MOST_WORKERS: Final = 256
@@ -34,19 +33,21 @@ OPTIONS: Final = (
         help="Worker processes on this machine, each with a receiver; they share rate and users.",
     ),
     click.option(
-        "--master", is_flag=True, help="Lead workers on other machines (see --expect-workers)."
+        "--master",
+        is_flag=True,
+        help="Be the master of workers on other machines (see --expect-workers).",
     ),
     click.option(
         "--expect-workers",
         type=click.IntRange(1, MOST_WORKERS),
-        help="How many a master waits for.",
+        help="How many workers a master waits for.",
     ),
     click.option(
         "--master-bind",
         default=f"127.0.0.1:{MASTER_PORT}",
         show_default=True,
         metavar="H:P",
-        help="Where a master listens for workers. The line is in clear: only in a network that you trust.",
+        help="Where a master listens for workers, unencrypted: only in a network that you trust.",
     ),
     click.option(
         "--wait-for-workers",
@@ -56,12 +57,14 @@ OPTIONS: Final = (
         metavar="SECONDS",
         help="How long a master waits for them.",
     ),
-    click.option("--worker", is_flag=True, help="Work for a master, which says what is sent."),
+    click.option(
+        "--worker", is_flag=True, help="Be a worker of a master, which decides what is sent."
+    ),
     click.option(
         "--master-host",
         default="127.0.0.1",
         show_default=True,
-        help="Where a worker finds its master.",
+        help="Host of a worker's master.",
     ),
     click.option(
         "--master-port", default=MASTER_PORT, show_default=True, type=click.IntRange(1, 65_535)
@@ -72,14 +75,14 @@ OPTIONS: Final = (
         help="Show Locust's web page, with the deliveries, while the run lasts.",
     ),
     click.option(
-        "--web-bind", default=WEB, show_default=True, metavar="H:P", help="Where that page is."
+        "--web-bind", default=WEB, show_default=True, metavar="H:P", help="Address of that page."
     ),
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SpreadFlags:
-    """What the command line says of processes and machines."""
+class DistributedFlags:
+    """The options for several processes and machines."""
 
     processes: int | None
     master: bool
@@ -92,12 +95,10 @@ class SpreadFlags:
     web: bool
     web_bind: str
 
-    def spread(self, site: Site) -> Spread | None:
-        """How the run is spread, None for one process; raises BadTarget for what does not fit
-        together.
-        """
+    def distribution(self, settings: TargetSettings) -> Distribution | None:
+        """How the run is distributed, None for one process; raises CommandError."""
         if self.expect_workers is not None and not self.master:
-            raise BadTarget(
+            raise CommandError(
                 "--expect-workers is for a --master; --processes starts workers on this machine"
             )
         if not self.master:
@@ -105,24 +106,25 @@ class SpreadFlags:
             return (
                 None
                 if alone
-                else Spread(
+                else Distribution(
                     workers=self.processes or 1, local=True, bind=LOCAL, within_s=LOCAL_WAIT_S
                 )
             )
         if self.processes is not None:
-            raise BadTarget(
-                "a --master starts no workers itself: leave out --processes, or --master"
+            raise CommandError(
+                "a --master does not start workers: leave out --processes, or --master"
             )
         if self.expect_workers is None:
-            raise BadTarget(
-                "a --master needs --expect-workers N, so that it knows when all are there"
+            raise CommandError(
+                "a --master needs --expect-workers N, to know when all have connected"
             )
-        if site.base_url is None:
-            raise BadTarget(
-                "a --master needs a target (--url or --target): the embedded server is for this machine alone"
+        if settings.base_url is None:
+            raise CommandError(
+                "a --master needs a target (--url or --target):"
+                " the embedded server is for this machine only"
             )
-        _checked(self.master_bind)
-        return Spread(
+        _check_address(self.master_bind)
+        return Distribution(
             workers=self.expect_workers,
             local=False,
             bind=self.master_bind,
@@ -130,63 +132,65 @@ class SpreadFlags:
         )
 
     def web_address(self) -> str | None:
-        """Where the web page is to be; raises BadTarget for what is no address, or one that is
-        taken.
-        """
-        return _free(_checked(self.web_bind)) if self.web else None
+        """The address of the web page; raises CommandError if it is not an address or is in use."""
+        return _check_free(_check_address(self.web_bind)) if self.web else None
 
     @property
     def master_address(self) -> str:
-        """Where a worker finds its master."""
         host = f"[{self.master_host}]" if ":" in self.master_host else self.master_host
         return f"{host}:{self.master_port}"
 
 
-def spread_options(command: F) -> F:
-    """The options of `SpreadFlags`, in the order in which help shows them."""
+def distributed_options(command: F) -> F:
+    """Add the options of `DistributedFlags` to a command, in the order in which help shows them."""
     for option in reversed(OPTIONS):
         command = option(command)
     return command
 
 
-def become_worker(site: Site, flags: SpreadFlags, may_load: str | None) -> None:
-    """Be a worker process from now on; raises BadTarget for what it lacks, and does not return
-    otherwise.
-    """
+def become_worker(settings: TargetSettings, flags: DistributedFlags, may_load: str | None) -> None:
+    """Replace this process by a worker; raises CommandError for what it lacks."""
     if flags.master or flags.processes is not None or flags.web:
-        raise BadTarget(
+        raise CommandError(
             "a --worker works for a master elsewhere: leave out --master, --processes and --web"
         )
-    if site.ca_dir is None:
-        raise BadTarget("a --worker needs --ca-dir, the folder of the CA that the target trusts")
-    if not site.api_key:
-        raise BadTarget(f"a --worker needs the target's key itself: --api-key, or {KEY_VARIABLE}")
+    if settings.ca_dir is None:
+        raise CommandError("a --worker needs --ca-dir, the folder of the CA that the target trusts")
+    if not settings.api_key:
+        raise CommandError(
+            f"a --worker needs the target's key itself: --api-key, or {KEY_VARIABLE}"
+        )
+    if settings.dialect_source is None:
+        raise CommandError(
+            "a --worker needs its dialect by name or in a file of its own, not as a mapping in the"
+            " target file: give --dialect"
+        )
     options = worker_options(
-        site, master=flags.master_address, ca_dir=site.ca_dir, may_load=may_load
+        settings, master=flags.master_address, ca_dir=settings.ca_dir, may_load=may_load
     )
     sys.stdout.flush()
-    variables = {**os.environ, KEY_VARIABLE: site.api_key}
+    variables = {**os.environ, KEY_VARIABLE: settings.api_key}
     os.execve(  # noqa: S606
         MODULE[0], [*MODULE, "hookproof.load.distributed.worker_process", *options], variables
     )
 
 
-def _free(address: str) -> str:
+def _check_free(address: str) -> str:
     at = Address.parse(address)
     try:
         socket.create_server(
             (at.host, at.port), family=socket.AF_INET6 if ":" in at.host else socket.AF_INET
         ).close()
     except OSError as problem:
-        raise BadTarget(
+        raise CommandError(
             f"--web: cannot listen on {address}: {problem.strerror or problem}"
         ) from None
     return address
 
 
-def _checked(address: str) -> str:
+def _check_address(address: str) -> str:
     try:
         Address.parse(address)
     except ValueError as wrong:
-        raise BadTarget(str(wrong)) from None
+        raise CommandError(str(wrong)) from None
     return address

@@ -1,60 +1,48 @@
-"""`hookproof load`: arrange a run, hand it to locust in a process of its own, tell how it went."""
+"""`hookproof load`: prepares a run, has Locust processes carry it out, and writes the reports."""
 
 import asyncio
 import json
+import os
 import signal
 from collections.abc import Mapping
 from dataclasses import fields
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
-from hookproof.load.cli.distributed_options import SpreadFlags, become_worker, spread_options
-from hookproof.load.distributed.workers import Spread, UnfitWorker
-from hookproof.load.exit_codes import EXIT_FAULT, EXIT_UNREACHABLE, EXIT_USAGE
-from hookproof.load.profile.load_profile import Profile, load_profile
+from hookproof.load.cli.distributed_options import (
+    DistributedFlags,
+    become_worker,
+    distributed_options,
+)
+from hookproof.load.distributed.workers import Distribution, UnfitWorker
+from hookproof.load.profile.load_profile import LoadProfile, load_profile
 from hookproof.load.profile.schema import HIGHEST_RATE, LONGEST_S, MOST_USERS
 from hookproof.load.profile.thresholds import BadThreshold, Threshold
-from hookproof.load.reports.comparison import REPORT, NoReport, compared, read_report
+from hookproof.load.reports.comparison import REPORT, NoReport, comparison_table, read_report
 from hookproof.load.reports.html_page import page
 from hookproof.load.reports.summary import console_report, summary, trial_line
 from hookproof.load.reports.time_series import series_csv
-from hookproof.load.run.driver import Ready, staged
-from hookproof.load.run.judgement import complaints, overstrained
+from hookproof.load.run.driver import Driver, open_driver
+from hookproof.load.run.judgement import complaints, generator_overload
 from hookproof.load.run.knee_search import Knee
-from hookproof.load.run.outcome import Outcome
-from hookproof.load.single_process import GeneratorFailed, Interrupts
-from hookproof.load.target.client import Refused, Unreachable
-from hookproof.load.target.settings import KEY_VARIABLE, BadTarget, Flags, Site, site_from
+from hookproof.load.run.outcome import LoadOutcome
+from hookproof.load.single_process import InterruptForwarder, LoadGeneratorFailed
+from hookproof.load.target.client import RequestRefused, Unreachable
+from hookproof.load.target.settings import KEY_VARIABLE, TargetSettings, target_settings
+from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.process.installed_version import installed_version
 from hookproof.receiver.client.child_process import ChildFailed
 from hookproof.receiver.http.authority import AuthorityProblem
 from hookproof.spec.strict_yaml.file_problem import FileProblems
+from hookproof.target.settings import Flags
 
 COMPARE: Final = "compare"
 TABLE: Final = "series.csv"
 PAGE: Final = "report.html"
 LOCUST_TABLE: Final = "locust_stats.csv"
-SPREAD_NAMES: Final = tuple(field.name for field in fields(SpreadFlags))
-
-
-class Stop(click.ClickException):
-    """Ends the command with one message and a documented exit code."""
-
-    exit_code = EXIT_USAGE
-
-
-class TargetUnreachable(Stop):
-    """Ends the command because the target gave no answer."""
-
-    exit_code = EXIT_UNREACHABLE
-
-
-class Faulty(Stop):
-    """Ends the command by a fault of hookproof itself."""
-
-    exit_code = EXIT_FAULT
+DISTRIBUTED_NAMES: Final = tuple(field.name for field in fields(DistributedFlags))
 
 
 @click.command(options_metavar="[OPTIONS]")
@@ -70,13 +58,11 @@ class Faulty(Stop):
     "--api-key", envvar=KEY_VARIABLE, help="Key of the target's project (or HOOKPROOF_API_KEY)."
 )
 @click.option("--project", help="Project of the target.")
-@click.option(
-    "--dialect", help="Name or file of the target's dialect; reference if nothing else is said."
-)
+@click.option("--dialect", help="Name or file of the target's dialect; reference by default.")
 @click.option(
     "--receiver-bind",
     metavar="H:P",
-    help="Where deliveries arrive; 127.0.0.1 and any free port by itself.",
+    help="Where deliveries arrive; 127.0.0.1 and any free port by default.",
 )
 @click.option("--receiver-url", metavar="URL", help="URL by which the target reaches the receiver.")
 @click.option(
@@ -103,20 +89,20 @@ class Faulty(Stop):
 @click.option(
     "--drain",
     type=click.FloatRange(0, LONGEST_S),
-    help="Seconds that deliveries may take to arrive after it.",
+    help="Seconds that deliveries may take to arrive after that.",
 )
 @click.option(
     "--keep-up",
     type=click.FloatRange(0.001, LONGEST_S),
-    help="How late the generator itself may be, in seconds.",
+    help="How late the generator itself may send, in seconds.",
 )
 @click.option(
     "--fail-if",
     multiple=True,
     metavar="THRESHOLD",
-    help="Fail then too, as in 'delivery_p99 > 2s'.",
+    help="Fail in this case too, as in 'delivery_p99 > 2s'.",
 )
-@spread_options
+@distributed_options
 @click.option(
     "--out",
     default="hookproof-load",
@@ -136,26 +122,25 @@ def load(
     out: Path,
     **further: Any,
 ) -> int:
-    """Load a target by a profile and measure, at the receiver, how late deliveries are and what
-    became of each.
+    """Load a target by a profile and measure at the receiver what became of each delivery.
 
     PROFILE is a file, or one of: api-mix, chaos, fanout, ingest, ramp, rate-limit, roll-under-load,
-    smoke, soak, spike; smoke if none is given. `compare A B` shows the figures of two runs, each
-    named by its --out folder, side by side.
+    smoke, soak, spike; smoke by default. `compare A B` shows the figures of two runs side by side,
+    each named by its --out folder.
 
     With --processes N, N workers on this machine share rate and users. With --master here and
     --worker on other machines, those do. Each worker has its own receiver (--receiver-bind,
-    --receiver-url), and an endpoint at least.
+    --receiver-url) and at least one endpoint.
 
-    Ctrl-C ends the sending, waits for what is under way and still reports; a second one waits no
-    more. Exit codes: 0 no threshold was crossed; 1 one was, or the run proves nothing; 4 target
-    unreachable; 64 usage or configuration.
+    Ctrl-C stops sending, waits for the deliveries under way and still reports; a second one stops
+    waiting. Exit codes: 0 no threshold was crossed; 1 one was, or the run proves nothing; 4 target
+    unreachable; 64 usage or configuration; 70 internal error.
     """
     if words and words[0] == COMPARE:
-        click.echo(_compared(words[1:]))
+        click.echo(_compare(words[1:]))
         return 0
     if len(words) > 1:
-        raise Stop(f"one profile at a time, or `{COMPARE} A B`")
+        raise CommandError(f"one profile at a time, or `{COMPARE} A B`")
     try:
         profile = load_profile(words[0] if words else "smoke").overridden(
             rate=rate,
@@ -166,25 +151,26 @@ def load(
             fail_if=tuple(Threshold.parse(text) for text in fail_if),
         )
         if profile.search is not None:
-            profile.at_rate(profile.search.most)  # so that no trial turns out to be too large
-        flags = SpreadFlags(**{name: further.pop(name) for name in SPREAD_NAMES})
-        site = site_from(Flags(**further), for_worker=flags.worker)
+            profile.at_rate(profile.search.most)  # raises if the largest trial is too large
+        flags = DistributedFlags(**{name: further.pop(name) for name in DISTRIBUTED_NAMES})
+        settings = target_settings(Flags(**further), os.environ, for_worker=flags.worker)
         if flags.worker:
-            _work(site, flags, i_may_load, words)
-        spread, web = flags.spread(site), flags.web_address()
-        if spread is not None:
-            profile = profile.spread(spread.workers)
-    except (FileProblems, BadThreshold, BadTarget, ValueError) as problem:
-        raise Stop(str(problem)) from None
-    if site.host not in (None, i_may_load):
-        raise Stop(
-            f"{site.host} is not this machine; if you may load it, say so: --i-may-load {site.host}"
+            _become_worker(settings, flags, i_may_load, words)
+        distribution, web = flags.distribution(settings), flags.web_address()
+        if distribution is not None:
+            profile = profile.for_workers(distribution.workers)
+    except (FileProblems, BadThreshold, ValueError) as problem:
+        raise CommandError(str(problem)) from None
+    if settings.host not in (None, i_may_load):
+        raise CommandError(
+            f"{settings.host} is not this machine;"
+            f" if you may load it, say so: --i-may-load {settings.host}"
         )
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
-        raise Stop(f"--out {out} cannot be made: {problem.strerror}") from None
-    report, table = asyncio.run(_reported(site, profile, spread, web))
+        raise CommandError(f"--out {out} cannot be created: {problem.strerror}") from None
+    report, table = asyncio.run(_run(settings, profile, distribution, web))
     (out / REPORT).write_text(json.dumps(report, indent=1), encoding="utf-8")
     (out / TABLE).write_text(series_csv(report), encoding="utf-8")
     (out / PAGE).write_text(page(report), encoding="utf-8")
@@ -194,52 +180,62 @@ def load(
     return int(report["exit_code"])
 
 
-def _work(site: Site, flags: SpreadFlags, may_load: str | None, words: tuple[str, ...]) -> None:
+def _become_worker(
+    settings: TargetSettings, flags: DistributedFlags, may_load: str | None, words: tuple[str, ...]
+) -> None:
     if words:
-        raise BadTarget(
-            f"a --worker takes no profile: its master says what is sent ({words[0]} is for the master)"
+        raise CommandError(
+            "a --worker accepts no profile: its master decides what is sent"
+            f" ({words[0]} is for the master)"
         )
-    become_worker(site, flags, may_load)
+    become_worker(settings, flags, may_load)
 
 
-def _compared(places: tuple[str, ...]) -> str:
+def _compare(places: tuple[str, ...]) -> str:
     if len(places) != len(("A", "B")):
-        raise Stop(f"`{COMPARE}` takes two runs, each a folder with {REPORT} or such a file")
+        raise CommandError(
+            f"`{COMPARE}` needs two runs, each a folder with {REPORT} or such a file"
+        )
     try:
-        return compared(read_report(places[0]), read_report(places[1]))
+        return comparison_table(read_report(places[0]), read_report(places[1]))
     except NoReport as problem:
-        raise Stop(str(problem)) from None
+        raise CommandError(str(problem)) from None
 
 
-async def _reported(
-    site: Site, profile: Profile, spread: Spread | None, web: str | None
+async def _run(
+    settings: TargetSettings,
+    profile: LoadProfile,
+    distribution: Distribution | None,
+    web: str | None,
 ) -> tuple[Mapping[str, Any], str]:
-    """Start what the run needs, carry it out: the report and Locust's own table; raises Stop."""
-    interrupts = Interrupts()
+    """Carry out the run and return its report and Locust's own table; raises CommandError."""
+    interrupts = InterruptForwarder()
     try:
-        async with staged(site, profile, spread, web=web, interrupts=interrupts) as ready:
-            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupts.raised)
+        async with open_driver(
+            settings, profile, distribution, web=web, interrupts=interrupts
+        ) as ready:
+            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupts.interrupt)
             if profile.search is None:
                 outcome = await ready.run(profile)
                 return _summary(
                     ready, profile, outcome, complaints(outcome, profile)
                 ), outcome.table
-            return await _searched(ready, profile, interrupts)
+            return await _search(ready, profile, interrupts)
     except Unreachable as unreachable:
-        raise TargetUnreachable(str(unreachable)) from None
-    except (ChildFailed, Refused, AuthorityProblem, UnfitWorker) as failed:
-        raise Stop(str(failed)) from None
-    except GeneratorFailed as failed:
-        raise Faulty(str(failed)) from None
+        raise CommandError(str(unreachable), ExitCode.UNREACHABLE) from None
+    except (ChildFailed, RequestRefused, AuthorityProblem, UnfitWorker) as failed:
+        raise CommandError(str(failed)) from None
+    except LoadGeneratorFailed as failed:
+        raise CommandError(str(failed), ExitCode.INTERNAL_ERROR) from None
 
 
-async def _searched(
-    ready: Ready, profile: Profile, interrupts: Interrupts
+async def _search(
+    ready: Driver, profile: LoadProfile, interrupts: InterruptForwarder
 ) -> tuple[Mapping[str, Any], str]:
-    """Search for the knee; the report is of the best trial, or of the last one where none passed."""
+    """Search for the knee; the report is of the best trial, or of the last one if none passed."""
     assert profile.search is not None
     knee, trials = Knee(search=profile.search, first=profile.rate), list[dict[str, Any]]()
-    shown: tuple[Profile, Outcome, list[str]] | None = None
+    shown: tuple[LoadProfile, LoadOutcome, list[str]] | None = None
     limited_by = "the most that the search may try"
     while not interrupts.count and (rate := knee.next_rate()) is not None:
         trial = profile.at_rate(rate)
@@ -247,15 +243,15 @@ async def _searched(
         wrong = complaints(outcome, profile)
         knee.note(rate, passed=not wrong)
         if wrong:
-            limited_by = overstrained(outcome, profile) or "that of the target"
+            limited_by = generator_overload(outcome, profile) or "that of the target"
         trials.append({"rate": rate, "complaints": wrong, "figures": outcome.figures})
         click.echo(trial_line(trials[-1]))
         if shown is None or shown[2] or not wrong or rate <= shown[0].rate:
             shown = (trial, outcome, wrong)
         if outcome.lost_workers:
-            break  # with fewer workers it would be another search
+            break  # with fewer workers the trials are not comparable
     if shown is None:
-        raise Stop("interrupted before the first trial")
+        raise CommandError("interrupted before the first trial")
     trial, outcome, wrong = shown
     outcome.figures["knee"] = knee.good
     if interrupts.count and not outcome.interrupted:
@@ -266,24 +262,17 @@ async def _searched(
 
 
 def _summary(
-    ready: Ready, profile: Profile, outcome: Outcome, wrong: list[str], **further: Any
+    ready: Driver, profile: LoadProfile, outcome: LoadOutcome, wrong: list[str], **further: Any
 ) -> Mapping[str, Any]:
-    site = ready.stage.site
+    settings = ready.preparation.settings
     return summary(
         profile=profile,
-        target=site.base_url or "",
-        dialect=site.dialect_name,
-        version=_version(),
+        target=settings.base_url or "",
+        dialect=settings.dialect_name,
+        version=installed_version(),
         outcome=outcome,
         wrong=wrong,
-        left_out=ready.stage.left_out,
-        workers=len(ready.stage.receivers),
+        left_out=ready.preparation.left_out,
+        workers=len(ready.preparation.receivers),
         **further,
     )
-
-
-def _version() -> str:
-    try:
-        return version("hookproof")
-    except PackageNotFoundError:
-        return "unknown"

@@ -1,10 +1,12 @@
-"""The master of a distributed run: `python -P -m load.master --bind H:P --workers N --replies FD`.
+"""The master of a distributed run, a process of its own.
 
-It waits for its workers and tells its command who they are; the command makes their endpoints at
-the target and asks for runs, one JSON line each on standard input. In a run every worker sends its
-share of the slots, and says twice a second where it stands. The replies are JSON lines too; what
-was gathered is in the file that the request names. The master ends when its standard input does,
-and its workers with it.
+    python -P -m hookproof.load.distributed.master_process --bind H:P --workers N --replies FD
+
+It waits for its workers and reports them to the command that started it; the command creates their
+endpoints at the target and requests runs, one JSON line each on standard input. In a run every
+worker sends its share of the slots and reports its progress twice a second. The replies are JSON
+lines too; the result of a run is in the file that the request names. The master ends when its
+standard input does, and its workers with it.
 """
 
 import locust  # first: it patches what the other imports bring in
@@ -40,24 +42,24 @@ from hookproof.load.distributed.messages import (
     SHARE,
     TALLY,
     Hello,
-    Reply,
-    Request,
+    MasterReply,
+    RunRequest,
     packed,
     unpacked,
 )
-from hookproof.load.ledger.share import Gathered, LostWorker, Share
+from hookproof.load.ledger.share import LostWorker, RunResult, Share
 from hookproof.load.locust_worker.generator import LONGEST_ANSWER_S, START_DELAY_S
-from hookproof.load.locust_worker.progress import Interrupts, Tally, drain, say, show_progress
-from hookproof.load.locust_worker.stats_display import csv_of, show_page, show_tables
+from hookproof.load.locust_worker.progress import Interrupts, RunProgress, drain, say, show_progress
+from hookproof.load.locust_worker.stats_display import serve_web_page, show_tables, stats_csv
 from hookproof.load.locust_worker.users import LoadUser
-from hookproof.load.plan import Plan
+from hookproof.load.plan import LoadPlan
 from hookproof.receiver.http.address import Address
 
-# Seconds without a heartbeat after which a worker is given up; a busy machine has hiccups of some.
+# Seconds without a heartbeat after which a worker is given up; a busy machine may miss some.
 LOST_AFTER_S: Final = 10
 
 COMING: Final = "client_ready"
-# Locust's own words between a worker and its master.
+# Locust's own message types between a worker and its master.
 GREETING: Final = "ack"
 
 SHARE_WITHIN_S: Final = 120.0
@@ -66,65 +68,68 @@ LOOK_EVERY_S: Final = 0.1
 
 
 @dataclass(slots=True, kw_only=True)
-class Member:
-    """A worker as its master knows it: its number, its name at Locust, and what it has last said."""
+class WorkerState:
+    """A worker as its master knows it; `client` is its id at Locust."""
 
     number: int
     client: str
     hello: Hello
-    tally: Tally
+    tally: RunProgress
     share: Share | None = None
     lost: LostWorker | None = None
 
 
-class ClosedRunner(MasterRunner):
-    """Locust's master, which gives users to its `crew` alone once that is there, and to nobody who
-    comes later.
-    """
+class FixedWorkersRunner(MasterRunner):
+    """Locust's master, which assigns users to `accepted_clients` only, once these are known."""
 
-    crew: frozenset[str] | None = None
+    accepted_clients: frozenset[str] | None = None
 
     def handle_message(self, client_id: str, msg: Message) -> None:
-        """Greet one that comes too late, so that it hears that it is, and do with all others as
-        Locust does.
+        """Acknowledge a worker that comes too late, so that it can be dismissed.
+
+        All other messages are handled by Locust.
         """
-        if msg.type == COMING and self.crew is not None and client_id not in self.crew:
-            self.send_message(GREETING, data={"index": len(self.crew)}, client_id=client_id)
+        if (
+            msg.type == COMING
+            and self.accepted_clients is not None
+            and client_id not in self.accepted_clients
+        ):
+            self.send_message(
+                GREETING, data={"index": len(self.accepted_clients)}, client_id=client_id
+            )
             return
         super().handle_message(client_id, msg)
 
 
 class Master:
-    """Leads the workers through one run after the other."""
-
-    def __init__(self, runner: ClosedRunner, *, workers: int) -> None:
+    def __init__(self, runner: FixedWorkersRunner, *, workers: int) -> None:
         self._runner = runner
         self._wanted = workers
         self._interrupts = Interrupts()
         self._began = time.time()
-        self.members: dict[str, Member] = {}
+        self.workers: dict[str, WorkerState] = {}
         for kind, listener in ((HELLO, self._hello), (TALLY, self._tally), (SHARE, self._share)):
             runner.register_message(kind, listener)
 
     @property
     def interrupts(self) -> Interrupts:
-        """Ctrl-C, which this process takes for all workers."""
+        """Ctrl-C, which this process handles for all workers."""
         return self._interrupts
 
     def wait_for_workers(self, within_s: float) -> None:
-        """Wait until all are there; raises TimeoutError and KeyboardInterrupt."""
+        """Wait until all workers have connected; raises TimeoutError and KeyboardInterrupt."""
         deadline = time.time() + within_s
-        while len(self.members) < self._wanted:
+        while len(self.workers) < self._wanted:
             if self._interrupts.count or select.select([0], [], [], 0)[0]:  # the command has gone
                 raise KeyboardInterrupt
             if time.time() > deadline:
                 raise TimeoutError(
-                    f"{len(self.members)} of {self._wanted} workers came within {within_s:g} s"
+                    f"{len(self.workers)} of {self._wanted} workers came within {within_s:g} s"
                 )
             gevent.sleep(LOOK_EVERY_S)
 
-    def run(self, plans: list[Plan]) -> Gathered:
-        """One run, from the first slot to all shares."""
+    def run(self, plans: list[LoadPlan]) -> RunResult:
+        """Carry out one run, from the first slot until all workers have sent their shares."""
         plan, duration_s = plans[0], plans[0].shape.duration_s
         self._begin(plans)
         progress = gevent.spawn(
@@ -133,7 +138,9 @@ class Master:
             started_at=self._began,
             duration_s=duration_s,
         )
-        self._wait(lambda one: one.tally.finished, duration_s + LONGEST_ANSWER_S + READY_WITHIN_S)
+        self._wait(
+            lambda worker: worker.tally.finished, duration_s + LONGEST_ANSWER_S + READY_WITHIN_S
+        )
         drain(
             self.tally,
             self._interrupts,
@@ -141,41 +148,44 @@ class Master:
             drain_s=plan.drain_s,
             some_never_come=lambda: self._someone_is_lost() or plan.may_drop,
         )
-        for one in self._living():
-            self._runner.send_message(CONCLUDE, client_id=one.client)
-        self._wait(lambda one: one.share is not None, SHARE_WITHIN_S)
-        self._give_up([one for one in self._living() if one.share is None])
+        for worker in self._living():
+            self._runner.send_message(CONCLUDE, client_id=worker.client)
+        self._wait(lambda worker: worker.share is not None, SHARE_WITHIN_S)
+        self._give_up([worker for worker in self._living() if worker.share is None])
         progress.kill()
         return self._gathered()
 
     def rest(self) -> None:
-        """Have all users stopped and all workers ready for another run."""
+        """Stop all users and wait until all workers are ready for another run."""
         self._runner.stop()
         deadline = time.time() + READY_WITHIN_S
         while (
-            any(self._state(one) != STATE_INIT for one in self._living()) and time.time() < deadline
+            any(self._state(worker) != STATE_INIT for worker in self._living())
+            and time.time() < deadline
         ):
             gevent.sleep(LOOK_EVERY_S)
 
-    def tally(self) -> Tally:
-        """Where the run stands, with the last words of those that are lost."""
+    def tally(self) -> RunProgress:
+        """The progress of the run; a lost worker counts with its last message."""
         return reduce(
-            Tally.plus, (one.tally for one in self.members.values()), Tally(finished=True)
+            RunProgress.plus,
+            (worker.tally for worker in self.workers.values()),
+            RunProgress(finished=True),
         )
 
-    def _begin(self, plans: list[Plan]) -> None:
-        members = sorted(self.members.values(), key=lambda one: one.number)
+    def _begin(self, plans: list[LoadPlan]) -> None:
+        workers = sorted(self.workers.values(), key=lambda worker: worker.number)
         self._began = time.time() + START_DELAY_S
-        for one, plan in zip(members, plans, strict=True):
-            one.tally, one.share = Tally(), None
-            if one.lost is None:
-                self._runner.send_message(RUN, packed(plan), client_id=one.client)  # type: ignore[arg-type]
+        for worker, plan in zip(workers, plans, strict=True):
+            worker.tally, worker.share = RunProgress(), None
+            if worker.lost is None:
+                self._runner.send_message(RUN, packed(plan), client_id=worker.client)  # type: ignore[arg-type]
         self._runner.start(plans[0].users, spawn_rate=plans[0].users)
 
-    def _wait(self, done: Callable[[Member], bool], within_s: float) -> None:
-        """Wait until it is so of all that are not lost; hand ctrl-C on to them meanwhile."""
+    def _wait(self, done: Callable[[WorkerState], bool], within_s: float) -> None:
+        """Wait until `done` holds for all workers that are not lost, and pass ctrl-C on to them."""
         deadline, handed_on = time.time() + within_s, 0
-        while not all(done(one) for one in self._living()) and time.time() < deadline:
+        while not all(done(worker) for worker in self._living()) and time.time() < deadline:
             while handed_on < self._interrupts.count:
                 handed_on += 1
                 deadline = min(deadline, time.time() + 2 * LONGEST_ANSWER_S)
@@ -184,64 +194,71 @@ class Master:
             gevent.sleep(LOOK_EVERY_S)
 
     def _someone_is_lost(self) -> bool:
-        self._give_up([one for one in self._living() if self._silent(one)])
-        return any(one.lost for one in self.members.values())
+        self._give_up([worker for worker in self._living() if self._silent(worker)])
+        return any(worker.lost for worker in self.workers.values())
 
-    def _living(self) -> list[Member]:
-        return [one for one in self.members.values() if one.lost is None]
+    def _living(self) -> list[WorkerState]:
+        return [worker for worker in self.workers.values() if worker.lost is None]
 
-    def _silent(self, member: Member) -> bool:
-        client = self._runner.clients.get(member.client)
+    def _silent(self, worker: WorkerState) -> bool:
+        client = self._runner.clients.get(worker.client)
         return client is None or client.heartbeat <= HEARTBEAT_LIVENESS - LOST_AFTER_S
 
-    def _state(self, member: Member) -> str | None:
-        client = self._runner.clients.get(member.client)
+    def _state(self, worker: WorkerState) -> str | None:
+        client = self._runner.clients.get(worker.client)
         return None if client is None else str(client.state)
 
-    def _give_up(self, members: list[Member]) -> None:
-        for one in members:
-            one.lost = LostWorker(
-                worker=one.number,
-                name=one.hello.name,
+    def _give_up(self, workers: list[WorkerState]) -> None:
+        for worker in workers:
+            worker.lost = LostWorker(
+                worker=worker.number,
+                name=worker.hello.name,
                 after_s=max(0.0, time.time() - self._began),
-                accepted=one.tally.accepted,
-                refused=one.tally.refused,
+                accepted=worker.tally.accepted,
+                refused=worker.tally.refused,
             )
             say(
-                f"worker {one.number + 1} ({one.hello.name}) is lost; it had {one.tally.accepted:,} broadcasts accepted"
+                f"worker {worker.number + 1} ({worker.hello.name}) is lost;"
+                f" {worker.tally.accepted:,} of its broadcasts were accepted"
             )
 
-    def _gathered(self) -> Gathered:
-        members = sorted(self.members.values(), key=lambda one: one.number)
-        return Gathered(
+    def _gathered(self) -> RunResult:
+        workers = sorted(self.workers.values(), key=lambda worker: worker.number)
+        return RunResult(
             started_at=self._began,
-            workers=len(members),
-            shares=[one.share for one in members if one.lost is None and one.share is not None],
-            lost_workers=[one.lost for one in members if one.lost is not None],
+            workers=len(workers),
+            shares=[
+                worker.share
+                for worker in workers
+                if worker.lost is None and worker.share is not None
+            ],
+            lost_workers=[worker.lost for worker in workers if worker.lost is not None],
             interrupted=self._interrupts.count > 0,
-            table=csv_of(self._runner.environment),
+            table=stats_csv(self._runner.environment),
         )
 
     def _hello(self, environment: Environment, msg: Any) -> None:
         hello, client = unpacked(msg.data, Hello), str(msg.node_id)
-        if client in self.members:
+        if client in self.workers:
             return
-        if len(self.members) == self._wanted:
+        if len(self.workers) == self._wanted:
             self._runner.send_message(DISMISSED, f"it has all {self._wanted}", client_id=client)  # type: ignore[arg-type]
             return
-        number = len(self.members)
-        self.members[client] = Member(number=number, client=client, hello=hello, tally=Tally())
-        if len(self.members) == self._wanted:
-            self._runner.crew = frozenset(self.members)
+        number = len(self.workers)
+        self.workers[client] = WorkerState(
+            number=number, client=client, hello=hello, tally=RunProgress()
+        )
+        if len(self.workers) == self._wanted:
+            self._runner.accepted_clients = frozenset(self.workers)
         say(f"worker {number + 1} of {self._wanted}: {hello.name}, receiver at {hello.url}")
 
     def _tally(self, environment: Environment, msg: Any) -> None:
-        if (member := self.members.get(str(msg.node_id))) is not None and member.lost is None:
-            member.tally = unpacked(msg.data, Tally)
+        if (worker := self.workers.get(str(msg.node_id))) is not None and worker.lost is None:
+            worker.tally = unpacked(msg.data, RunProgress)
 
     def _share(self, environment: Environment, msg: Any) -> None:
-        if (member := self.members.get(str(msg.node_id))) is not None:
-            member.share = unpacked(msg.data, Share)
+        if (worker := self.workers.get(str(msg.node_id))) is not None:
+            worker.share = unpacked(msg.data, Share)
 
 
 @click.command()
@@ -254,21 +271,20 @@ class Master:
 def main(
     bind: str, workers: int, within: float, replies: int, web: str | None, announce: bool
 ) -> None:
-    """Lead the workers until the command has no more runs."""
+    """Lead the workers until the command requests no more runs."""
     show_tables()
 
-    def reply(what: Reply) -> None:
-        with suppress(
-            BrokenPipeError
-        ):  # the command has gone, and so does this process in a moment
+    def reply(what: MasterReply) -> None:
+        # If the command has ended, this process is about to end too.
+        with suppress(BrokenPipeError):
             os.write(replies, msgspec.json.encode(what) + b"\n")
 
     try:
         lead(Address.parse(bind), workers, within, web, announce, reply)
     except OSError as problem:
-        reply(Reply(problem=" ".join(str(problem).split())))
+        reply(MasterReply(problem=" ".join(str(problem).split())))
     except KeyboardInterrupt:
-        reply(Reply(problem="interrupted before all workers had come"))
+        reply(MasterReply(problem="interrupted before all workers had come"))
 
 
 def lead(
@@ -277,43 +293,43 @@ def lead(
     within_s: float,
     web: str | None,
     announce: bool,
-    reply: Callable[[Reply], None],
+    reply: Callable[[MasterReply], None],
 ) -> None:
-    """Gather the workers, then carry out requests until there are no more."""
+    """Wait for the workers, then carry out requests until there are no more."""
     environment = Environment(user_classes=[LoadUser], events=locust.events)
     try:
-        environment.runner = runner = ClosedRunner(environment, bind.host, bind.port)
+        environment.runner = runner = FixedWorkersRunner(environment, bind.host, bind.port)
     except (SystemExit, RPCError, ZMQError):
         raise OSError(f"cannot listen for workers on {bind.host}:{bind.port}") from None
     master = Master(runner, workers=workers)
     try:
         master.interrupts.listen()
-        reply(Reply(port=runner.server.port))
+        reply(MasterReply(port=runner.server.port))
         if announce:
             say(f"waiting for {workers} workers at {bind.host}:{runner.server.port}")
         if web is not None:
-            say(
-                f"web page at {show_page(environment, Address.parse(web), master.interrupts.raised)}"
-            )
+            url = serve_web_page(environment, Address.parse(web), master.interrupts.interrupt)
+            say(f"web page at {url}")
         master.wait_for_workers(within_s)
         reply(
-            Reply(
+            MasterReply(
                 workers=[
-                    one.hello for one in sorted(master.members.values(), key=lambda one: one.number)
+                    worker.hello
+                    for worker in sorted(master.workers.values(), key=lambda worker: worker.number)
                 ]
             )
         )
         with FileObjectPosix(0, "rb") as asked:
             for line in asked:
-                carry_out(master, environment, msgspec.json.decode(line, type=Request))
-                reply(Reply(done=True))
+                carry_out(master, environment, msgspec.json.decode(line, type=RunRequest))
+                reply(MasterReply(done=True))
     finally:
         runner.quit()
 
 
-def carry_out(master: Master, environment: Environment, wanted: Request) -> None:
-    """One run, and its result into the file."""
-    plans = msgspec.msgpack.decode(Path(wanted.plans).read_bytes(), type=list[Plan])
+def carry_out(master: Master, environment: Environment, wanted: RunRequest) -> None:
+    """Carry out one run and write its result to the file."""
+    plans = msgspec.msgpack.decode(Path(wanted.plans).read_bytes(), type=list[LoadPlan])
     environment.host = plans[0].base_url
     gathered = master.run(plans)
     print_stats(environment.stats, current=False)

@@ -1,8 +1,7 @@
-"""What a master and its workers say to each other over Locust's own line, and the command to its
-master.
+"""The messages between a master, its workers and the command.
 
-Locust's line is plain text without a password: it belongs into a network that is trusted. No key of
-a target is ever on it.
+Master and workers use Locust's own connection. It is plain text without a password, so it belongs
+in a trusted network. The key of a target is never sent over it.
 """
 
 import zlib
@@ -24,9 +23,7 @@ T = TypeVar("T")
 
 
 class Hello(msgspec.Struct, frozen=True, kw_only=True):
-    """A worker that is ready: its host, its receiver's URL, its dialect, and which other machine it
-    may load.
-    """
+    """A worker is ready; `may_load` is the other machine that it may load."""
 
     name: str
     url: str
@@ -34,8 +31,8 @@ class Hello(msgspec.Struct, frozen=True, kw_only=True):
     may_load: str | None
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What the command wants of its master next: a run, by the plan of each worker."""
+class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """The command's request for a run."""
 
     # The path of a file with the plans, packed, in the order of the workers.
     plans: str
@@ -43,10 +40,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     result: str
 
 
-class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """What the master tells its command: where it listens, who has come, that a run is over, or why
-    it gives up.
-    """
+class MasterReply(msgspec.Struct, frozen=True, kw_only=True):
+    """The master's reply to its command: its port, its workers, the end of a run, or a problem."""
 
     port: int | None = None
     workers: list[Hello] = []
@@ -55,10 +50,10 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def packed(value: msgspec.Struct) -> bytes:
-    """A structure as a message carries it."""
+    """The bytes of a structure in a message."""
     return zlib.compress(msgspec.msgpack.encode(value), level=1)
 
 
 def unpacked(content: bytes, shape: type[T]) -> T:
-    """The structure that `packed` packed."""
+    """The structure that `packed` was called with."""
     return msgspec.msgpack.decode(zlib.decompress(content), type=shape)

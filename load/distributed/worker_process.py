@@ -1,10 +1,11 @@
-"""A worker: `python -P -m load.worker --master H:P --ca-dir DIR`, a process of its own with a
-sidecar of its own.
+"""A worker of a distributed run, a process of its own with a sidecar of its own.
 
-It waits for its master, which says over Locust's line what is to be sent; then it sends its share,
-witnesses what arrives at its own receiver, and tells both sides. What it loads besides this machine
-it was told when it was started, whatever its master wants, and the target's key it has from its
-environment.
+    python -P -m hookproof.load.distributed.worker_process --master H:P --ca-dir DIR
+
+It waits for its master, which sends it the plan of each run over Locust's connection; then it sends
+its share of the requests, records what arrives at its own receiver, and reports both. Which other
+machine it may load is set when it is started, whatever its master requests; it reads the target's
+key from its environment.
 """
 
 import locust  # first: it patches what the other imports bring in
@@ -43,31 +44,29 @@ from hookproof.load.distributed.messages import (
     packed,
     unpacked,
 )
-from hookproof.load.exit_codes import EXIT_LEFT, EXIT_UNREACHABLE, EXIT_USAGE
 from hookproof.load.ledger.sending import Sending
 from hookproof.load.ledger.share import Share
 from hookproof.load.locust_worker.generator import Generator
-from hookproof.load.locust_worker.progress import Interrupts, Tally, say
+from hookproof.load.locust_worker.progress import Interrupts, RunProgress, say
 from hookproof.load.locust_worker.stats_display import show_tables
 from hookproof.load.locust_worker.users import LoadUser
-from hookproof.load.plan import Plan
+from hookproof.load.plan import LoadPlan
 from hookproof.load.sidecar.api import Arrived
 from hookproof.load.target.settings import KEY_VARIABLE, other_host
+from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.process.standard_input import OPTION, STDIN, read_to_end
 from hookproof.receiver.http.address import Address
 from hookproof.spec.dialect.reader import load_dialect
 
 TALLY_EVERY_S: Final = 0.5
-# A master that says nothing for so long is gone; Locust's own lets its workers hear from it every
-# second.
+# A master that is silent for so long is lost; Locust's sends its workers a message every second.
 SILENT_S: Final = 15.0
 
 STOP_WITHIN_S: Final = 5.0
 
 
 class Worker:
-    """Does what its master says, until one of the two is gone; `ended` then has the reason and the
-    exit code.
-    """
+    """Does what its master requests until `over` is set; `why` has the reason and the exit code."""
 
     def __init__(
         self, runner: WorkerRunner, *, control_url: str, key: str, may_load: str | None
@@ -91,13 +90,13 @@ class Worker:
         runner.register_message(CONCLUDE, self._conclude, concurrent=True)
 
     def end(self, why: str, code: int) -> None:
-        """End the worker with this line and this exit code."""
+        """End the worker with this message and exit code."""
         self.why = self.why or (why, code)
         self.over.set()
 
     def _run(self, environment: Environment, msg: Any) -> None:
-        """Begin a run; Locust's own word to spawn users follows."""
-        plan = unpacked(msg.data, Plan)
+        """Begin a run; Locust's own message to spawn users follows."""
+        plan = unpacked(msg.data, LoadPlan)
         self._interrupts, self._generator, self._refusal, self._number = (
             Interrupts(),
             None,
@@ -106,7 +105,10 @@ class Worker:
         )
         host = other_host(plan.base_url)
         if host not in {None, self._may_load}:
-            self._refusal = f"{socket.gethostname()} may not load {host}: start the worker with --i-may-load {host}"
+            self._refusal = (
+                f"{socket.gethostname()} may not load {host}:"
+                f" start the worker with --i-may-load {host}"
+            )
             return
         environment.host = plan.base_url
         generator = Generator(
@@ -125,14 +127,15 @@ class Worker:
         gevent.spawn(generator.wait_for_answers)
 
     def _interrupt(self, environment: Environment, msg: Any) -> None:
-        self._interrupts.raised()
+        self._interrupts.interrupt()
 
     def _dismissed(self, environment: Environment, msg: Any) -> None:
-        self.end(f"the master has no use for this worker: {msg.data}", EXIT_USAGE)
+        self.end(f"the master does not need this worker: {msg.data}", ExitCode.USAGE)
 
     def _conclude(self, environment: Environment, msg: Any) -> None:
-        """Send Locust's last figures and then both sides of the ledger, so that the master has all
-        with the latter.
+        """Send Locust's last statistics and then both sides of the ledger.
+
+        In this order, so that the master has everything when it has the ledger.
         """
         generator, self._generator = self._generator, None
         share = (
@@ -146,33 +149,33 @@ class Worker:
         # msgpack carries bytes
         self._runner.send_message(SHARE, packed(share))  # type: ignore[arg-type]
 
-    def tell(self) -> None:
-        """Say twice a second where the run stands, until killed."""
+    def report(self) -> None:
+        """Report the progress of the run twice a second, until killed."""
         while True:
             gevent.sleep(TALLY_EVERY_S)
             tally = None if self._generator is None else self._generator.tally()
             if self._refusal is not None:
-                tally = Tally(finished=True, problem=self._refusal)
+                tally = RunProgress(finished=True, problem=self._refusal)
             if tally is not None:
                 self._runner.send_message(TALLY, packed(tally))  # type: ignore[arg-type]
 
     def watch(self) -> None:
-        """End the worker when its master has told it to quit, or says nothing any more."""
+        """End the worker when its master has stopped it or has not been heard for too long."""
         while not self.over.wait(timeout=0.2):
             heard = self._runner.last_heartbeat_timestamp
             if not self._runner.greenlet:
                 self.end("", 0)
             elif heard is not None and time.time() - heard > SILENT_S:
                 self.end(
-                    f"the master has said nothing for {SILENT_S:.0f} s, so this worker ends",
-                    EXIT_UNREACHABLE,
+                    f"the master has been silent for {SILENT_S:.0f} s, so this worker ends",
+                    ExitCode.UNREACHABLE,
                 )
 
 
 def _nothing(number: int, why: str | None) -> Share:
-    """The share of a worker that did not even begin."""
+    """The share of a worker that could not begin."""
     now = time.time()
-    sent = Sending(0, started_at=now, stretch_s=1.0).told(
+    sent = Sending(0, started_at=now, stretch_s=1.0).result(
         begun=0, ended_at=now, cpu_share=0.0, problem=why
     )
     return Share(worker=number, sent=sent, arrived=Arrived.nothing())
@@ -182,7 +185,7 @@ def _nothing(number: int, why: str | None) -> Share:
 def sidecar(
     *, bind: str, public_url: str | None, ca_dir: str, dialect: str
 ) -> Iterator[dict[str, str]]:
-    """This worker's receiver; yields where it is. It ends with this process, however that ends."""
+    """Start this worker's receiver and yield its addresses; it ends with this process."""
     options = ["--bind", bind, "--ca-dir", ca_dir, "--dialect", dialect]
     options += ["--public-url", public_url] if public_url else []
     process = subprocess.Popen(
@@ -197,7 +200,7 @@ def sidecar(
     try:
         ready = process.stdout.readline()
         if not ready:
-            raise click.ClickException("the receiver did not start")
+            raise CommandError("the receiver did not start")
         yield json.loads(ready)
     finally:
         process.stdin.close()
@@ -209,10 +212,9 @@ def sidecar(
 
 
 def await_end_of_stdin(worker: Worker) -> None:
-    """End the worker when whoever started it has gone."""
-    make_nonblocking(0)
-    while nb_read(0, 2**16):
-        pass
+    """End the worker when the process that started it has ended."""
+    make_nonblocking(STDIN)
+    read_to_end(nb_read)
     worker.end("", 0)
 
 
@@ -223,7 +225,7 @@ def await_end_of_stdin(worker: Worker) -> None:
 @click.option("--ca-dir", required=True)
 @click.option("--dialect", required=True)
 @click.option("--may-load")
-@click.option("--until-stdin-closes", is_flag=True)
+@click.option(OPTION, is_flag=True)
 def main(
     master: str,
     bind: str,
@@ -233,12 +235,12 @@ def main(
     may_load: str | None,
     until_stdin_closes: bool,
 ) -> None:
-    """Work until the master has no more work."""
+    """Work until the master ends the run of its command."""
     show_tables()
     at, key = Address.parse(master), os.environ.get(KEY_VARIABLE, "")
     with sidecar(bind=bind, public_url=public_url, ca_dir=ca_dir, dialect=dialect) as receiver:
         environment = Environment(
-            user_classes=[LoadUser], events=locust.events, parsed_options=settings()
+            user_classes=[LoadUser], events=locust.events, parsed_options=locust_settings()
         )
         if not until_stdin_closes:
             say(f"receiver at {receiver['url']}, waiting for the master at {master}")
@@ -246,7 +248,7 @@ def main(
             runner = environment.create_worker_runner(at.host, at.port)
         except ConnectionError:
             click.echo(f"hookproof load: no master answers at {master}", err=True)
-            sys.exit(EXIT_UNREACHABLE)
+            sys.exit(ExitCode.UNREACHABLE)
         worker = Worker(runner, control_url=receiver["control"], key=key, may_load=may_load)
         hello = Hello(
             name=socket.gethostname(),
@@ -259,25 +261,25 @@ def main(
 
 
 def work(environment: Environment, worker: Worker, *, lifeline: bool) -> int:
-    """Work until it is over; the exit code."""
-    aside = [gevent.spawn(worker.tell), gevent.spawn(worker.watch)]
+    """Work until the end and return the exit code."""
+    greenlets = [gevent.spawn(worker.report), gevent.spawn(worker.watch)]
     if lifeline:
-        aside.append(gevent.spawn(await_end_of_stdin, worker))
+        greenlets.append(gevent.spawn(await_end_of_stdin, worker))
     for sign in (signal.SIGINT, signal.SIGTERM):
-        gevent.signal_handler(sign, worker.end, "this worker leaves the run", EXIT_LEFT)
+        gevent.signal_handler(sign, worker.end, "this worker leaves the run", ExitCode.INTERRUPTED)
     worker.over.wait()
-    gevent.killall(aside)
+    gevent.killall(greenlets)
     why, code = worker.why or ("", 0)
     if why:
         click.echo(f"hookproof load: {why}", err=True)
-    if code in {EXIT_LEFT, EXIT_USAGE}:
+    if code in {ExitCode.INTERRUPTED, ExitCode.USAGE}:
         environment.events.quitting.fire(environment=environment)  # type: ignore[no-untyped-call]
-        gevent.sleep(0.2)  # for the word to leave
+        gevent.sleep(0.2)  # for the message to be sent
     return code
 
 
-def settings() -> Namespace:
-    """What Locust asks its command line and its files of settings for; neither is this worker's."""
+def locust_settings() -> Namespace:
+    """The settings that Locust would read from its command line; a worker has none."""
     return Namespace(web_base_path="", tags=None, exclude_tags=None, headless=False)
 
 

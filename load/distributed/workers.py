@@ -1,6 +1,4 @@
-"""A run that is spread: a master process, its workers on this machine or elsewhere, and the word
-between them.
-"""
+"""A distributed run as the command sees it: a master process and its workers, here or elsewhere."""
 
 import asyncio
 import os
@@ -14,27 +12,35 @@ from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
 
-from hookproof.load.distributed.messages import Hello, Reply, Request
-from hookproof.load.ledger.share import Gathered
-from hookproof.load.plan import Plan
-from hookproof.load.single_process import START_WITHIN_S, GeneratorFailed, Interrupts, started
-from hookproof.load.target.settings import Site
+from hookproof.load.distributed.messages import Hello, MasterReply, RunRequest
+from hookproof.load.ledger.share import RunResult
+from hookproof.load.plan import LoadPlan
+from hookproof.load.single_process import (
+    START_WITHIN_S,
+    InterruptForwarder,
+    LoadGeneratorFailed,
+    start_locust_process,
+)
+from hookproof.load.target.settings import TargetSettings
+from hookproof.process import standard_input
 from hookproof.receiver.client.child_process import ChildFailed
 from hookproof.receiver.http.address import Address
 
 END_WITHIN_S: Final = 5.0
-PLENTY_S: Final = 3600.0
+RUN_MARGIN_S: Final = 3600.0
 HTTPS_PORT: Final = 443
 
 
 class UnfitWorker(Exception):
-    """A worker cannot take part; the text says why and what to do."""
+    """A worker cannot take part; the message says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
-    """How many workers, and whose: with `local` the command starts them, else they come to `bind`
-    within some time.
+class Distribution:
+    """How many workers there are.
+
+    With `local` the command starts them, otherwise they connect to `bind` within `within_s`
+    seconds.
     """
 
     workers: int
@@ -44,110 +50,125 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MasterLine:
-    """What is said to a master process, and what it answers."""
+class MasterConnection:
+    """The pipes to and from a master process."""
 
     process: asyncio.subprocess.Process
     replies: asyncio.StreamReader
 
-    async def reply(self, within_s: float) -> Reply:
-        """Its next word; raises GeneratorFailed where that is a problem, or there is none."""
+    async def reply(self, within_s: float) -> MasterReply:
+        """The next reply; raises LoadGeneratorFailed or UnfitWorker."""
         try:
             line = await asyncio.wait_for(self.replies.readline(), within_s)
         except TimeoutError:
-            raise GeneratorFailed("the master of the load generators is silent") from None
+            raise LoadGeneratorFailed("the master of the load generators is silent") from None
         if not line:
             code = await self.process.wait()
-            raise GeneratorFailed(f"the master of the load generators ended with exit code {code}")
-        reply = msgspec.json.decode(line, type=Reply)
+            raise LoadGeneratorFailed(
+                f"the master of the load generators ended with exit code {code}"
+            )
+        reply = msgspec.json.decode(line, type=MasterReply)
         if reply.problem is not None:
             raise UnfitWorker(reply.problem)
         return reply
 
-    def ask(self, request: Request) -> None:
-        """Ask for a run."""
+    def ask(self, request: RunRequest) -> None:
+        """Request a run."""
         assert self.process.stdin is not None
         self.process.stdin.write(msgspec.json.encode(request) + b"\n")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Crew:
+class Workers:
     """A master and its workers, ready for runs."""
 
     receivers: tuple[str, ...]
-    line: MasterLine
+    master: MasterConnection
 
-    async def run(self, plans: Sequence[Plan]) -> Gathered:
-        """Let each worker carry out its plan; progress goes to standard output as it comes."""
+    async def run(self, plans: Sequence[LoadPlan]) -> RunResult:
+        """Have each worker carry out its plan; progress goes to standard output."""
         with tempfile.TemporaryDirectory(prefix="hookproof-load-") as folder:
             written, result = Path(folder) / "plans", Path(folder) / "result"
             written.write_bytes(msgspec.msgpack.encode(plans))
-            self.line.ask(Request(plans=str(written), result=str(result)))
-            await self.line.reply(plans[0].shape.duration_s + plans[0].drain_s + PLENTY_S)
-            return msgspec.msgpack.decode(result.read_bytes(), type=Gathered)
+            self.master.ask(RunRequest(plans=str(written), result=str(result)))
+            await self.master.reply(plans[0].shape.duration_s + plans[0].drain_s + RUN_MARGIN_S)
+            return msgspec.msgpack.decode(result.read_bytes(), type=RunResult)
 
 
 @asynccontextmanager
-async def crew(
-    site: Site, spread: Spread, *, ca_dir: Path, web: str | None, interrupts: Interrupts
-) -> AsyncIterator[Crew]:
-    """All workers, with their master; raises ChildFailed, GeneratorFailed and UnfitWorker."""
+async def start_workers(
+    settings: TargetSettings,
+    distribution: Distribution,
+    *,
+    ca_dir: Path,
+    web: str | None,
+    interrupts: InterruptForwarder,
+) -> AsyncIterator[Workers]:
+    """All workers and their master; raises ChildFailed, LoadGeneratorFailed and UnfitWorker."""
     async with AsyncExitStack() as stack:
-        line = await stack.enter_async_context(_master(spread, web))
-        interrupts.process = line.process
-        port = (await line.reply(START_WITHIN_S)).port
+        master = await stack.enter_async_context(_master(distribution, web))
+        interrupts.process = master.process
+        port = (await master.reply(START_WITHIN_S)).port
         local = [
             await stack.enter_async_context(
-                _worker(numbered(site, number), f"{Address.parse(spread.bind).host}:{port}", ca_dir)
+                _worker(
+                    worker_settings(settings, number),
+                    f"{Address.parse(distribution.bind).host}:{port}",
+                    ca_dir,
+                )
             )
-            for number in range(spread.workers if spread.local else 0)
+            for number in range(distribution.workers if distribution.local else 0)
         ]
-        hellos = await _gathered(line, local, spread.within_s)
-        for one in hellos:
-            _check(one, site)
-        yield Crew(receivers=tuple(one.url for one in hellos), line=line)
+        hellos = await _wait_for_workers(master, local, distribution.within_s)
+        for hello in hellos:
+            _check_worker(hello, settings)
+        yield Workers(receivers=tuple(hello.url for hello in hellos), master=master)
 
 
-def numbered(site: Site, number: int) -> Site:
-    """The site of one of several workers on this machine: each further receiver has the next port."""
-    bind = Address.parse(site.bind)
+def worker_settings(settings: TargetSettings, number: int) -> TargetSettings:
+    """The settings of one of several workers on this machine: each receiver has the next port."""
+    bind = Address.parse(settings.bind)
     if bind.port and number:
-        site = replace(site, bind=site.bind.removesuffix(str(bind.port)) + str(bind.port + number))
-    if site.public_url and number:
-        url = urlsplit(site.public_url)
+        settings = replace(
+            settings, bind=settings.bind.removesuffix(str(bind.port)) + str(bind.port + number)
+        )
+    if settings.public_url and number:
+        url = urlsplit(settings.public_url)
         host = f"[{url.hostname}]" if ":" in (url.hostname or "") else url.hostname
         port = (url.port or HTTPS_PORT) + number
-        site = replace(site, public_url=urlunsplit(url._replace(netloc=f"{host}:{port}")))
-    return site
+        settings = replace(settings, public_url=urlunsplit(url._replace(netloc=f"{host}:{port}")))
+    return settings
 
 
-def worker_options(site: Site, *, master: str, ca_dir: Path, may_load: str | None) -> list[str]:
-    """What a worker process is told when it starts."""
+def worker_options(
+    settings: TargetSettings, *, master: str, ca_dir: Path, may_load: str | None
+) -> list[str]:
+    """The options with which a worker process is started."""
     options = [
         "--master",
         master,
         "--bind",
-        site.bind,
+        settings.bind,
         "--ca-dir",
         str(ca_dir),
         "--dialect",
-        site.dialect_name,
+        settings.dialect_argument,
     ]
-    options += ["--public-url", site.public_url] if site.public_url else []
+    options += ["--public-url", settings.public_url] if settings.public_url else []
     return options + (["--may-load", may_load] if may_load else [])
 
 
-async def _gathered(
-    line: MasterLine, local: Sequence[asyncio.subprocess.Process], within_s: float
+async def _wait_for_workers(
+    master: MasterConnection, local: Sequence[asyncio.subprocess.Process], within_s: float
 ) -> list[Hello]:
-    """The workers, when all have come; raises ChildFailed for one of our own that ended instead."""
-    coming = asyncio.create_task(line.reply(within_s + START_WITHIN_S))
-    ending = [asyncio.create_task(one.wait()) for one in local]
+    """Wait for all workers; raises ChildFailed if a local one ended instead."""
+    coming = asyncio.create_task(master.reply(within_s + START_WITHIN_S))
+    ending = [asyncio.create_task(process.wait()) for process in local]
     try:
         await asyncio.wait([coming, *ending], return_when=asyncio.FIRST_COMPLETED)
         if coming.done():
             return coming.result().workers
-        code = next(one.result() for one in ending if one.done())
+        code = next(process.result() for process in ending if process.done())
         raise ChildFailed(f"a worker ended before the run, with exit code {code}", code)
     finally:
         for task in (coming, *ending):
@@ -155,38 +176,39 @@ async def _gathered(
         await asyncio.gather(coming, *ending, return_exceptions=True)
 
 
-def _check(worker: Hello, site: Site) -> None:
-    if worker.dialect != site.dialect.name:
+def _check_worker(worker: Hello, settings: TargetSettings) -> None:
+    if worker.dialect != settings.dialect.name:
         raise UnfitWorker(
-            f"the worker on {worker.name} has the dialect {worker.dialect}, this run has {site.dialect.name}:"
-            " give both the same --dialect"
+            f"the worker on {worker.name} has the dialect {worker.dialect},"
+            f" this run has {settings.dialect.name}: give both the same --dialect"
         )
-    if site.host not in {None, worker.may_load}:
+    if settings.host not in {None, worker.may_load}:
         raise UnfitWorker(
-            f"the worker on {worker.name} may not load {site.host}: it needs --i-may-load {site.host} too"
+            f"the worker on {worker.name} may not load {settings.host}:"
+            f" it needs --i-may-load {settings.host} too"
         )
 
 
 @asynccontextmanager
-async def _master(spread: Spread, web: str | None) -> AsyncIterator[MasterLine]:
+async def _master(distribution: Distribution, web: str | None) -> AsyncIterator[MasterConnection]:
     loop, (read, written) = asyncio.get_running_loop(), os.pipe()
     replies = asyncio.StreamReader()
     options = [
         "--bind",
-        spread.bind,
+        distribution.bind,
         "--workers",
-        str(spread.workers),
+        str(distribution.workers),
         "--within",
-        str(spread.within_s),
+        str(distribution.within_s),
     ]
     options += ["--replies", str(written), *(["--web", web] if web is not None else [])]
-    options += [] if spread.local else ["--announce"]
+    options += [] if distribution.local else ["--announce"]
     transport, _ = await loop.connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(replies), os.fdopen(read, "rb")
     )
     try:
         try:
-            process = await started(
+            process = await start_locust_process(
                 ["hookproof.load.distributed.master_process", *options],
                 key="",
                 standard_input=asyncio.subprocess.PIPE,
@@ -195,30 +217,30 @@ async def _master(spread: Spread, web: str | None) -> AsyncIterator[MasterLine]:
         finally:
             os.close(written)
         try:
-            yield MasterLine(process=process, replies=replies)
+            yield MasterConnection(process=process, replies=replies)
         finally:
-            await _ended(process)
+            await _end(process)
     finally:
         transport.close()
 
 
 @asynccontextmanager
 async def _worker(
-    site: Site, master: str, ca_dir: Path
+    settings: TargetSettings, master: str, ca_dir: Path
 ) -> AsyncIterator[asyncio.subprocess.Process]:
-    options = worker_options(site, master=master, ca_dir=ca_dir, may_load=site.host)
-    process = await started(
-        ["hookproof.load.distributed.worker_process", *options, "--until-stdin-closes"],
-        key=site.api_key,
+    options = worker_options(settings, master=master, ca_dir=ca_dir, may_load=settings.host)
+    process = await start_locust_process(
+        ["hookproof.load.distributed.worker_process", *options, standard_input.OPTION],
+        key=settings.api_key,
         standard_input=asyncio.subprocess.PIPE,
     )
     try:
         yield process
     finally:
-        await _ended(process)
+        await _end(process)
 
 
-async def _ended(process: asyncio.subprocess.Process) -> None:
+async def _end(process: asyncio.subprocess.Process) -> None:
     """End a process by closing its input, or else by force."""
     assert process.stdin is not None
     process.stdin.close()

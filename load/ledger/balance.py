@@ -3,9 +3,9 @@
     accepted broadcasts x endpoints = delivered + explained + lost (+ unaccounted, where a worker
     was lost)
 
-A delivery is explained where the run itself is the reason that it never came: its endpoint failed
-every attempt that the dialect has, or so many of them that the dialect disables it, or its rate
-limit drops the rest (section 8).
+A missing delivery is explained if the run itself is the reason: its endpoint failed every attempt
+that the dialect has, or so many that the dialect disables it, or its rate limit drops the rest
+(section 8).
 """
 
 from dataclasses import dataclass
@@ -30,25 +30,23 @@ class Account:
     lost_samples: tuple[int, ...]
 
 
-# That of an endpoint whose arrivals are not known.
+# The account of an endpoint whose arrivals are not known.
 NO_ACCOUNT = Account(
     expected=0, delivered=0, explained=0, lost=0, refused_and_arrived=0, lost_samples=()
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Excuses:
-    """What explains a missing delivery, as a dialect has it; a number of 0 explains nothing by
-    itself.
-    """
+class Explanations:
+    """What explains a missing delivery in a dialect; a number of 0 explains nothing."""
 
     attempts: int
     deactivate_after: int
     excess_dropped: bool
 
     @classmethod
-    def of(cls, dialect: Dialect) -> "Excuses":
-        """Those of a dialect; what it leaves undecided may be either way."""
+    def of(cls, dialect: Dialect) -> "Explanations":
+        """The explanations of a dialect; an undecided answer may be either way."""
         retry, excess = dialect.retry, dialect.delivery.excess
         return cls(
             attempts=retry.attempts.value if retry.attempts.decided else 1,
@@ -57,7 +55,9 @@ class Excuses:
         )
 
 
-def balanced(broadcasts: bytes, arrived: ArrivedAt, *, limited: bool, excuses: Excuses) -> Account:
+def balance_endpoint(
+    broadcasts: bytes, arrived: ArrivedAt, *, limited: bool, explanations: Explanations
+) -> Account:
     """One endpoint's account; `broadcasts` has one byte each, as in `sending`."""
     expected = delivered = failed_for_good = unexpected = 0
     missing: list[int] = []
@@ -73,14 +73,14 @@ def balanced(broadcasts: bytes, arrived: ArrivedAt, *, limited: bool, excuses: E
             expected += 1
             if came:
                 delivered += 1
-            elif failed >= excuses.attempts:
+            elif failed >= explanations.attempts:
                 failed_for_good += 1
             else:
                 missing.append(number)
         elif state == REFUSED and (came or failed):
             unexpected += 1
-    disabled = 0 < excuses.deactivate_after <= failed_for_good
-    excused = disabled or (limited and excuses.excess_dropped)
+    disabled = 0 < explanations.deactivate_after <= failed_for_good
+    excused = disabled or (limited and explanations.excess_dropped)
     return Account(
         expected=expected,
         delivered=delivered,

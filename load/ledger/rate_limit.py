@@ -12,7 +12,7 @@ MOST_POINTS = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
-    """So many arrivals in any window of so many seconds."""
+    """A number of arrivals in any window of so many seconds."""
 
     most: int
     window_s: float
@@ -24,8 +24,7 @@ def highest(times: Sequence[float], limit: Limit) -> int:
 
 
 def used(times: Sequence[float], limit: Limit, began: float) -> float | None:
-    """Share of what the limit allows from `began` to the last arrival that was got; None without
-    arrivals.
+    """The share of what the limit allows from `began` to the last arrival; None without arrivals.
 
     `limit.most` are allowed at once at the beginning, and as many for each window that has passed
     since.
@@ -42,10 +41,9 @@ def pace(times: Sequence[float], began: float) -> float:
 
 
 def curve(times: Sequence[float], limit: Limit, began: float) -> list[tuple[float, int]]:
-    """At each arrival, how many came within the window that ends there: (seconds since `began`,
-    count).
+    """At each arrival, the count in the window that ends there: (seconds since `began`, count).
 
-    At most some hundred points: of each stretch of time, the highest.
+    At most some hundred points: the highest of each stretch of time.
     """
     ordered, oldest, points = sorted(times), 0, list[tuple[float, int]]()
     for place, time in enumerate(ordered):

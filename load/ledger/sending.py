@@ -1,6 +1,4 @@
-"""The sending side of the ledger: what became of each broadcast, how long answers took, how late
-the generator was.
-"""
+"""The sending side of the ledger: what became of each broadcast, and how late everything was."""
 
 from collections import Counter
 from typing import Any, Final
@@ -12,17 +10,16 @@ from hookproof.load.latency import OverTime, Stretch, histogram, note, packed
 UNSENT: Final = 0
 REFUSED: Final = 1
 ACCEPTED: Final = 2
-# It may have been accepted all the same: what arrives of it is neither lost nor unexpected.
+# It may have been accepted nevertheless: its deliveries are neither lost nor unexpected.
 UNANSWERED: Final = 3
 MOST_SAMPLES: Final = 5
 
 
 class Sent(msgspec.Struct, frozen=True, kw_only=True):
-    """What a generator did: one byte for each of its broadcasts in `broadcasts`; histograms are
-    packed.
+    """What a generator sent; `broadcasts` has one byte for each, histograms are packed.
 
-    `started_at` is Unix seconds by the generator's own clock, `sending_s` how long it took up to
-    the last answer, `cpu_share` is of one core.
+    `started_at` is in Unix seconds by the generator's own clock, `sending_s` the time until the
+    last answer, `cpu_share` is of one core.
     """
 
     broadcasts: bytes
@@ -40,7 +37,7 @@ class Sent(msgspec.Struct, frozen=True, kw_only=True):
 class Sending:
     """Counts of one generator in one run, in bounded memory.
 
-    `broadcasts` is the most that it may send. Of n workers each has every nth number, so that no
+    `broadcasts` is the most that it may send. Of n workers each uses every nth number, so that no
     two broadcasts of a run have the same; `step` is that n.
     """
 
@@ -57,31 +54,30 @@ class Sending:
         self.started_at = started_at
 
     def left(self, *, due_at: float, sent_at: float, waited: bool) -> None:
-        """A request leaves that was due when its slot came and a user was free."""
+        """Count a request that is sent; it was due when its slot came and a user was free."""
         self.counts["requests"] += 1
         self.counts["waited"] += waited
         note(self.lateness, max(0.0, sent_at - due_at))
 
     def accepted(self, number: int, *, intended_at: float, now: float) -> None:
-        """A broadcast was accepted."""
         self.broadcasts[number // self._step] = ACCEPTED
         self.counts["accepted"] += 1
         note(self.answering, max(0.0, now - intended_at))
         self.over_time.note(now - self.started_at, max(0.0, now - intended_at))
 
     def refused(self, number: int, why: str, *, answered: bool) -> None:
-        """A broadcast was refused, or left unanswered."""
+        """Count a broadcast that was refused or not answered."""
         self.broadcasts[number // self._step] = REFUSED if answered else UNANSWERED
         self.counts["refused"] += 1
         self._sample("refused", f"{number}: {why}")
 
     def failed(self, operation_id: str, why: str) -> None:
-        """Another request failed."""
+        """Count a request that failed and was not a broadcast."""
         self.counts["errors"] += 1
         self._sample("errors", f"{operation_id}: {why}")
 
-    def told(self, *, begun: int, ended_at: float, cpu_share: float, problem: str | None) -> Sent:
-        """All of it, of a generator that began so many broadcasts."""
+    def result(self, *, begun: int, ended_at: float, cpu_share: float, problem: str | None) -> Sent:
+        """The result, for a generator that began so many broadcasts."""
         return Sent(
             broadcasts=bytes(self.broadcasts[:begun]),
             counts={**self.counts, "broadcasts": begun},

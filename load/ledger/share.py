@@ -1,6 +1,6 @@
-"""What the workers of a run bring back, and how their shares are made one.
+"""What the workers of a run send back, and how their shares are added.
 
-Figures add up, histograms are merged, and no percentile is ever averaged. Every time in a share
+Counts add up, histograms are merged, and percentiles are never averaged. Every time in a share
 counts from the start by its own worker's clock, so that clocks of different machines are never
 compared.
 """
@@ -17,7 +17,7 @@ from hookproof.load.sidecar.api import Arrived
 
 
 class Share(msgspec.Struct, frozen=True, kw_only=True):
-    """Both sides of the ledger as one worker saw them; `worker` is its number, counted from 0."""
+    """Both sides of the ledger as one worker recorded them; `worker` is counted from 0."""
 
     worker: int
     sent: Sent
@@ -25,10 +25,9 @@ class Share(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LostWorker(msgspec.Struct, frozen=True, kw_only=True):
-    """A worker that fell silent: its number and name, when that was noticed, and what it had last
-    said.
+    """A worker that was lost; the counts of broadcasts are those of its last message.
 
-    `after_s` is seconds since the start of the run; `accepted` and `refused` are broadcasts.
+    `after_s` is when that was noticed, in seconds since the start of the run.
     """
 
     worker: int
@@ -38,9 +37,8 @@ class LostWorker(msgspec.Struct, frozen=True, kw_only=True):
     refused: int
 
 
-class Gathered(msgspec.Struct, frozen=True, kw_only=True):
-    """What is left of a run when it is over: the shares of the workers that are, and the last words
-    of the others.
+class RunResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of a run: the shares of its workers, and what is known of the lost ones.
 
     `table` is Locust's own table of requests and deliveries, as CSV.
     """
@@ -54,14 +52,12 @@ class Gathered(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def sent_by_all(shares: Sequence[Share], workers: int) -> Sent:
-    """The sending side of all shares; broadcasts stand at their number again, those of a missing
-    share as unsent.
-    """
+    """The sending side of all shares, by the run's numbers; a missing share counts as unsent."""
     all_sent = [share.sent for share in shares]
     lengths = [
-        (len(one.sent.broadcasts) - 1) * workers + one.worker + 1
-        for one in shares
-        if one.sent.broadcasts
+        (len(share.sent.broadcasts) - 1) * workers + share.worker + 1
+        for share in shares
+        if share.sent.broadcasts
     ]
     broadcasts = bytearray(max(lengths, default=0))
     for share in shares:
@@ -69,36 +65,41 @@ def sent_by_all(shares: Sequence[Share], workers: int) -> Sent:
         broadcasts[share.worker : share.worker + workers * count : workers] = share.sent.broadcasts
     return Sent(
         broadcasts=bytes(broadcasts),
-        counts=_sums(one.counts for one in all_sent),
-        samples=_samples(one.samples for one in all_sent),
-        answering=_merged(one.answering for one in all_sent),
-        lateness=_merged(one.lateness for one in all_sent),
-        over_time=_stretches(one.over_time for one in all_sent),
-        started_at=min((one.started_at for one in all_sent), default=0.0),
-        sending_s=max((one.sending_s for one in all_sent), default=0.0),
-        cpu_share=max((one.cpu_share for one in all_sent), default=0.0),
-        problem=next((one.problem for one in all_sent if one.problem is not None), None),
+        counts=_sums(sent.counts for sent in all_sent),
+        samples=_samples(sent.samples for sent in all_sent),
+        answering=_merged(sent.answering for sent in all_sent),
+        lateness=_merged(sent.lateness for sent in all_sent),
+        over_time=_stretches(sent.over_time for sent in all_sent),
+        started_at=min((sent.started_at for sent in all_sent), default=0.0),
+        sending_s=max((sent.sending_s for sent in all_sent), default=0.0),
+        cpu_share=max((sent.cpu_share for sent in all_sent), default=0.0),
+        problem=next((sent.problem for sent in all_sent if sent.problem is not None), None),
     )
 
 
 def arrived_at_all(shares: Sequence[Share]) -> Arrived:
-    """The arrival side of all shares; each endpoint is of one of them."""
+    """The arrival side of all shares; each endpoint is in one of them."""
     all_arrived = [share.arrived for share in shares]
     return Arrived(
         endpoints={
-            token: endpoint for one in all_arrived for token, endpoint in one.endpoints.items()
+            token: endpoint
+            for arrived in all_arrived
+            for token, endpoint in arrived.endpoints.items()
         },
-        counts=_sums(one.counts for one in all_arrived),
-        samples=_samples(one.samples for one in all_arrived),
-        latencies=_merged(one.latencies for one in all_arrived),
-        over_time=_stretches(one.over_time for one in all_arrived),
-        last_s=max((one.last_s for one in all_arrived if one.last_s is not None), default=None),
+        counts=_sums(arrived.counts for arrived in all_arrived),
+        samples=_samples(arrived.samples for arrived in all_arrived),
+        latencies=_merged(arrived.latencies for arrived in all_arrived),
+        over_time=_stretches(arrived.over_time for arrived in all_arrived),
+        last_s=max(
+            (arrived.last_s for arrived in all_arrived if arrived.last_s is not None), default=None
+        ),
     )
 
 
 def drained_s(shares: Sequence[Share]) -> float | None:
-    """From a worker's last answer to the last arrival at its own receiver; the longest, None
-    without arrivals.
+    """The longest time from a worker's last answer to the last arrival at its receiver.
+
+    None without arrivals.
     """
     waits = (
         max(0.0, share.arrived.last_s - share.sent.sending_s)
@@ -110,15 +111,15 @@ def drained_s(shares: Sequence[Share]) -> float | None:
 
 def _sums(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     total: Counter[str] = Counter()
-    for one in counts:
-        total.update(one)
+    for part in counts:
+        total.update(part)
     return dict(total)
 
 
 def _samples(samples: Iterable[Mapping[str, list[str]]]) -> dict[str, list[str]]:
     together: dict[str, list[str]] = {}
-    for one in samples:
-        for kind, some in one.items():
+    for part in samples:
+        for kind, some in part.items():
             together[kind] = [*together.get(kind, ()), *some][:MOST_SAMPLES]
     return together
 
@@ -128,7 +129,7 @@ def _merged(texts: Iterable[str]) -> str:
 
 
 def _stretches(parts: Iterable[Sequence[Stretch]]) -> list[Stretch]:
-    whole = OverTime(length_s=1.0)  # places are counted, and every worker counts them alike
+    whole = OverTime(length_s=1.0)  # the length does not matter: every worker counts alike
     for part in parts:
         whole.add(part)
     return whole.packed()

@@ -1,8 +1,7 @@
-"""One worker's share of a run: its users send, its sidecar witnesses, and both sides are told when
-it is over.
+"""One worker's share of a run: its users send, its sidecar records, and it reports both sides.
 
-It is used by the process of a run that is alone (`runner`) and by each worker of a distributed one
-(`worker`).
+Used by the process of a run that is not distributed (`runner`) and by each worker of a distributed
+one (`worker_process`).
 """
 
 import time
@@ -14,35 +13,41 @@ from locust.stats import RequestStats
 from hookproof.load.latency import stretch_s
 from hookproof.load.ledger.sending import Sending
 from hookproof.load.ledger.share import Share
-from hookproof.load.locust_worker.progress import Interrupts, Tally
+from hookproof.load.locust_worker.progress import Interrupts, RunProgress
 from hookproof.load.locust_worker.sidecar_link import SidecarLink
-from hookproof.load.locust_worker.users import ANSWER_WITHIN_S, LoadUser, Work
-from hookproof.load.plan import Plan
+from hookproof.load.locust_worker.users import ANSWER_WITHIN_S, LoadUser, UserWork
+from hookproof.load.plan import LoadPlan
 from hookproof.load.profile.schedule import Schedule
 
 # Time for the users to be spawned before the first slot.
 START_DELAY_S: Final = 0.5
 
-# Connecting and answering may each take their time; what is not answered by then never will be.
+# Connecting and answering may take ANSWER_WITHIN_S each.
 LONGEST_ANSWER_S: Final = 2 * ANSWER_WITHIN_S
 
 
 class Generator:
-    """Begins, sends, watches and tells; `key` is the target's, `control_url` that of the sidecar."""
+    """Carries out a plan; `key` is the target's, `control_url` that of the sidecar."""
 
     def __init__(
-        self, plan: Plan, *, key: str, control_url: str, stats: RequestStats, interrupts: Interrupts
+        self,
+        plan: LoadPlan,
+        *,
+        key: str,
+        control_url: str,
+        stats: RequestStats,
+        interrupts: Interrupts,
     ) -> None:
         self._plan = plan
         self._key = key
         self._interrupts = interrupts
         self._link = SidecarLink(control_url, plan, plan.headers_with(key), stats)
-        self._aside: list[gevent.Greenlet] = []
+        self._greenlets: list[gevent.Greenlet] = []
         self._finished = False
         self._cpu_share = 0.0
 
     def begin(self) -> None:
-        """Set the time of the first slot and let the sidecar know; raises requests' exceptions."""
+        """Set the time of the first slot and inform the sidecar; raises requests' exceptions."""
         self._link.register()
         plan, shape = self._plan, self._plan.shape
         schedule = Schedule(shape, worker=plan.worker, workers=plan.workers)
@@ -54,19 +59,20 @@ class Generator:
             stretch_s=stretch_s(shape.duration_s),
         )
         self._ended_at = self.sending.started_at
-        LoadUser.work = self._work = Work.of(plan, self._key, schedule, self.sending)
+        LoadUser.work = self._work = UserWork.of(plan, self._key, schedule, self.sending)
         self._link.begin(self.sending)
-        self._aside = [
+        self._greenlets = [
             gevent.spawn(self._link.follow),
-            *(gevent.spawn(self._link.play, one) for one in plan.spells),
+            *(gevent.spawn(self._link.change_replies, period) for period in plan.reply_periods),
         ]
         if plan.rolls is not None:
-            self._aside.append(gevent.spawn(self._link.roll, plan.rolls, shape.duration_s))
+            self._greenlets.append(gevent.spawn(self._link.roll, plan.rolls, shape.duration_s))
         self._began, self._burned = time.monotonic(), time.process_time()
 
     def wait_for_answers(self) -> None:
-        """Wait until all slots are answered, or ctrl-C and what is under way, or longer than any
-        answer may take.
+        """Wait until all slots are answered, or for longer than any answer may take.
+
+        After ctrl-C, wait for the requests under way only.
         """
         total, counts, work = self._slots, self.sending.counts, self._work
         deadline = self.sending.started_at + self._plan.shape.duration_s + LONGEST_ANSWER_S
@@ -81,10 +87,9 @@ class Generator:
         self._cpu_share = (time.process_time() - self._burned) / (time.monotonic() - self._began)
         self._finished = True
 
-    def tally(self) -> Tally:
-        """Where it stands."""
+    def tally(self) -> RunProgress:
         counts = self.sending.counts
-        return Tally(
+        return RunProgress(
             accepted=counts["accepted"],
             refused=counts["refused"],
             arrived=self._link.arrived,
@@ -95,10 +100,10 @@ class Generator:
         )
 
     def conclude(self) -> Share:
-        """Stop watching and tell both sides; of a sidecar that is gone, the sending side alone."""
-        gevent.killall(self._aside)
+        """Stop and return both sides; if the sidecar does not answer, the sending side alone."""
+        gevent.killall(self._greenlets)
         arrived = self._link.conclude()
-        sent = self.sending.told(
+        sent = self.sending.result(
             begun=self._work.begun,
             ended_at=self._ended_at,
             cpu_share=self._cpu_share,

@@ -1,12 +1,10 @@
-"""Which operation goes to the next slot: by weight, and evenly, so that even a short run has its
-share of each.
-"""
+"""Chooses the operation of the next slot: by weight, and evenly, so that short runs have each."""
 
 from collections.abc import Mapping
 
 
-class Mix:
-    """Operations in turn: the one that is furthest behind its weight is next."""
+class OperationMix:
+    """The operation that is furthest behind its weight is next."""
 
     def __init__(self, weights: Mapping[str, float]) -> None:
         self._weights = dict(weights)

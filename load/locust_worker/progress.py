@@ -1,7 +1,7 @@
-"""How far a run is: shown while it lasts, and watched until all that must arrive has arrived.
+"""The progress of a run: shown while it lasts, and watched until all deliveries have arrived.
 
-What is watched is a `Tally`: that of one generator, or the sum over the workers of a master. It
-imports gevent, so only locust's processes import it.
+It is that of one generator, or the sum over the workers of a master. This module imports gevent, so
+only Locust's processes import it.
 """
 
 import signal
@@ -14,22 +14,22 @@ import gevent
 import msgspec
 from gevent.event import Event
 
-# How long a run goes on watching after the last delivery that it waits for: for what comes twice.
+# How long a run waits for duplicates after the last delivery that it expects.
 WATCH_S: Final = 1.5
 
-# Where some deliveries need not come, silence of this length ends the drain.
+# Where some deliveries need not arrive, silence of this length ends the drain.
 QUIET_S: Final = 8.0
 
-# About how many lines of progress a run shows, unless it is shorter than that in seconds.
+# The approximate number of progress lines of a run; at most one line is shown a second.
 PROGRESS_LINES: Final = 60
 
 
-class Tally(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a run stands. `settled` deliveries have arrived or failed for good; `problem` keeps it
-    from going on.
+class RunProgress(msgspec.Struct, frozen=True, kw_only=True):
+    """The state of a run; `settled` deliveries have arrived or failed for good.
 
     `backlog` is what was accepted and not settled when the sidecar was last asked; that of one
-    worker may be below zero, since its sidecar sees the deliveries of others.
+    worker may be negative, since its sidecar sees the deliveries of others. A `problem` ends the
+    run.
     """
 
     accepted: int = 0
@@ -40,9 +40,8 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
     finished: bool = False
     problem: str | None = None
 
-    def plus(self, other: "Tally") -> "Tally":
-        """Both together."""
-        return Tally(
+    def plus(self, other: "RunProgress") -> "RunProgress":
+        return RunProgress(
             accepted=self.accepted + other.accepted,
             refused=self.refused + other.refused,
             arrived=self.arrived + other.arrived,
@@ -60,28 +59,25 @@ class Interrupts:
         self.count = 0
         self.new = Event()
 
-    def raised(self) -> None:
-        """Count one."""
+    def interrupt(self) -> None:
         self.count += 1
         self.new.set()
 
     def listen(self) -> None:
-        """Take those of this process, which whoever started it had blocked."""
-        gevent.signal_handler(signal.SIGINT, self.raised)
+        """Handle those of this process, which its parent had blocked."""
+        gevent.signal_handler(signal.SIGINT, self.interrupt)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
 
 
 def drain(
-    tally: Callable[[], Tally],
+    tally: Callable[[], RunProgress],
     interrupts: Interrupts,
     *,
     deliveries_each: int,
     drain_s: float,
     some_never_come: Callable[[], bool],
 ) -> None:
-    """Wait until all that must come has come, or so many seconds have passed, or for one more
-    ctrl-C.
-    """
+    """Wait until all deliveries have arrived, or for so many seconds, or until a further ctrl-C."""
     stop_at, deadline = 1 + (interrupts.count > 0), time.time() + drain_s
     arrived, quiet_since = -1, time.time()
     while (
@@ -95,9 +91,11 @@ def drain(
         gevent.sleep(0.1)
 
 
-def show_progress(tally: Callable[[], Tally], *, started_at: float, duration_s: float) -> None:
-    """Say how far the run is, until killed; the backlog is what was accepted and has not arrived."""
-    every_s, before = max(1.0, duration_s / PROGRESS_LINES), Tally()
+def show_progress(
+    tally: Callable[[], RunProgress], *, started_at: float, duration_s: float
+) -> None:
+    """Print the progress of the run regularly, until killed."""
+    every_s, before = max(1.0, duration_s / PROGRESS_LINES), RunProgress()
     while True:
         gevent.sleep(every_s)
         now = tally()
@@ -115,6 +113,6 @@ def show_progress(tally: Callable[[], Tally], *, started_at: float, duration_s: 
 
 
 def say(line: str) -> None:
-    """Tell the user at once."""
+    """Print a line at once."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()

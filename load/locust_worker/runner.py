@@ -1,9 +1,10 @@
-"""One run in one process: `python -P -m load.runner PLAN RESULT` drives Locust and writes the run's
-one share.
+"""One run in one process, which drives Locust and writes the only share of the run.
 
-Importing locust patches the process for gevent, which is why the command never imports this module.
-While it runs it tells its progress on standard output, a line a second at most; Locust's tables
-follow when the last delivery has come.
+    python -P -m hookproof.load.locust_worker.runner PLAN RESULT
+
+Importing Locust patches the process for gevent, which is why the command never imports this module.
+While it runs it prints its progress, at most a line a second; Locust's tables follow when the last
+delivery has arrived.
 """
 
 import locust  # first: it patches what the other imports bring in
@@ -18,20 +19,18 @@ import msgspec
 from locust.env import Environment
 from locust.stats import print_stats
 
-from hookproof.load.ledger.share import Gathered
+from hookproof.load.ledger.share import RunResult
 from hookproof.load.locust_worker.generator import Generator
 from hookproof.load.locust_worker.progress import Interrupts, drain, say, show_progress
-from hookproof.load.locust_worker.stats_display import csv_of, show_page, show_tables
+from hookproof.load.locust_worker.stats_display import serve_web_page, show_tables, stats_csv
 from hookproof.load.locust_worker.users import LoadUser
-from hookproof.load.plan import Plan
+from hookproof.load.plan import LoadPlan
 from hookproof.load.target.settings import KEY_VARIABLE
 from hookproof.receiver.http.address import Address
 
 
-def run(plan: Plan, *, control_url: str, key: str, web: Address | None) -> Gathered:
-    """Carry out a plan: everything is sent and answered when it returns, or an interrupt has ended
-    it early.
-    """
+def run(plan: LoadPlan, *, control_url: str, key: str, web: Address | None) -> RunResult:
+    """Carry out a plan; an interrupt ends it early."""
     environment = Environment(user_classes=[LoadUser], host=plan.base_url, events=locust.events)
     runner, interrupts = environment.create_local_runner(), Interrupts()
     generator = Generator(
@@ -40,7 +39,7 @@ def run(plan: Plan, *, control_url: str, key: str, web: Address | None) -> Gathe
     generator.begin()
     interrupts.listen()
     if web is not None:
-        say(f"web page at {show_page(environment, web, interrupts.raised)}")
+        say(f"web page at {serve_web_page(environment, web, interrupts.interrupt)}")
     started_at = generator.sending.started_at
     progress = gevent.spawn(
         show_progress, generator.tally, started_at=started_at, duration_s=plan.shape.duration_s
@@ -58,9 +57,9 @@ def run(plan: Plan, *, control_url: str, key: str, web: Address | None) -> Gathe
     progress.kill()
     share = generator.conclude()
     print_stats(environment.stats, current=False)
-    table = csv_of(environment)
+    table = stats_csv(environment)
     runner.quit()
-    return Gathered(
+    return RunResult(
         started_at=started_at,
         workers=1,
         shares=[share],
@@ -76,9 +75,9 @@ def run(plan: Plan, *, control_url: str, key: str, web: Address | None) -> Gathe
 @click.option("--control", required=True)
 @click.option("--web", metavar="H:P")
 def main(plan: Path, result: Path, control: str, web: str | None) -> None:
-    """Read the plan, run it, write the result."""
+    """Read the plan, carry it out, write the result."""
     show_tables()
-    read = msgspec.json.decode(plan.read_bytes(), type=Plan)
+    read = msgspec.json.decode(plan.read_bytes(), type=LoadPlan)
     at = None if web is None else Address.parse(web)
     gathered = run(read, control_url=control, key=os.environ.get(KEY_VARIABLE, ""), web=at)
     result.write_bytes(msgspec.msgpack.encode(gathered))

@@ -1,8 +1,8 @@
-"""What the generator has to do with its sidecar: shows arrivals in Locust's statistics, rolls
-secrets, plays spells.
+"""The generator's connection to its sidecar.
 
-Deliveries stand in Locust's tables as an entry of their own request type; they come in small sums
-twice a second, so that watching costs the generator next to nothing.
+It shows arrivals in Locust's statistics, rolls secrets and changes the receivers' replies.
+Deliveries are an entry of their own request type in Locust's tables; they are added in sums twice a
+second, so that this costs the generator next to nothing.
 """
 
 import time
@@ -15,7 +15,7 @@ import requests
 from locust.stats import RequestStats, StatsEntry, bucket_response_time
 
 from hookproof.load.ledger.sending import Sending
-from hookproof.load.plan import Plan, Rolls, Spell
+from hookproof.load.plan import LoadPlan, ReplyPeriod, SecretRolls
 from hookproof.load.sidecar.api import Arrived
 from hookproof.load.sidecar.arrivals import NewRun
 from hookproof.load.target.signing_secret import new_secret
@@ -29,10 +29,10 @@ SILENCE: Final = (requests.RequestException, ValueError, KeyError)
 
 
 class SidecarLink:
-    """The generator's line to the sidecar; each method that loops runs in a greenlet of its own."""
+    """The connection; each method that loops runs in a greenlet of its own."""
 
     def __init__(
-        self, control_url: str, plan: Plan, headers: Mapping[str, str], stats: RequestStats
+        self, control_url: str, plan: LoadPlan, headers: Mapping[str, str], stats: RequestStats
     ) -> None:
         self._control_url = control_url
         self._plan = plan
@@ -45,13 +45,13 @@ class SidecarLink:
         self.problem: str | None = None
 
     def register(self) -> None:
-        """Tell the sidecar of the run's endpoints; raises requests' exceptions."""
+        """Send the sidecar the endpoints of the run; raises requests' exceptions."""
         self._call(
             "POST", "/endpoints", data=msgspec.json.encode({"endpoints": self._plan.endpoints})
         )
 
     def begin(self, sending: Sending) -> None:
-        """Let the sidecar begin the run; raises requests' exceptions."""
+        """Have the sidecar begin the run; raises requests' exceptions."""
         self._sending, plan = sending, self._plan
         new = NewRun(
             run=plan.run,
@@ -65,9 +65,7 @@ class SidecarLink:
         self._call("POST", "/runs", data=msgspec.json.encode(new))
 
     def conclude(self) -> Arrived:
-        """All that arrived in the run; nothing of a sidecar that does not answer, and `problem`
-        says so.
-        """
+        """All that arrived in the run; nothing, and a `problem`, if the sidecar does not answer."""
         try:
             self.look()
             answer = self._session.get(f"{self._control_url}/arrivals", timeout=ARRIVALS_WITHIN_S)
@@ -80,9 +78,7 @@ class SidecarLink:
             self._session.close()
 
     def follow(self) -> None:
-        """Show what arrives until killed; a sidecar that does not answer any more ends it, and
-        `problem` says so.
-        """
+        """Show what arrives until killed, or until the sidecar does not answer (see `problem`)."""
         try:
             while True:
                 gevent.sleep(POLL_S)
@@ -91,28 +87,28 @@ class SidecarLink:
             self.problem = f"the sidecar stopped answering: {error}"
 
     def look(self) -> None:
-        """Enter what arrived since the last look in Locust's statistics."""
+        """Add what arrived since the last call to Locust's statistics."""
         accepted = self._sending.counts["accepted"]
-        told = self._call("POST", "/fresh")
-        self.arrived, self.settled = told["arrived"], told["settled"]
+        fresh = self._call("POST", "/fresh")
+        self.arrived, self.settled = fresh["arrived"], fresh["settled"]
         self.backlog = accepted * self._plan.deliveries_each - self.settled
-        latencies = {int(latency): count for latency, count in told["latencies_ms"].items()}
-        if latencies or told["without_latency"]:
-            entry = _entry(self._stats, latencies, told["without_latency"], time.time())
+        latencies = {int(latency): count for latency, count in fresh["latencies_ms"].items()}
+        if latencies or fresh["without_latency"]:
+            entry = _entry(self._stats, latencies, fresh["without_latency"], time.time())
             self._stats.get(NAME, REQUEST_TYPE).extend(entry)
             self._stats.total.extend(entry)
 
-    def play(self, spell: Spell) -> None:
-        """Have the receivers fail, hang or recover at their time."""
-        self._until(spell.from_s)
-        reply = {"reply": msgspec.to_builtins(spell.reply), "succeeds": spell.succeeds}
-        for token in spell.tokens:
+    def change_replies(self, period: ReplyPeriod) -> None:
+        """Change the replies of receivers for a period."""
+        self._until(period.from_s)
+        reply = {"reply": msgspec.to_builtins(period.reply), "succeeds": period.succeeds}
+        for token in period.tokens:
             self._call("PUT", f"/endpoints/{token}/reply", json=reply)
-        self._until(spell.to_s)
-        for token in spell.tokens:
+        self._until(period.to_s)
+        for token in period.tokens:
             self._call("DELETE", f"/endpoints/{token}/reply")
 
-    def roll(self, rolls: Rolls, until_s: float) -> None:
+    def roll(self, rolls: SecretRolls, until_s: float) -> None:
         """Roll secrets until so many seconds of the run have passed (section 4.3)."""
         due_s = rolls.every_s
         while due_s < until_s:
@@ -124,7 +120,7 @@ class SidecarLink:
                 self._roll_one(rolls, endpoint.path, secret)
             due_s += rolls.every_s
 
-    def _roll_one(self, rolls: Rolls, path: str, secret: str) -> None:
+    def _roll_one(self, rolls: SecretRolls, path: str, secret: str) -> None:
         body = {"secret": secret, "expiration": rolls.expiration}
         self._sending.counts["rolls"] += 1
         try:
@@ -150,14 +146,12 @@ class SidecarLink:
             method, self._control_url + path, timeout=CALL_WITHIN_S, **content
         )
         answer.raise_for_status()
-        told: Mapping[str, Any] = answer.json() if answer.content else {}
-        return told
+        content_of_answer: Mapping[str, Any] = answer.json() if answer.content else {}
+        return content_of_answer
 
 
 def _entry(stats: Any, latencies: Mapping[int, int], others: int, now: float) -> StatsEntry:
-    """These latencies, in milliseconds, and so many deliveries without one, as statistics of
-    Locust's.
-    """
+    """An entry for Locust's statistics; `others` are deliveries without a latency."""
     entry = StatsEntry(stats, NAME, REQUEST_TYPE)
     total = sum(latencies.values()) + others
     entry.num_requests, entry.num_none_requests = total, others

@@ -1,4 +1,4 @@
-"""Who sends: users that take slots from the run's schedule and carry out an operation in each."""
+"""The users: each takes slots from the schedule of the run and sends one operation in each."""
 
 import time
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ from locust import FastHttpUser, task
 from locust.env import Environment
 from locust.exception import StopUser
 
-from hookproof.load.broadcast_mark import marked_data
+from hookproof.load.broadcast_mark import data_with_mark
 from hookproof.load.ledger.sending import Sending
-from hookproof.load.locust_worker.operation_mix import Mix
-from hookproof.load.plan import Call, Plan
+from hookproof.load.locust_worker.operation_mix import OperationMix
+from hookproof.load.plan import LoadPlan, OperationCall
 from hookproof.load.profile.load_profile import BROADCAST
 from hookproof.load.profile.schedule import Schedule
 
@@ -23,52 +23,49 @@ WAITING_S: Final = 0.001
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
-    """Why a request came to nothing, and whether it was answered at all."""
+class RequestFailure:
+    """Why a request failed, and whether it was answered at all."""
 
     why: str
     answered: bool
 
 
 @dataclass(slots=True, kw_only=True)
-class Work:
-    """What the users of a run share; they are one process and one event loop, so nothing is locked.
+class UserWork:
+    """What the users of a run share: one process and one event loop, so nothing is locked.
 
     `broadcast` is the text of a broadcast's body before its key and its data.
     """
 
-    plan: Plan
+    plan: LoadPlan
     headers: dict[str, str]
     schedule: Schedule
     sending: Sending
-    mix: Mix
+    mix: OperationMix
     broadcast: bytes
     begun: int = 0
     stopping: bool = False
 
     @classmethod
-    def of(cls, plan: Plan, key: str, schedule: Schedule, sending: Sending) -> "Work":
-        """The work of a plan, for the target that this key opens."""
+    def of(cls, plan: LoadPlan, key: str, schedule: Schedule, sending: Sending) -> "UserWork":
         return cls(
             plan=plan,
             headers=plan.headers_with(key),
             schedule=schedule,
             sending=sending,
-            mix=Mix(plan.mix),
+            mix=OperationMix(plan.mix),
             broadcast=msgspec.json.encode(plan.broadcast)[:-1],
         )
 
     def next_number(self) -> int:
-        """The number of the next broadcast; workers take the numbers of a run in turn."""
+        """The number of the next broadcast; workers use the numbers of a run in turn."""
         self.begun += 1
         return (self.begun - 1) * self.plan.workers + self.plan.worker
 
     def body(self, number: int, intended_at: float) -> bytes:
-        """The request body of a broadcast (section 4.8), with a key of its own, so that none is a
-        duplicate.
-        """
+        """The request body of a broadcast (section 4.8), with a unique idempotency key."""
         run = self.plan.run
-        data = marked_data(run, number, intended_at, self.plan.pad)
+        data = data_with_mark(run, number, intended_at, self.plan.pad)
         return b'%b,"idempotency_key":"%b.%d","data":%b}' % (
             self.broadcast,
             run.encode(),
@@ -78,22 +75,22 @@ class Work:
 
 
 class LoadUser(FastHttpUser):
-    """Carries out one operation a slot; `work` is set once, before the run starts."""
+    """Sends one operation per slot; `work` is set once, before the run starts."""
 
-    work: Work
+    work: UserWork
     connection_timeout = ANSWER_WITHIN_S
     network_timeout = ANSWER_WITHIN_S
 
     def __init__(self, environment: Environment) -> None:
-        self.host = (
-            self.work.plan.base_url
-        )  # of the plan, which a worker has looked at, and not of Locust's own word
+        # That of the plan, which a worker has checked, not the one in Locust's message.
+        self.host = self.work.plan.base_url
         super().__init__(environment)
 
     @task
     def take_slots(self) -> None:
-        """Take one slot after the other, without Locust's turn of all users between two tasks of
-        one.
+        """Take one slot after the other.
+
+        A loop of its own, since Locust would give all users a turn between two tasks of one.
         """
         work = self.work
         while not work.stopping and (slot := work.schedule.take()) is not None:
@@ -101,7 +98,7 @@ class LoadUser(FastHttpUser):
         raise StopUser
 
     def _send_at(self, slot: float) -> None:
-        """Wait for a slot, then send; one that is already past is sent at once."""
+        """Wait for a slot, then send; a slot that is already past is sent at once."""
         work = self.work
         intended_at, free_at = work.sending.started_at + slot, time.time()
         if intended_at > free_at:
@@ -140,13 +137,13 @@ class LoadUser(FastHttpUser):
             self.work.sending.failed(operation_id, failure.why)
 
     def _exchange(
-        self, operation_id: str, call: Call, turn: int, body: bytes | None
-    ) -> Failure | None:
-        """Send a request; what is wrong with its answer, or None."""
+        self, operation_id: str, call: OperationCall, turn: int, body: bytes | None
+    ) -> RequestFailure | None:
+        """Send a request and return what is wrong with its answer, or None."""
         with self.client.request(
             call.method,
             call.paths[turn % len(call.paths)],
-            data=body,  # type: ignore[arg-type]  # bytes are what it sends in the end
+            data=body,  # type: ignore[arg-type]  # it sends bytes
             headers=self.work.headers,
             name=operation_id,
             catch_response=True,
@@ -160,7 +157,7 @@ class LoadUser(FastHttpUser):
             ):
                 response.success()
                 return None
-            failure = Failure(
+            failure = RequestFailure(
                 why=f"answered {status}" if status else f"no answer: {response.error}",
                 answered=status > 0,
             )

@@ -1,4 +1,4 @@
-"""A load profile: what is sent, how fast and how long; one YAML file each in `profiles/`."""
+"""A load profile: what is sent, how fast and how long; the shipped ones are in `profiles/`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -6,7 +6,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 
-from hookproof.load.profile.schedule import Point, Shape, problems_of
+from hookproof.load.profile.schedule import Point, RateCurve, problems_of
 from hookproof.load.profile.schema import SCHEMA
 from hookproof.load.profile.thresholds import BadThreshold, Threshold
 from hookproof.spec.strict_yaml.reader import FileProblems, Problem, read_yaml
@@ -17,9 +17,8 @@ MOST_DELIVERIES: Final = 200_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoints:
-    """The endpoints of a run: how many, and how many of them have the rate limit (sections 2.3 and
-    8).
+class EndpointSettings:
+    """How many endpoints a run has, and how many of them are limited (sections 2.3 and 8).
 
     `http_timeout_s` is how long a delivery to them may take, None for the target's own default.
     """
@@ -33,10 +32,8 @@ class Endpoints:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Roll:
-    """Secrets are rolled every so many seconds while deliveries run; the old one expires later
-    (section 4.3).
-    """
+class RollSettings:
+    """How often secrets are rolled during a run, and when the old ones expire (section 4.3)."""
 
     every_s: float
     expiration_s: int
@@ -44,10 +41,9 @@ class Roll:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trouble:
-    """From one second of the run to another, a number of endpoints answer otherwise than with
-    success.
+    """A period in which a number of endpoints do not answer with success.
 
-    `reply` is what the receiver's script takes: `status`, `delay_s`, `hang`.
+    `reply` is as in the receiver's script: `status`, `delay_s`, `hang`.
     """
 
     endpoints: int
@@ -58,8 +54,9 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """The highest rate without a crossed threshold is sought: doubling from `rate`, then halving
-    the interval.
+    """A search for the highest rate that crosses no threshold, up to `most`.
+
+    It ends when the interval is narrower than the share `within` of the rate.
     """
 
     most: float
@@ -67,13 +64,13 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
-    """`rate` is slots a second, `users` the most requests in flight; durations are seconds.
+class LoadProfile:
+    """A load profile; `rate` is slots a second, `users` the most requests in flight.
 
-    `mix` weighs operations by operationId; a slot goes to one of them. `payload_bytes` is the size
-    of a broadcast's `data`, about; a delivery that arrives later than `late_after_s` counts as
-    late. A generator that sends one of a hundred requests more than `keep_up_s` after it could did
-    not keep up.
+    Durations are in seconds. `mix` weighs operations by operationId; each slot is one of them.
+    `payload_bytes` is the approximate size of a broadcast's `data`; a delivery that arrives later
+    than `late_after_s` counts as late. A generator that sends one of a hundred requests more than
+    `keep_up_s` late did not keep up.
     """
 
     name: str
@@ -84,29 +81,27 @@ class Profile:
     drain_s: float
     late_after_s: float
     keep_up_s: float
-    shape: Shape
+    shape: RateCurve
     mix: Mapping[str, float]
     payload_bytes: int
-    endpoints: Endpoints
-    roll: Roll | None
+    endpoints: EndpointSettings
+    roll: RollSettings | None
     trouble: tuple[Trouble, ...]
     search: Search | None
     fail_if: tuple[Threshold, ...]
 
     @classmethod
-    def of(cls, read: Mapping[str, Any]) -> "Profile":
-        """The profile that a file of `SCHEMA` describes; raises ValueError with what the schema
-        cannot say.
-        """
+    def of(cls, read: Mapping[str, Any]) -> "LoadProfile":
+        """The profile in a file that agrees with `SCHEMA`; raises ValueError for other problems."""
         shape = _shape(read)
-        endpoints = Endpoints(**read.get("endpoints", {}))
+        endpoints = EndpointSettings(**read.get("endpoints", {}))
         if endpoints.limited and not (endpoints.rate_limit and endpoints.rate_limit_duration_s):
             raise ValueError("endpoints: limited ones need rate_limit and rate_limit_duration_s")
         if endpoints.limited > endpoints.count:
             raise ValueError("endpoints: limited is more than count")
-        if sum(one["endpoints"] for one in read.get("trouble", ())) > endpoints.count:
+        if sum(trouble["endpoints"] for trouble in read.get("trouble", ())) > endpoints.count:
             raise ValueError("trouble: it takes more endpoints than there are")
-        if any(one["from_s"] >= one["to_s"] for one in read.get("trouble", ())):
+        if any(trouble["from_s"] >= trouble["to_s"] for trouble in read.get("trouble", ())):
             raise ValueError("trouble: from_s comes before to_s")
         _bound(shape, endpoints)
         return cls(
@@ -122,19 +117,17 @@ class Profile:
             mix=read.get("mix", {BROADCAST: 1}),
             payload_bytes=read.get("payload_bytes", 0),
             endpoints=endpoints,
-            roll=Roll(**read["roll"]) if "roll" in read else None,
-            trouble=tuple(Trouble(**one) for one in read.get("trouble", ())),
+            roll=RollSettings(**read["roll"]) if "roll" in read else None,
+            trouble=tuple(Trouble(**trouble) for trouble in read.get("trouble", ())),
             search=Search(**read["search"]) if "search" in read else None,
             fail_if=_thresholds(read["fail_if"]),
         )
 
-    def at_rate(self, rate: float) -> "Profile":
-        """The same at another rate."""
+    def at_rate(self, rate: float) -> "LoadProfile":
         return self.overridden(rate=rate)
 
-    def spread(self, workers: int) -> "Profile":
-        """The profile for so many workers, each of which has an endpoint at least: it witnesses
-        what it sends itself.
+    def for_workers(self, workers: int) -> "LoadProfile":
+        """The profile for so many workers; each has at least one endpoint of its own.
 
         Rate, users and endpoints are those of all together. Raises ValueError for more workers than
         users.
@@ -156,21 +149,21 @@ class Profile:
         drain_s: float | None = None,
         keep_up_s: float | None = None,
         fail_if: tuple[Threshold, ...] = (),
-    ) -> "Profile":
-        """The profile with what the command line says instead; a shape is stretched to the rate and
-        the duration.
+    ) -> "LoadProfile":
+        """The profile with the options of the command line; its rate and duration are scaled.
 
         Raises ValueError for a run beyond the bounds.
         """
         wider = (duration_s or self.duration_s) / self.duration_s
         higher = (rate or self.rate) / self.rate
         points = tuple(
-            Point(at_s=one.at_s * wider, rate=one.rate * higher) for one in self.shape.points
+            Point(at_s=point.at_s * wider, rate=point.rate * higher) for point in self.shape.points
         )
         trouble = tuple(
-            replace(one, from_s=one.from_s * wider, to_s=one.to_s * wider) for one in self.trouble
+            replace(period, from_s=period.from_s * wider, to_s=period.to_s * wider)
+            for period in self.trouble
         )
-        _bound(Shape(points=points), self.endpoints)
+        _bound(RateCurve(points=points), self.endpoints)
         return replace(
             self,
             rate=rate or self.rate,
@@ -178,23 +171,24 @@ class Profile:
             users=users or self.users,
             drain_s=self.drain_s if drain_s is None else drain_s,
             keep_up_s=keep_up_s or self.keep_up_s,
-            shape=Shape(points=points),
+            shape=RateCurve(points=points),
             trouble=trouble,
             fail_if=(*self.fail_if, *fail_if),
         )
 
 
 def shipped_profiles() -> tuple[str, ...]:
-    """The names of the profiles that come with hookproof."""
     return tuple(
         sorted(
-            one.name.removesuffix(".yaml") for one in _folder().iterdir() if one.suffix == ".yaml"
+            path.name.removesuffix(".yaml")
+            for path in _folder().iterdir()
+            if path.suffix == ".yaml"
         )
     )
 
 
-def load_profile(name_or_path: str) -> Profile:
-    """A shipped profile by name, or any other by path; raises FileProblems."""
+def load_profile(name_or_path: str) -> LoadProfile:
+    """A shipped profile by its name, or another one by its path; raises FileProblems."""
     if "/" in name_or_path or name_or_path.endswith((".yaml", ".yml")):
         path = Path(name_or_path)
     elif name_or_path in shipped_profiles():
@@ -205,29 +199,29 @@ def load_profile(name_or_path: str) -> Profile:
         )
         raise FileProblems(name_or_path, [Problem(line=None, where="", message=message)])
     try:
-        return Profile.of(read_yaml(path, SCHEMA))
+        return LoadProfile.of(read_yaml(path, SCHEMA))
     except (ValueError, BadThreshold) as problem:
         raise FileProblems(
             str(path), [Problem(line=None, where="", message=str(problem))]
         ) from None
 
 
-def _shape(read: Mapping[str, Any]) -> Shape:
+def _shape(read: Mapping[str, Any]) -> RateCurve:
     rate, duration_s = read["rate"], read["duration_s"]
     if "points" in read:
         points = tuple(Point(at_s=at_s, rate=height) for at_s, height in read["points"])
         for problem in problems_of(points):
             raise ValueError(f"points: {problem}")
-        return Shape(points=points)
+        return RateCurve(points=points)
     if "spike" in read:
         spike = read["spike"]
         if not 0 <= spike["from_s"] < spike["to_s"] <= duration_s:
             raise ValueError("spike: from_s comes before to_s, and both within duration_s")
-        return Shape.spike(rate, duration_s, **spike)
-    return Shape.steady(rate, duration_s)
+        return RateCurve.spike(rate, duration_s, **spike)
+    return RateCurve.steady(rate, duration_s)
 
 
-def _bound(shape: Shape, endpoints: Endpoints) -> None:
+def _bound(shape: RateCurve, endpoints: EndpointSettings) -> None:
     for problem in problems_of(shape.points):
         raise ValueError(f"rate and duration: {problem}")
     if shape.slots * endpoints.count > MOST_DELIVERIES:

@@ -1,9 +1,7 @@
-"""When to send: an arrival schedule of the open model, where slots are fixed before anything is
-sent.
+"""When to send: an arrival schedule of the open model, whose slots are fixed before the run.
 
 A slow target does not slow the schedule down: a user that is late sends at once, and latency counts
-from the moment that its slot intended. So waiting in front of a stalled target is measured instead
-of being left out.
+from the time of its slot. So the waiting in front of a stalled target is measured, not left out.
 """
 
 import math
@@ -12,38 +10,33 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import Final
 
-# A schedule of more is a slip of the keyboard.
+# A schedule of more is a typing error.
 MOST_SLOTS: Final = 20_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """From here to the next point the rate changes evenly; `at_s` counts from the start, `rate` is
-    slots a second.
-    """
+    """A corner of the rate, which changes evenly to the next one; `rate` is in slots a second."""
 
     at_s: float
     rate: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
-    """The rate over the time of a run, as straight lines between points; two points at one time are
-    a step.
-    """
+class RateCurve:
+    """The rate over the time of a run, as straight lines; two points at one time are a step."""
 
     points: tuple[Point, ...]
 
     @classmethod
-    def steady(cls, rate: float, duration_s: float) -> "Shape":
-        """One rate from beginning to end."""
+    def steady(cls, rate: float, duration_s: float) -> "RateCurve":
         return cls(points=(Point(at_s=0.0, rate=rate), Point(at_s=duration_s, rate=rate)))
 
     @classmethod
     def spike(
         cls, rate: float, duration_s: float, *, times: float, from_s: float, to_s: float
-    ) -> "Shape":
-        """A steady rate, and between two moments so many times as much."""
+    ) -> "RateCurve":
+        """A steady rate, multiplied by `times` for a period."""
         peak = rate * times
         corners = (
             (0.0, rate),
@@ -57,18 +50,18 @@ class Shape:
 
     @property
     def duration_s(self) -> float:
-        """Seconds from the first slot to the end."""
         return self.points[-1].at_s
 
     @property
     def slots(self) -> int:
-        """How many slots a run has; at least one."""
+        """The number of slots of a run, at least one."""
         area = sum((b.at_s - a.at_s) * (a.rate + b.rate) / 2 for a, b in pairwise(self.points))
         return max(1, round(area))
 
     def times(self) -> Iterator[float]:
-        """The time of each slot, in seconds since the start: as many as the area below the line up
-        to there.
+        """The time of each slot in seconds since the start.
+
+        The nth slot is where the area below the curve is n.
         """
         wanted, passed, total = 0, 0.0, self.slots
         for a, b in pairwise(self.points):
@@ -82,7 +75,7 @@ class Shape:
 
 
 def _reached(first: float, last: float, length: float, area: float) -> float:
-    """After how many seconds of a line from one rate to another so much area lies behind."""
+    """How many seconds after the first rate the area below the line is `area`."""
     slope = (last - first) / length
     if abs(slope) * length < 1e-9 * max(first, last):
         return area / first
@@ -90,9 +83,9 @@ def _reached(first: float, last: float, length: float, area: float) -> float:
 
 
 class Schedule:
-    """Hands out one worker's share of the slots of a shape, one at a time: of n workers, every nth."""
+    """One worker's share of the slots, one at a time: of n workers, every nth slot."""
 
-    def __init__(self, shape: Shape, *, worker: int = 0, workers: int = 1) -> None:
+    def __init__(self, shape: RateCurve, *, worker: int = 0, workers: int = 1) -> None:
         self.slots = len(range(worker, shape.slots, workers))
         self._times = islice(shape.times(), worker, None, workers)
 
@@ -102,12 +95,12 @@ class Schedule:
 
 
 def problems_of(points: Sequence[Point]) -> Iterator[str]:
-    """What keeps points from being a shape, in words."""
+    """Why the points are not a curve."""
     if len(points) < 2:  # noqa: PLR2004 - a line has two ends
-        yield "a shape has at least two points"
+        yield "a curve needs at least two points"
     if any(b.at_s < a.at_s for a, b in pairwise(points)):
-        yield "the points of a shape come in the order of their times"
+        yield "the points are not in the order of their times"
     elif points and (points[0].at_s != 0 or points[-1].at_s <= 0):
-        yield "a shape begins at 0 s and ends later"
-    elif len(points) > 1 and Shape(points=tuple(points)).slots > MOST_SLOTS:
+        yield "a curve starts at 0 s and ends later"
+    elif len(points) > 1 and RateCurve(points=tuple(points)).slots > MOST_SLOTS:
         yield f"it has more than {MOST_SLOTS:,} slots"

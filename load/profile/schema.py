@@ -1,4 +1,4 @@
-"""The JSON Schema of a load profile's file; every bound keeps a slip from becoming a flood."""
+"""The JSON Schema of a load profile; its bounds keep a typing error from becoming a flood."""
 
 from typing import Any, Final
 

@@ -1,7 +1,7 @@
-"""Thresholds: what a run may not do, as a user writes it: `delivery_p99 > 2s`.
+"""Thresholds: what fails a run, as a user writes it: `delivery_p99 > 2s`.
 
 A threshold names a figure of the report, a comparison and a value with its unit. It is crossed when
-the comparison holds; a figure that a run could not measure crosses it too, since nothing was
+the comparison holds, and also by a figure that the run could not measure, since then nothing is
 proved.
 """
 
@@ -34,7 +34,7 @@ _SCALES: Final[Mapping[Unit, Mapping[str, float]]] = {
 
 
 class BadThreshold(Exception):
-    """A threshold cannot be read; the text says what was expected."""
+    """A threshold cannot be read; the message says what was expected."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,12 +49,12 @@ class Threshold:
     @classmethod
     def parse(cls, text: str) -> "Threshold":
         """Read `FIGURE COMPARISON VALUE[UNIT]`; raises BadThreshold."""
-        found = _FORM.fullmatch(text)
-        if found is None:
+        match = _FORM.fullmatch(text)
+        if match is None:
             raise BadThreshold(
-                f"{text!r} is no threshold; write one like 'delivery_p99 > 2s' or 'lost > 0'"
+                f"{text!r} is not a threshold; write one like 'delivery_p99 > 2s' or 'lost > 0'"
             )
-        name, comparison, number, unit = found[1], found[2], float(found[3]), found[4] or ""
+        name, comparison, number, unit = match[1], match[2], float(match[3]), match[4] or ""
         if name not in FIGURES:
             near = get_close_matches(name, FIGURES, n=1)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(FIGURES)}"
@@ -71,9 +71,7 @@ class Threshold:
         )
 
     def crossed(self, figures: Mapping[str, float | None]) -> str | None:
-        """What is wrong with a run, in words, or None; `figures` are in seconds, counts, per second
-        and shares.
-        """
+        """What is wrong with a run, or None; `figures` are in seconds, counts and shares."""
         value = figures.get(self.figure)
         unit = FIGURES[self.figure].unit
         if value is None:

@@ -8,28 +8,28 @@ from typing import Any, Final
 from hookproof.load.figures import FIGURES
 
 REPORT: Final = "report.json"
-# A change of less than this share is none that anybody should look at.
+# A smaller change, as a share, counts as none.
 UNCHANGED: Final = 0.01
 
 
 class NoReport(Exception):
-    """There is no report of a load run where one was said to be; the text says where."""
+    """There is no report of a load run at a path; the message has it."""
 
 
 def read_report(place: str) -> Mapping[str, Any]:
-    """The report in a file, or in the folder that `--out` named; raises NoReport."""
+    """The report in a file, or in the folder of `--out`; raises NoReport."""
     path = Path(place) / REPORT if Path(place).is_dir() else Path(place)
     try:
         read = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:
-        raise NoReport(f"{path} is no report of a load run: {problem}") from None
+        raise NoReport(f"{path} is not a report of a load run: {problem}") from None
     if not isinstance(read, dict) or not isinstance(read.get("figures"), dict):
-        raise NoReport(f"{path} is no report of a load run: it has no figures")
+        raise NoReport(f"{path} is not a report of a load run: it has no figures")
     return read
 
 
-def compared(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
-    """The figures of both runs, a line each; those that neither has are left out."""
+def comparison_table(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    """The figures of both runs, one line each; figures that neither has are left out."""
     lines = [f"{'':<16}{before['profile']:>16}{after['profile']:>16}{'change':>12}"]
     for name, figure in FIGURES.items():
         old, new = before["figures"].get(name), after["figures"].get(name)
@@ -38,13 +38,15 @@ def compared(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
         shown = "".join(
             f"{'-' if value is None else figure.unit.shown(value):>16}" for value in (old, new)
         )
-        lines.append(f"{name:<16}{shown}{change(old, new):>12}  {judged(name, old, new)}".rstrip())
+        lines.append(
+            f"{name:<16}{shown}{change(old, new):>12}  {better_or_worse(name, old, new)}".rstrip()
+        )
     lines.append(f"{'verdict':<16}{before['verdict']:>16}{after['verdict']:>16}")
     return "\n".join(lines)
 
 
 def change(old: float | None, new: float | None) -> str:
-    """The change as a share of the old value, where that says anything."""
+    """The change as a share of the old value, empty if there is none."""
     if old is None or new is None:
         return ""
     if old == new:
@@ -52,8 +54,8 @@ def change(old: float | None, new: float | None) -> str:
     return f"{(new - old) / abs(old):+.1%}" if old else "new"
 
 
-def judged(name: str, old: float | None, new: float | None) -> str:
-    """`better` or `worse`, for a figure of which more is one of them and that changed at all."""
+def better_or_worse(name: str, old: float | None, new: float | None) -> str:
+    """`better` or `worse` for a figure that changed, empty if neither."""
     more_is_better = FIGURES[name].more_is_better
     if (
         more_is_better is None

@@ -7,7 +7,7 @@ from math import log10
 from typing import Any, Final
 
 from hookproof.load.figures import FIGURES, Unit
-from hookproof.load.reports.line_plot import Line, Plot, svg
+from hookproof.load.reports.line_plot import Plot, PlotLine, svg
 from hookproof.load.reports.summary import GROUPS, what_was_run
 from hookproof.load.reports.time_series import rows
 
@@ -17,14 +17,16 @@ LAST_PERCENTILE: Final = 99.999
 
 
 def page(report: Mapping[str, Any]) -> str:
-    """The whole page."""
     title = f"hookproof load: {report['profile']}"
     style = (
         resources.files("hookproof.load.reports").joinpath("page.css").read_text(encoding="utf-8")
     )
-    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(title)}'
+    head = (
+        '<meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        f"<title>{escape(title)}</title><style>{style}</style>"
+    )
     body = "".join(_parts(report))
-    return f'<!doctype html><html lang="en"><head>{head}</title><style>{style}</style></head><body>{body}</body></html>\n'
+    return f'<!doctype html><html lang="en"><head>{head}</head><body>{body}</body></html>\n'
 
 
 def _parts(report: Mapping[str, Any]) -> Iterator[str]:
@@ -34,28 +36,28 @@ def _parts(report: Mapping[str, Any]) -> Iterator[str]:
     where = f"{what_was_run(report)}, dialect {report['dialect']}"
     yield f"<p>{escape(where)}<br>{escape(report['started_at'])}</p></header>"
     if report["complaints"]:
-        yield f'<ul class="complaints">{"".join(f"<li>{escape(one)}</li>" for one in report["complaints"])}</ul>'
+        items = "".join(f"<li>{escape(complaint)}</li>" for complaint in report["complaints"])
+        yield f'<ul class="complaints">{items}</ul>'
     yield _figures(report["figures"])
     yield f'<div class="plots">{"".join(_plotted(plot) for plot in plots(report))}</div>'
     yield from _tables(report)
 
 
 def plots(report: Mapping[str, Any]) -> list[Plot]:
-    """What is plotted of a run."""
-    found, each = rows(report), max(1, len(report["endpoints"]))
+    stretches, each = rows(report), max(1, len(report["endpoints"]))
     length = report["stretch_s"]
     return [
         Plot(
             title="Rates",
             unit=Unit.PER_SECOND,
             lines=[
-                Line(
+                PlotLine(
                     name="broadcasts accepted",
-                    points=[(row["at_s"], row["accepted"] / length) for row in found],
+                    points=[(row["at_s"], row["accepted"] / length) for row in stretches],
                 ),
-                Line(
+                PlotLine(
                     name="deliveries arrived",
-                    points=[(row["at_s"], row["delivered"] / length) for row in found],
+                    points=[(row["at_s"], row["delivered"] / length) for row in stretches],
                 ),
             ],
         ),
@@ -63,7 +65,10 @@ def plots(report: Mapping[str, Any]) -> list[Plot]:
             title="Delivery latency over time",
             unit=Unit.SECONDS,
             lines=[
-                Line(name=name, points=[(row["at_s"], row[f"delivery_{name}_s"]) for row in found])
+                PlotLine(
+                    name=name,
+                    points=[(row["at_s"], row[f"delivery_{name}_s"]) for row in stretches],
+                )
                 for name in PERCENTILES
             ],
         ),
@@ -72,16 +77,21 @@ def plots(report: Mapping[str, Any]) -> list[Plot]:
             title="Backlog: deliveries accepted and not arrived"
             + (f", {each} endpoints" if each > 1 else ""),
             unit=Unit.COUNT,
-            lines=[Line(name="backlog", points=[(row["at_s"], row["backlog"]) for row in found])],
+            lines=[
+                PlotLine(
+                    name="backlog", points=[(row["at_s"], row["backlog"]) for row in stretches]
+                )
+            ],
         ),
-        *(_windows(one) for one in report["endpoints"] if one["limit"] is not None),
+        *(_windows(endpoint) for endpoint in report["endpoints"] if endpoint["limit"] is not None),
     ]
 
 
 def _distribution(percentiles: Sequence[Mapping[str, float]]) -> Plot:
     """Over nines, so that the slow few have as much room as the many."""
     placed = [
-        (-log10(1 - min(one["percentile"], LAST_PERCENTILE) / 100), one) for one in percentiles
+        (-log10(1 - min(point["percentile"], LAST_PERCENTILE) / 100), point)
+        for point in percentiles
     ]
     labels = [
         (-log10(1 - share / 100), f"{share:g} %")
@@ -93,21 +103,26 @@ def _distribution(percentiles: Sequence[Mapping[str, float]]) -> Plot:
         unit=Unit.SECONDS,
         x_name="share of the deliveries that arrived within",
         labels=labels,
-        lines=[Line(name="latency", points=[(place, one["seconds"]) for place, one in placed])],
+        lines=[
+            PlotLine(name="latency", points=[(place, point["seconds"]) for place, point in placed])
+        ],
     )
 
 
 def _windows(endpoint: Mapping[str, Any]) -> Plot:
     limit = endpoint["limit"]
-    words = f"Endpoint {endpoint['endpoint']}: arrivals in the {limit['window_s']:g} s before each; {limit['most']} allowed"
+    title = (
+        f"Endpoint {endpoint['endpoint']}: arrivals in the {limit['window_s']:g} s before each;"
+        f" {limit['most']} allowed"
+    )
     points = [(at_s, float(count)) for at_s, count in limit["windows"]]
     return Plot(
-        title=words,
+        title=title,
         unit=Unit.COUNT,
         limit=limit["most"],
         x_name="seconds since the first arrival",
         dots=True,
-        lines=[Line(name="arrivals in the window", points=points)],
+        lines=[PlotLine(name="arrivals in the window", points=points)],
     )
 
 
@@ -139,23 +154,27 @@ def _figures(figures: Mapping[str, float | None]) -> str:
 
 def _tables(report: Mapping[str, Any]) -> Iterator[str]:
     if report["trials"]:
-        told = (
-            (f"{one['rate']:,.0f}/s", "; ".join(one["complaints"]) or "passes")
-            for one in report["trials"]
-        )
-        yield _table("Trials of the search", ("rate", "outcome"), list(told))
-    told = ((one["text"], "crossed" if one["crossed"] else "kept") for one in report["thresholds"])
-    yield _table("Thresholds", ("threshold", ""), list(told))
+        trials = [
+            (f"{trial['rate']:,.0f}/s", "; ".join(trial["complaints"]) or "passes")
+            for trial in report["trials"]
+        ]
+        yield _table("Trials of the search", ("rate", "outcome"), trials)
+    thresholds = [
+        (threshold["text"], "crossed" if threshold["crossed"] else "kept")
+        for threshold in report["thresholds"]
+    ]
+    yield _table("Thresholds", ("threshold", ""), thresholds)
     columns = ("endpoint", "expected", "delivered", "explained", "lost", "unaccounted", "arrived")
     shown = [
-        tuple(f"{one[name]:,}" if name != "endpoint" else one[name] for name in columns)
-        for one in report["endpoints"]
+        tuple(f"{row[name]:,}" if name != "endpoint" else row[name] for name in columns)
+        for row in report["endpoints"]
     ]
     yield _table("Ledger", columns, shown[:MOST_ENDPOINT_ROWS])
     if len(shown) > MOST_ENDPOINT_ROWS:
-        yield f'<p class="none">{len(shown) - MOST_ENDPOINT_ROWS:,} endpoints more are in report.json.</p>'
-    told = ((kind, one) for kind, some in report["samples"].items() for one in some)
-    yield _table("Samples of what went wrong", ("figure", "sample"), list(told))
+        left_out = len(shown) - MOST_ENDPOINT_ROWS
+        yield f'<p class="none">{left_out:,} endpoints more are in report.json.</p>'
+    samples = [(kind, text) for kind, texts in report["samples"].items() for text in texts]
+    yield _table("Samples of what went wrong", ("figure", "sample"), samples)
     yield _table("Left out of the mix", ("operation", "why"), list(report["left_out"].items()))
 
 

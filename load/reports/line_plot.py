@@ -1,7 +1,7 @@
-"""Line plots as inline SVG, drawn in the colours of the page that holds them.
+"""Line plots as inline SVG, drawn in the colours of the page around them.
 
-A plot is 640 units wide and scales with its page; its lines are told apart by class (`line-1`,
-`line-2`, ...).
+A plot is 640 units wide and scales with its page; its lines have the classes `line-1`, `line-2`,
+...
 """
 
 import math
@@ -20,8 +20,8 @@ TOPS = (1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
-    """One line: its name in the legend and its points; a None in place of a value breaks it."""
+class PlotLine:
+    """One line: its name in the legend and its points; a value of None breaks the line."""
 
     name: str
     points: Sequence[tuple[float, float | None]]
@@ -29,12 +29,13 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plot:
-    """Lines over one axis. `labels` names places of the x axis where it is no time; `limit` is
-    drawn across.
+    """Lines over one axis.
+
+    `labels` names positions on the x axis if that is not time; `limit` is drawn across.
     """
 
     title: str
-    lines: Sequence[Line]
+    lines: Sequence[PlotLine]
     unit: Unit
     limit: float | None = None
     x_name: str = "seconds since the start"
@@ -43,7 +44,7 @@ class Plot:
 
 
 def svg(plot: Plot) -> str:
-    """The plot; one without any point says so."""
+    """The plot; a plot without points says so."""
     values = [value for line in plot.lines for _, value in line.points if value is not None]
     places = [place for line in plot.lines for place, value in line.points if value is not None]
     if not values:
@@ -55,10 +56,7 @@ def svg(plot: Plot) -> str:
         *(_line(frame, n, line, plot.dots) for n, line in enumerate(plot.lines, 1)),
     ]
     if plot.limit is not None:
-        y = frame.y(plot.limit)
-        drawn.append(
-            f'<line class="limit" x1="{LEFT:.0f}" x2="{WIDTH - RIGHT:.0f}" y1="{y:.1f}" y2="{y:.1f}"/>'
-        )
+        drawn.append(_horizontal("limit", frame.y(plot.limit)))
     box = f"0 0 {WIDTH:.0f} {HEIGHT:.0f}"
     return (
         f'<svg viewBox="{box}" role="img" aria-label="{escape(plot.title)}">{"".join(drawn)}</svg>'
@@ -66,14 +64,14 @@ def svg(plot: Plot) -> str:
 
 
 def nice(value: float, factors: Sequence[float]) -> float:
-    """The round number at or above a value: one of these factors of a power of ten."""
+    """The smallest round number not below a value: one of the factors times a power of ten."""
     power = 10.0 ** math.floor(math.log10(value))
     return next(factor * power for factor in factors if factor * power >= value * 0.9999)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Frame:
-    """Where values lie in the picture."""
+    """The mapping from values to positions in the picture."""
 
     first: float
     last: float
@@ -91,15 +89,12 @@ def _axis(plot: Plot, frame: _Frame) -> str:
     for tick in range(TICKS):
         value = frame.top * tick / (TICKS - 1)
         y = frame.y(value)
-        drawn.append(
-            f'<line class="grid" x1="{LEFT:.0f}" x2="{WIDTH - RIGHT:.0f}" y1="{y:.1f}" y2="{y:.1f}"/>'
-        )
-        drawn.append(
-            f'<text class="y" x="{LEFT - 6:.0f}" y="{y + 4:.1f}">{escape(_tick(plot.unit, value))}</text>'
-        )
+        drawn.append(_horizontal("grid", y))
+        drawn.append(_text("y", LEFT - 6, f"{y + 4:.1f}", _tick(plot.unit, value)))
     for place, label in plot.labels or _times(frame):
         drawn.append(
-            f'<text class="x" x="{frame.x(place):.1f}" y="{HEIGHT - BOTTOM + 16:.0f}">{escape(label)}</text>'
+            f'<text class="x" x="{frame.x(place):.1f}" y="{HEIGHT - BOTTOM + 16:.0f}">'
+            f"{escape(label)}</text>"
         )
     middle = (LEFT + WIDTH - RIGHT) / 2
     drawn.append(
@@ -108,8 +103,17 @@ def _axis(plot: Plot, frame: _Frame) -> str:
     return "".join(drawn)
 
 
+def _horizontal(kind: str, y: float) -> str:
+    ends = f'x1="{LEFT:.0f}" x2="{WIDTH - RIGHT:.0f}" y1="{y:.1f}" y2="{y:.1f}"'
+    return f'<line class="{kind}" {ends}/>'
+
+
+def _text(kind: str, x: float, y: str, text: str) -> str:
+    return f'<text class="{kind}" x="{x:.0f}" y="{y}">{escape(text)}</text>'
+
+
 def _tick(unit: Unit, value: float) -> str:
-    """Few digits, since what stands at an axis is round."""
+    # Values at an axis are round, so a few digits do.
     if unit is Unit.SECONDS:
         return f"{value:g} s" if value >= 1 or not value else f"{value * 1000:g} ms"
     return f"{value:,g}{unit.value}"
@@ -121,14 +125,15 @@ def _times(frame: _Frame) -> list[tuple[float, str]]:
     return [(frame.first + n * step, f"{frame.first + n * step:g}") for n in range(count + 1)]
 
 
-def _line(frame: _Frame, number: int, line: Line, dots: bool) -> str:
-    found = [(frame.x(place), frame.y(value)) for place, value in line.points if value is not None]
+def _line(frame: _Frame, number: int, line: PlotLine, dots: bool) -> str:
+    points = [(frame.x(place), frame.y(value)) for place, value in line.points if value is not None]
     if dots:
         return "".join(
-            f'<circle class="line-{number}" cx="{x:.1f}" cy="{y:.1f}" r="2"/>' for x, y in found
+            f'<circle class="line-{number}" cx="{x:.1f}" cy="{y:.1f}" r="2"/>' for x, y in points
         )
-    if len(found) == 1:
+    if len(points) == 1:
         return (
-            f'<circle class="line-{number}" cx="{found[0][0]:.1f}" cy="{found[0][1]:.1f}" r="3"/>'
+            f'<circle class="line-{number}" cx="{points[0][0]:.1f}" cy="{points[0][1]:.1f}" r="3"/>'
         )
-    return f'<polyline class="line-{number}" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in found)}"/>'
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    return f'<polyline class="line-{number}" points="{path}"/>'

@@ -1,7 +1,7 @@
-"""A run in words and as JSON; every other report is made from `report.json` alone.
+"""A run as text and as JSON; every other report is made from `report.json` alone.
 
-The file's members are described in the README. `summary` makes it, `console_report` the lines at
-the end of a run.
+The members of that file are described in the documentation. `summary` makes it; `console_report`
+makes the lines at the end of a run.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,8 +10,9 @@ from typing import Any, Final
 
 from hookproof.load.figures import FIGURES
 from hookproof.load.latency import stretch_s
-from hookproof.load.profile.load_profile import Profile
-from hookproof.load.run.outcome import Outcome
+from hookproof.load.profile.load_profile import LoadProfile
+from hookproof.load.run.outcome import LoadOutcome
+from hookproof.process.exit_codes import ExitCode
 
 # The figures as the console shows them, a line each.
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -35,18 +36,18 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
 
 def summary(
     *,
-    profile: Profile,
+    profile: LoadProfile,
     target: str,
     dialect: str,
     version: str,
-    outcome: Outcome,
+    outcome: LoadOutcome,
     wrong: Sequence[str],
     left_out: Mapping[str, str],
     workers: int = 1,
     trials: Sequence[Mapping[str, Any]] = (),
     knee_limited_by: str | None = None,
 ) -> dict[str, Any]:
-    """The content of `report.json`; `wrong` is what the run fails for."""
+    """The content of `report.json`; `wrong` is why the run fails."""
     crossed = {threshold.text: threshold.crossed(outcome.figures) for threshold in profile.fail_if}
     return {
         "tool": {"name": "hookproof", "version": version},
@@ -61,7 +62,7 @@ def summary(
         "users": profile.users,
         "workers": workers,
         "verdict": "fail" if wrong else "pass",
-        "exit_code": 1 if wrong else 0,
+        "exit_code": int(ExitCode.FAILED if wrong else ExitCode.OK),
         "complaints": list(wrong),
         "thresholds": [{"text": text, "crossed": why is not None} for text, why in crossed.items()],
         "figures": {name: outcome.figures.get(name) for name in FIGURES},
@@ -77,7 +78,7 @@ def summary(
 
 
 def console_report(report: Mapping[str, Any]) -> str:
-    """The figures, what is wrong with samples, and the verdict line."""
+    """The figures, the samples of what is wrong, and the verdict line."""
     lines = [f"profile {report['profile']}: {what_was_run(report)}"]
     lines += [
         f"  {group:<10}{shown}"
@@ -96,7 +97,7 @@ def console_report(report: Mapping[str, Any]) -> str:
 
 
 def what_was_run(report: Mapping[str, Any]) -> str:
-    """Rate, time, target, and by how many, if more than one."""
+    """Rate, time and target, and the number of workers if there are several."""
     by = f" by {workers} workers" if (workers := report.get("workers", 1)) > 1 else ""
     return f"{report['rate']:g}/s for {report['duration_s']:g} s{by} at {report['target']}"
 
@@ -108,7 +109,7 @@ def trial_line(trial: Mapping[str, Any]) -> str:
 
 
 def _shown(names: Sequence[str], figures: Mapping[str, float | None]) -> str:
-    told = ((name, figures[name]) for name in names)
+    values = ((name, figures[name]) for name in names)
     return " · ".join(
-        f"{name} {FIGURES[name].unit.shown(value)}" for name, value in told if value is not None
+        f"{name} {FIGURES[name].unit.shown(value)}" for name, value in values if value is not None
     )

@@ -14,9 +14,7 @@ COLUMNS: Final = (
 
 
 def series_csv(report: Mapping[str, Any]) -> str:
-    """Counts of each stretch, percentiles in seconds, and the deliveries that were still to come at
-    its end.
-    """
+    """Counts of each stretch, percentiles in seconds, and the backlog at the end of the stretch."""
     written = io.StringIO()
     writer = csv.DictWriter(written, COLUMNS, lineterminator="\n")
     writer.writeheader()
@@ -25,15 +23,19 @@ def series_csv(report: Mapping[str, Any]) -> str:
 
 
 def rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The rows by column, one for each stretch up to the last in which anything happened."""
+    """The rows by column, up to the last stretch in which anything happened."""
     length = report["stretch_s"]
-    accepted = {round(one["at_s"] / length): one for one in report["over_time"]["accepted"]}
-    delivered = {round(one["at_s"] / length): one for one in report["over_time"]["delivered"]}
-    each, backlog, found = len(report["endpoints"]), 0, []
+    accepted = {
+        round(stretch["at_s"] / length): stretch for stretch in report["over_time"]["accepted"]
+    }
+    delivered = {
+        round(stretch["at_s"] / length): stretch for stretch in report["over_time"]["delivered"]
+    }
+    each, backlog, table = len(report["endpoints"]), 0, []
     for stretch in range(max((*accepted, *delivered), default=-1) + 1):
         sent, came = accepted.get(stretch, {}), delivered.get(stretch, {})
         backlog += sent.get("count", 0) * each - came.get("count", 0)
-        found.append(
+        table.append(
             {
                 "at_s": stretch * length,
                 "accepted": sent.get("count", 0),
@@ -43,4 +45,4 @@ def rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:
                 "backlog": max(0, backlog),
             }
         )
-    return found
+    return table

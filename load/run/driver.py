@@ -1,82 +1,105 @@
-"""Drives runs: the processes of a command, and each run from its plans to its outcome."""
+"""Drives the runs of a command: starts its processes, and takes each run from plans to outcome."""
 
+import json
 import secrets
 import tempfile
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Protocol
 
-from hookproof.load.distributed.workers import Spread, crew
-from hookproof.load.ledger.share import Gathered
-from hookproof.load.plan import Plan
-from hookproof.load.profile.load_profile import Profile
-from hookproof.load.run.outcome import Outcome, outcome_of
-from hookproof.load.single_process import START_WITHIN_S, Interrupts, solo
-from hookproof.load.target.preparation import Stage, set_up
-from hookproof.load.target.settings import Site
+from hookproof.load.distributed.workers import Distribution, start_workers
+from hookproof.load.ledger.share import RunResult
+from hookproof.load.plan import LoadPlan
+from hookproof.load.profile.load_profile import LoadProfile
+from hookproof.load.run.outcome import LoadOutcome, compute_outcome
+from hookproof.load.single_process import START_WITHIN_S, InterruptForwarder, start_single_process
+from hookproof.load.target.preparation import Preparation, prepare
+from hookproof.load.target.settings import TargetSettings
 from hookproof.receiver.client.child_process import child
 from hookproof.receiver.http.authority import Authority
+from hookproof.spec.dialect.writer import written_dialect
 
 PROJECT: Final = "load"
 
 
-class Team(Protocol):
-    """Who carries out runs: one process, or a master with its workers."""
+class Generators(Protocol):
+    """What carries out runs: one process, or a master with its workers."""
 
     @property
     def receivers(self) -> tuple[str, ...]:
         """The URL of each worker's receiver."""
 
-    async def run(self, plans: Sequence[Plan]) -> Gathered:
-        """Carry out the plan of each worker; raises GeneratorFailed."""
+    async def run(self, plans: Sequence[LoadPlan]) -> RunResult:
+        """Carry out the plan of each worker; raises LoadGeneratorFailed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ready:
-    """All that runs need."""
+class Driver:
+    """Carries out runs against a prepared target."""
 
-    stage: Stage
-    team: Team
+    preparation: Preparation
+    generators: Generators
 
-    async def run(self, profile: Profile) -> Outcome:
-        """One run, drained and balanced; raises GeneratorFailed."""
-        gathered = await self.team.run(self.stage.plans(profile, secrets.token_hex(4)))
-        return outcome_of(self.stage, profile, gathered)
+    async def run(self, profile: LoadProfile) -> LoadOutcome:
+        """Carry out one run and balance its ledger; raises LoadGeneratorFailed."""
+        gathered = await self.generators.run(self.preparation.plans(profile, secrets.token_hex(4)))
+        return compute_outcome(self.preparation, profile, gathered)
 
 
 @asynccontextmanager
-async def staged(
-    site: Site, profile: Profile, spread: Spread | None, *, web: str | None, interrupts: Interrupts
-) -> AsyncIterator[Ready]:
-    """Receivers, a target and the run's endpoints there.
+async def open_driver(
+    settings: TargetSettings,
+    profile: LoadProfile,
+    distribution: Distribution | None,
+    *,
+    web: str | None,
+    interrupts: InterruptForwarder,
+) -> AsyncIterator[Driver]:
+    """Start receivers and, if needed, a target, and create the endpoints of the runs there.
 
-    Raises ChildFailed, GeneratorFailed, UnfitWorker, Unreachable, Refused and AuthorityProblem.
+    Raises ChildFailed, LoadGeneratorFailed, UnfitWorker, Unreachable, RequestRefused and
+    AuthorityProblem.
     """
     async with AsyncExitStack() as stack:
-        folder = site.ca_dir or Path(
+        folder = settings.ca_dir or Path(
             stack.enter_context(tempfile.TemporaryDirectory(prefix="hookproof-load-ca-"))
         )
         ca = Authority(folder).certificate_path
-        reached = await stack.enter_async_context(_target(site, ca))
-        team: Team
-        if spread is None:
-            team = await stack.enter_async_context(
-                solo(reached, ca_dir=folder, web=web, interrupts=interrupts)
+        settings = stack.enter_context(_dialect_in_a_file(settings))
+        reached = await stack.enter_async_context(_target(settings, ca))
+        generators: Generators
+        if distribution is None:
+            generators = await stack.enter_async_context(
+                start_single_process(reached, ca_dir=folder, web=web, interrupts=interrupts)
             )
         else:
-            team = await stack.enter_async_context(
-                crew(reached, spread, ca_dir=folder, web=web, interrupts=interrupts)
+            generators = await stack.enter_async_context(
+                start_workers(reached, distribution, ca_dir=folder, web=web, interrupts=interrupts)
             )
-        yield Ready(stage=await set_up(reached, profile, team.receivers), team=team)
+        yield Driver(
+            preparation=await prepare(reached, profile, generators.receivers), generators=generators
+        )
+
+
+@contextmanager
+def _dialect_in_a_file(settings: TargetSettings) -> Iterator[TargetSettings]:
+    """Write an inline dialect of the target file to a file that other processes can read."""
+    if settings.dialect_source is not None:
+        yield settings
+        return
+    with tempfile.TemporaryDirectory(prefix="hookproof-load-dialect-") as folder:
+        path = Path(folder) / "dialect.yaml"
+        path.write_text(json.dumps(written_dialect(settings.dialect)), encoding="utf-8")
+        yield replace(settings, dialect_source=str(path))
 
 
 @asynccontextmanager
-async def _target(site: Site, ca: Path) -> AsyncIterator[Site]:
-    """The target given, or an embedded server for as long as the command lasts."""
-    if site.base_url is not None:
-        yield site
+async def _target(settings: TargetSettings, ca: Path) -> AsyncIterator[TargetSettings]:
+    """The target of the settings, or an embedded server that runs as long as the command."""
+    if settings.base_url is not None:
+        yield settings
         return
     key = secrets.token_urlsafe(24)
     serve = [
@@ -84,11 +107,11 @@ async def _target(site: Site, ca: Path) -> AsyncIterator[Site]:
         "--port",
         "0",
         "--dialect",
-        site.dialect_name,
+        settings.dialect_argument,
         "--project",
         f"{PROJECT}={key}",
         "--ca",
         str(ca),
     ]
     async with child(serve, deadline_s=START_WITHIN_S) as server:
-        yield replace(site, base_url=server["api"], project=PROJECT, api_key=key)
+        yield replace(settings, base_url=server["api"], project=PROJECT, api_key=key)

@@ -1,10 +1,9 @@
-"""The search for the knee: the highest rate that crosses no threshold, found by trials at fixed
-rates.
+"""The search for the knee: the highest rate that crosses no threshold.
 
-The rate doubles until a trial fails, halves until one passes, and then the interval between the
-best good rate and the lowest bad one is halved until it is narrow enough. A rate above a bad one is
-never tried. Near the knee a trial passes by luck, so the rate that the search ends with must pass
-once more; if it does not, the search goes on below it.
+Trials run at fixed rates. The rate doubles until a trial fails, or halves until one passes; then
+the interval between the highest good rate and the lowest bad one is halved until it is narrow
+enough. A rate above a bad one is never tried. Near the knee a trial may pass by chance, so the rate
+that the search ends with must pass once more; otherwise the search continues below it.
 """
 
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ LOWEST_RATE = 1.0
 
 @dataclass(slots=True, kw_only=True)
 class Knee:
-    """Where the search stands; `passed` and `failed` are the rates of its trials so far."""
+    """The state of the search; `passed` and `failed` are the rates of the trials so far."""
 
     search: Search
     first: float
@@ -25,12 +24,12 @@ class Knee:
 
     @property
     def bad(self) -> float | None:
-        """The lowest rate that failed, None before there was any."""
+        """The lowest rate that failed, None if none has."""
         return min(self.failed, default=None)
 
     @property
     def good(self) -> float | None:
-        """The highest rate that passed below every one that failed, None before there was any."""
+        """The highest rate that passed below all that failed, None if there is none."""
         return max(
             (rate for rate in self.passed if self.bad is None or rate < self.bad), default=None
         )
@@ -49,5 +48,5 @@ class Knee:
         return good if self.passed.count(good) == 1 else None
 
     def note(self, rate: float, *, passed: bool) -> None:
-        """Enter a trial."""
+        """Record a trial."""
         (self.passed if passed else self.failed).append(rate)

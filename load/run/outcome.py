@@ -1,27 +1,31 @@
-"""One run's outcome: both sides of the ledger made into the figures of the report."""
+"""The outcome of one run: the figures of the report, computed from both sides of the ledger."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from hookproof.load.latency import OverTime, quantiles, stretch_s, unpacked
-from hookproof.load.ledger.balance import NO_ACCOUNT, Account, Excuses, balanced
+from hookproof.load.ledger.balance import NO_ACCOUNT, Account, Explanations, balance_endpoint
 from hookproof.load.ledger.rate_limit import Limit, curve, highest, pace, used
 from hookproof.load.ledger.sending import Sent
-from hookproof.load.ledger.share import Gathered, LostWorker, arrived_at_all, drained_s, sent_by_all
-from hookproof.load.profile.load_profile import Profile
+from hookproof.load.ledger.share import (
+    LostWorker,
+    RunResult,
+    arrived_at_all,
+    drained_s,
+    sent_by_all,
+)
+from hookproof.load.profile.load_profile import LoadProfile
 from hookproof.load.sidecar.api import Arrived, ArrivedAt
-from hookproof.load.target.preparation import Stage
+from hookproof.load.target.preparation import Preparation
 
 DISTRIBUTION: Final = (0, 10, 25, 50, 75, 90, 95, 99, 99.5, 99.9, 99.99, 100)
 Figures = dict[str, float | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """What a run came to: its figures by name, and all that the report shows beside them, ready for
-    JSON.
-    """
+class LoadOutcome:
+    """The figures of a run by name, and the rest of its report, ready for JSON."""
 
     figures: Figures
     endpoints: tuple[dict[str, Any], ...]
@@ -38,12 +42,10 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Whole:
-    """A run in one: both sides of all shares, and the account of each endpoint whose receiver is
-    still there.
-    """
+class _Ledger:
+    """Both sides of all shares, and the account of each endpoint whose receiver was not lost."""
 
-    stage: Stage
+    preparation: Preparation
     sent: Sent
     arrived: Arrived
     accounts: Mapping[str, Account]
@@ -52,33 +54,37 @@ class _Whole:
 
     @property
     def accepted(self) -> int:
-        """Broadcasts of the workers that are there."""
+        """Broadcasts accepted from workers that were not lost."""
         return self.sent.counts.get("accepted", 0)
 
     @property
     def last_said(self) -> int:
-        """Broadcasts that were accepted of the lost workers, by their last word."""
-        return sum(one.accepted for one in self.lost_workers)
+        """Broadcasts accepted from the lost workers, according to their last message."""
+        return sum(worker.accepted for worker in self.lost_workers)
 
 
-def outcome_of(stage: Stage, profile: Profile, gathered: Gathered) -> Outcome:
-    """Balance a run that is over."""
-    whole, length_s = _whole(stage, profile, gathered), stretch_s(profile.duration_s)
-    sent, arrived, arriving = whole.sent, whole.arrived, unpacked(whole.arrived.latencies)
+def compute_outcome(
+    preparation: Preparation, profile: LoadProfile, gathered: RunResult
+) -> LoadOutcome:
+    """Balance the ledger of a run that is over."""
+    ledger, length_s = _ledger(preparation, profile, gathered), stretch_s(profile.duration_s)
+    sent, arrived, arriving = ledger.sent, ledger.arrived, unpacked(ledger.arrived.latencies)
     figures = {
-        **_sent_figures(whole),
-        **_arrived_figures(whole),
+        **_sent_figures(ledger),
+        **_arrived_figures(ledger),
         "drain_s": drained_s(gathered.shares),
         **prefixed("delivery", quantiles(arriving)),
-        **_limit_figures(whole),
+        **_limit_figures(ledger),
         "knee": None,
     }
     lost = [
-        f"{token}: {number}" for token, one in whole.accounts.items() for number in one.lost_samples
+        f"{token}: {number}"
+        for token, account in ledger.accounts.items()
+        for number in account.lost_samples
     ]
-    return Outcome(
+    return LoadOutcome(
         figures=figures,
-        endpoints=tuple(_endpoints(whole)),
+        endpoints=tuple(_endpoints(ledger)),
         samples={**sent.samples, **arrived.samples, **({"lost": lost[:5]} if lost else {})},
         over_time={
             "accepted": _over_time(sent, length_s),
@@ -95,26 +101,29 @@ def outcome_of(stage: Stage, profile: Profile, gathered: Gathered) -> Outcome:
     )
 
 
-def _whole(stage: Stage, profile: Profile, gathered: Gathered) -> _Whole:
+def _ledger(preparation: Preparation, profile: LoadProfile, gathered: RunResult) -> _Ledger:
     sent, arrived = sent_by_all(gathered.shares, gathered.workers), arrived_at_all(gathered.shares)
-    excuses = Excuses.of(stage.site.dialect)
-    return _Whole(
-        stage=stage,
+    explanations = Explanations.of(preparation.settings.dialect)
+    return _Ledger(
+        preparation=preparation,
         sent=sent,
         arrived=arrived,
         accounts={
-            one.token: balanced(
-                sent.broadcasts, arrived.endpoints[one.token], limited=one.limited, excuses=excuses
+            endpoint.token: balance_endpoint(
+                sent.broadcasts,
+                arrived.endpoints[endpoint.token],
+                limited=endpoint.limited,
+                explanations=explanations,
             )
-            for one in stage.endpoints
-            if one.token in arrived.endpoints
+            for endpoint in preparation.endpoints
+            if endpoint.token in arrived.endpoints
         },
         limit=limit_of(profile),
         lost_workers=gathered.lost_workers,
     )
 
 
-def limit_of(profile: Profile) -> Limit | None:
+def limit_of(profile: LoadProfile) -> Limit | None:
     """The rate limit of the limited endpoints, if there are any."""
     wanted = profile.endpoints
     return (
@@ -125,19 +134,19 @@ def limit_of(profile: Profile) -> Limit | None:
 
 
 def prefixed(prefix: str, values: Mapping[str, float | None]) -> Figures:
-    """Quantiles under the names that figures have."""
+    """Quantiles under the names of their figures."""
     return {f"{prefix}_{name}": value for name, value in values.items()}
 
 
-def _sent_figures(whole: _Whole) -> Figures:
-    sent, counts, span = whole.sent, whole.sent.counts, max(1e-3, whole.sent.sending_s)
-    refused_of_lost = sum(one.refused for one in whole.lost_workers)
+def _sent_figures(ledger: _Ledger) -> Figures:
+    sent, counts, span = ledger.sent, ledger.sent.counts, max(1e-3, ledger.sent.sending_s)
+    refused_of_lost = sum(worker.refused for worker in ledger.lost_workers)
     return {
-        "sent": counts.get("broadcasts", 0) + whole.last_said + refused_of_lost,
-        "accepted": whole.accepted + whole.last_said,
+        "sent": counts.get("broadcasts", 0) + ledger.last_said + refused_of_lost,
+        "accepted": ledger.accepted + ledger.last_said,
         "refused": counts.get("refused", 0) + refused_of_lost,
         "errors": counts.get("errors", 0),
-        "ingest_rps": whole.accepted / span,
+        "ingest_rps": ledger.accepted / span,
         "requests_rps": counts.get("done", 0) / span,
         **prefixed("ingest", quantiles(unpacked(sent.answering))),
         **prefixed("lateness", quantiles(unpacked(sent.lateness))),
@@ -146,22 +155,31 @@ def _sent_figures(whole: _Whole) -> Figures:
     }
 
 
-def _arrived_figures(whole: _Whole) -> Figures:
-    """The ledger; unaccounted are the deliveries of lost workers' broadcasts, and all at their
+def _arrived_figures(ledger: _Ledger) -> Figures:
+    """The figures of deliveries.
+
+    Unaccounted are the deliveries of lost workers' broadcasts, and all those at lost workers'
     endpoints.
     """
-    counts, accounts, arrived = whole.arrived.counts, list(whole.accounts.values()), whole.arrived
-    endpoints, delivered = len(whole.stage.endpoints), sum(one.delivered for one in accounts)
-    unaccounted = whole.last_said * endpoints + whole.accepted * (endpoints - len(accounts))
-    until_s = whole.sent.sending_s if arrived.last_s is None else arrived.last_s
+    counts, accounts, arrived = (
+        ledger.arrived.counts,
+        list(ledger.accounts.values()),
+        ledger.arrived,
+    )
+    endpoints, delivered = (
+        len(ledger.preparation.endpoints),
+        sum(account.delivered for account in accounts),
+    )
+    unaccounted = ledger.last_said * endpoints + ledger.accepted * (endpoints - len(accounts))
+    until_s = ledger.sent.sending_s if arrived.last_s is None else arrived.last_s
     return {
-        "expected": sum(one.expected for one in accounts) + unaccounted,
+        "expected": sum(account.expected for account in accounts) + unaccounted,
         "delivered": delivered,
-        "lost": sum(one.lost for one in accounts),
-        "explained": sum(one.explained for one in accounts),
+        "lost": sum(account.lost for account in accounts),
+        "explained": sum(account.explained for account in accounts),
         "unaccounted": unaccounted,
         "unexpected": counts.get("unexpected", 0)
-        + sum(one.refused_and_arrived for one in accounts),
+        + sum(account.refused_and_arrived for account in accounts),
         **{
             name: counts.get(name, 0)
             for name in ("duplicated", "out_of_order", "unverifiable", "altered", "late")
@@ -170,46 +188,47 @@ def _arrived_figures(whole: _Whole) -> Figures:
     }
 
 
-def _limit_figures(whole: _Whole) -> Figures:
-    limit, endpoints = whole.limit, whole.arrived.endpoints
+def _limit_figures(ledger: _Ledger) -> Figures:
+    limit, endpoints = ledger.limit, ledger.arrived.endpoints
     times = [
-        endpoints[one.token].times
-        for one in whole.stage.endpoints
-        if one.limited and one.token in endpoints
+        endpoints[endpoint.token].times
+        for endpoint in ledger.preparation.endpoints
+        if endpoint.limited and endpoint.token in endpoints
     ]
     if limit is None or not any(times):
         return {"overshoot": None if limit else 0, "allowance_used": None, "fairness": None}
-    began = min(min(one) for one in times if one)
-    paces = [pace(one, began) for one in times]
-    backlog = whole.accepted / max(1e-3, whole.sent.sending_s) > limit.most / limit.window_s
-    shares = [used(one, limit, began) or 0.0 for one in times]
+    began = min(min(arrivals) for arrivals in times if arrivals)
+    paces = [pace(arrivals, began) for arrivals in times]
+    backlog = ledger.accepted / max(1e-3, ledger.sent.sending_s) > limit.most / limit.window_s
+    shares = [used(arrivals, limit, began) or 0.0 for arrivals in times]
     return {
-        "overshoot": max(0, *(highest(one, limit) - limit.most for one in times)),
+        "overshoot": max(0, *(highest(arrivals, limit) - limit.most for arrivals in times)),
         "allowance_used": min(shares) if backlog else None,
         "fairness": min(paces) / max(paces),
     }
 
 
-def _endpoints(whole: _Whole) -> Iterator[dict[str, Any]]:
+def _endpoints(ledger: _Ledger) -> Iterator[dict[str, Any]]:
     began = min(
-        (min(one.times) for one in whole.arrived.endpoints.values() if one.times), default=0.0
+        (min(endpoint.times) for endpoint in ledger.arrived.endpoints.values() if endpoint.times),
+        default=0.0,
     )
-    for one in whole.stage.endpoints:
+    for endpoint in ledger.preparation.endpoints:
         account, here = (
-            whole.accounts.get(one.token, NO_ACCOUNT),
-            whole.arrived.endpoints.get(one.token),
+            ledger.accounts.get(endpoint.token, NO_ACCOUNT),
+            ledger.arrived.endpoints.get(endpoint.token),
         )
-        unaccounted = whole.last_said + (whole.accepted if here is None else 0)
+        unaccounted = ledger.last_said + (ledger.accepted if here is None else 0)
         yield {
-            "endpoint": one.token,
-            "uid": one.uid,
-            "worker": one.worker,
+            "endpoint": endpoint.token,
+            "uid": endpoint.uid,
+            "worker": endpoint.worker,
             "expected": account.expected + unaccounted,
             **{name: getattr(account, name) for name in ("delivered", "explained", "lost")},
             "unaccounted": unaccounted,
             "arrived": 0 if here is None else here.arrived,
-            "limit": _limited(here, whole.limit, began)
-            if one.limited and here is not None
+            "limit": _limited(here, ledger.limit, began)
+            if endpoint.limited and here is not None
             else None,
         }
 
@@ -226,9 +245,9 @@ def _limited(here: ArrivedAt, limit: Limit | None, began: float) -> dict[str, An
 
 
 def _over_time(side: Sent | Arrived, length_s: float) -> list[dict[str, Any]]:
-    whole = OverTime(length_s=length_s)
-    whole.add(side.over_time)
-    return [dict(one) for one in whole.told()]
+    ledger = OverTime(length_s=length_s)
+    ledger.add(side.over_time)
+    return [dict(point) for point in ledger.points()]
 
 
 def _distribution(latencies: Any) -> list[dict[str, float]]:

@@ -1,4 +1,4 @@
-"""The sidecar's control API: which endpoints a run has, what they answer, and what has arrived."""
+"""The control API of the sidecar: the endpoints of a run, their replies, and what has arrived."""
 
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -8,21 +8,21 @@ import msgspec
 from aiohttp import web
 
 from hookproof.load.latency import Stretch, histogram, packed
-from hookproof.load.plan import Receiving
+from hookproof.load.plan import ReceivingEndpoint
 from hookproof.load.sidecar.arrivals import Arrivals, Endpoint, NewRun
-from hookproof.load.sidecar.signatures import Signatures
+from hookproof.load.sidecar.signatures import EndpointSignatures
 from hookproof.receiver.control.json_exchange import errors_as_json, json_response, read_body
 from hookproof.receiver.replies.script import DEFAULT_REPLY, Reply
 from hookproof.spec.dialect.model import Dialect
 
-# Of a request: there may be some ten thousand endpoints.
+# The largest request: there may be some ten thousand endpoints.
 MOST_BYTES: Final = 64_000_000
 
 
 class NewEndpoints(msgspec.Struct, frozen=True, kw_only=True):
     """Endpoints that were created at the target."""
 
-    endpoints: tuple[Receiving, ...]
+    endpoints: tuple[ReceivingEndpoint, ...]
 
 
 class NewSecret(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,14 +32,14 @@ class NewSecret(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewReply(msgspec.Struct, frozen=True, kw_only=True):
-    """What an endpoint answers from now on, and whether the target takes that for success."""
+    """What an endpoint answers from now on; `succeeds` if the target counts it as success."""
 
     reply: Reply
     succeeds: bool
 
 
 class ArrivedAt(msgspec.Struct, frozen=True, kw_only=True):
-    """One endpoint's arrivals, as in `Endpoint`; times are seconds since the run's start."""
+    """The arrivals at one endpoint, as in `Endpoint`; times are seconds since the run's start."""
 
     successes: bytes
     failures: bytes
@@ -48,9 +48,7 @@ class ArrivedAt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Arrived(msgspec.Struct, frozen=True, kw_only=True):
-    """All that arrived at a sidecar in a run; `latencies` are packed, `last_s` is seconds since the
-    run's start.
-    """
+    """What arrived at a sidecar in a run; `last_s` is the last arrival, since the start."""
 
     endpoints: dict[str, ArrivedAt]
     counts: dict[str, int]
@@ -61,7 +59,7 @@ class Arrived(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def nothing(cls) -> "Arrived":
-        """What is known of a sidecar that is gone."""
+        """For a sidecar that does not answer any more."""
         return cls(
             endpoints={},
             counts={},
@@ -73,8 +71,8 @@ class Arrived(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(slots=True)
-class Answering:
-    """What each endpoint's deliveries are answered with, where it is not the usual success."""
+class EndpointReplies:
+    """The replies of the endpoints that do not answer with the default success."""
 
     by_token: dict[str, tuple[Reply, bool]] = field(default_factory=dict)
 
@@ -85,14 +83,11 @@ class Answering:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SidecarApi:
-    """What the control API works on."""
-
     arrivals: Arrivals
-    answering: Answering
+    answering: EndpointReplies
     dialect: Dialect
 
     def application(self) -> web.Application:
-        """The API's aiohttp application."""
         app = web.Application(middlewares=[errors_as_json], client_max_size=MOST_BYTES)
         app.add_routes(
             [
@@ -108,33 +103,35 @@ class SidecarApi:
         return app
 
     async def begin(self, request: web.Request) -> web.Response:
-        """Begin a run with all endpoints that there are."""
+        """Begin a run with all known endpoints."""
         self.arrivals.begin(await read_body(request, NewRun))
         return _done()
 
     async def take_endpoints(self, request: web.Request) -> web.Response:
-        """Enter endpoints; they take part from the next run on. One that is known keeps what it has
-        learnt.
+        """Add endpoints, which take part from the next run on.
+
+        A known endpoint keeps its secrets.
         """
         known = self.arrivals.endpoints
         for new in (await read_body(request, NewEndpoints)).endpoints:
             if new.token in known:
                 continue
             try:
-                signatures = Signatures(self.dialect, advanced=new.advanced, secrets=new.secrets)
+                signatures = EndpointSignatures(
+                    self.dialect, advanced=new.advanced, secrets=new.secrets
+                )
             except ValueError as wrong:
                 raise web.HTTPConflict(text=f"the endpoint's secret {wrong}") from None
             known[new.token] = Endpoint(token=new.token, signatures=signatures, limited=new.limited)
         return _done()
 
     async def learn_secret(self, request: web.Request) -> web.Response:
-        """Know a further secret of an endpoint."""
+        """Add a secret of an endpoint."""
         new = await read_body(request, NewSecret)
         self.arrivals.endpoints[request.match_info["token"]].signatures.learn(new.secret)
         return _done()
 
     async def put_reply(self, request: web.Request) -> web.Response:
-        """Answer an endpoint's deliveries so from now on."""
         new = await read_body(request, NewReply)
         self.answering.by_token[request.match_info["token"]] = (new.reply, new.succeeds)
         return _done()
@@ -145,9 +142,7 @@ class SidecarApi:
         return _done()
 
     async def fresh(self, request: web.Request) -> web.Response:
-        """The latencies since the last call, in whole milliseconds; how much arrived, and how much
-        has been settled.
-        """
+        """The latencies since the last call in whole milliseconds, and the counts so far."""
         latencies, others = self.arrivals.take_fresh()
         return json_response(
             {
@@ -159,25 +154,24 @@ class SidecarApi:
         )
 
     async def arrived(self, request: web.Request) -> web.Response:
-        """All that arrived."""
-        found = self.arrivals
-        told = Arrived(
+        arrivals = self.arrivals
+        content = Arrived(
             endpoints={
                 token: ArrivedAt(
-                    successes=bytes(one.successes),
-                    failures=bytes(one.failures),
-                    arrived=one.arrived,
-                    times=tuple(found.since_began(time) for time in one.times),
+                    successes=bytes(endpoint.successes),
+                    failures=bytes(endpoint.failures),
+                    arrived=endpoint.arrived,
+                    times=tuple(arrivals.since_began(time) for time in endpoint.times),
                 )
-                for token, one in found.endpoints.items()
+                for token, endpoint in arrivals.endpoints.items()
             },
-            counts=dict(found.counts),
-            samples=found.samples,
-            latencies=packed(found.latencies),
-            over_time=found.over_time.packed(),
-            last_s=found.last_s,
+            counts=dict(arrivals.counts),
+            samples=arrivals.samples,
+            latencies=packed(arrivals.latencies),
+            over_time=arrivals.over_time.packed(),
+            last_s=arrivals.last_s,
         )
-        return web.Response(body=msgspec.json.encode(told), content_type="application/json")
+        return web.Response(body=msgspec.json.encode(content), content_type="application/json")
 
 
 def _done() -> web.Response:

@@ -1,9 +1,8 @@
-"""The arrival side of the ledger, as the sidecar keeps it: counts in bounded memory, and samples of
-what is wrong.
+"""The arrival side of the ledger, as the sidecar keeps it: counts and samples in bounded memory.
 
-One byte is kept for each broadcast and endpoint, and of limited endpoints each arrival's time;
-bodies are judged and forgotten. Which broadcasts were accepted is not known here: `balance` brings
-both sides together.
+For each broadcast and endpoint two bytes are kept, and for limited endpoints the time of each
+arrival; bodies are judged and dropped. Which broadcasts were accepted is not known here: `balance`
+joins both sides.
 """
 
 from array import array
@@ -13,9 +12,9 @@ from typing import Any, Final
 
 import msgspec
 
-from hookproof.load.broadcast_mark import Mark, read_mark
+from hookproof.load.broadcast_mark import BroadcastMark, read_mark
 from hookproof.load.latency import OverTime, histogram, note
-from hookproof.load.sidecar.signatures import Signatures
+from hookproof.load.sidecar.signatures import EndpointSignatures
 from hookproof.receiver.clock import Instant
 from hookproof.receiver.inbox.arrival import RawHeaders
 
@@ -25,15 +24,15 @@ MOST_COUNT: Final = 255
 
 @dataclass(slots=True, kw_only=True)
 class Endpoint:
-    """One endpoint of a run. `times` are monotonic, in seconds, and kept only of an endpoint with a
-    rate limit.
+    """One endpoint of a run.
 
     `successes` and `failures` count, by broadcast, the arrivals that were answered so; `latest` is
-    the latest broadcast that came of each worker's.
+    the latest broadcast from each worker. `times` are monotonic, in seconds, and kept for an
+    endpoint with a rate limit only.
     """
 
     token: str
-    signatures: Signatures
+    signatures: EndpointSignatures
     limited: bool
     successes: bytearray = field(default_factory=bytearray)
     failures: bytearray = field(default_factory=bytearray)
@@ -42,16 +41,15 @@ class Endpoint:
     times: "array[float]" = field(default_factory=lambda: array("d"))
 
     def begin(self, broadcasts: int, workers: int) -> None:
-        """Forget what came, and make room for a run's broadcasts."""
+        """Reset the counts for a run with this many broadcasts."""
         self.successes, self.failures = bytearray(broadcasts), bytearray(broadcasts)
         self.arrived, self.latest, self.times = 0, [-1] * workers, array("d")
 
 
 class NewRun(msgspec.Struct, frozen=True, kw_only=True):
-    """A run that begins: its name, its most broadcasts, its start in Unix seconds, the stretch of
-    its plots.
+    """A run that begins; `started_at` is in Unix seconds, `broadcasts` the most that it may send.
 
-    The sidecar is that of number `worker` of so many `workers`, which take the run's numbers in
+    This sidecar is that of worker number `worker` of `workers`, which use the numbers of the run in
     turn.
     """
 
@@ -68,11 +66,11 @@ NO_RUN: Final = NewRun(run="", broadcasts=0, started_at=0.0, stretch_s=1.0, late
 
 
 class Arrivals:
-    """What arrived in one run at all endpoints of a sidecar; `attempts` is how often a target
-    tries, 0: not known.
+    """What arrived in one run at all endpoints of a sidecar.
 
-    Latency is measured of the own worker's broadcasts alone: another's may have been sent by
-    another machine's clock.
+    `attempts` is how often the target tries a delivery, 0 if unknown. Latency is measured for the
+    broadcasts of the sidecar's own worker only: others may have been sent by another machine's
+    clock.
     """
 
     def __init__(self, *, attempts: int) -> None:
@@ -83,7 +81,7 @@ class Arrivals:
         self.begin(NO_RUN)
 
     def begin(self, new: NewRun) -> None:
-        """Begin a run; what still comes of an earlier one is passed over from now on."""
+        """Begin a run; arrivals of earlier runs are ignored from now on."""
         self._earlier.add(self._run.run)
         self._run = new
         self.settled = 0
@@ -103,8 +101,9 @@ class Arrivals:
         return monotonic - (self._began or 0.0)
 
     def take_fresh(self) -> tuple[dict[int, int], int]:
-        """How many deliveries since the last call had which latency in whole milliseconds, and how
-        many had none.
+        """The number of deliveries since the last call by latency in whole milliseconds.
+
+        The second value counts those without a latency.
         """
         fresh, others = self._fresh, self._fresh_of_others
         self._fresh, self._fresh_of_others = Counter(), 0
@@ -113,7 +112,7 @@ class Arrivals:
     def arrived(
         self, token: str, headers: RawHeaders, body: bytes, at: Instant, *, succeeded: bool
     ) -> None:
-        """Enter a delivery, and whether it is answered with success."""
+        """Record a delivery, and whether it is answered with success."""
         endpoint = self.endpoints.get(token)
         if endpoint is None:
             return
@@ -145,11 +144,11 @@ class Arrivals:
         else:
             self._failed(endpoint, mark)
 
-    def _known(self, mark: Mark) -> bool:
+    def _known(self, mark: BroadcastMark) -> bool:
         return mark.run != self._run.run or mark.number < self._run.broadcasts
 
     def _judge(
-        self, endpoint: Endpoint, mark: Mark, headers: RawHeaders, body: bytes, at: Instant
+        self, endpoint: Endpoint, mark: BroadcastMark, headers: RawHeaders, body: bytes, at: Instant
     ) -> None:
         if mark.altered:
             self._wrong(
@@ -159,7 +158,7 @@ class Arrivals:
         if why is not None:
             self._wrong("unverifiable", endpoint.token, f"{mark.number}: {why}")
 
-    def _succeeded(self, endpoint: Endpoint, mark: Mark, at: Instant) -> None:
+    def _succeeded(self, endpoint: Endpoint, mark: BroadcastMark, at: Instant) -> None:
         before = endpoint.successes[mark.number]
         endpoint.successes[mark.number] = min(before + 1, MOST_COUNT)
         if before:
@@ -181,7 +180,7 @@ class Arrivals:
         if latency > self._run.late_after_s:
             self._wrong("late", endpoint.token, f"{mark.number}: after {latency:.3f} s")
 
-    def _failed(self, endpoint: Endpoint, mark: Mark) -> None:
+    def _failed(self, endpoint: Endpoint, mark: BroadcastMark) -> None:
         failed = endpoint.failures[mark.number] = min(
             endpoint.failures[mark.number] + 1, MOST_COUNT
         )

@@ -1,16 +1,14 @@
-"""The receiver of a load run: `python -P -m load.sidecar --ca-dir DIR --dialect NAME`, a process of
-its own.
+"""The receiver of a load run, a process of its own.
 
-It is put together from the project's receiver, but keeps no deliveries: each is entered in
-`Arrivals` and forgotten. The control API is for the run that started it and listens on loopback
-alone.
+    python -P -m hookproof.load.sidecar.process --ca-dir DIR --dialect NAME
+
+It is composed of parts of the project's receiver but keeps no deliveries: each is recorded in
+`Arrivals` and dropped. The control API is for the run that started it and listens on loopback only.
 """
 
 import asyncio
 import json
-import os
 import sys
-import threading
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Final
@@ -20,8 +18,10 @@ import click
 import uvloop
 from aiohttp import web
 
-from hookproof.load.sidecar.api import Answering, SidecarApi
+from hookproof.load.sidecar.api import EndpointReplies, SidecarApi
 from hookproof.load.sidecar.arrivals import Arrivals
+from hookproof.process.exit_codes import ExitCode
+from hookproof.process.standard_input import OPTION, call_at_end_of_input
 from hookproof.receiver.clock import Clock
 from hookproof.receiver.http.address import Address
 from hookproof.receiver.http.authority import Authority
@@ -39,12 +39,12 @@ HOSTS: Final = ("localhost", "127.0.0.1", "::1")
 
 
 class Sidecar:
-    """Enters what arrives, and answers it as the run says."""
+    """Records what arrives, and answers it as the run says."""
 
-    def __init__(self, arrivals: Arrivals, answering: Answering, clock: Clock) -> None:
+    def __init__(self, arrivals: Arrivals, answering: EndpointReplies, clock: Clock) -> None:
         self._arrivals = arrivals
         self._answering = answering
-        self._player = ReplySender(clock)
+        self._reply_sender = ReplySender(clock)
 
     def begins(self, connection: SenderConnection, request: ReceivedRequest) -> bool:
         """Wait for every body."""
@@ -53,7 +53,7 @@ class Sidecar:
     def received(
         self, connection: SenderConnection, request: ReceivedRequest
     ) -> PendingReply | None:
-        """Enter a delivery; what nearly every one is answered with is sent at once."""
+        """Record a delivery; the default answer is sent at once."""
         visit = request.method in VISITS
         reply, succeeds = (DEFAULT_REPLY, True) if visit else self._answering.of(request.token)
         if not visit:
@@ -66,27 +66,25 @@ class Sidecar:
         return self._play(reply, request, connection)
 
     def refused(self, connection: SenderConnection, request: ReceivedRequest) -> None:
-        """What is no delivery is not entered."""
+        """Ignore what is not a delivery."""
 
     def left(self, connection: SenderConnection, request: ReceivedRequest) -> None:
-        """What is no delivery is not entered."""
+        """Ignore what is not a delivery."""
 
     async def _play(
         self, reply: Reply, request: ReceivedRequest, connection: SenderConnection
     ) -> bool:
-        return bool(await self._player.send(reply, request, connection))
+        return bool(await self._reply_sender.send(reply, request, connection))
 
 
 async def serve(*, bind: Address, public_url: str | None, ca_dir: Path, dialect: str) -> None:
-    """Listen until standard input ends; one line of JSON says where."""
-    spoken, answering = load_dialect(dialect), Answering()
+    """Listen until standard input ends; one line of JSON on standard output has the addresses."""
+    spoken, answering = load_dialect(dialect), EndpointReplies()
     attempts = spoken.retry.attempts.value if spoken.retry.attempts.decided else 0
     arrivals = Arrivals(attempts=attempts)
     names = {bind.host, urlsplit(public_url or "").hostname or bind.host, *HOSTS}
     authority, stop = Authority(ca_dir), asyncio.Event()
-    threading.Thread(
-        target=await_end_of_stdin, args=(asyncio.get_running_loop(), stop), daemon=True
-    ).start()
+    call_at_end_of_input(asyncio.get_running_loop(), stop.set)
     async with AsyncExitStack() as stack:
         clock = Clock()
         sidecar = Sidecar(arrivals, answering, clock)
@@ -95,26 +93,19 @@ async def serve(*, bind: Address, public_url: str | None, ca_dir: Path, dialect:
             listen(sidecar, bind, context, clock=clock, body_within_s=BODY_WITHIN_S)
         )
         api = SidecarApi(arrivals=arrivals, answering=answering, dialect=spoken)
-        control = await controlling(stack, api.application())
+        control = await serve_control_api(stack, api.application())
         ready = {"url": public_url or bound.url("https"), "control": control.url("http")}
         click.echo(json.dumps({**ready, "ca": str(authority.certificate_path)}))
         await stop.wait()
 
 
-async def controlling(stack: AsyncExitStack, application: web.Application) -> Address:
-    """Serve the control API until the stack unwinds; where it is."""
+async def serve_control_api(stack: AsyncExitStack, application: web.Application) -> Address:
+    """Serve the control API until the stack unwinds, and return its address."""
     runner = web.AppRunner(application, access_log=None, shutdown_timeout=STOP_WITHIN_S)
     await runner.setup()
     stack.push_async_callback(runner.cleanup)
     await web.TCPSite(runner, HOSTS[1], 0).start()
     return Address(host=HOSTS[1], port=runner.addresses[0][1])
-
-
-def await_end_of_stdin(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
-    """Set the event when whoever started this process has gone."""
-    while os.read(0, 2**16):
-        pass
-    loop.call_soon_threadsafe(stop.set)
 
 
 @click.command()
@@ -123,16 +114,16 @@ def await_end_of_stdin(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> 
 @click.option("--ca-dir", required=True, type=click.Path(path_type=Path))
 @click.option("--dialect", required=True)
 @click.option("--json", is_flag=True, expose_value=False)
-@click.option("--until-stdin-closes", is_flag=True, expose_value=False)
+@click.option(OPTION, is_flag=True, expose_value=False)
 def main(bind: str, public_url: str | None, ca_dir: Path, dialect: str) -> None:
-    """Run the sidecar; what keeps it from starting is the last line on standard error."""
+    """Run the sidecar; if it cannot start, the last line on standard error says why."""
     address = Address.parse(bind)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         try:
             runner.run(serve(bind=address, public_url=public_url, ca_dir=ca_dir, dialect=dialect))
         except OSError as error:
             click.echo(f"cannot listen on {bind}: {error.strerror or error}", err=True)
-            sys.exit(1)
+            sys.exit(ExitCode.FAILED)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Whether a delivery is signed by one of an endpoint's secrets, judged at the speed of a load run."""
+"""Whether one of an endpoint's secrets signs a delivery, judged at the speed of a load run."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -8,18 +8,15 @@ from hookproof.receiver.signatures.fast_path import FastPath
 from hookproof.receiver.signatures.verification import Verified, verify
 from hookproof.spec.dialect.model import Dialect
 
-# How many of an endpoint's secrets are known, the newest ones; rolls come no faster than they could
-# matter.
+# The newest secrets of an endpoint that are kept; no older one can still sign.
 MOST_SECRETS: Final = 64
 
 
-class Signatures:
-    """The secrets of one endpoint: all that it ever had, since what is under way may be signed with
-    an old one.
-    """
+class EndpointSignatures:
+    """The secrets of one endpoint, old ones included: they may sign deliveries under way."""
 
     def __init__(self, dialect: Dialect, *, advanced: bool, secrets: Sequence[str]) -> None:
-        """Raise ValueError for a secret that the dialect's rules make no key of."""
+        """Raise ValueError for a secret that is not a key by the dialect's rules."""
         self._dialect = dialect
         self._scheme = dialect.signatures.scheme(advanced=advanced)
         self._secrets: list[str] = []
@@ -28,13 +25,13 @@ class Signatures:
             self.learn(secret)
 
     def learn(self, secret: str) -> None:
-        """Know a further secret, before anything can be signed with it."""
+        """Add a secret, before anything can be signed with it."""
         quick = self._made((*self._secrets[1 - MOST_SECRETS :], secret))
         self._secrets = [*self._secrets[1 - MOST_SECRETS :], secret]
         self._quick = quick
 
     def problem(self, headers: RawHeaders, body: bytes, arrived_at: float) -> str | None:
-        """Why no known secret explains the signature, or None where one does."""
+        """Why no known secret explains the signature, or None."""
         if self._quick.is_certain(headers, body, arrived_at):
             return None
         text = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in headers)

@@ -1,4 +1,4 @@
-"""Calls to the target while a run is arranged; the run itself is Locust's."""
+"""Calls to the target while a run is prepared; in the run itself Locust sends the requests."""
 
 from collections.abc import Mapping
 from types import TracebackType
@@ -7,7 +7,7 @@ from typing import Any, Final, Self
 import aiohttp
 
 from hookproof.load.plan import KEY
-from hookproof.load.target.settings import Site
+from hookproof.load.target.settings import TargetSettings
 
 CONNECT_WITHIN_S: Final = 10.0
 ANSWER_WITHIN_S: Final = 30.0
@@ -15,20 +15,18 @@ FIRST_SUCCESS, FIRST_REDIRECT = 200, 300
 
 
 class Unreachable(Exception):
-    """The target gave no answer at all; the text says so."""
+    """The target did not answer; the message says so."""
 
 
-class Refused(Exception):
-    """The target answered, but it does not take what a run needs; the text says what."""
+class RequestRefused(Exception):
+    """The target answered, but refuses what a run needs; the message says what."""
 
 
 class TargetClient:
-    """Calls the target; an async context manager."""
-
-    def __init__(self, site: Site) -> None:
-        self._site = site
+    def __init__(self, settings: TargetSettings) -> None:
+        self._settings = settings
         self._headers = {
-            name: value.replace(KEY, site.api_key) for name, value in site.headers.items()
+            name: value.replace(KEY, settings.api_key) for name, value in settings.headers.items()
         }
 
     async def __aenter__(self) -> Self:
@@ -46,30 +44,30 @@ class TargetClient:
         await self._session.close()
 
     async def call(self, method: str, path: str, body: object = None) -> Mapping[str, Any]:
-        """The `data` of the envelope that a call is answered with (section 2.1); raises Unreachable
-        and Refused.
-        """
-        url = f"{self._site.base_url}{path}"
+        """The `data` of the answer (section 2.1); raises Unreachable and RequestRefused."""
+        url = f"{self._settings.base_url}{path}"
         try:
             async with self._session.request(
                 method, url, json=body, headers=self._headers, allow_redirects=False
             ) as answer:
                 status, text = answer.status, await answer.text(errors="replace")
-                told = (
+                envelope = (
                     await answer.json(content_type=None)
                     if FIRST_SUCCESS <= status < FIRST_REDIRECT
                     else None
                 )
         except ValueError:
-            raise Refused(f"{method} {url} was answered with {status} and no JSON") from None
+            raise RequestRefused(
+                f"{method} {url} was answered with {status} and not with JSON"
+            ) from None
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise Unreachable(
-                f"{self._site.base_url} does not answer: {error or type(error).__name__}"
+                f"{self._settings.base_url} does not answer: {error or type(error).__name__}"
             ) from None
-        if not isinstance(told, dict) or not isinstance(told.get("data"), dict):
+        if not isinstance(envelope, dict) or not isinstance(envelope.get("data"), dict):
             shown = " ".join(text.split())[:200]
-            raise Refused(
+            raise RequestRefused(
                 f"{method} {url} was answered with {status} and not with a resource: {shown}"
             )
-        data: Mapping[str, Any] = told["data"]
+        data: Mapping[str, Any] = envelope["data"]
         return data

@@ -1,4 +1,4 @@
-"""Secrets of the run's own, in the form that the dialect takes (sections 4.1 and 4.3)."""
+"""New secrets, in the form that the dialect accepts (sections 4.1 and 4.3)."""
 
 import base64
 import secrets
@@ -10,7 +10,7 @@ SECRET_BYTES: Final = 32
 
 
 def new_secret(prefix: str, form: str) -> str:
-    """A secret that nobody has; `form` is a word of `SecretForm`."""
+    """A random secret; `form` is a word of `SecretForm`."""
     raw = secrets.token_bytes(SECRET_BYTES)
     return prefix + (
         raw.hex() if form == SecretForm.TEXT else base64.b64encode(raw).decode("ascii")

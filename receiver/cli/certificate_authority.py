@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from hookproof.receiver.cli.command_error import CommandError
+from hookproof.process.exit_codes import CommandError
 from hookproof.receiver.http.authority import Authority, AuthorityProblem
 
 

@@ -5,10 +5,8 @@ import contextlib
 import functools
 import json
 import logging
-import os
 import signal
 import sys
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,8 +14,9 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from hookproof.process.exit_codes import CommandError
+from hookproof.process.standard_input import OPTION, call_at_end_of_input
 from hookproof.receiver.app import CannotStart, ReceiverConfiguration, RunningReceiver, run_receiver
-from hookproof.receiver.cli.command_error import CommandError
 from hookproof.receiver.cli.delivery_watch import DeliveryWatch, WatchOptions
 from hookproof.receiver.cli.verify import DIALECT, FORMAT, SECRET, TOLERANCE, build_judge
 from hookproof.receiver.dashboard.replay_target import ReplayAllowance
@@ -96,7 +95,7 @@ ADDRESS: Final[dict[str, Any]] = {
     help="An additional host name by which browsers may reach --control.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the addresses as one line of JSON.")
-@click.option("--until-stdin-closes", is_flag=True, help="Stop when standard input ends.")
+@click.option(OPTION, is_flag=True, help="Stop when standard input ends.")
 @click.option("--once", is_flag=True, help="Stop after the first delivery: --expect 1.")
 @click.option(
     "--expect",
@@ -235,21 +234,10 @@ async def _serve(
             async with run_receiver(replace(settings, on_done=on_done)) as receiver:
                 click.echo(describe(receiver))
                 if until_stdin_closes:
-                    threading.Thread(
-                        target=_await_end_of_stdin, args=(loop, watch.stop), daemon=True
-                    ).start()
+                    call_at_end_of_input(loop, watch.stop)
                 return await watch.report()
     except (CannotStart, AuthorityProblem) as problem:
         raise CommandError(str(problem)) from None
-
-
-def _await_end_of_stdin(loop: asyncio.AbstractEventLoop, stop: Callable[[], None]) -> None:
-    # A thread, since an event loop can watch a pipe, but not a file or a closed descriptor.
-    with contextlib.suppress(OSError):
-        while os.read(0, 2**16):
-            pass
-    with contextlib.suppress(RuntimeError):  # the loop may have closed meanwhile
-        loop.call_soon_threadsafe(stop)
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:

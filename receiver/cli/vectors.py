@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from hookproof.receiver.cli.command_error import CommandError
+from hookproof.process.exit_codes import CommandError
 from hookproof.receiver.cli.verify import load_named_dialect
 from hookproof.receiver.vectors.corpus import (
     NoVectors,

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import click
 
+from hookproof.process.exit_codes import ExitCode
 from hookproof.receiver.cli.saved_message import LARGEST, SavedMessage, read_headers, read_request
 from hookproof.receiver.signatures.judgement import (
     SchemeFormat,
@@ -19,7 +20,6 @@ from hookproof.receiver.signatures.judgement import (
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 
-EXIT_UNVERIFIED: Final = 1
 DEFAULT_DIALECT: Final = "reference"
 
 
@@ -155,7 +155,7 @@ def verify(
     message = _read_message(headers, request)
     judgement = judge.judge(message.headers, message.body, time.time() if at is None else at)
     click.echo(json.dumps(judgement.to_json()) if as_json else judgement_text(judgement))
-    context.exit(0 if judgement.verified else EXIT_UNVERIFIED)
+    context.exit(ExitCode.OK if judgement.verified else ExitCode.FAILED)
 
 
 def judgement_text(judgement: SignatureJudgement) -> str:

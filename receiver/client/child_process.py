@@ -20,10 +20,11 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 import hookproof
+from hookproof.process import standard_input
 
 # -P keeps a folder `hookproof` in the user's current folder from being imported.
 HOOKPROOF: Final = (sys.executable, "-P", "-m", "hookproof")
-CHILD_OPTIONS: Final = ("--json", "--until-stdin-closes")
+CHILD_OPTIONS: Final = ("--json", standard_input.OPTION)
 SOURCES: Final = Path(hookproof.__file__).parents[1]
 GRACE_S: Final = 2.0
 KEPT_LINES: Final = 20

@@ -10,6 +10,12 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote, urlsplit
 
+from hookproof.receiver.http.curl_arguments import (
+    URL_AS_IT_IS,
+    body_argument,
+    header_argument,
+    omitted_header_argument,
+)
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
 # The largest body, in bytes, that is written into the command; a larger one is fetched from
@@ -39,10 +45,12 @@ def curl_command(delivery: ReceivedDelivery, addresses: ReceiverAddresses) -> st
     """Return the command, one option per line; it runs in bash and zsh."""
     sent = {name.lower() for name, _ in delivery.headers}
     headers = [
-        _header(name, value) for name, value in delivery.headers if name.lower() not in SET_BY_CURL
+        header_argument(name, value, _quoted_header)
+        for name, value in delivery.headers
+        if name.lower() not in SET_BY_CURL
     ]
     headers += [
-        f"-H {_shell_quote(f'{name}:'.encode())}"
+        omitted_header_argument(name, _quoted_header)
         for name in ADDED_BY_CURL
         if name.lower() not in sent
     ]
@@ -62,14 +70,9 @@ def _request(delivery: ReceivedDelivery, public_url: str) -> str:
     parts = urlsplit(public_url)
     origin, path = f"{parts.scheme}://{parts.netloc}", delivery.path
     if ORDINARY_PATH.fullmatch(path) and "#" not in path:
-        return f"--globoff --path-as-is {method} {_shell_quote((origin + path).encode())}"
+        return " ".join([*URL_AS_IT_IS, method, _shell_quote((origin + path).encode())])
     target = _shell_quote(path.encode("utf-8", "surrogateescape"))
     return f"{method} --request-target {target} {_shell_quote(origin.encode())}"
-
-
-def _header(name: str, value: str) -> str:
-    # `Name:` would remove the header; `Name;` sends it empty.
-    return f"-H {_shell_quote((f'{name}: {value}' if value else f'{name};').encode('latin-1'))}"
 
 
 def _body_options(delivery: ReceivedDelivery, control_url: str) -> tuple[str, list[str]]:
@@ -77,11 +80,14 @@ def _body_options(delivery: ReceivedDelivery, control_url: str) -> tuple[str, li
     if not delivery.body:
         return "", []
     if len(delivery.body) <= LONGEST_ARGUMENT and b"\0" not in delivery.body:
-        # --data-binary and --data would read a file for a body that begins with @.
-        return "", [f"--data-raw {_shell_quote(delivery.body)}"]
+        return "", [body_argument(_shell_quote(delivery.body))]
     query = f"token={quote(delivery.token, safe='')}&sequence={delivery.sequence}"
     source = _shell_quote(f"{control_url}/live/body?{query}".encode())
     return f"curl --silent --fail {source} | ", ["--data-binary @-"]
+
+
+def _quoted_header(field: str) -> str:
+    return _shell_quote(field.encode("latin-1"))
 
 
 def _shell_quote(content: bytes) -> str:

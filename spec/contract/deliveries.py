@@ -1,4 +1,4 @@
-"""What a dialect makes of a delivery: the headers that it carries (section 6).
+"""Specialises deliveries for a dialect: the headers that they carry (section 6).
 
 The OpenAPI document is changed in place.
 """
@@ -10,7 +10,7 @@ from hookproof.spec.openapi_document import Document
 
 
 def specialise_deliveries(document: Document, dialect: Dialect) -> None:
-    """Give the delivery in the webhooks section the headers that the dialect names."""
+    """Add the headers that the dialect names to the delivery in the webhooks section."""
     delivery = document["webhooks"]["delivery"]["post"]
     delivery["parameters"] = [
         {
@@ -25,9 +25,7 @@ def specialise_deliveries(document: Document, dialect: Dialect) -> None:
 
 
 def _headers(dialect: Dialect) -> Iterator[tuple[str, bool, str]]:
-    """Name, whether every delivery carries it, and description of each header that the service
-    adds.
-    """
+    """Each header that the service adds: name, whether every delivery has it, description."""
     simple, advanced = dialect.signatures.simple, dialect.signatures.advanced
     yield (
         dialect.delivery.event_id_header,

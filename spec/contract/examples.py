@@ -1,6 +1,4 @@
-"""The examples of the OpenAPI document, as far as they are examples of what a dialect asks for and
-shows.
-"""
+"""Keeps the examples of the OpenAPI document that fit what a dialect requires and shows."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -12,15 +10,17 @@ Fits = Callable[[str, Any], bool]
 
 
 def drop_unfit_examples(document: Document, *, request_fits: Fits, response_fits: Fits) -> None:
-    """Keep the examples that fit, each where it is used; the document is changed in place."""
+    """Remove the examples that do not fit the dialect; the document is changed in place."""
     for operation_id, holder, fits in _holders(document, request_fits, response_fits):
         for media_type in holder["content"].values():
             examples = {
-                name: resolved(document, one)
-                for name, one in media_type.pop("examples", {}).items()
+                name: resolved(document, example)
+                for name, example in media_type.pop("examples", {}).items()
             }
             fitting = {
-                name: one for name, one in examples.items() if fits(operation_id, one["value"])
+                name: example
+                for name, example in examples.items()
+                if fits(operation_id, example["value"])
             }
             if fitting:
                 media_type["examples"] = fitting

@@ -1,7 +1,6 @@
-"""What a dialect makes of the requests: required fields, bounds, words, filter names, unknown
-fields.
+"""Specialises requests for a dialect: fields, bounds, words and the names of filters.
 
-Every function takes the OpenAPI document and changes it in place.
+Every function changes the OpenAPI document in place.
 """
 
 import copy
@@ -28,8 +27,7 @@ from hookproof.spec.openapi_document import (
     schema_named,
 )
 
-# The unnamed parameters of section 4.4, by their gap, and what the fields of Paging about them
-# begin with.
+# The unnamed parameters of section 4.4, by their gap, and the prefix of their fields in Paging.
 FILTERS: Final = {"portal-owner-filter-name": "owner", "portal-name-filter-name": "name"}
 
 _BASE64: Final = "(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$"
@@ -38,7 +36,7 @@ _UNNAMED: Final = "x-unnamed-parameters"
 
 
 def specialise_requests(document: Document, dialect: Dialect) -> None:
-    """Everything that a client sends."""
+    """Specialise everything that a client sends."""
     _open_authentication(document)
     schemas = _separate(document)
     _require(document, dialect)
@@ -53,24 +51,20 @@ def specialise_requests(document: Document, dialect: Dialect) -> None:
 
 
 def only(answer: Answer[Any], value: object) -> bool:
-    """Whether a dialect allows this value and no other."""
     return answer.allowed == (value,)
 
 
 def _open_authentication(document: Document) -> None:
-    """Section 5, item 4: all three mechanisms are configured, though the body in section 2.5 shows
-    one of them.
-    """
+    """Allow all three mechanisms (section 5, item 4), though section 2.5 shows only one."""
     shown = schema_named(document, "EndpointAuthentication")["properties"]
     taken = schema_named(document, "CreateEndpointAuthentication")["properties"]
     taken.update({name: copy.deepcopy(shown[name]) for name in shown if name not in taken})
 
 
 def _separate(document: Document) -> tuple[str, ...]:
-    """Give requests their own copies of the schemas that responses share, since only requests are
-    restricted.
+    """Copy the schemas that requests share with responses, since only requests are restricted.
 
-    Returns the names of all schemas that belong to requests alone from then on.
+    Returns the names of all schemas that belong to requests only.
     """
     bodies = [body for _operation, body in request_bodies(document)]
     answers = [operation["responses"] for _path, _method, operation in operations_of(document)]
@@ -114,7 +108,7 @@ def _bound(document: Document, dialect: Dialect) -> None:
             create["rate_limit_duration"],
             1,
             rules.rate_limit_duration_maximum,
-        ),  # no rate without a stretch of time
+        ),  # a rate needs a duration
         (roll["expiration"], 0, rules.expiration_maximum),
     )
     for schema, minimum, maximum in bounds:
@@ -123,7 +117,8 @@ def _bound(document: Document, dialect: Dialect) -> None:
     roll["expiration"]["description"] += f" Here: {dialect.rolling.expiration_unit}."
     secret = dialect.signatures.secret
     if only(secret.other_forms, OnInput.REFUSED):
-        pattern = f"^{re.escape(secret.prefix)}{_BASE64 if secret.form is SecretForm.BASE64 else _ANY_TEXT}"
+        text = _BASE64 if secret.form is SecretForm.BASE64 else _ANY_TEXT
+        pattern = f"^{re.escape(secret.prefix)}{text}"
         create["secret"]["pattern"] = roll["secret"]["pattern"] = pattern
 
 

@@ -1,7 +1,6 @@
-"""What a dialect makes of the responses: statuses, forms of values, fields without value, the error
-body.
+"""Specialises responses for a dialect: statuses, forms of values, the error body.
 
-Every function takes the OpenAPI document and changes it in place.
+Every function changes the OpenAPI document in place.
 """
 
 import copy
@@ -23,7 +22,7 @@ from hookproof.spec.openapi_document import (
 ANY_SUCCESS: Final = "2XX"
 ERROR_BODY: Final = "ErrorBody"
 
-# A resource that exists has these, whatever stands for a field without value (sections 2.2 to 2.8).
+# Every resource has a value for these (sections 2.2 to 2.8).
 _ALWAYS_VALUED: Final[Mapping[str, frozenset[str]]] = {
     "Pagination": frozenset({"has_next_page", "has_prev_page", "per_page"}),
     "Endpoint": frozenset(
@@ -38,7 +37,7 @@ _PLACEHOLDERS: Final = {"{message}": r"[\s\S]*", "{status}": r"\d{3}"}
 
 
 def specialise_responses(document: Document, dialect: Dialect) -> None:
-    """Everything that the service answers."""
+    """Specialise everything that the service answers."""
     given = _request_fields(openapi_document())
     schemas = _resource_schemas(document)
     for name in schemas:
@@ -68,7 +67,7 @@ def template_schema(template: object) -> Document:
 
 
 def _request_fields(document: Document) -> set[str]:
-    """The names of the fields that the document lets a client give: their form is the client's."""
+    """The names of the fields that a client may set; their form is up to the client."""
     bodies = [operation.get("requestBody") for _path, _method, operation in operations_of(document)]
     return {
         field
@@ -78,14 +77,14 @@ def _request_fields(document: Document) -> set[str]:
 
 
 def _resource_schemas(document: Document) -> list[str]:
-    """The schemas of what envelopes hold."""
+    """The schemas of the resources inside envelopes."""
     answers = [operation["responses"] for _path, _method, operation in operations_of(document)]
     names = reachable_schemas(document, answers)
     return sorted(name for name in names if "properties" in schema_named(document, name))
 
 
 def _form(schema: Document, dialect: Dialect, given: set[str]) -> None:
-    """Section 2.9: identifiers and timestamps. What a client gave is shown as the client wrote it."""
+    """Restrict identifiers and timestamps (section 2.9); values from a client stay as sent."""
     shown = dialect.representation
     empty = ("^$",) if shown.no_value.allows(NoValue.EMPTY) else ()
     for name, value in schema["properties"].items():
@@ -100,7 +99,7 @@ def _either(answer: Answer[Any], patterns: Mapping[Any, str]) -> str:
 
 
 def _widen(schema: Document, always: frozenset[str], dialect: Dialect) -> None:
-    """Let null stand in a field that may be without value; what the document requires has one."""
+    """Allow null in a field that may have no value; fields that the document requires have one."""
     if not dialect.representation.no_value.allows(NoValue.NULL):
         return
     valued = always | set(schema.get("required", ()))
@@ -118,7 +117,7 @@ def _nullable(schema: Document) -> Document:
 
 
 def _refuse(document: Document, dialect: Dialect) -> None:
-    """Section 7: what refusals look like. The error body stays open to further fields."""
+    """Restrict error responses (section 7); the error body may have further fields."""
     document["components"]["schemas"][ERROR_BODY] = {
         **template_schema(dialect.errors.body),
         "description": "What a refusal says.",
@@ -130,7 +129,7 @@ def _refuse(document: Document, dialect: Dialect) -> None:
 
 
 def _answer(operation: Document, dialect: Dialect) -> None:
-    """Sections 4 and 7: the status behind the label, or all of them where a dialect allows several."""
+    """Replace a status label by the statuses that the dialect allows (sections 4 and 7)."""
     operation_id, responses = operation["operationId"], operation["responses"]
     (labelled,) = (status for status in responses if status.startswith(ANY_SUCCESS[0]))
     success = responses.pop(labelled)
@@ -143,9 +142,7 @@ def _answer(operation: Document, dialect: Dialect) -> None:
 
 
 def _statuses(operation_id: str, dialect: Dialect) -> list[str]:
-    """The statuses of an operation that succeeds; a broadcast may have another one for a duplicate
-    (section 4.8).
-    """
+    """The success statuses of an operation, with that of a duplicate broadcast (section 4.8)."""
     answers = [dialect.success.of(operation_id)]
     if operation_id == "createBroadcastEvent":
         answers.append(dialect.idempotency.duplicate_status)

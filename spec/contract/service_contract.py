@@ -1,8 +1,7 @@
-"""The contract that one service has to keep: the OpenAPI document specialised for its dialect, and
-what it validates.
+"""The contract of one service: the OpenAPI document specialised for its dialect, with validators.
 
-`contract_for` names what the document leaves unnamed, closes and bounds what the dialect closes and
-bounds, and compiles one validator for each request body and each response, by operationId.
+`contract_for` fills in what the document leaves to the dialect, and compiles one validator for each
+request body and each response, by operationId.
 """
 
 import copy
@@ -34,7 +33,7 @@ OPERATION_IDS: Final[tuple[str, ...]] = tuple(
     operation["operationId"] for _path, _method, operation in operations_of(openapi_document())
 )
 
-# Problems told about one value; a hostile one may have any number.
+# The most problems reported about one value; a hostile one may have any number.
 MOST_PROBLEMS: Final = 20
 # In characters.
 LONGEST_MESSAGE: Final = 300
@@ -42,9 +41,7 @@ LONGEST_MESSAGE: Final = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaProblem:
-    """Where a value breaks the contract (a JSON Pointer, empty for the value itself) and how,
-    without quoting it.
-    """
+    """Where a value breaks the contract, as a JSON Pointer, and how, without quoting the value."""
 
     pointer: str
     message: str
@@ -55,17 +52,13 @@ class SchemaProblem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryParameter:
-    """A query parameter and the schema of its value."""
-
     name: str
     schema: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One operation. `path` holds names in braces; references in `body_schema` point into the
-    contract's document.
-    """
+    """One operation; references in `body_schema` point into the contract's document."""
 
     operation_id: str
     method: str
@@ -86,27 +79,23 @@ class Contract:
     refusal: Draft202012Validator = field(repr=False)
 
     def request_problems(self, operation_id: str, value: object) -> tuple[SchemaProblem, ...]:
-        """What keeps a JSON value from being a request body; raises KeyError for an operation
-        without one.
-        """
+        """Why a JSON value is not a request body; KeyError for an operation without one."""
         return _problems(self.bodies[operation_id], value)
 
     def response_problems(self, operation_id: str, value: object) -> tuple[SchemaProblem, ...]:
-        """What keeps a JSON value from being the body of a 2xx response, envelope and data (section
-        2.1).
-        """
+        """Why a JSON value is not the body of a 2xx response: envelope and data (section 2.1)."""
         return _problems(self.answers[operation_id], value)
 
     def error_problems(self, value: object) -> tuple[SchemaProblem, ...]:
-        """What keeps a JSON value from being the body of a refusal (section 7)."""
+        """Why a JSON value is not the body of an error response (section 7)."""
         return _problems(self.refusal, value)
 
 
 def contract_for(dialect: Dialect) -> Contract:
-    """The contract of a service that speaks this dialect."""
+    """The contract of a service with this dialect."""
     document = copy.deepcopy(openapi_document())
     document["info"]["title"] += f" ({dialect.name})"
-    specialise_requests(document, dialect)  # first: it parts what requests and responses share
+    specialise_requests(document, dialect)  # first: it separates what requests and responses share
     specialise_responses(document, dialect)
     specialise_deliveries(document, dialect)
     contract = Contract(
@@ -151,12 +140,12 @@ def _operations(document: Document, dialect: Dialect) -> Iterator[Operation]:
 
 
 def _success(operation: Document) -> Document:
-    """Any one of the successful responses, since all statuses of an operation carry the same body."""
+    """Any of the success responses: all statuses of an operation have the same body."""
     responses = operation["responses"]
-    found: Document = next(
+    response: Document = next(
         responses[status] for status in responses if status.startswith(ANY_SUCCESS[0])
     )
-    return found
+    return response
 
 
 def _validator(document: Document, schema: Document) -> Draft202012Validator:
@@ -172,14 +161,12 @@ def _problems(validator: Draft202012Validator, value: object) -> tuple[SchemaPro
         return tuple(_problem(error) for error in islice(errors, MOST_PROBLEMS))
     except UnicodeEncodeError:
         return (SchemaProblem(pointer="", message="holds a lone surrogate, which is no text"),)
-    except ValueError as error:  # nested beyond what the validator follows, or no JSON value at all
+    except ValueError as error:  # nested too deeply for the validator, or not a JSON value
         return (SchemaProblem(pointer="", message=f"cannot be checked: {error}"),)
 
 
 def _leaves(error: ValidationError) -> Iterator[ValidationError]:
-    """The errors behind "none of these": those of the branch that got further than to the type of
-    the value itself.
-    """
+    """The errors behind "none of these": those of the branch whose type matches."""
     branches = getattr(error.kind, "context", [])
     deeper = [
         branch

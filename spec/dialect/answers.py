@@ -1,4 +1,4 @@
-"""The answers of a dialect one by one, by their dotted names, and which of them are still open."""
+"""The answers of a dialect by their dotted names, and which of them may stay open."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import fields, is_dataclass
@@ -6,7 +6,7 @@ from typing import Final
 
 from hookproof.spec.dialect.model import Answer, Dialect, Undecided
 
-# Answers that a server may do without: they are about what it sends beside deliveries.
+# The gaps that a server may leave open: they are about what it sends besides deliveries.
 MAY_STAY_UNDECIDED: Final = ("delivery.notify_on", "delivery.own_events")
 
 
@@ -25,14 +25,12 @@ def undecided_fields(dialect: Dialect) -> tuple[str, ...]:
 
 
 def require_decided(dialect: Dialect, except_for: Collection[str] = MAY_STAY_UNDECIDED) -> None:
-    """Make sure that a dialect says enough to act on; raises Undecided with a line that names what
-    is missing.
-    """
+    """Raise Undecided, with all names, if a dialect leaves an answer open that a server needs."""
     missing = [name for name in undecided_fields(dialect) if name not in except_for]
     if missing:
         raise Undecided(
-            f"the dialect {dialect.name} cannot be acted on, since it leaves undecided: {', '.join(missing)};"
-            " give each of them a value"
+            f"the dialect {dialect.name} cannot be acted on,"
+            f" since it leaves undecided: {', '.join(missing)}; give each of them a value"
         )
 
 

@@ -1,5 +1,4 @@
-"""Contradictions within a dialect: answers that are well-formed one by one, but cannot hold
-together.
+"""Contradictions within a dialect: answers that are valid one by one, but not together.
 
 Each check yields the location of the answer to change, and why. Templates have their own module.
 """
@@ -56,9 +55,9 @@ _RESOURCES: Final = ("Endpoint", "PortalLink", "Source", "Event")
 
 
 def contradictions(dialect: Dialect) -> Iterator[Contradiction]:
-    """What cannot hold in a dialect whose answers all have the right form."""
-    found = (one for check in _CHECKS for one in check(dialect))
-    yield from dict.fromkeys(found)
+    """The problems of a dialect whose answers all have the right form."""
+    problems = (problem for check in _CHECKS for problem in check(dialect))
+    yield from dict.fromkeys(problems)
 
 
 def _numbers_are_in_order(dialect: Dialect) -> Iterator[Contradiction]:
@@ -77,9 +76,7 @@ def _words_are_apart(dialect: Dialect) -> Iterator[Contradiction]:
 
 
 def _headers_are_apart(dialect: Dialect) -> Iterator[Contradiction]:
-    """One delivery carries the headers of one signature format beside its own; case makes no
-    difference.
-    """
+    """The headers of a delivery and of a signature format must differ, whatever their case."""
     for scheme in ("simple", "advanced"):
         paths = (
             *_DELIVERY_HEADERS,
@@ -145,7 +142,7 @@ def _unknown_fields(
 
 
 def _both_secrets_sign(dialect: Dialect) -> Iterator[Contradiction]:
-    """Section 4.3 leaves the order open, but not that both secrets sign in the advanced format."""
+    """Section 4.3 leaves the order open, but in the advanced format both secrets sign."""
     if dialect.signatures.advanced.secrets in ONE_SECRET:
         yield (
             ("signatures", "advanced", "secrets"),
@@ -154,7 +151,7 @@ def _both_secrets_sign(dialect: Dialect) -> Iterator[Contradiction]:
 
 
 def _values(dialect: Dialect, path: str) -> list[Any]:
-    """What an answer allows; nothing for an undecided one, or for a header that is not sent."""
+    """The values that an answer allows; none if it is undecided or the header is not sent."""
     value = attrgetter(path)(dialect)
     if isinstance(value, Answer):
         return list(value.allowed)

@@ -1,9 +1,8 @@
-"""How each type of a dialect's fields is written in a file: its JSON Schema, and the way from there
-to a value.
+"""How each type of a dialect's fields is written in a file: its JSON Schema, and its reader.
 
-Both are derived from the dataclasses of `dialect.py`, so that a field stands in one place. A field
-typed `Answer` takes a value, `{one_of: [...]}` with the preferred value first, or `{undecided:
-why}`.
+Both are derived from the dataclasses of `model.py`, so that a field is defined in one place. A
+field typed `Answer` accepts a value, `{one_of: [...]}` with the preferred value first, or
+`{undecided: why}`.
 """
 
 import re
@@ -31,7 +30,7 @@ _SCALARS: Final[Mapping[Any, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Writing:
-    """How a type is written: the schema of what stands in the file, and the function that reads it."""
+    """How a type is written in a file: its schema, and the function that reads it."""
 
     schema: Schema
     read: Callable[[Any], Any]
@@ -44,7 +43,7 @@ def dialect_writing() -> Writing:
 
 
 def writing_of(annotation: Any) -> Writing:
-    """How a type of `dialect.py` is written; raises TypeError for a type that no file can express."""
+    """How a type of `model.py` is written; raises TypeError for a type that no file can express."""
     generic = _GENERICS.get(get_origin(annotation))
     if generic is not None:
         return generic(*get_args(annotation))
@@ -71,7 +70,7 @@ def _record(kind: Any) -> Writing:
     }
     return Writing(
         schema=schema,
-        read=lambda found: kind(**{name: writings[name].read(found[name]) for name in found}),
+        read=lambda value: kind(**{name: writings[name].read(value[name]) for name in value}),
     )
 
 
@@ -85,9 +84,7 @@ def _annotated(annotation: Any, description: str, *constraints: object) -> Writi
 
 
 def _constrain(schema: Schema, constraint: object) -> None:
-    """Narrow a schema in place: what the constraint is about stands inside an answer or a list, or
-    beside null.
-    """
+    """Add a constraint to a schema in place; it applies inside an answer, a list or beside null."""
     if "else" in schema:
         _constrain(schema["else"], constraint)
         _constrain(schema["then"]["properties"][ONE_OF]["items"], constraint)
@@ -128,28 +125,28 @@ def _answer(kind: Any) -> Writing:
     }
     return Writing(
         schema={"if": {"type": "object"}, "then": several, "else": value.schema},
-        read=lambda found: _read_answer(found, value.read),
+        read=lambda written: _read_answer(written, value.read),
     )
 
 
-def _read_answer(found: Any, read: Callable[[Any], Any]) -> Answer[Any]:
-    if not isinstance(found, dict):
-        return Answer((read(found),))
-    if UNDECIDED in found:
-        return Answer((), found[UNDECIDED])
-    return Answer(tuple(read(value) for value in found[ONE_OF]))
+def _read_answer(written: Any, read: Callable[[Any], Any]) -> Answer[Any]:
+    if not isinstance(written, dict):
+        return Answer((read(written),))
+    if UNDECIDED in written:
+        return Answer((), written[UNDECIDED])
+    return Answer(tuple(read(value) for value in written[ONE_OF]))
 
 
 def _optional(kind: Any, _none: Any) -> Writing:
     writing = writing_of(kind)
     schema = {**writing.schema, "type": [writing.schema["type"], "null"]}
-    return Writing(schema=schema, read=lambda found: None if found is None else writing.read(found))
+    return Writing(schema=schema, read=lambda value: None if value is None else writing.read(value))
 
 
 def _list(kind: Any, _ellipsis: Any) -> Writing:
     item = writing_of(kind)
     schema = {"type": "array", "items": item.schema, "uniqueItems": True}
-    return Writing(schema=schema, read=lambda found: tuple(item.read(value) for value in found))
+    return Writing(schema=schema, read=lambda values: tuple(item.read(value) for value in values))
 
 
 def _mapping(_key: Any, kind: Any) -> Writing:
@@ -158,11 +155,11 @@ def _mapping(_key: Any, kind: Any) -> Writing:
     value = writing_of(kind)
     schema = {"type": "object", "additionalProperties": value.schema}
     return Writing(
-        schema=schema, read=lambda found: {key: value.read(item) for key, item in found.items()}
+        schema=schema, read=lambda values: {key: value.read(item) for key, item in values.items()}
     )
 
 
-# The writer for each generic type, which takes the type's arguments.
+# The writer for each generic type, called with the arguments of the type.
 _GENERICS: Final[Mapping[Any, Callable[..., Writing]]] = {
     Annotated: _annotated,
     Answer: _answer,

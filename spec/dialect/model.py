@@ -1,12 +1,12 @@
 """A dialect: one service's answer to every gap of the document.
 
 `Dialect` has one field per gap, grouped by subject; `gaps.yaml` says which field answers which
-question, and the files in `dialects/` hold the answers. A field typed `Answer` may allow several
+question, and the files in `dialects/` have the answers. A field typed `Answer` may allow several
 values or stay undecided, since it is only compared with what a target did. The other fields must be
 known before anything can be sent or verified.
 
-`dialect_file.py` reads these classes to check a file, so the descriptions here are also what a user
-is told.
+`file_schema.py` derives the schema of a file from these classes, and users see the descriptions
+here in messages.
 """
 
 from collections.abc import Mapping
@@ -48,13 +48,14 @@ T = TypeVar("T")
 
 
 class Undecided(Exception):
-    """A single answer was needed from a dialect that leaves the gap undecided."""
+    """A single answer was needed, but the dialect leaves the gap undecided."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):
-    """The values that a dialect allows for one gap, the preferred one first; none at all means
-    undecided.
+    """The values that a dialect allows for one gap, the preferred one first.
+
+    An undecided answer has no value.
     """
 
     allowed: tuple[T, ...]
@@ -63,7 +64,6 @@ class Answer(Generic[T]):
 
     @property
     def decided(self) -> bool:
-        """Whether the dialect says anything."""
         return bool(self.allowed)
 
     @property
@@ -74,22 +74,20 @@ class Answer(Generic[T]):
         return self.allowed[0]
 
     def allows(self, actual: object) -> bool:
-        """Whether a target that shows `actual` agrees with the dialect; an undecided one agrees
-        with all.
-        """
+        """Whether `actual` agrees with the dialect; everything agrees with an undecided answer."""
         return not self.allowed or actual in self.allowed
 
 
 @dataclass(frozen=True, slots=True)
 class Placeholder:
-    """A constraint: the text holds `{name}`."""
+    """A constraint: the text contains `{name}`."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A constraint: the number lies between the two, both included."""
+    """A constraint: the number is between the two, both included."""
 
     minimum: float
     maximum: float | None = None
@@ -97,7 +95,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A constraint: the text matches a regular expression, which `words` tell a reader."""
+    """A constraint: the text matches a regular expression, which `words` describe."""
 
     pattern: str
     words: str
@@ -128,7 +126,7 @@ class Authentication:
         Placeholder("key"),
         HEADER_TEXT,
     ]
-    key_scope: Annotated[Answer[KeyScope], "what one key opens"]
+    key_scope: Annotated[Answer[KeyScope], "what one key has access to"]
     missing_key_status: Annotated[Answer[int], "status for a request without a key", REFUSAL]
     wrong_key_status: Annotated[Answer[int], "status for a key that was never issued", REFUSAL]
     foreign_key_status: Annotated[Answer[int], "status for the key of another project", REFUSAL]
@@ -150,7 +148,7 @@ LABELS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuccessStatuses:
-    """Section 7: the numbers behind the labels, and the two operations without a label."""
+    """Section 7: the numbers of the labels, and of the two operations without a label."""
 
     created: Annotated[Answer[int], "status behind the label Created", SUCCESS]
     accepted: Annotated[Answer[int], "status behind the label Accepted", SUCCESS]
@@ -159,14 +157,14 @@ class SuccessStatuses:
     list_portal_links: Annotated[Answer[int], "status of a page of portal links", SUCCESS]
 
     def of(self, operation_id: str) -> Answer[int]:
-        """The status of an operation that succeeds; raises KeyError for an unknown one."""
+        """The status of an operation that succeeds; raises KeyError for an unknown operation."""
         status: Answer[int] = getattr(self, LABELS[operation_id])
         return status
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Errors:
-    """Section 7: what refusals look like."""
+    """Section 7: error responses."""
 
     body: Annotated[
         Mapping[str, object], "error body; {message} and {status} in a text stand for themselves"
@@ -202,7 +200,7 @@ class Representation:
     masked: Annotated[
         tuple[str, ...], "dotted paths within an endpoint whose values are masked in responses"
     ]
-    mask: Annotated[str, "what stands in place of a masked value"]
+    mask: Annotated[str, "replacement of a masked value"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,7 +224,7 @@ class Words:
     verifier_types: Annotated[tuple[str, ...], "values of a source verifier's type"]
     pub_sub_types: Annotated[tuple[str, ...], "values of a source's pub_sub type"]
     other_words: Annotated[
-        Answer[OnInput], "what becomes of an enumerated field with a word not listed here"
+        Answer[OnInput], "what happens to an enumerated field with a word not listed here"
     ]
 
 
@@ -241,7 +239,7 @@ REQUIRES: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestRules:
-    """Sections 2.9, 4.9, 8 and 9: what a request must and may hold."""
+    """Sections 2.9, 4.9, 8 and 9: what a request must and may contain."""
 
     create_endpoint_requires: Annotated[tuple[str, ...], "required fields of createEndpoint"]
     expire_endpoint_secret_requires: Annotated[
@@ -253,10 +251,10 @@ class RequestRules:
     ]
     service_assigned: Annotated[tuple[str, ...], "response fields that only the service sets"]
     service_assigned_input: Annotated[
-        Answer[OnInput], "what becomes of a service-assigned field in a request"
+        Answer[OnInput], "what happens to a service-assigned field in a request"
     ]
     unknown_fields: Annotated[
-        Answer[OnInput], "what becomes of a field that the document does not name"
+        Answer[OnInput], "what happens to a field that the document does not name"
     ]
     size_limit: Annotated[int, "largest request body, in bytes", COUNT]
     http_timeout_minimum: Annotated[int, "smallest http_timeout, in seconds", AMOUNT]
@@ -270,9 +268,7 @@ class RequestRules:
     ]
 
     def required_by(self, operation_id: str) -> tuple[str, ...]:
-        """The fields that the body of an operation must hold; raises KeyError for one without a
-        body.
-        """
+        """The required fields of an operation's body; raises KeyError if it has none."""
         required: tuple[str, ...] = getattr(self, REQUIRES[operation_id])
         return required
 
@@ -283,9 +279,9 @@ class Paging:
 
     default_per_page: Annotated[Answer[int], "page size when perPage is not given", COUNT]
     maximum_per_page: Annotated[Answer[int], "largest page size", COUNT]
-    above_maximum: Annotated[Answer[AboveMaximum], "what becomes of a larger perPage"]
+    above_maximum: Annotated[Answer[AboveMaximum], "what happens to a larger perPage"]
     bad_parameter: Annotated[
-        Answer[BadParameter], "what becomes of a parameter that cannot be read"
+        Answer[BadParameter], "what happens to a parameter that cannot be read"
     ]
     cursor_form: Annotated[Answer[CursorForm], "what a cursor looks like"]
     sort_key: Annotated[Answer[SortKey], "field that sort orders by"]
@@ -311,8 +307,9 @@ class Rolling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retry:
-    """Section 1: attempts. The n-th wait is `initial_s * factor ** (n - 1)`, at most `maximum_s`,
-    plus jitter.
+    """Section 1: attempts.
+
+    The n-th wait is `initial_s * factor ** (n - 1)`, at most `maximum_s`, plus jitter.
     """
 
     attempts: Annotated[Answer[int], "attempts for one delivery, the first one included", COUNT]
@@ -322,7 +319,7 @@ class Retry:
     jitter: Annotated[float, "largest random share by which a wait is lengthened", Range(0, 1)]
     success: Annotated[Answer[SuccessStatus], "answers that count as delivered"]
     redirect: Annotated[Answer[RedirectOutcome], "how an answer that redirects counts"]
-    retry_after: Annotated[Answer[RetryAfter], "what becomes of a Retry-After header"]
+    retry_after: Annotated[Answer[RetryAfter], "what happens to a Retry-After header"]
     retry_after_maximum_s: Annotated[
         float, "longest Retry-After that is waited for, in seconds", AMOUNT
     ]
@@ -333,7 +330,7 @@ class Retry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """Sections 1, 4.8 and 6: what arrives where."""
+    """Sections 1, 4.8 and 6: which deliveries arrive, and where."""
 
     reach: Annotated[Answer[Reach], "endpoints that a broadcast reaches"]
     disabled_receives: Annotated[
@@ -342,7 +339,7 @@ class Delivery:
     visible_within_s: Annotated[
         float, "time after which a new endpoint receives broadcasts, in seconds", AMOUNT
     ]
-    creation_visit: Annotated[Answer[CreationVisit], "request that tries a new endpoint's URL"]
+    creation_visit: Annotated[Answer[CreationVisit], "request that tests a new endpoint's URL"]
     event_id_header: Annotated[
         str, "delivery header with the event's identifier, the same at each attempt", HEADER
     ]
@@ -354,7 +351,7 @@ class Delivery:
         str | None, "delivery header with the event_type; null: none", HEADER
     ]
     reserved_headers: Annotated[
-        Answer[OnInput], "what becomes of a custom header that the service itself sets"
+        Answer[OnInput], "what happens to a custom header that the service itself sets"
     ]
     form_body: Annotated[Answer[FormEncoding], "body for an endpoint with the form content type"]
     default_timeout_s: Annotated[
@@ -365,7 +362,7 @@ class Delivery:
         Answer[int], "rate_limit_duration when it is not given, in its unit", COUNT
     ]
     zero_rate_limit: Annotated[Answer[ZeroLimit], "what a rate_limit of 0 means"]
-    excess: Annotated[Answer[Excess], "what becomes of deliveries above the rate limit"]
+    excess: Annotated[Answer[Excess], "what happens to deliveries above the rate limit"]
     notify_on: Annotated[Answer[Notify], "condition for notifications by e-mail and chat"]
     own_events: Annotated[
         Answer[bool], "whether the service sends webhooks about its own resources"
@@ -386,20 +383,22 @@ class Secrets:
 
     prefix: Annotated[str, "what a secret's text begins with; it is not part of the key"]
     form: Annotated[SecretForm, "how the rest of the text becomes the key"]
-    generated_bytes: Annotated[int, "random bytes in a secret that the service makes", Range(16)]
+    generated_bytes: Annotated[
+        int, "random bytes in a secret that the service generates", Range(16)
+    ]
     other_forms: Annotated[
-        Answer[OnInput], "what becomes of a given secret without this prefix and form"
+        Answer[OnInput], "what happens to a given secret without this prefix and form"
     ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignatureScheme:
-    """Section 6, item 3: how one of the two signature formats is made.
+    """Section 6, item 3: how one of the two signature formats is computed.
 
     `signed` and `value` are templates. `{body}` is the raw body, `{timestamp}` the time of the
     attempt, `{id}` the event's identifier, `{signatures}` the items joined by `separator`. In an
-    item, `{signature}` is the encoded HMAC and `{version}` the label at the secret's place in
-    order; the last label serves all further secrets.
+    item, `{signature}` is the encoded HMAC and `{version}` the label at the secret's position; the
+    last label is that of all further secrets.
     """
 
     header: Annotated[str, "header that carries the signatures", HEADER]
@@ -427,7 +426,6 @@ class Signatures:
     advanced: Annotated[SignatureScheme, "format when advanced_signatures is true"]
 
     def scheme(self, *, advanced: bool) -> SignatureScheme:
-        """The format that an endpoint with this advanced_signatures gets."""
         return self.advanced if advanced else self.simple
 
 

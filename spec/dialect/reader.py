@@ -1,8 +1,7 @@
-"""Reads dialects: the shipped ones by name, a user's own from a file, or from a mapping within
-another file.
+"""Reads dialects: shipped ones by name, others from a file or from a mapping in another file.
 
-A file answers every gap, or says `extends:` with the dialect that holds the answers which it leaves
-out. Groups of answers are merged; a single answer replaces the inherited one whole.
+A file answers every gap, or names in `extends:` the dialect that answers what it leaves out. Groups
+of answers are merged; a single answer replaces the inherited one completely.
 """
 
 from collections.abc import Mapping
@@ -25,7 +24,7 @@ from hookproof.spec.strict_yaml.reader import (
 from hookproof.spec.strict_yaml.schema_wording import did_you_mean
 
 EXTENDS: Final = "extends"
-# What a dialect says of itself; it is never inherited.
+# What a dialect says about itself; it is never inherited.
 OWN_FIELDS: Final = ("name", "summary")
 
 _FOLDER: Final = Path(__file__).parents[1] / "dialects"
@@ -35,9 +34,7 @@ _NO_LINES: Final[Mapping[Location, int]] = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Origin:
-    """Where a dialect stands: its name for a reader, its folder, and the files that led to it,
-    itself the last.
-    """
+    """Where a dialect is: its name for messages, its folder, and the files that led to it."""
 
     name: str
     folder: Path
@@ -50,10 +47,9 @@ def shipped_dialects() -> tuple[str, ...]:
 
 
 def load_dialect(name_or_path: str) -> Dialect:
-    """A shipped dialect by its name, or the one in a file: what has a slash or ends in .yaml or
-    .yml is a path.
+    """The shipped dialect of this name, or the one in a file; raises FileProblems.
 
-    Raises FileProblems with everything that is wrong.
+    Text with a slash, or that ends in .yaml or .yml, is a path.
     """
     path = _path(name_or_path, Path())
     content = scan_yaml(read_text(path), str(path))
@@ -67,11 +63,10 @@ def load_dialect_mapping(
     folder: Path = Path(),
     lines: Mapping[Location, int] = _NO_LINES,
 ) -> Dialect:
-    """A dialect that stands within another file; raises FileProblems, in which `origin` says where
-    that is.
+    """A dialect inside another file, which `origin` names in messages; raises FileProblems.
 
-    A path that it extends is relative to `folder`; `lines` tells on which line of the file each
-    part of it begins.
+    A path that it extends is relative to `folder`; `lines` has the line of the file on which each
+    part begins.
     """
     return _dialect(
         YamlText(value=dict(mapping), lines=lines), _Origin(name=origin, folder=folder, chain=())
@@ -87,7 +82,7 @@ def _dialect(content: YamlText, origin: _Origin) -> Dialect:
 
 
 def _answers(content: YamlText, origin: _Origin) -> dict[str, Any]:
-    """The answers of a file, inherited ones included."""
+    """The answers of a file, including inherited ones."""
     if not (isinstance(content.value, dict) and EXTENDS in content.value):
         check_yaml(content, dialect_writing().schema, origin.name)
         return dict(content.value)
@@ -125,7 +120,7 @@ def _path(name_or_path: str, folder: Path) -> Path:
 
 
 def _partial_schema() -> Schema:
-    """The schema of a file that extends another: it may leave out all but what it says of itself."""
+    """The schema of a file that extends another: only its name and summary are required."""
     schema = _without_required(dialect_writing().schema)
     extends = {
         "type": "string",
@@ -140,7 +135,7 @@ def _partial_schema() -> Schema:
 
 
 def _without_required(schema: Schema) -> Schema:
-    """The schema of a group whose fields may all be left out, in its inner groups too."""
+    """The schema of a group whose fields, and those of inner groups, are all optional."""
     if "required" not in schema:
         return schema
     properties = {name: _without_required(value) for name, value in schema["properties"].items()}
@@ -148,9 +143,7 @@ def _without_required(schema: Schema) -> Schema:
 
 
 def _merged(inherited: dict[str, Any], own: dict[str, Any], schema: Schema) -> dict[str, Any]:
-    """Inherited answers under one's own; only groups, which the schema knows by their required
-    fields, are merged.
-    """
+    """Own answers over inherited ones; only groups, recognised by required fields, are merged."""
     answers: dict[str, Any] = {}
     for name, value in schema["properties"].items():
         if name in inherited and name in own and "required" in value:

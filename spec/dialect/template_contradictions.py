@@ -1,8 +1,7 @@
-"""Contradictions within the templates of a dialect: the key, the error body and the signatures
-(sections 5, 6, 7).
+"""Contradictions within the templates of a dialect: key, error body, signatures (sections 5 to 7).
 
-A placeholder is a word in braces. A receiver reads the value of a signature header backwards, so
-that its parts have to be told apart by what stands between them.
+A placeholder is a word in braces. A receiver parses the value of a signature header, so its parts
+must be separated by the text between them.
 """
 
 import re
@@ -17,7 +16,7 @@ from hookproof.spec.strict_yaml.schema_wording import did_you_mean
 
 Contradiction = tuple[Location, str]
 
-# What the templates of a field may hold.
+# The placeholders of each template.
 PLACEHOLDERS: Final[Mapping[str, tuple[str, ...]]] = {
     "key_format": ("key",),
     "body": ("message", "status"),
@@ -33,7 +32,7 @@ _ALPHABETS: Final = {Encoding.HEX: "[0-9a-f]+", Encoding.BASE64: "[0-9A-Za-z+/=]
 
 
 def template_contradictions(dialect: Dialect) -> Iterator[Contradiction]:
-    """What cannot hold in the templates of a dialect."""
+    """The problems in the templates of a dialect."""
     yield from _unknown_placeholders(
         ("authentication", "key_format"), dialect.authentication.key_format
     )
@@ -91,7 +90,7 @@ def _placeholders_are_known(scheme: SignatureScheme) -> Iterator[tuple[str, str]
 
 
 def _time_is_sent(scheme: SignatureScheme) -> Iterator[tuple[str, str]]:
-    """A receiver cannot check a signature over a time that it is not told."""
+    """A receiver cannot check a signature over a time that is not sent to it."""
     if (
         "{timestamp}" in scheme.signed
         and "{timestamp}" not in scheme.value

@@ -1,8 +1,7 @@
 """The closed word lists in which a dialect answers a gap.
 
-Each class is one gap whose possible answers are kinds of behaviour. Code that acts on an answer
-compares with a member, never with the word itself, so that the words stand here and in the dialect
-files alone.
+Each class is one gap whose possible answers are kinds of behaviour. Code compares an answer with a
+member, never with the word itself, so that the words are only here and in the dialect files.
 """
 
 from enum import StrEnum
@@ -10,7 +9,7 @@ from typing import Final
 
 
 class KeyScope(StrEnum):
-    """What one API key opens (section 5)."""
+    """What one API key has access to (section 5)."""
 
     PROJECT = "project"
     ACCOUNT = "account"
@@ -26,13 +25,15 @@ class IdentifierForm(StrEnum):
 
 IDENTIFIER_PATTERNS: Final = {
     IdentifierForm.ULID: "^[0-7][0-9A-HJKMNP-TV-Z]{25}$",
-    IdentifierForm.UUID: "^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$",
+    IdentifierForm.UUID: (
+        "^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$"
+    ),
     IdentifierForm.OPAQUE: "^.+$",
 }
 
 
 class TimestampForm(StrEnum):
-    """The form of timestamps, all of them strings (section 2.9)."""
+    """The form of timestamps, which are strings (section 2.9)."""
 
     RFC3339_MICROSECONDS = "rfc3339_microseconds"
     RFC3339 = "rfc3339"
@@ -47,7 +48,7 @@ TIMESTAMP_PATTERNS: Final = {
 
 
 class NoValue(StrEnum):
-    """How a response shows a field that has no value."""
+    """How a response shows a field without a value."""
 
     NULL = "null"
     ABSENT = "absent"
@@ -55,7 +56,7 @@ class NoValue(StrEnum):
 
 
 class OnInput(StrEnum):
-    """What becomes of input that the service does not take."""
+    """What the service does with input that it does not accept."""
 
     IGNORED = "ignored"
     REFUSED = "refused"
@@ -98,7 +99,7 @@ class Match(StrEnum):
     SUBSTRING_ANY_CASE = "substring_any_case"
 
     def matches(self, wanted: str, actual: str) -> bool:
-        """Whether a resource whose field is `actual` belongs to a list filtered by `wanted`."""
+        """Whether a resource with this field is in a list filtered by `wanted`."""
         if self is Match.EXACT:
             return actual == wanted
         if self is Match.PREFIX:
@@ -109,7 +110,7 @@ class Match(StrEnum):
 
 
 class CursorForm(StrEnum):
-    """What a page cursor looks like from outside."""
+    """The form of a page cursor for clients."""
 
     OPAQUE = "opaque"
     IDENTIFIER = "identifier"
@@ -130,7 +131,7 @@ class Reach(StrEnum):
 
 
 class CreationVisit(StrEnum):
-    """The request by which a service may try a URL when an endpoint is created; it is no delivery."""
+    """The request by which a service may test the URL of a new endpoint; not a delivery."""
 
     NONE = "none"
     HEAD = "head"
@@ -138,21 +139,21 @@ class CreationVisit(StrEnum):
 
 
 class SuccessStatus(StrEnum):
-    """The answers of an endpoint that count as delivered, redirects aside."""
+    """The answers of an endpoint that count as delivered, apart from redirects."""
 
     ANY_2XX = "any_2xx"
     ONLY_200 = "only_200"
 
 
 class RedirectOutcome(StrEnum):
-    """How an attempt that is answered with a redirect counts; following it is never right."""
+    """How an attempt that is answered with a redirect counts; following it is always wrong."""
 
     FAILURE = "failure"
     SUCCESS = "success"
 
 
 class RetryAfter(StrEnum):
-    """What the service makes of a Retry-After header."""
+    """What the service does with a Retry-After header."""
 
     HONOURED = "honoured"
     IGNORED = "ignored"
@@ -173,21 +174,21 @@ class ZeroLimit(StrEnum):
 
 
 class Excess(StrEnum):
-    """What becomes of a delivery that the rate limit holds back."""
+    """What the service does with a delivery above the rate limit."""
 
     WAITS = "waits"
     DROPPED = "dropped"
 
 
 class Duplicate(StrEnum):
-    """The answer to a broadcast whose idempotency_key was used before; neither is delivered again."""
+    """The answer to a broadcast with a used idempotency_key; it is not delivered again."""
 
     FLAGGED_EVENT = "flagged_event"
     FIRST_EVENT = "first_event"
 
 
 class SecretDisplay(StrEnum):
-    """Where an endpoint's secret values are shown."""
+    """Which responses show an endpoint's secret values."""
 
     ALWAYS = "always"
     WHEN_SET = "when_set"
@@ -208,7 +209,7 @@ class PortalEndpointsMeaning(StrEnum):
 
 
 class Notify(StrEnum):
-    """The condition on which support_email and slack_webhook_url are told (section 6, item 4)."""
+    """When support_email and slack_webhook_url are notified (section 6, item 4)."""
 
     EXHAUSTED = "exhausted"
     STATE_CHANGE = "state_change"
@@ -231,14 +232,14 @@ class Encoding(StrEnum):
 
 
 class SecretForm(StrEnum):
-    """How a secret's text becomes the key of the HMAC, after its prefix is taken off."""
+    """How the text of a secret, without its prefix, becomes the key of the HMAC."""
 
     TEXT = "text"
     BASE64 = "base64"
 
 
 class SigningSecrets(StrEnum):
-    """The living secrets that sign one delivery, in the order of their signatures."""
+    """Which of the valid secrets sign a delivery, in the order of their signatures."""
 
     NEWEST = "newest"
     OLDEST = "oldest"

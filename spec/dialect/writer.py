@@ -1,7 +1,6 @@
-"""A dialect written down again: the mapping from which `load_dialect_mapping` makes an equal one.
+"""Writes a dialect: the mapping from which `load_dialect_mapping` makes an equal one.
 
-What is written names no other dialect, so that it stays the same when the one that it extends is
-changed.
+The mapping extends no other dialect, so that a change of the inherited one does not change it.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What is wrong with a file that a person wrote: each problem with its line and its place."""
+"""The problems of a file that a person wrote, each with its line and its place."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,16 +8,14 @@ Location = tuple[str | int, ...]
 
 
 def spelled(location: Location) -> str:
-    """A location for a reader: `words.source_types[1]`."""
+    """A location as text: `words.source_types[1]`."""
     steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)
     return steps.removeprefix(".")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One thing that is wrong: on which line (None where there are no lines), with which value, and
-    what.
-    """
+    """One problem with the value at `where`; `line` is None if there are no lines."""
 
     line: int | None
     where: str
@@ -28,9 +26,7 @@ class Problem:
 
 
 class FileProblems(Exception):
-    """A file that cannot be used. As text: one line for each problem, which begins with the path
-    and the line.
-    """
+    """A file cannot be used. As text: a line for each problem, which begins with path and line."""
 
     def __init__(self, path: str, problems: Iterable[Problem]) -> None:
         self.path = path

@@ -1,9 +1,9 @@
-"""Strict YAML: the value that a text holds, and the line of each part of it.
+"""Strict YAML: the value of a text, and the line of each part of it.
 
-Strict means: mappings, lists, texts, numbers, true, false and null, and nothing else. A key stands
+Strict means: mappings, lists, texts, numbers, true, false and null, and nothing else. A key occurs
 once and is always a text; anchors, aliases, tags and second documents are refused; `no`, `on` and
-dates stay the texts that they look like. The depth is bounded, and parsing works on events, since
-composing nodes recurses without a bound.
+dates are texts. The depth is bounded, and parsing works on events, since composing nodes recurses
+without a bound.
 """
 
 import math
@@ -28,10 +28,9 @@ _FLOAT: Final = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class YamlText:
-    """A value, the line on which each location in it begins, and what is wrong with the text
-    already.
+    """A value, the line on which each location in it begins, and the problems of the text.
 
-    A value that comes from no text has no lines.
+    A value that is not from a text has no lines.
     """
 
     value: Any
@@ -39,16 +38,14 @@ class YamlText:
     problems: tuple[Problem, ...] = ()
 
     def problem(self, location: Location, message: str) -> Problem:
-        """A problem with the value at `location`, on the line of the innermost part around it that
-        was written.
-        """
+        """A problem with the value at `location`, on the line of its innermost known part."""
         around = (location[:length] for length in range(len(location), -1, -1))
         line = next((self.lines[place] for place in around if place in self.lines), None)
         return Problem(line=line, where=spelled(location), message=message)
 
 
 def parse_yaml(text: str, path: str) -> YamlText:
-    """What a text holds; raises FileProblems, in which `path` stands for the text."""
+    """The value of a text; raises FileProblems, in which `path` is the name of the text."""
     content = scan_yaml(text, path)
     if content.problems:
         raise FileProblems(path, content.problems)
@@ -56,9 +53,7 @@ def parse_yaml(text: str, path: str) -> YamlText:
 
 
 def scan_yaml(text: str, path: str) -> YamlText:
-    """What a text holds and what is wrong with it; raises FileProblems where it makes no sense at
-    all.
-    """
+    """The value of a text and its problems; raises FileProblems for a text that is not YAML."""
     parsing = _Parsing(text)
     try:
         return YamlText(
@@ -66,21 +61,21 @@ def scan_yaml(text: str, path: str) -> YamlText:
         )
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        parsing.found(
+        parsing.report(
             mark.line + 1 if mark else None,
             (),
             f"this is not YAML: {error.problem or error.context}",
         )
     except yaml.reader.ReaderError as error:
         line = text.encode().count(b"\n", 0, error.position) + 1
-        parsing.found(line, (), f"this is not YAML: {error.reason}")
+        parsing.report(line, (), f"this is not YAML: {error.reason}")
     except _TooDeep as error:
-        parsing.found(error.line, (), f"this is nested more than {DEEPEST_NESTING} levels deep")
+        parsing.report(error.line, (), f"this is nested more than {DEEPEST_NESTING} levels deep")
     raise FileProblems(path, parsing.problems)
 
 
 class _TooDeep(Exception):
-    """Something is nested below DEEPEST_NESTING."""
+    """The text is nested below DEEPEST_NESTING."""
 
     def __init__(self, line: int) -> None:
         super().__init__(line)
@@ -88,14 +83,14 @@ class _TooDeep(Exception):
 
 
 class _Parsing:
-    """One pass over the events of a text, which gathers lines and problems."""
+    """One pass over the events of a text, which collects lines and problems."""
 
     def __init__(self, text: str) -> None:
         self._events: Iterator[Any] = iter(yaml.parse(text, Loader=_LOADER))
         self.lines: dict[Location, int] = {(): 1}
         self.problems: list[Problem] = []
 
-    def found(self, line: int | None, location: Location, message: str) -> None:
+    def report(self, line: int | None, location: Location, message: str) -> None:
         self.problems.append(Problem(line=line, where=spelled(location), message=message))
 
     def document(self) -> Any:
@@ -105,7 +100,7 @@ class _Parsing:
             if isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
-                    self.found(_line(event), (), "a second document begins here; a file holds one")
+                    self.report(_line(event), (), "a second document begins here; a file holds one")
                     break
                 value = self._value(next(self._events), ())
         return value
@@ -114,7 +109,7 @@ class _Parsing:
         if len(location) > DEEPEST_NESTING:
             raise _TooDeep(_line(event))
         if isinstance(event, yaml.AliasEvent):
-            self.found(
+            self.report(
                 _line(event),
                 location,
                 f"the alias *{event.anchor} is not taken; write the value out",
@@ -132,7 +127,7 @@ class _Parsing:
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             key, line = self._key(event, location), _line(event)
             if key in mapping:
-                self.found(
+                self.report(
                     line,
                     (*location, key),
                     f"is given twice, first on line {self.lines[*location, key]}",
@@ -145,19 +140,19 @@ class _Parsing:
         if isinstance(event, yaml.ScalarEvent):
             self._refuse_properties(event, location)
             return str(event.value)
-        self.found(_line(event), location, "a key is one word here, no mapping, list or alias")
+        self.report(_line(event), location, "a key is one word here, no mapping, list or alias")
         self._value(event, (*location, "?"))
         return "?"
 
     def _refuse_properties(self, event: Any, location: Location) -> None:
         if event.anchor is not None:
-            self.found(
+            self.report(
                 _line(event),
                 location,
                 f"the anchor &{event.anchor} is not taken; write a plain value",
             )
         if event.tag not in (None, "!"):
-            self.found(
+            self.report(
                 _line(event), location, f"the tag {event.tag} is not taken; write a plain value"
             )
 
@@ -176,14 +171,12 @@ class _Parsing:
             return _CONSTANTS[text]
         number = _number(text)
         if isinstance(number, float) and math.isinf(number):
-            self.found(_line(event), location, "this number is too large")
+            self.report(_line(event), location, "this number is too large")
         return text if number is None else number
 
 
 def _number(text: str) -> int | float | None:
-    """The number that a plain text stands for, infinite where it is beyond all use, None if it
-    stands for none.
-    """
+    """The number that a plain text stands for, infinite if too large, None if not one."""
     if _INTEGER.fullmatch(text):
         return int(text) if len(text) <= LONGEST_INTEGER else math.inf
     return float(text) if _FLOAT.fullmatch(text) else None

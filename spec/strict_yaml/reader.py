@@ -1,8 +1,7 @@
-"""Strict reading of YAML files that people write: all problems at once, each with its line and the
-expected value.
+"""Strict reading of YAML files that people write: all problems at once, each with its line.
 
-What counts as YAML here is said in `yaml_text.py`; how a disagreement with a schema is put in
-words, in `schema_wording.py`.
+What counts as YAML is in `parser.py`; the messages for disagreements with a schema are in
+`schema_wording.py`.
 """
 
 import stat
@@ -32,30 +31,33 @@ LARGEST_FILE: Final = 4 * 1024 * 1024
 
 
 def read_yaml(path: str | Path, schema: Mapping[str, Any]) -> Any:
-    """The value of a YAML file that agrees with a JSON Schema (Draft 2020-12); raises FileProblems."""
+    """The value of a YAML file that agrees with a JSON Schema (2020-12); raises FileProblems."""
     content = scan_yaml(read_text(path), str(path))
     check_yaml(content, schema, str(path))
     return content.value
 
 
 def check_yaml(content: YamlText, schema: Mapping[str, Any], path: str) -> None:
-    """Hold a value to a JSON Schema (Draft 2020-12); raises FileProblems, in which `path` stands
-    for its origin.
+    """Validate a value against a JSON Schema (2020-12); raises FileProblems.
 
-    What was wrong with the text already is told too, but nothing more about the same places.
+    `path` names the origin of the value. Problems of the text are reported too, and no others at
+    the same places.
     """
     errors = Draft202012Validator(schema).iter_errors(content.value)
-    found = [
+    disagreements = [
         content.problem(location, words) for error in errors for location, words in wordings(error)
     ]
     known = {problem.where for problem in content.problems}
-    problems = [*content.problems, *(problem for problem in found if problem.where not in known)]
+    problems = [
+        *content.problems,
+        *(problem for problem in disagreements if problem.where not in known),
+    ]
     if problems:
         raise FileProblems(path, dict.fromkeys(problems))
 
 
 def read_text(path: str | Path) -> str:
-    """The text of a regular file in UTF-8 of at most LARGEST_FILE bytes; raises FileProblems."""
+    """The text of a regular UTF-8 file of at most LARGEST_FILE bytes; raises FileProblems."""
     try:
         content = _content(Path(path))
     except OSError as error:

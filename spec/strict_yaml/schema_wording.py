@@ -1,8 +1,7 @@
-"""Words for a person whose file disagrees with a JSON Schema: what was expected, and what was
-found.
+"""Messages for a file that disagrees with a JSON Schema: what was expected, and what was found.
 
-A schema may say `description` (what the value is for) and `x-expected` (what is expected, where the
-keywords alone would not tell); both find their way into the words.
+A schema may have `description` (what the value is for) and `x-expected` (what is expected, if the
+keywords alone would not say); both are used in the messages.
 """
 
 import json
@@ -47,13 +46,13 @@ def wordings(error: ValidationError) -> Iterator[tuple[Location, str]]:
 
 
 def expected(schema: Mapping[str, Any]) -> str:
-    """What a schema wants, and what for."""
+    """What a schema expects, and what for."""
     purpose = f" ({schema['description']})" if "description" in schema else ""
     return f"{_wanted(schema)}{purpose}"
 
 
 def shown(value: object) -> str:
-    """A value that was found, short enough for a line."""
+    """A value in at most a line."""
     if value is None:
         return "null"
     if isinstance(value, dict | list):
@@ -67,7 +66,7 @@ def shown(value: object) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A question to append to a complaint about `word`, empty when no known word is close."""
+    """A question to append to a message about `word`, empty if no known word is similar."""
     close = get_close_matches(word, list(known), n=1)
     return f"; did you mean {close[0]}?" if close else ""
 
@@ -82,7 +81,8 @@ def _wanted(schema: Mapping[str, Any]) -> str:
     if "else" in schema:
         return _wanted(schema["else"])
     if "enum" in schema:
-        return f"one of: {', '.join(word if isinstance(word, str) else shown(word) for word in schema['enum'])}"
+        words = (word if isinstance(word, str) else shown(word) for word in schema["enum"])
+        return f"one of: {', '.join(words)}"
     if "const" in schema:
         return shown(schema["const"])
     for keyword in ("anyOf", "oneOf"):
@@ -116,10 +116,10 @@ def _hint(schema: Mapping[str, Any], found: object) -> str:
 
 
 def _unknown_keys(
-    location: Location, schema: Mapping[str, Any], found: Mapping[str, Any]
+    location: Location, schema: Mapping[str, Any], value: Mapping[str, Any]
 ) -> Iterator[tuple[Location, str]]:
     known = schema.get("properties", {})
-    for key in found:
+    for key in value:
         if key not in known:
             yield (*location, key), f"unknown key{did_you_mean(key, known) or _known(known)}"
 
@@ -129,22 +129,18 @@ def _known(keys: Mapping[str, Any]) -> str:
 
 
 def _missing_keys(
-    location: Location, schema: Mapping[str, Any], found: Mapping[str, Any]
+    location: Location, schema: Mapping[str, Any], value: Mapping[str, Any]
 ) -> Iterator[tuple[Location, str]]:
-    """All missing keys: an error of the library stands for one of them, and names it in its message
-    only.
-    """
+    """All missing keys: a library error is about one of them, and names it in its message only."""
     properties = schema.get("properties", {})
     for key in schema["required"]:
-        if key not in found:
+        if key not in value:
             wanted = f"; expected {expected(properties[key])}" if key in properties else ""
             yield (*location, key), f"is missing{wanted}"
 
 
 def _meant_branch(error: ValidationError) -> list[ValidationError]:
-    """The errors of the one branch whose type fits what was found; none when no branch, or several,
-    could be meant.
-    """
+    """The errors of the only branch whose type matches the value; none if that is not clear."""
     branches: dict[Any, list[ValidationError]] = {}
     for nested in error.context or ():
         branches.setdefault(nested.schema_path[0], []).append(nested)
@@ -157,7 +153,7 @@ def _meant_branch(error: ValidationError) -> list[ValidationError]:
 
 
 def _of_type(error: ValidationError, nested: ValidationError) -> bool:
-    """Whether `nested` says that the value itself, not a part of it, is of the wrong type."""
+    """Whether `nested` says that the value itself, not a part of it, has the wrong type."""
     return (
         nested.validator in ("type", "enum", "const")
         and nested.absolute_path == error.absolute_path

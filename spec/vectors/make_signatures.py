@@ -1,11 +1,11 @@
-"""Makes signatures.json, the vectors that signer and verifier are held to (section 6, item 3).
+"""Makes signatures.json, the vectors that signer and verifier must agree with (section 6, item 3).
 
 Each vector is what a service of the named dialect sends: the secrets, oldest first, and the request
-that is made of them. The HMACs and their encodings come from the openssl command line, and the
-headers are written out by hand below, one function for each format. Nothing here reads a dialect
-file, so a wrong template or a wrong reading of one shows up as a difference from the vectors.
+that results. The HMACs and their encodings come from the openssl command line, and the headers are
+written by hand below, one function for each format. Nothing here reads a dialect file, so a wrong
+template or a wrong reading of one shows up as a difference from the vectors.
 
-Run `python spec/vectors/make_signatures.py` to write the file anew; it needs openssl 1.1.1 or
+Run `python spec/vectors/make_signatures.py` to write the file again; it needs openssl 1.1.1 or
 later.
 """
 
@@ -21,12 +21,13 @@ from typing import Final
 
 VECTORS: Final = Path(__file__).with_name("signatures.json")
 ABOUT: Final = (
-    "Signed deliveries. secrets: oldest first. timestamp: the time of the attempt in Unix seconds, of which a service"
-    " that signs whole units drops the rest. body_b64: the raw body in base64. headers: all that the signature needs."
-    " scheme, where present: answers that replace those of the dialect's format, which `advanced` chooses."
+    "Signed deliveries. secrets: oldest first. timestamp: the time of the attempt in Unix seconds,"
+    " of which a service that signs whole units drops the rest. body_b64: the raw body in base64."
+    " headers: all that the signature needs. scheme, where present: answers that replace those of"
+    " the dialect's format, which `advanced` chooses."
 )
 
-# Signs a message: key and message in, the signature as it stands in a header out.
+# Signs a message: from key and message to the signature in a header.
 Sign = Callable[[bytes, bytes], str]
 
 
@@ -56,7 +57,7 @@ def reference_simple(case: Case, sign: Sign) -> dict[str, str]:
 
 
 def reference_advanced(case: Case, sign: Sign) -> dict[str, str]:
-    """Time and body, by every living secret, oldest first."""
+    """Time and body, by every valid secret, oldest first."""
     seconds = str(int(case.timestamp))
     message = seconds.encode() + b"," + case.body
     value = f"t={seconds}"
@@ -66,7 +67,7 @@ def reference_advanced(case: Case, sign: Sign) -> dict[str, str]:
 
 
 def contrary_simple(case: Case, sign: Sign) -> dict[str, str]:
-    """Time and body, by the oldest living secret; the time stands in a header of its own."""
+    """Time and body, by the oldest valid secret; the time has a header of its own."""
     milliseconds = str(int(case.timestamp * 1000))
     signature = sign(case.keys[0], milliseconds.encode() + b":" + case.body)
     return {
@@ -77,9 +78,7 @@ def contrary_simple(case: Case, sign: Sign) -> dict[str, str]:
 
 
 def contrary_advanced(case: Case, sign: Sign) -> dict[str, str]:
-    """Identifier, time and body, by every living secret, newest first, of which only the first is
-    called v1.
-    """
+    """Identifier, time and body, by every valid secret, newest first; the first is called v1."""
     milliseconds = str(int(case.timestamp * 1000))
     message = case.event_id.encode() + b"|" + milliseconds.encode() + b"|" + case.body
     value = "signed"
@@ -91,12 +90,12 @@ def contrary_advanced(case: Case, sign: Sign) -> dict[str, str]:
 
 
 def standard_webhooks_simple(case: Case, sign: Sign) -> dict[str, str]:
-    """The specification's signature, by the newest secret."""
+    """The signature of the specification, by the newest secret."""
     return standard_webhooks_advanced(replace(case, keys=case.keys[-1:]), sign)
 
 
 def standard_webhooks_advanced(case: Case, sign: Sign) -> dict[str, str]:
-    """The specification's signature, by every living secret, oldest first."""
+    """The signature of the specification, by every valid secret, oldest first."""
     seconds = str(int(case.timestamp))
     message = case.event_id.encode() + b"." + seconds.encode() + b"." + case.body
     value = " ".join("v1," + sign(key, message) for key in case.keys)
@@ -129,7 +128,9 @@ OTHER_ALGORITHMS: Final = {
 BODIES: Final = {
     "a small object": b'{"order":1}',
     "an empty body": b"",
-    "spaces, line ends and a key order of its own": b'{ "b": 1,\r\n  "a": [1.0, 1e3, 12345678901234567890] }\n',
+    "spaces, line ends and a key order of its own": (
+        b'{ "b": 1,\r\n  "a": [1.0, 1e3, 12345678901234567890] }\n'
+    ),
     "text beyond ASCII": '{"name":"Zo\u00eb \u6771\u4eac \U0001f3a3","escaped":"\\u00eb"}'.encode(),
     "bytes that are no text": bytes(range(256)),
     "a form": b"order=1&note=two+words&city=%E6%9D%B1%E4%BA%AC",
@@ -138,7 +139,7 @@ BODIES: Final = {
 
 
 def cases() -> Iterator[Case]:
-    """All vectors before signing, format by format."""
+    """All vectors before signing, by format."""
     for dialect, advanced in FORMATS:
         kind = f"{dialect}, {'advanced' if advanced else 'simple'}"
         plain = with_keys(dialect, 1, advanced=advanced)
@@ -174,7 +175,7 @@ def cases() -> Iterator[Case]:
 
 
 def with_keys(dialect: str, count: int, *, advanced: bool, size: int = 32) -> Case:
-    """A case with this many secrets, each with a key of `size` bytes, in the form of the dialect."""
+    """A case with so many secrets, each with a key of `size` bytes, in the dialect's form."""
     if dialect == "reference":
         texts = tuple(
             f"living secret number {place} ".ljust(size, "*") for place in range(1, count + 1)
@@ -200,7 +201,7 @@ def with_keys(dialect: str, count: int, *, advanced: bool, size: int = 32) -> Ca
 
 
 def vector(case: Case, sign: Sign) -> dict[str, object]:
-    """The case as it stands in the file, signed."""
+    """The signed case as it is in the file."""
     override = {"scheme": {"hash": case.hash, "encoding": case.encoding}} if case.overrides else {}
     return {
         "name": case.name,
@@ -228,7 +229,7 @@ def signed_by_openssl(case: Case) -> dict[str, object]:
 
 
 def openssl(*arguments: str, given: bytes) -> bytes:
-    """What openssl prints for this standard input."""
+    """The output of openssl for this standard input."""
     program = shutil.which("openssl")
     if program is None:
         sys.exit("make_signatures: openssl is not installed; the vectors are made with it")
@@ -239,9 +240,9 @@ def openssl(*arguments: str, given: bytes) -> bytes:
 
 def main() -> None:
     """Write signatures.json."""
-    made = {"about": ABOUT, "vectors": [signed_by_openssl(case) for case in cases()]}
-    VECTORS.write_text(json.dumps(made, indent=1) + "\n")
-    sys.stdout.write(f"{len(made['vectors'])} vectors written to {VECTORS.name}\n")
+    vectors = {"about": ABOUT, "vectors": [signed_by_openssl(case) for case in cases()]}
+    VECTORS.write_text(json.dumps(vectors, indent=1) + "\n")
+    sys.stdout.write(f"{len(vectors['vectors'])} vectors written to {VECTORS.name}\n")
 
 
 if __name__ == "__main__":

@@ -24,13 +24,14 @@ from typing import Any, Final
 
 import msgspec
 
-from hookproof.load.broadcast_mark import marked_data
-from hookproof.load.distributed.workers import Spread, crew
-from hookproof.load.ledger.share import Gathered
-from hookproof.load.plan import Call, Plan
+from hookproof.load.broadcast_mark import data_with_mark
+from hookproof.load.distributed.workers import Distribution, start_workers
+from hookproof.load.ledger.share import RunResult
+from hookproof.load.plan import LoadPlan, OperationCall
 from hookproof.load.profile.load_profile import BROADCAST
-from hookproof.load.single_process import MODULE, Interrupts
-from hookproof.load.target.settings import Flags, Site, site_from
+from hookproof.load.single_process import MODULE, InterruptForwarder
+from hookproof.load.target.settings import TargetSettings, target_settings
+from hookproof.target.settings import Flags
 from tests.bench.machine import CLIENT_CORE, running_server
 
 USERS: Final = 64
@@ -45,10 +46,10 @@ EVENT: Final[Mapping[str, Any]] = {"event_type": "hookproof.load"}
 TOGETHER_AFTER_S: Final = 5.0
 
 
-def plans(sink: str, requests: int, workers: int) -> list[Plan]:
+def plans(sink: str, requests: int, workers: int) -> list[LoadPlan]:
     """Return the plans of a run of broadcasts that are all due at once, one per worker."""
     return [
-        Plan(
+        LoadPlan(
             run=f"{random.randrange(16**8):08x}",
             worker=worker,
             workers=workers,
@@ -57,7 +58,7 @@ def plans(sink: str, requests: int, workers: int) -> list[Plan]:
             points=((0.0, requests / DUE_WITHIN_S), (DUE_WITHIN_S, requests / DUE_WITHIN_S)),
             users=USERS * workers,
             mix={BROADCAST: 1.0},
-            calls={BROADCAST: Call(method="POST", paths=("/",), statuses=())},
+            calls={BROADCAST: OperationCall(method="POST", paths=("/",), statuses=())},
             broadcast=dict(EVENT),
             pad=PAD,
             endpoints=(),
@@ -66,7 +67,7 @@ def plans(sink: str, requests: int, workers: int) -> list[Plan]:
             drain_s=0.0,
             may_drop=False,
             rolls=None,
-            spells=(),
+            reply_periods=(),
         )
         for worker in range(workers)
     ]
@@ -86,16 +87,16 @@ def run_generator(folder: Path, sink: str, control: str, requests: int) -> float
         control,
     ]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return rate_of(msgspec.msgpack.decode(result.read_bytes(), type=Gathered), requests)
+    return rate_of(msgspec.msgpack.decode(result.read_bytes(), type=RunResult), requests)
 
 
 async def run_two(
-    site: Site, folder: Path, requests: int, rounds: int, run_bare_processes: Any
+    site: TargetSettings, folder: Path, requests: int, rounds: int, run_bare_processes: Any
 ) -> list[tuple[float, float]]:
     """Run two bare processes, then two workers; return a pair of rates per round."""
-    spread, rates = Spread(workers=2, local=True, bind="127.0.0.1:0", within_s=60.0), []
-    async with crew(
-        site, spread, ca_dir=folder / "ca", web=None, interrupts=Interrupts()
+    spread, rates = Distribution(workers=2, local=True, bind="127.0.0.1:0", within_s=60.0), []
+    async with start_workers(
+        site, spread, ca_dir=folder / "ca", web=None, interrupts=InterruptForwarder()
     ) as workers:
         for _ in range(rounds):
             theirs = await asyncio.to_thread(run_bare_processes)
@@ -104,7 +105,7 @@ async def run_two(
     return rates
 
 
-def rate_of(gathered: Gathered, requests: int) -> float:
+def rate_of(gathered: RunResult, requests: int) -> float:
     """Return the broadcasts per second; the sink must have accepted each."""
     accepted = sum(share.sent.counts.get("accepted", 0) for share in gathered.shares)
     if accepted != requests:
@@ -117,7 +118,7 @@ def run_bare(
     folder: Path, sink: str, requests: int, *, processes: int, pinned: Sequence[str]
 ) -> float:
     """Run bare processes with the bytes of a broadcast; return the requests per second."""
-    data = json.loads(marked_data("0123abcd", 12345, 1700000000.0, PAD))
+    data = json.loads(data_with_mark("0123abcd", 12345, 1700000000.0, PAD))
     body = {**EVENT, "idempotency_key": "0123abcd.12345", "data": data}
     (folder / "body.json").write_bytes(msgspec.json.encode(body))
     begin_at = time.time() + (TOGETHER_AFTER_S if processes > 1 else 0.0)
@@ -155,8 +156,7 @@ def main() -> None:
             )
             for _ in range(options.rounds)
         ]
-        flags = dict.fromkeys(("file", "dialect", "receiver_bind", "receiver_url"))
-        site = site_from(Flags(url=url, api_key="k", project="p", ca_dir=folder / "ca", **flags))
+        site = target_settings(Flags(url=url, api_key="k", project="p", ca_dir=folder / "ca"), {})
         double = asyncio.run(
             run_two(
                 site,

@@ -32,16 +32,17 @@ from typing import Any, Final
 
 import msgspec
 
-from hookproof.load.broadcast_mark import marked_data
+from hookproof.load.broadcast_mark import data_with_mark
 from hookproof.load.latency import quantiles, unpacked
-from hookproof.load.ledger.share import Gathered
-from hookproof.load.plan import Receiving
+from hookproof.load.ledger.share import RunResult
+from hookproof.load.plan import ReceivingEndpoint
 from hookproof.load.profile.load_profile import load_profile
 from hookproof.load.sidecar.api import Arrived
 from hookproof.load.sidecar.arrivals import NewRun
-from hookproof.load.target.preparation import set_up
-from hookproof.load.target.settings import KEY_VARIABLE, Flags, site_from
+from hookproof.load.target.preparation import prepare
+from hookproof.load.target.settings import KEY_VARIABLE, target_settings
 from hookproof.spec.dialect.reader import load_dialect
+from hookproof.target.settings import Flags
 from tests.bench.machine import CLIENT_CORE, mock_server, running_server
 
 PINNED: Final = ("taskset", "-c", CLIENT_CORE, sys.executable, "-c")
@@ -67,7 +68,7 @@ def cpu_of_a_broadcast(folder: Path, plan: Any, control: str, key: str, every_s:
         stdout=subprocess.DEVNULL,
         env={**environment(), KEY_VARIABLE: key},
     )
-    [share] = msgspec.msgpack.decode(result.read_bytes(), type=Gathered).shares
+    [share] = msgspec.msgpack.decode(result.read_bytes(), type=RunResult).shares
     return share.sent.cpu_share * share.sent.sending_s / share.sent.counts["accepted"]
 
 
@@ -81,12 +82,11 @@ def polling_share(folder: Path, rounds: int, rate: float, duration_s: float) -> 
     with ExitStack() as stack:
         sidecar, _ = stack.enter_context(running_server(sidecar_command(folder)))
         server, _ = stack.enter_context(mock_server("--project", "p=k", "--ca", sidecar["ca"]))
-        flags = dict.fromkeys(("file", "dialect", "receiver_bind", "receiver_url", "ca_dir"))
-        site = site_from(Flags(url=server["api"], api_key="k", project="p", **flags))
+        site = target_settings(Flags(url=server["api"], api_key="k", project="p"), {})
         profile = replace(
             load_profile("ingest").overridden(rate=rate, duration_s=duration_s), drain_s=0.0
         )
-        stage = asyncio.run(set_up(site, profile, [sidecar["url"]]))
+        stage = asyncio.run(prepare(site, profile, [sidecar["url"]]))
 
         def measure(every_s: float) -> float:
             [plan] = stage.plans(profile, f"{random.randrange(16**8):08x}")
@@ -100,7 +100,7 @@ def latency_error_s(folder: Path, deliveries: int, rate: float) -> float:
     """Return the 99th percentile of the latencies reported for deliveries that take no time."""
     dialect, run = load_dialect("reference"), f"{random.randrange(16**8):08x}"
     with running_server(sidecar_command(folder)) as (sidecar, _):
-        receiving = Receiving(token="t", secrets=(SECRET,), advanced=False, limited=False)
+        receiving = ReceivingEndpoint(token="t", secrets=(SECRET,), advanced=False, limited=False)
         post_json(f"{sidecar['control']}/endpoints", {"endpoints": [receiving]})
         new = NewRun(
             run=run, broadcasts=deliveries, started_at=time.time(), stretch_s=60.0, late_after_s=1.0
@@ -112,7 +112,7 @@ def latency_error_s(folder: Path, deliveries: int, rate: float) -> float:
         began = time.time()
         for number in range(deliveries):
             time.sleep(max(0.0, began + number / rate - time.time()))
-            body = marked_data(run, number, time.time(), "x" * 290)
+            body = data_with_mark(run, number, time.time(), "x" * 290)
             signature = hmac.digest(SECRET.encode(), body, hashlib.sha256).hex()
             headers = {
                 dialect.signatures.simple.header: signature,

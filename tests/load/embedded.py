@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-import hookproof
+from hookproof.cli import main
 from hookproof.receiver.http.authority import Authority
 
 HOOKPROOF = (sys.executable, "-m", "hookproof")
@@ -30,10 +30,10 @@ def hookproof_load(folder: Path, *arguments: str) -> subprocess.CompletedProcess
 
 
 def called(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> object:
-    """The exit code of a command line that ends before any process is started; it runs in this one."""
+    """The exit code of a command line that starts no process; it runs in this one."""
     monkeypatch.setattr(sys, "argv", ["hookproof", "load", *arguments])
     with pytest.raises(SystemExit) as ended:
-        hookproof.main()
+        main()
     return ended.value.code
 
 
@@ -62,14 +62,14 @@ def line_with(process: subprocess.Popen[str], pattern: str) -> re.Match[str]:
     seen = []
     for line in process.stdout:
         seen.append(line)
-        if found := re.search(pattern, line):
-            return found
+        if match := re.search(pattern, line):
+            return match
     assert process.stderr is not None
     raise AssertionError(f"no {pattern!r} in {''.join(seen)}{process.stderr.read()}")
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
-    """The exit code of a command that ends, and what it printed since the last line that was read."""
+    """Wait for the end of a command: its exit code, and the output that was not read yet."""
     shown, errors = process.communicate(timeout=ENDS_WITHIN_S)
     return process.returncode, shown, errors
 

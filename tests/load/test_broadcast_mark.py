@@ -4,13 +4,15 @@ import json
 
 import pytest
 
-from hookproof.load.broadcast_mark import Mark, marked_data, read_mark
+from hookproof.load.broadcast_mark import BroadcastMark, data_with_mark, read_mark
 
-SENT = marked_data("ab12", 7, 1700000000.25, "xxxx")
+SENT = data_with_mark("ab12", 7, 1700000000.25, "xxxx")
 
 
 def test_a_mark_is_read_as_it_was_written() -> None:
-    assert read_mark(SENT) == Mark(run="ab12", number=7, intended_at=1700000000.25, altered=False)
+    assert read_mark(SENT) == BroadcastMark(
+        run="ab12", number=7, intended_at=1700000000.25, altered=False
+    )
 
 
 def test_another_spelling_of_the_same_data_is_not_altered() -> None:

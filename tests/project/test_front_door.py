@@ -1,4 +1,4 @@
-"""The command line's front: help without loading anything, one line and exit 64 for a wrong call."""
+"""The command line as a whole: help loads no subcommand, a wrong call ends in one line."""
 
 import subprocess
 import sys
@@ -37,7 +37,10 @@ def test_a_standard_input_that_nobody_holds_open_has_ended(command: str, stdin: 
 
 
 def test_help_loads_no_subcommand() -> None:
-    code = "import sys, hookproof.cli\ntry: hookproof.cli.main()\nexcept SystemExit: print(sorted(sys.modules))"
+    code = (
+        "import sys, hookproof.cli\ntry: hookproof.cli.main()\nexcept SystemExit:"
+        " print(sorted(sys.modules))"
+    )
     command = [sys.executable, "-c", code, "--help"]
     shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
     assert "'click'" in shown
@@ -48,8 +51,39 @@ def test_help_loads_no_subcommand() -> None:
 
 
 def test_no_subcommand_but_load_loads_locust() -> None:
-    code = "import sys\nimport hookproof.conformance.cli.check, hookproof.load.cli.load\nimport hookproof.mockserver.cli, hookproof.receiver.cli.receive\nsys.exit('locust' in sys.modules)"
+    code = (
+        "import sys\nimport hookproof.conformance.cli.check, hookproof.load.cli.load\nimport"
+        " hookproof.mockserver.cli, hookproof.receiver.cli.receive\nsys.exit('locust' in"
+        " sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], timeout=60, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("missing", ["locust", "hdrh"])
+def test_load_without_its_extra_names_the_extra_in_one_line(missing: str) -> None:
+    code = (
+        f"import sys; sys.modules[{missing!r}] = None\n"
+        "from hookproof.cli import main\nsys.argv = ['hookproof', 'load', 'smoke']\nmain()"
+    )
+    outcome = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert outcome.returncode == 64, outcome.stderr
+    assert outcome.stderr == (
+        "hookproof: `hookproof load` is not installed: pip install 'hookproof[load]'\n"
+    )
+
+
+def test_no_other_subcommand_needs_the_extra_of_load() -> None:
+    code = (
+        "import sys; sys.modules.update(dict.fromkeys(('locust', 'gevent', 'hdrh', 'zmq')))\n"
+        "from hookproof.cli import SUBCOMMANDS, LazyGroup\n"
+        "for name in SUBCOMMANDS.keys() - {'load'}: LazyGroup().get_command(None, name)"
+    )
+    outcome = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert outcome.returncode == 0, outcome.stderr
 
 
 @pytest.mark.parametrize(

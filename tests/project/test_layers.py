@@ -50,6 +50,13 @@ def test_the_layers_hold(tree: Path) -> None:
         ("receiver/inbox/store.py", "import hookproof.receiver.session"),
         ("conformance/model/evidence.py", "import locust"),
         ("conformance/model/evidence.py", "import schemathesis"),
+        ("hookproof/process/exit_codes.py", "import hookproof.spec.catalogue"),
+        ("hookproof/target/target_file.py", "import hookproof.conformance.target.definition"),
+        ("mockserver/app.py", "import hookproof.target.target_file"),
+        ("load/target/settings.py", "import hookproof.load.run.outcome"),
+        ("load/run/driver.py", "import locust"),
+        ("load/sidecar/arrivals.py", "import gevent"),
+        ("spec/dialect/model.py", "import hookproof.spec.catalogue"),
     ],
 )
 def test_a_planted_violation_is_caught(tree: Path, module: str, planted: str) -> None:

@@ -66,7 +66,11 @@ OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
     "receiver/signatures/diagnosis/": (frozenset({"signed"}), "a word of a sentence"),
     "mockserver/delivery/": (
         frozenset({"Bearer", "client_assertion", "client_assertion_type", 401}),
-        "RFC 6750 and RFC 7523 say how OAuth 2 tokens and assertions travel, and how an endpoint refuses one",
+        (
+            "RFC 6750 and RFC 7523 say how OAuth 2 tokens and assertions travel, and how an"
+            " endpoint"
+            " refuses one"
+        ),
     ),
     "load/locust_worker/stats_display.py": (
         frozenset({403}),
@@ -137,10 +141,10 @@ def answers() -> tuple[frozenset[str], frozenset[int]]:
     """The texts and the statuses of all shipped dialects; of a template, the text between its
     placeholders.
     """
-    found = [leaf for name in shipped_dialects() for leaf in leaves(load_dialect(name))]
+    leaves_of_all = [leaf for name in shipped_dialects() for leaf in leaves(load_dialect(name))]
     pieces = {
         piece.strip()
-        for _, value in found
+        for _, value in leaves_of_all
         if isinstance(value, str)
         for piece in PLACEHOLDER.split(value)
     }
@@ -151,7 +155,7 @@ def answers() -> tuple[frozenset[str], frozenset[int]]:
     } - NEUTRAL
     statuses = {
         value
-        for path, value in found
+        for path, value in leaves_of_all
         if path.startswith(("errors.", "success.")) or path.endswith("_status")
     }
     return frozenset(texts), frozenset(value for value in statuses if type(value) is int) - {200}

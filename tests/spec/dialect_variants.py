@@ -11,7 +11,7 @@ UNDECIDED = {"undecided": "nobody knows"}
 
 
 def variant_mapping(answers: Mapping[str, Any], *, extends: str = "reference") -> dict[str, Any]:
-    """What a file would hold in which these answers, by their dotted names, replace inherited ones."""
+    """The content of a file with these answers, by their dotted names."""
     mapping: dict[str, Any] = {"extends": extends, "name": "variant", "summary": "A variant."}
     for path, answer in answers.items():
         *groups, field = path.split(".")

@@ -17,7 +17,7 @@ from hookproof.conformance.observations.resources.round_trip import (
     MinimalEndpoints,
     SecretOfAnotherForm,
 )
-from hookproof.conformance.target.capabilities import Presence
+from hookproof.target.file_schema import Presence
 
 # The fields of createEndpoint whose value is not an object (section 4.1).
 PLAIN_FIELDS: Final = (

@@ -1,55 +1,18 @@
-"""The `provision` of a target.yaml: the schema of what may stand there, and the hooks that it
-means.
-"""
+"""The hooks that the `provision` of a target.yaml declares."""
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from hookproof.conformance.target.hooks.http_steps import (
-    METHODS,
     Step,
     hook_of_steps,
     unknown_placeholders,
 )
-from hookproof.conformance.target.hooks.provision import ARGUMENTS, Hook, Provision
+from hookproof.conformance.target.hooks.provision import Hook, Provision
 from hookproof.conformance.target.hooks.python_class import BadHooks, hooks_of_class
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 from hookproof.spec.strict_yaml.parser import YamlText
-
-_TEXTS: Final = {"type": "object", "additionalProperties": {"type": "string"}}
-_STEP: Final = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["url"],
-    "properties": {
-        "method": {"enum": list(METHODS)},
-        "url": {"type": "string", "minLength": 1},
-        "headers": _TEXTS,
-        "body": {},
-        "status": {
-            "type": "array",
-            "minItems": 1,
-            "items": {"type": "integer", "minimum": 100, "maximum": 599},
-        },
-        "keep": _TEXTS,
-    },
-}
-_STEPS: Final = {"type": "array", "minItems": 1, "items": _STEP}
-
-PROVISION_SCHEMA: Final = {
-    "if": {"type": "string"},
-    "then": {
-        "pattern": r"^.+\.py:\w+$",
-        "description": "a class in a file, as ./hooks.py:Provisioner",
-    },
-    "else": {
-        "type": "object",
-        "minProperties": 1,
-        "additionalProperties": False,
-        "properties": dict.fromkeys(ARGUMENTS, _STEPS),
-    },
-}
 
 
 def written_provision(

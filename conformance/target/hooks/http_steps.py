@@ -21,9 +21,9 @@ from typing import Any, Final
 
 import aiohttp
 
-from hookproof.conformance.target.hooks.provision import ARGUMENTS, Hook, HookFailed
+from hookproof.conformance.target.hooks.provision import Hook, HookFailed
+from hookproof.target.file_schema import HOOK_ARGUMENTS
 
-METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
 UNIQUE: Final = "unique"
 LONGEST_EXCERPT: Final = 200
 _PLACEHOLDER: Final = re.compile(r"\{([A-Za-z_][\w.]*)\}")
@@ -51,7 +51,7 @@ class Step:
 
 def unknown_placeholders(hook: str, steps: Sequence[Step]) -> Iterator[tuple[int, str]]:
     """Placeholders that will never have a value, each with the number of its step."""
-    known = {*ARGUMENTS[hook], UNIQUE}
+    known = {*HOOK_ARGUMENTS[hook], UNIQUE}
     for number, step in enumerate(steps):
         yield from (
             (number, name) for name in step.placeholders() if name.partition(".")[0] not in known

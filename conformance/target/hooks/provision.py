@@ -9,18 +9,10 @@ A hook is called with a project and a resource, both JSON objects, and gives bac
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 # Takes its arguments by name; raises HookFailed.
 Hook = Callable[[Mapping[str, Any]], Awaitable[object]]
-
-# The hooks there are, and the names of what each is called with.
-ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
-    "create_portal_link": ("project", "portal_link"),
-    "create_source": ("project", "source"),
-    "after_endpoint_created": ("project", "endpoint"),
-    "fresh_project": (),
-}
 
 
 class KeyedProject(Protocol):

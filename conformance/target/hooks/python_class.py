@@ -21,7 +21,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-from hookproof.conformance.target.hooks.provision import ARGUMENTS, Hook, HookFailed
+from hookproof.conformance.target.hooks.provision import Hook, HookFailed
+from hookproof.target.file_schema import HOOK_ARGUMENTS
 
 MODULE: Final = "hookproof_provision_hooks"
 # How alike the name of a method and that of a hook are for the one to be taken for a misspelling of
@@ -49,11 +50,11 @@ def hooks_of_class(path: Path, name: str, *, timeout_s: float) -> Mapping[str, H
     _refuse_misspellings(path, kind)
     methods = {
         hook: getattr(provisioner, hook)
-        for hook in ARGUMENTS
+        for hook in HOOK_ARGUMENTS
         if callable(getattr(provisioner, hook, None))
     }
     if not methods:
-        raise BadHooks(f"{path}: {name} has none of the methods {', '.join(ARGUMENTS)}")
+        raise BadHooks(f"{path}: {name} has none of the methods {', '.join(HOOK_ARGUMENTS)}")
     for hook, method in methods.items():
         _refuse_other_arguments(path, hook, method)
     return {hook: _Method(hook, method, timeout_s) for hook, method in methods.items()}
@@ -72,13 +73,15 @@ def _module(path: Path) -> ModuleType:
 
 
 def _refuse_misspellings(path: Path, kind: type) -> None:
-    for name in (one for one in vars(kind) if not one.startswith("_") and one not in ARGUMENTS):
-        if meant := difflib.get_close_matches(name, ARGUMENTS, n=1, cutoff=CLOSE):
+    for name in (
+        one for one in vars(kind) if not one.startswith("_") and one not in HOOK_ARGUMENTS
+    ):
+        if meant := difflib.get_close_matches(name, HOOK_ARGUMENTS, n=1, cutoff=CLOSE):
             raise BadHooks(f"{path}: {kind.__name__}.{name} is no hook; did you mean {meant[0]}?")
 
 
 def _refuse_other_arguments(path: Path, hook: str, method: Any) -> None:
-    wanted = ARGUMENTS[hook]
+    wanted = HOOK_ARGUMENTS[hook]
     try:
         inspect.signature(method).bind(*wanted)
     except TypeError as error:
@@ -97,7 +100,7 @@ class _Method:
 
     async def __call__(self, arguments: Mapping[str, Any]) -> object:
         """Call it; raises HookFailed."""
-        values = [arguments[name] for name in ARGUMENTS[self._hook]]
+        values = [arguments[name] for name in HOOK_ARGUMENTS[self._hook]]
         try:
             async with asyncio.timeout(self._timeout_s) as limit:
                 if inspect.iscoroutinefunction(self._method):

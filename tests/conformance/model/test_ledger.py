@@ -2,9 +2,9 @@ from collections.abc import Iterable
 
 import pytest
 
-from hookproof.conformance.model.exit_codes import ExitCode
 from hookproof.conformance.model.ledger import Entry, Ledger, RunVerdict
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.process.exit_codes import ExitCode
 from hookproof.spec.catalogue import Level, Requirement
 
 

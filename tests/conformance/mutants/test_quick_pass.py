@@ -6,13 +6,13 @@ from typing import Any, Self
 
 import pytest
 
-from hookproof.conformance.model.exit_codes import Refusal
 from hookproof.conformance.mutants import quick_pass as quick
 from hookproof.conformance.mutants.campaign import CampaignPlan, CampaignSettings
 from hookproof.conformance.mutants.catalogue import ListedFault, find_dialect
 from hookproof.conformance.mutants.mutant_run import Detection, MutantRunOrder
 from hookproof.conformance.mutants.quick_pass import run_quick_campaign
 from hookproof.conformance.mutants.results import NOT_RUN, FaultOutcome, VariantOutcome
+from hookproof.process.exit_codes import CommandError
 
 # The fault that comes last in the alphabet is run first.
 KILLS = {name: {"reference": {"looks": ["1-1"]}} for name in ("three", "two", "one", "four")}
@@ -95,5 +95,5 @@ def test_a_check_that_misses_its_first_fault_is_reported(monkeypatch: pytest.Mon
 def test_a_fault_that_no_longer_exists_makes_the_record_stale(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with pytest.raises(Refusal, match="two is recorded and is no longer a fault"):
+    with pytest.raises(CommandError, match="two is recorded and is no longer a fault"):
         pass_in_which(monkeypatch, known=("one",))

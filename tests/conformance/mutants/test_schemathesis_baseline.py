@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from hookproof.conformance.model.exit_codes import Refusal
 from hookproof.conformance.mutants import cli
 from hookproof.conformance.mutants import schemathesis_baseline as baseline
 from hookproof.conformance.mutants.campaign import CampaignPlan, CampaignSettings, plan_campaign
@@ -17,6 +16,7 @@ from hookproof.conformance.mutants.schemathesis_baseline import (
     record_baseline,
     run_schemathesis_baseline,
 )
+from hookproof.process.exit_codes import CommandError
 
 
 def test_each_result_is_kept_beside_those_before(tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_a_run_that_does_not_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     plan = plan_campaign(
         CampaignSettings(patterns=("created_is_ok",), dialects=("reference",), jobs=1)
     )
-    with pytest.raises(Refusal, match="did not end within"):
+    with pytest.raises(CommandError, match="did not end within"):
         run_schemathesis_baseline(plan, lambda _name, _found: None)
 
 

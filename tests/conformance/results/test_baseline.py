@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from hookproof.conformance.model.exit_codes import Refusal
 from hookproof.conformance.model.ledger import Entry, Ledger, RunVerdict
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.baseline import (
@@ -13,6 +12,7 @@ from hookproof.conformance.results.baseline import (
     read_baseline,
     weighed,
 )
+from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import Level, load_catalogue
 from tests.conformance.canned_run import failed, idle, passed
 
@@ -60,7 +60,7 @@ def test_every_member_of_an_entry_is_read(tmp_path: Path) -> None:
 def test_a_file_with_mistakes_is_refused_with_its_place(
     tmp_path: Path, text: str, told: str
 ) -> None:
-    with pytest.raises(Refusal, match=told):
+    with pytest.raises(CommandError, match=told):
         read(tmp_path, text)
 
 

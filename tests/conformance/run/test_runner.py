@@ -14,13 +14,14 @@ from hookproof.conformance.model.evidence import (
     Observation,
     PreconditionFailed,
 )
-from hookproof.conformance.model.exit_codes import ExitCode, Refusal
 from hookproof.conformance.model.experiment_registry import Experiment, Gather
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.run.runner import BUSY_AT_ONCE, Plan, Runner
-from hookproof.conformance.target.definition import Budgets, Project, ReceiverSettings, Target
+from hookproof.conformance.target.definition import Budgets, Project, Target
+from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.receiver.http.authority import Authority
+from hookproof.target.settings import ReceiverSettings
 from tests.conformance.canned_evidence import CannedObservation, context, intake
 from tests.conformance.scripted_target import closed_port, empty_page, stand_in
 
@@ -195,7 +196,7 @@ def test_a_target_out_of_reach_is_refused_before_anything_begins() -> None:
     with (
         closed_port() as url,
         runner(url, lists) as made,
-        pytest.raises(Refusal, match="unreachable") as refused,
+        pytest.raises(CommandError, match="unreachable") as refused,
     ):
         made.open()
     assert refused.value.exit_code is ExitCode.UNREACHABLE

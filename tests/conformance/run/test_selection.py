@@ -5,13 +5,13 @@ import pytest
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import Exchange, Observation
-from hookproof.conformance.model.exit_codes import Refusal
 from hookproof.conformance.model.experiment_registry import Experiment
 from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.run.selection import Selection, needed_experiments
 from hookproof.conformance.target.definition import Project
 from hookproof.conformance.target.project_assignment import allot, projects_needed
+from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import Catalogue, Level
 from tests.conformance.canned_evidence import CannedObservation, OtherObservation
 from tests.conformance.canned_run import requirement
@@ -77,7 +77,7 @@ def test_a_selection_keeps_the_order_of_the_document(
     ],
 )
 def test_a_selection_of_nothing_is_refused(selection: Selection, told: str) -> None:
-    with pytest.raises(Refusal, match=told):
+    with pytest.raises(CommandError, match=told):
         selection.requirements(CATALOGUE)
 
 

@@ -10,14 +10,16 @@ from typing import Any
 
 import pytest
 
-from hookproof.conformance.model.exit_codes import Refusal
-from hookproof.conformance.target.capabilities import CAPABILITIES, Presence, lacking
+from hookproof.conformance.target.capabilities import CAPABILITIES, lacking
 from hookproof.conformance.target.definition import Fixtures, Project, Target
-from hookproof.conformance.target.file import Flags, target_from
+from hookproof.conformance.target.file import target_from
 from hookproof.conformance.target.hooks.http_steps import Step, filled, hook_of_steps
 from hookproof.conformance.target.hooks.provision import HookFailed, Provision
 from hookproof.conformance.target.hooks.python_class import BadHooks, hooks_of_class
+from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import load_catalogue
+from hookproof.target.file_schema import Presence
+from hookproof.target.settings import Flags
 from tests.conformance.scripted_target import response, stand_in
 
 PROJECT = Project(id="p1", api_key="key-one")
@@ -39,7 +41,7 @@ def target(folder: Path, text: str) -> Target:
 
 
 def refusal(folder: Path, text: str) -> str:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(CommandError) as refused:
         target(folder, text)
     assert "Traceback" not in str(refused.value)
     return str(refused.value)

@@ -2,10 +2,11 @@ from pathlib import Path
 
 import pytest
 
-from hookproof.conformance.model.exit_codes import ExitCode, Refusal
 from hookproof.conformance.target.definition import Budgets, Project
-from hookproof.conformance.target.file import Flags, target_from
+from hookproof.conformance.target.file import target_from
+from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.receiver.http.authority import Authority
+from hookproof.target.settings import Flags
 
 WHOLE = """
 base_url: http://127.0.0.1:5005/
@@ -26,7 +27,7 @@ def written(folder: Path, text: str) -> Flags:
 
 
 def refusal(flags: Flags, environment: dict[str, str] | None = None) -> str:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(CommandError) as refused:
         target_from(flags, environment or {})
     assert refused.value.exit_code is ExitCode.USAGE
     return str(refused.value)
@@ -155,4 +156,4 @@ def test_canaries_are_addresses_and_none_without_being_asked_for(tmp_path: Path)
     named = f'{WHOLE}egress_canaries: ["192.0.2.10", "fd00::7"]\n'
     assert target_from(written(tmp_path, named), ENVIRONMENT).canaries == ("192.0.2.10", "fd00::7")
     told = refusal(written(tmp_path, f"{WHOLE}egress_canaries: [metadata.internal]\n"), ENVIRONMENT)
-    assert "'metadata.internal' is no IP address" in told
+    assert "'metadata.internal' is not an IP address" in told

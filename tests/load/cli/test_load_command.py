@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from hookproof.load.locust_worker.operation_mix import Mix
+from hookproof.load.locust_worker.operation_mix import OperationMix
 from hookproof.load.profile.load_profile import load_profile
+from hookproof.receiver.http.authority import Authority
 from tests.load.embedded import (
     called,
     ended,
@@ -31,8 +32,8 @@ users: 16
 drain_s: 60
 endpoints: {count: 2, advanced_signatures: true}
 roll: {every_s: 0.5, expiration_s: 3600}
-mix: {createBroadcastEvent: 20, getEndpoint: 2, listPortalLinks: 2, getPortalLink: 2, listSources: 2, createEndpoint: 2,
-  updatePortalLink: 2, expireEndpointSecret: 1}
+mix: {createBroadcastEvent: 20, getEndpoint: 2, listPortalLinks: 2, getPortalLink: 2,
+  listSources: 2, createEndpoint: 2, updatePortalLink: 2, expireEndpointSecret: 1}
 fail_if: [lost > 0, unverifiable > 0, altered > 0, unexpected > 0, refused > 0, errors > 0]
 """
 SEARCH = """
@@ -61,12 +62,14 @@ def test_every_broadcast_of_a_profile_arrives_once_at_each_endpoint_and_every_re
     tmp_path: Path, profile: str, rate: int, broadcasts: int, endpoints: int
 ) -> None:
     outcome = hookproof_load(tmp_path, profile, "--rate", str(rate), "--duration", "1")
-    told, counted = report(tmp_path), figures(tmp_path)
+    summary, counted = report(tmp_path), figures(tmp_path)
     # How late things are hangs on the machine; of the shipped profiles `ingest` alone asks.
-    wrong = [one for one in told["complaints"] if not one.startswith("lateness_p99")]
+    wrong = [
+        complaint for complaint in summary["complaints"] if not complaint.startswith("lateness_p99")
+    ]
     assert wrong == [], outcome.stdout + outcome.stderr
-    assert outcome.returncode == (1 if told["complaints"] else 0)
-    assert outcome.stdout.splitlines()[-2].startswith(told["verdict"].upper())
+    assert outcome.returncode == (1 if summary["complaints"] else 0)
+    assert outcome.stdout.splitlines()[-2].startswith(summary["verdict"].upper())
     assert (counted["sent"], counted["accepted"]) == (broadcasts, broadcasts)
     assert counted["expected"] == counted["delivered"] == broadcasts * endpoints
     assert {name: counted[name] for name in ROWS} == dict.fromkeys(ROWS, 0)
@@ -75,7 +78,7 @@ def test_every_broadcast_of_a_profile_arrives_once_at_each_endpoint_and_every_re
     assert sum(int(row["accepted"]) for row in rows) == broadcasts
     assert sum(int(row["delivered"]) for row in rows) == broadcasts * endpoints
     assert rows[-1]["backlog"] == "0"
-    assert f">{told['verdict'].upper()}<" in (tmp_path / "report.html").read_text()
+    assert f">{summary['verdict'].upper()}<" in (tmp_path / "report.html").read_text()
     assert "DELIVERY" in outcome.stdout
     assert (
         f"DELIVERY,broadcast to arrival,{broadcasts * endpoints},"
@@ -89,7 +92,7 @@ def test_the_mix_of_a_service_in_use_carries_out_all_eight_operations(tmp_path: 
     assert report(tmp_path)["left_out"] == {}
     assert figures(tmp_path)["delivered"] == 30
     rows = [line.split(",") for line in (tmp_path / "locust_stats.csv").read_text().splitlines()]
-    mix = Mix(load_profile("api-mix").mix)
+    mix = OperationMix(load_profile("api-mix").mix)
     taken = [mix.take() for _ in range(100)]
     assert {row[1]: int(row[2]) for row in rows if row[0] in {"GET", "POST", "PUT"}} == {
         operation_id: taken.count(operation_id) for operation_id in taken
@@ -110,10 +113,10 @@ def test_another_dialects_server_is_loaded_with_everything_alike(
     outcome = hookproof_load(tmp_path, str(tmp_path / "everything.yaml"), "--dialect", dialect)
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     assert report(tmp_path)["left_out"] == {}
-    counted, told = figures(tmp_path), (tmp_path / "locust_stats.csv").read_text()
+    counted, table = figures(tmp_path), (tmp_path / "locust_stats.csv").read_text()
     assert counted["delivered"] == 2 * counted["accepted"] > 0
     for operation_id in load_profile(str(tmp_path / "everything.yaml")).mix:
-        assert operation_id in told
+        assert operation_id in table
 
 
 def test_what_failing_receivers_miss_comes_later(tmp_path: Path) -> None:
@@ -129,20 +132,21 @@ def test_the_search_names_a_knee_and_its_trials(tmp_path: Path) -> None:
     (tmp_path / "knee.yaml").write_text(SEARCH)
     outcome = hookproof_load(tmp_path, str(tmp_path / "knee.yaml"))
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
-    found = report(tmp_path)
-    assert [trial["rate"] for trial in found["trials"]] == [20, 40, 80, 60, 50, 50]
-    assert found["figures"]["knee"] == 50
-    assert found["rate"] == 50
+    summary = report(tmp_path)
+    assert [trial["rate"] for trial in summary["trials"]] == [20, 40, 80, 60, 50, 50]
+    assert summary["figures"]["knee"] == 50
+    assert summary["rate"] == 50
 
 
-def test_a_target_file_with_a_key_of_the_environment_is_loaded_and_a_crossed_threshold_of_the_command_line_fails_it(
+def test_a_target_file_is_loaded_and_a_crossed_threshold_of_the_command_line_fails_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOADED_KEY", "k")
     with serving(tmp_path) as options:
         url = options[1]
         (tmp_path / "target.yaml").write_text(
-            f"base_url: {url}\nprojects: [{{id: p, api_key: '${{LOADED_KEY}}'}}]\nreceiver: {{ca: ca/ca.pem}}\n"
+            f"base_url: {url}\nprojects: [{{id: p, api_key: '${{LOADED_KEY}}'}}]\nreceiver:"
+            f" {{ca: ca/ca.pem, ca_key: ca/ca.key}}\n"
         )
         limits = ("--fail-if", "delivery_p50 > 1s", "--fail-if", "delivery_rps < 100000")
         file = ("--target", str(tmp_path / "target.yaml"))
@@ -153,6 +157,22 @@ def test_a_target_file_with_a_key_of_the_environment_is_loaded_and_a_crossed_thr
     thresholds = {one["text"]: one["crossed"] for one in report(tmp_path)["thresholds"]}
     assert thresholds["delivery_rps < 100000"]
     assert "delivery_rps is" in outcome.stdout.splitlines()[-2]
+
+
+def test_a_dialect_that_stands_in_the_target_file_is_spoken_by_all_processes_of_the_run(
+    tmp_path: Path,
+) -> None:
+    with serving(tmp_path, "--dialect", "contrary") as options:
+        (tmp_path / "target.yaml").write_text(
+            f"base_url: {options[1]}\nprojects: [{{id: p, api_key: k}}]\n"
+            "dialect: {extends: contrary, name: inline, summary: Here.}\n"
+            "receiver: {ca: ca/ca.pem, ca_key: ca/ca.key}\n"
+        )
+        file = ("--target", str(tmp_path / "target.yaml"))
+        outcome = hookproof_load(tmp_path, "--rate", "20", "--duration", "1", *file)
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    assert report(tmp_path)["dialect"] == "inline"
+    assert figures(tmp_path)["delivered"] == figures(tmp_path)["accepted"] > 0
 
 
 def test_a_target_that_is_not_there_ends_with_exit_4_and_one_line(tmp_path: Path) -> None:
@@ -180,7 +200,7 @@ FAR = ("--url", "http://load.invalid", "--api-key", "k", "--project", "p")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         (LOCAL, "--api-key"),
         (("no-such-profile",), "smoke"),
@@ -193,7 +213,7 @@ FAR = ("--url", "http://load.invalid", "--api-key", "k", "--project", "p")
         (("smoke", "--dialect", "klingon"), "klingon"),
         (("smoke", *LOCAL, "--api-key", "k", "--receiver-bind", "here"), "127.0.0.1:0"),
         (("compare", "a"), "two runs"),
-        (("compare", "nowhere", "neither"), "no report"),
+        (("compare", "nowhere", "neither"), "not a report"),
         (("smoke", "spike"), "one profile"),
         (FAR, "--i-may-load load.invalid"),
         ((*FAR, "--i-may-load", "other.invalid"), "--i-may-load load.invalid"),
@@ -204,13 +224,26 @@ def test_what_cannot_be_meant_is_refused_with_exit_64_and_one_line(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     arguments: tuple[str, ...],
-    told: str,
+    expected: str,
 ) -> None:
     monkeypatch.delenv("HOOKPROOF_API_KEY", raising=False)
     assert called(monkeypatch, *arguments, "--out", str(tmp_path)) == 64
     [line] = capsys.readouterr().err.splitlines()
-    assert told in line
+    assert expected in line
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_worker_cannot_use_a_dialect_that_stands_in_the_target_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Authority(tmp_path / "ca")
+    (tmp_path / "target.yaml").write_text(
+        "projects: [{id: p, api_key: k}]\nreceiver: {ca: ca/ca.pem, ca_key: ca/ca.key}\n"
+        "dialect: {extends: reference, name: inline, summary: Here.}\n"
+    )
+    assert called(monkeypatch, "--worker", "--target", str(tmp_path / "target.yaml")) == 64
+    [line] = capsys.readouterr().err.splitlines()
+    assert "give --dialect" in line
 
 
 def test_reports_that_cannot_be_written_stop_the_run_before_it_begins(
@@ -245,12 +278,12 @@ def test_two_runs_are_compared_figure_by_figure(
     before, after = tmp_path / "a", tmp_path / "b"
     for folder, lost in ((before, 0), (after, 3)):
         folder.mkdir()
-        told = {
+        content = {
             "profile": "smoke",
             "verdict": "pass",
             "figures": {"lost": lost, "delivery_p50": 0.01 * (1 + lost)},
         }
-        (folder / "report.json").write_text(json.dumps(told))
+        (folder / "report.json").write_text(json.dumps(content))
     assert called(monkeypatch, "compare", str(before), str(after)) == 0
     rows = {line.split()[0]: line.split() for line in capsys.readouterr().out.splitlines()[1:]}
     assert rows["lost"] == ["lost", "0", "3", "new", "worse"]

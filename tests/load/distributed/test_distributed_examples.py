@@ -129,13 +129,16 @@ def test_the_service_leads_workers_to_the_master() -> None:
 )
 def test_each_command_is_one_that_hookproof_takes(words: list[str]) -> None:
     context = load.make_context("load", list(words))
-    told = context.params
-    assert told["master"] is not told["worker"]
-    assert told["i_may_load"] == "target.internal"
-    if told["worker"]:
-        assert {told["receiver_url"], told["ca_dir"]} == {"https://192.0.2.1:8443", Path("/ca")}
+    options = context.params
+    assert options["master"] is not options["worker"]
+    assert options["i_may_load"] == "target.internal"
+    if options["worker"]:
+        assert {options["receiver_url"], options["ca_dir"]} == {
+            "https://192.0.2.1:8443",
+            Path("/ca"),
+        }
     else:
-        assert told["master_bind"] == f"0.0.0.0:{MASTER_PORT}"
+        assert options["master_bind"] == f"0.0.0.0:{MASTER_PORT}"
 
 
 def test_as_many_workers_come_as_the_master_expects() -> None:

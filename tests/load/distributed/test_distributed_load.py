@@ -34,9 +34,9 @@ from tests.load.embedded import (
 
 def workers_of(process: subprocess.Popen[str]) -> list[psutil.Process]:
     return [
-        one
-        for one in psutil.Process(process.pid).children()
-        if "hookproof.load.distributed.worker_process" in one.cmdline()
+        child
+        for child in psutil.Process(process.pid).children()
+        if "hookproof.load.distributed.worker_process" in child.cmdline()
     ]
 
 
@@ -49,11 +49,14 @@ def test_the_ledger_of_four_workers_balances(tmp_path: Path) -> None:
         tmp_path, "smoke", "--rate", "40", "--duration", "1", "--processes", "4"
     )
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
-    counted, told = figures(tmp_path), report(tmp_path)
+    counted, summary = figures(tmp_path), report(tmp_path)
     assert (counted["sent"], counted["accepted"], counted["lost"]) == (40, 40, 0)
     assert counted["expected"] == counted["delivered"] == 40 * 4
-    assert (told["workers"], [one["worker"] for one in told["endpoints"]]) == (4, [0, 1, 2, 3])
-    assert [one["arrived"] for one in told["endpoints"]] == [40] * 4
+    assert (summary["workers"], [endpoint["worker"] for endpoint in summary["endpoints"]]) == (
+        4,
+        [0, 1, 2, 3],
+    )
+    assert [endpoint["arrived"] for endpoint in summary["endpoints"]] == [40] * 4
     rows = [line.split(",") for line in (tmp_path / "locust_stats.csv").read_text().splitlines()]
     assert {row[0]: row[2] for row in rows[1:]} == {"DELIVERY": "160", "POST": "40", "": "200"}
 
@@ -78,10 +81,13 @@ def test_limits_and_troubles_are_shared_out_over_workers(tmp_path: Path) -> None
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     assert figures(tmp_path)["expected"] == 4 * 80
     endpoints = report(tmp_path)["endpoints"]
-    limits = [(one["worker"], one["limit"] and one["limit"]["most"]) for one in endpoints]
+    limits = [
+        (endpoint["worker"], endpoint["limit"] and endpoint["limit"]["most"])
+        for endpoint in endpoints
+    ]
     assert limits == [(0, 50), (1, 50), (0, 50), (1, None)]
     assert endpoints[0]["arrived"] > 80, "the endpoint that failed was not tried again"
-    assert [one["arrived"] for one in endpoints[1:]] == [80] * 3
+    assert [endpoint["arrived"] for endpoint in endpoints[1:]] == [80] * 3
 
 
 def test_a_worker_that_is_killed_in_mid_run_is_told_of_and_fails_the_run(tmp_path: Path) -> None:
@@ -94,30 +100,35 @@ def test_a_worker_that_is_killed_in_mid_run_is_told_of_and_fails_the_run(tmp_pat
         code, shown, errors = ended(command)
     assert code == 1, shown + errors
     assert re.search(r"worker \d \(.+\) is lost", shown)
-    told, counted = report(tmp_path), figures(tmp_path)
-    assert told["verdict"] == "fail"
+    summary, counted = report(tmp_path), figures(tmp_path)
+    assert summary["verdict"] == "fail"
     assert any(
         "was lost after" in complaint and "not accounted for" in complaint
-        for complaint in told["complaints"]
+        for complaint in summary["complaints"]
     )
     assert counted["expected"] == counted["accepted"] * 3 == balance(counted)
     assert counted["unaccounted"] > 0
     assert counted["lost"] == 0, "what the others sent to the others did arrive"
     assert 0 < counted["accepted"] < 480
-    whole = [one for one in told["endpoints"] if one["unaccounted"] < one["expected"]]
+    whole = [
+        endpoint
+        for endpoint in summary["endpoints"]
+        if endpoint["unaccounted"] < endpoint["expected"]
+    ]
     assert len(whole) == 2
 
 
 def test_a_search_goes_on_with_the_same_workers(tmp_path: Path) -> None:
     (tmp_path / "knee.yaml").write_text(
-        "name: knee\nsummary: s\nrate: 20\nduration_s: 1\nusers: 8\ndrain_s: 60\nfail_if: ['sent > 20']\n"
+        "name: knee\nsummary: s\nrate: 20\nduration_s: 1\nusers: 8\ndrain_s: 60\nfail_if: ['sent >"
+        " 20']\n"
         "search: {most: 40, within: 0.6}\n"
     )
     outcome = hookproof_load(tmp_path, str(tmp_path / "knee.yaml"), "--processes", "2")
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
-    told = report(tmp_path)
-    assert [trial["rate"] for trial in told["trials"]] == [20, 40, 30, 20]
-    assert told["figures"]["delivered"] == 2 * 20
+    summary = report(tmp_path)
+    assert [trial["rate"] for trial in summary["trials"]] == [20, 40, 30, 20]
+    assert summary["figures"]["delivered"] == 2 * 20
 
 
 @contextmanager
@@ -136,7 +147,7 @@ def worker_options(port: str, folder: Path) -> tuple[str, ...]:
     return ("--worker", "--master-port", port, "--api-key", "k", "--ca-dir", str(folder / "ca"))
 
 
-def test_workers_that_come_from_elsewhere_make_one_run_and_end_with_it_and_one_too_many_is_sent_away(
+def test_workers_from_elsewhere_share_one_run_and_a_worker_too_many_is_dismissed(
     tmp_path: Path,
 ) -> None:
     with ExitStack() as stack:
@@ -175,7 +186,7 @@ def test_a_master_that_dies_ends_its_workers_with_one_line(tmp_path: Path) -> No
         for worker in workers:
             code, _, errors = ended(worker)
             assert code == 4
-            assert "the master has said nothing" in errors
+            assert "the master has been silent" in errors
             assert len(errors.strip().splitlines()) == 1, errors
 
 
@@ -224,7 +235,7 @@ TARGET = ("--url", "http://127.0.0.1:1", "--api-key", "k", "--project", "p")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         (("--master",), "--expect-workers"),
         (("--master", "--expect-workers", "2"), "needs a target"),
@@ -245,12 +256,12 @@ def test_what_does_not_fit_together_is_refused_with_exit_64_and_one_line(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     arguments: tuple[str, ...],
-    told: str,
+    expected: str,
 ) -> None:
     monkeypatch.delenv("HOOKPROOF_API_KEY", raising=False)
     assert called(monkeypatch, *arguments, "--out", str(tmp_path)) == 64
     [line] = capsys.readouterr().err.splitlines()
-    assert told in line
+    assert expected in line
 
 
 def test_a_web_page_at_an_address_that_is_taken_stops_the_run_in_one_line(
@@ -323,7 +334,7 @@ def test_the_web_page_shows_deliveries_beside_requests_and_steers_nothing_but_th
     assert figures(tmp_path)["delivered"] == figures(tmp_path)["accepted"]
 
 
-def test_a_masters_page_shows_all_deliveries_and_ctrl_c_ends_the_sending_of_all_workers_and_still_reports(
+def test_a_masters_page_shows_all_deliveries_and_ctrl_c_stops_all_workers_and_still_reports(
     tmp_path: Path,
 ) -> None:
     web = ("--web", "--web-bind", "127.0.0.1:0", "--processes", "2")

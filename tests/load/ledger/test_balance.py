@@ -2,11 +2,11 @@
 
 import pytest
 
-from hookproof.load.ledger.balance import Excuses, balanced
+from hookproof.load.ledger.balance import Explanations, balance_endpoint
 from hookproof.load.ledger.sending import ACCEPTED, REFUSED, UNANSWERED, UNSENT
 from hookproof.load.sidecar.api import ArrivedAt
 
-NO_EXCUSE = Excuses(attempts=2, deactivate_after=0, excess_dropped=False)
+NO_EXCUSE = Explanations(attempts=2, deactivate_after=0, excess_dropped=False)
 A, R, U, N = ACCEPTED, REFUSED, UNANSWERED, UNSENT
 
 
@@ -18,13 +18,17 @@ def arrived(successes: list[int], failures: list[int] | None = None) -> ArrivedA
 
 
 def test_an_accepted_broadcast_is_delivered_or_lost_by_name() -> None:
-    account = balanced(bytes([A, A, A]), arrived([1, 0, 2, 0]), limited=False, excuses=NO_EXCUSE)
+    account = balance_endpoint(
+        bytes([A, A, A]), arrived([1, 0, 2, 0]), limited=False, explanations=NO_EXCUSE
+    )
     assert (account.expected, account.delivered, account.lost, account.explained) == (3, 2, 1, 0)
     assert account.lost_samples == (1,)
 
 
 def test_what_was_refused_and_arrives_is_unexpected_and_what_was_unanswered_is_not() -> None:
-    account = balanced(bytes([R, U, N, A]), arrived([1, 1, 1, 1]), limited=False, excuses=NO_EXCUSE)
+    account = balance_endpoint(
+        bytes([R, U, N, A]), arrived([1, 1, 1, 1]), limited=False, explanations=NO_EXCUSE
+    )
     assert (account.refused_and_arrived, account.expected, account.delivered, account.lost) == (
         1,
         1,
@@ -36,20 +40,26 @@ def test_what_was_refused_and_arrives_is_unexpected_and_what_was_unanswered_is_n
 def test_a_delivery_that_used_up_its_attempts_is_explained_and_one_with_attempts_left_is_lost() -> (
     None
 ):
-    account = balanced(
-        bytes([A, A, A]), arrived([0, 0, 1], [2, 1, 2]), limited=False, excuses=NO_EXCUSE
+    account = balance_endpoint(
+        bytes([A, A, A]), arrived([0, 0, 1], [2, 1, 2]), limited=False, explanations=NO_EXCUSE
     )
     assert (account.explained, account.lost, account.delivered) == (1, 1, 1)
 
 
 def test_an_endpoint_that_was_disabled_for_failing_is_owed_nothing_more() -> None:
-    excuses = Excuses(attempts=2, deactivate_after=2, excess_dropped=False)
-    account = balanced(
-        bytes([A] * 4), arrived([1, 0, 0, 0], [0, 2, 2, 0]), limited=False, excuses=excuses
+    explanations = Explanations(attempts=2, deactivate_after=2, excess_dropped=False)
+    account = balance_endpoint(
+        bytes([A] * 4),
+        arrived([1, 0, 0, 0], [0, 2, 2, 0]),
+        limited=False,
+        explanations=explanations,
     )
     assert (account.explained, account.lost) == (3, 0)
-    account = balanced(
-        bytes([A] * 4), arrived([1, 0, 1, 0], [0, 2, 0, 0]), limited=False, excuses=excuses
+    account = balance_endpoint(
+        bytes([A] * 4),
+        arrived([1, 0, 1, 0], [0, 2, 0, 0]),
+        limited=False,
+        explanations=explanations,
     )
     assert (account.explained, account.lost) == (1, 1)
 
@@ -58,6 +68,8 @@ def test_an_endpoint_that_was_disabled_for_failing_is_owed_nothing_more() -> Non
 def test_a_limit_that_drops_explains_what_is_missing_at_limited_endpoints_alone(
     limited: bool, lost: int
 ) -> None:
-    excuses = Excuses(attempts=2, deactivate_after=0, excess_dropped=True)
-    account = balanced(bytes([A, A]), arrived([1, 0]), limited=limited, excuses=excuses)
+    explanations = Explanations(attempts=2, deactivate_after=0, excess_dropped=True)
+    account = balance_endpoint(
+        bytes([A, A]), arrived([1, 0]), limited=limited, explanations=explanations
+    )
     assert (account.lost, account.explained) == (lost, 1 - lost)

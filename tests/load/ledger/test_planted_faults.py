@@ -65,7 +65,7 @@ def test_every_seventh_delivery_that_comes_late_is_counted(tmp_path: Path) -> No
 # limit.
 LIMITED = """
 name: limited
-summary: Three endpoints get five times what their limits allow, and one without a limit beside them.
+summary: Three endpoints get five times what their limits allow, and one has no limit.
 rate: 25
 duration_s: 1
 users: 8
@@ -77,7 +77,7 @@ fail_if: [lost > 0, overshoot > 0, "allowance_used < 60%", "fairness < 50%"]
 
 
 def limited_run(folder: Path, *options: str) -> tuple[int, dict[str, Any], str]:
-    """The exit code, the figures and the last words of a run against a server with these options."""
+    """The exit code, the figures and the output of a run against a server with these options."""
     (folder / "limited.yaml").write_text(LIMITED)
     with serving(folder, *options) as target:
         outcome = hookproof_load(folder, str(folder / "limited.yaml"), *target)

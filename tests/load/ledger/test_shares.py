@@ -6,49 +6,39 @@ from dataclasses import replace
 
 import pytest
 
-from hookproof.load.distributed.workers import numbered
+from hookproof.load.distributed.workers import worker_settings
 from hookproof.load.latency import OverTime, histogram, note, packed, quantiles, unpacked
 from hookproof.load.ledger.sending import ACCEPTED, REFUSED, UNSENT, Sending
 from hookproof.load.ledger.share import (
-    Gathered,
     LostWorker,
+    RunResult,
     Share,
     arrived_at_all,
     drained_s,
     sent_by_all,
 )
-from hookproof.load.plan import Receiving
+from hookproof.load.plan import ReceivingEndpoint
 from hookproof.load.profile.load_profile import load_profile
-from hookproof.load.run.outcome import outcome_of
+from hookproof.load.run.outcome import compute_outcome
 from hookproof.load.sidecar.api import Arrived, ArrivedAt
-from hookproof.load.target.preparation import Placed, Stage
-from hookproof.load.target.settings import Flags, site_from
+from hookproof.load.target.preparation import PlacedEndpoint, Preparation
+from hookproof.load.target.settings import target_settings
 from hookproof.spec.contract.service_contract import contract_for
+from hookproof.target.settings import Flags
 
 A, R, N = ACCEPTED, REFUSED, UNSENT
-SITE = replace(
-    site_from(
-        Flags(
-            url=None,
-            file=None,
-            api_key=None,
-            project=None,
-            dialect="reference",
-            receiver_bind=None,
-            receiver_url=None,
-            ca_dir=None,
-        )
-    ),
+SETTINGS = replace(
+    target_settings(Flags(dialect="reference"), {}),
     base_url="http://127.0.0.1:1",
 )
 WORKERS = 3
 
 
 def distribution(*seconds: float) -> str:
-    made = histogram()
-    for one in seconds:
-        note(made, one)
-    return packed(made)
+    latencies = histogram()
+    for latency in seconds:
+        note(latencies, latency)
+    return packed(latencies)
 
 
 def arrived(
@@ -84,7 +74,7 @@ def share(
         elif state == REFUSED:
             sending.refused(number, "no", answered=True)
     ended_at = sending.started_at + 0.5
-    sent = sending.told(begun=len(states), ended_at=ended_at, cpu_share=cpu, problem=None)
+    sent = sending.result(begun=len(states), ended_at=ended_at, cpu_share=cpu, problem=None)
     return Share(worker=worker, sent=sent, arrived=came)
 
 
@@ -107,10 +97,10 @@ def test_the_broadcasts_of_a_missing_share_are_unsent() -> None:
 def test_percentiles_are_those_of_all_deliveries_and_no_average() -> None:
     fast = share(0, [A], arrived("a", [1], latency_s=0.001))
     slow = share(1, [A], arrived("b", [1], latency_s=1.0))
-    told = arrived_at_all([fast, fast, fast, slow])
-    assert quantiles(unpacked(told.latencies))["p50"] == pytest.approx(0.001, rel=0.01)
-    assert quantiles(unpacked(told.latencies))["max"] == pytest.approx(1.0, rel=0.01)
-    [stretch] = told.over_time
+    total = arrived_at_all([fast, fast, fast, slow])
+    assert quantiles(unpacked(total.latencies))["p50"] == pytest.approx(0.001, rel=0.01)
+    assert quantiles(unpacked(total.latencies))["max"] == pytest.approx(1.0, rel=0.01)
+    [stretch] = total.over_time
     assert stretch.count == 4
     assert quantiles(unpacked(stretch.latencies or "", digits=2))["p95"] == pytest.approx(
         1.0, rel=0.02
@@ -138,20 +128,22 @@ def test_no_share_at_all_is_a_run_without_figures() -> None:
     assert quantiles(unpacked(arrived_at_all([]).latencies))["p50"] is None
 
 
-def stage() -> Stage:
-    made = Stage(
-        site=SITE,
-        contract=contract_for(SITE.dialect),
+def preparation() -> Preparation:
+    prepared = Preparation(
+        settings=SETTINGS,
+        contract=contract_for(SETTINGS.dialect),
         receivers=("https://a", "https://b", "https://c"),
     )
     for worker, token in enumerate("abc"):
-        receiving = Receiving(token=token, secrets=("s",), advanced=False, limited=False)
-        made.endpoints.append(Placed(uid=token.upper(), worker=worker, receiving=receiving))
-    return made
+        receiving = ReceivingEndpoint(token=token, secrets=("s",), advanced=False, limited=False)
+        prepared.endpoints.append(
+            PlacedEndpoint(uid=token.upper(), worker=worker, receiving=receiving)
+        )
+    return prepared
 
 
-def gathered(shares: list[Share], lost: list[LostWorker]) -> Gathered:
-    return Gathered(
+def gathered(shares: list[Share], lost: list[LostWorker]) -> RunResult:
+    return RunResult(
         started_at=0.0,
         workers=WORKERS,
         shares=shares,
@@ -169,7 +161,7 @@ def test_a_lost_workers_part_of_the_ledger_is_unaccounted_and_the_rest_balances(
         share(2, [A, A, A], arrived("c", [0] + [1] * 8)),
     ]
     lost = LostWorker(worker=1, name="host", after_s=3.0, accepted=2, refused=1)
-    outcome = outcome_of(stage(), load_profile("smoke"), gathered(left, [lost]))
+    outcome = compute_outcome(preparation(), load_profile("smoke"), gathered(left, [lost]))
     counted = outcome.figures
     assert (counted["accepted"], counted["refused"], counted["sent"]) == (8, 1, 9)
     assert counted["expected"] == 8 * 3
@@ -189,7 +181,7 @@ def test_a_lost_workers_part_of_the_ledger_is_unaccounted_and_the_rest_balances(
 
 def test_a_run_that_lost_no_worker_has_nothing_unaccounted() -> None:
     shares = [share(worker, [A, A], arrived(token, [1] * 6)) for worker, token in enumerate("abc")]
-    outcome = outcome_of(stage(), load_profile("smoke"), gathered(shares, []))
+    outcome = compute_outcome(preparation(), load_profile("smoke"), gathered(shares, []))
     assert (
         outcome.figures["expected"],
         outcome.figures["delivered"],
@@ -198,9 +190,12 @@ def test_a_run_that_lost_no_worker_has_nothing_unaccounted() -> None:
 
 
 def test_each_further_receiver_on_a_machine_has_the_next_port() -> None:
-    site = replace(SITE, bind="0.0.0.0:8443", public_url="https://hooks.example.org")
-    assert [(one.bind, one.public_url) for one in (numbered(site, 0), numbered(site, 2))] == [
+    settings = replace(SETTINGS, bind="0.0.0.0:8443", public_url="https://hooks.example.org")
+    assert [
+        (one.bind, one.public_url)
+        for one in (worker_settings(settings, 0), worker_settings(settings, 2))
+    ] == [
         ("0.0.0.0:8443", "https://hooks.example.org"),
         ("0.0.0.0:8445", "https://hooks.example.org:445"),
     ]
-    assert numbered(SITE, 3) == SITE, "any free port stays any free port"
+    assert worker_settings(SETTINGS, 3) == SETTINGS, "any free port stays any free port"

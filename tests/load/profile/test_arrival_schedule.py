@@ -4,14 +4,14 @@ from itertools import pairwise
 
 import pytest
 
-from hookproof.load.profile.schedule import MOST_SLOTS, Point, Schedule, Shape, problems_of
+from hookproof.load.profile.schedule import MOST_SLOTS, Point, RateCurve, Schedule, problems_of
 
 
 @pytest.mark.parametrize(
     ("rate", "duration_s", "slots"), [(50, 10, 500), (0.5, 10, 5), (3, 0.1, 1)]
 )
 def test_a_run_has_rate_times_duration_slots(rate: float, duration_s: float, slots: int) -> None:
-    shape = Shape.steady(rate, duration_s)
+    shape = RateCurve.steady(rate, duration_s)
     schedule = Schedule(shape)
     taken = [schedule.take() for _ in range(slots)]
     assert shape.slots == slots
@@ -20,18 +20,18 @@ def test_a_run_has_rate_times_duration_slots(rate: float, duration_s: float, slo
 
 
 def test_slots_of_a_steady_rate_lie_evenly_apart() -> None:
-    taken = list(Shape.steady(4, 1).times())
+    taken = list(RateCurve.steady(4, 1).times())
     assert [later - earlier for earlier, later in pairwise(taken)] == [0.25, 0.25, 0.25]
 
 
 def test_a_spike_has_its_slots_between_its_two_moments() -> None:
-    taken = list(Shape.spike(10, 10, times=10, from_s=4, to_s=5).times())
+    taken = list(RateCurve.spike(10, 10, times=10, from_s=4, to_s=5).times())
     assert len(taken) == 10 * 9 + 100
     assert len([at_s for at_s in taken if 4 <= at_s < 5]) == 100
 
 
 def test_a_rate_that_grows_evenly_has_its_slots_ever_closer() -> None:
-    taken = list(Shape(points=(Point(at_s=0, rate=0.001), Point(at_s=10, rate=20))).times())
+    taken = list(RateCurve(points=(Point(at_s=0, rate=0.001), Point(at_s=10, rate=20))).times())
     gaps = [later - earlier for earlier, later in pairwise(taken)]
     assert len(taken) == 100
     assert gaps == sorted(gaps, reverse=True)
@@ -39,21 +39,21 @@ def test_a_rate_that_grows_evenly_has_its_slots_ever_closer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("points", "told"),
+    ("points", "expected"),
     [
         ([(0, 1)], "at least two"),
         ([(0, 1), (5, 1), (4, 1)], "order"),
-        ([(1, 1), (5, 1)], "begins at 0"),
+        ([(1, 1), (5, 1)], "starts at 0"),
         ([(0, MOST_SLOTS), (2, MOST_SLOTS)], "more than"),
     ],
 )
-def test_what_is_no_shape_is_told(points: list[tuple[float, float]], told: str) -> None:
+def test_what_is_no_shape_is_told(points: list[tuple[float, float]], expected: str) -> None:
     problems = list(problems_of([Point(at_s=at_s, rate=rate) for at_s, rate in points]))
-    assert any(told in problem for problem in problems)
+    assert any(expected in problem for problem in problems)
 
 
 def test_workers_share_the_slots_between_them_in_turn() -> None:
-    shape = Shape.steady(10, 1)
+    shape = RateCurve.steady(10, 1)
     shares = [Schedule(shape, worker=worker, workers=3) for worker in range(3)]
     taken = [[share.take() for _ in range(share.slots)] for share in shares]
     assert [share.slots for share in shares] == [4, 3, 3]

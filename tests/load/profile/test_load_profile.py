@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from hookproof.load.profile.load_profile import Endpoints, load_profile, shipped_profiles
-from hookproof.load.profile.schedule import Shape
-from hookproof.load.target.preparation import limits_of
+from hookproof.load.profile.load_profile import EndpointSettings, load_profile, shipped_profiles
+from hookproof.load.profile.schedule import RateCurve
+from hookproof.load.target.preparation import limit_fields
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.spec.strict_yaml.reader import FileProblems
 
@@ -24,7 +24,8 @@ def test_an_unknown_profile_is_refused_with_the_known_ones() -> None:
 def test_every_problem_of_a_file_is_told_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "wrong.yaml"
     path.write_text(
-        "name: wrong\nsummary: s\nrate: fast\nduration_s: 1\nusers: 0\ndrain_s: 1\nspeed: 9\nfail_if: []\n"
+        "name: wrong\nsummary: s\nrate: fast\nduration_s: 1\nusers: 0\ndrain_s: 1\nspeed: 9\n"
+        "fail_if: []\n"
     )
     with pytest.raises(FileProblems) as refused:
         load_profile(str(path))
@@ -32,7 +33,7 @@ def test_every_problem_of_a_file_is_told_with_its_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "expected"),
     [
         (
             "endpoints: {count: 1, limited: 2, rate_limit: 1, rate_limit_duration_s: 1}",
@@ -44,48 +45,50 @@ def test_every_problem_of_a_file_is_told_with_its_line(tmp_path: Path) -> None:
         ("points: [[0, 1], [1e9, 1]]", "points"),
     ],
 )
-def test_a_profile_that_contradicts_itself_is_refused(tmp_path: Path, line: str, told: str) -> None:
+def test_a_profile_that_contradicts_itself_is_refused(
+    tmp_path: Path, line: str, expected: str
+) -> None:
     path = tmp_path / "wrong.yaml"
     path.write_text(
         f"name: w\nsummary: s\nrate: 1\nduration_s: 9\nusers: 1\ndrain_s: 1\nfail_if: []\n{line}\n"
     )
-    with pytest.raises(FileProblems, match=told):
+    with pytest.raises(FileProblems, match=expected):
         load_profile(str(path))
 
 
 def test_the_command_line_stretches_a_shape_to_its_rate_and_duration() -> None:
     spike = load_profile("spike").overridden(rate=100, duration_s=60)
-    assert spike.shape == Shape.spike(100, 60, times=10, from_s=20, to_s=30)
+    assert spike.shape == RateCurve.spike(100, 60, times=10, from_s=20, to_s=30)
     chaos = load_profile("chaos").overridden(duration_s=15)
     assert (chaos.trouble[0].from_s, chaos.trouble[0].to_s) == (2.5, 6)
 
 
 def test_workers_share_rate_and_users_and_have_an_endpoint_each() -> None:
-    smoke = load_profile("smoke").spread(3)
+    smoke = load_profile("smoke").for_workers(3)
     assert (smoke.rate, smoke.users, smoke.endpoints.count) == (50, 8, 3)
-    assert load_profile("fanout").spread(3).endpoints.count == 100
+    assert load_profile("fanout").for_workers(3).endpoints.count == 100
 
 
 def test_more_workers_than_users_are_refused() -> None:
     with pytest.raises(ValueError, match="--users"):
-        load_profile("smoke").spread(9)
+        load_profile("smoke").for_workers(9)
 
 
 def test_endpoints_of_many_workers_count_against_the_bound_of_a_run() -> None:
     long = load_profile("smoke").overridden(rate=1000, duration_s=2000, users=200)
     with pytest.raises(ValueError, match="deliveries"):
-        long.spread(200)
+        long.for_workers(200)
 
 
 def test_an_endpoint_is_told_its_limits_in_the_dialects_units_and_within_its_bounds() -> None:
-    wanted = Endpoints(rate_limit=5, rate_limit_duration_s=60, http_timeout_s=100_000)
+    wanted = EndpointSettings(rate_limit=5, rate_limit_duration_s=60, http_timeout_s=100_000)
     reference, contrary = load_dialect("reference"), load_dialect("contrary")
-    assert limits_of(wanted, reference, limited=True) == {
+    assert limit_fields(wanted, reference, limited=True) == {
         "rate_limit": 5,
         "rate_limit_duration": 60 / reference.delivery.rate_limit_unit.in_seconds,
         "http_timeout": reference.requests.http_timeout_maximum,
     }
-    assert limits_of(wanted, contrary, limited=False) == {
+    assert limit_fields(wanted, contrary, limited=False) == {
         "http_timeout": contrary.requests.http_timeout_maximum
     }
-    assert limits_of(Endpoints(), reference, limited=False) == {}
+    assert limit_fields(EndpointSettings(), reference, limited=False) == {}

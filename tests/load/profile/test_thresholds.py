@@ -30,7 +30,7 @@ def test_a_figure_that_could_not_be_measured_crosses_its_threshold() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("delivery_p9 > 2s", "did you mean delivery_p9"),
         ("lost > 2s", "not in s"),
@@ -39,6 +39,6 @@ def test_a_figure_that_could_not_be_measured_crosses_its_threshold() -> None:
         ("lost => 1", "write one like"),
     ],
 )
-def test_what_is_no_threshold_is_refused_with_what_was_expected(text: str, told: str) -> None:
-    with pytest.raises(BadThreshold, match=told):
+def test_what_is_no_threshold_is_refused_with_what_was_expected(text: str, expected: str) -> None:
+    with pytest.raises(BadThreshold, match=expected):
         Threshold.parse(text)

@@ -7,7 +7,7 @@ import pytest
 
 from hookproof.load.figures import FIGURES, Unit
 from hookproof.load.reports.html_page import page, plots
-from hookproof.load.reports.line_plot import BOTTOM, HEIGHT, TOP, Line, Plot, nice, svg
+from hookproof.load.reports.line_plot import BOTTOM, HEIGHT, TOP, Plot, PlotLine, nice, svg
 from hookproof.load.reports.time_series import rows, series_csv
 
 REPORT: dict[str, Any] = {
@@ -58,14 +58,14 @@ def test_the_page_needs_no_network() -> None:
 
 def test_the_page_tells_verdict_figures_and_what_was_crossed() -> None:
     shown = page(REPORT)
-    for told in (
+    for expected in (
         ">FAIL<",
         "lost is 1",
         "<dd>250.0 ms</dd>",
         "<td>crossed</td>",
         "prefers-color-scheme: dark",
     ):
-        assert told in shown
+        assert expected in shown
 
 
 def test_a_stretch_in_which_nothing_happened_is_a_row_of_zeros() -> None:
@@ -101,7 +101,7 @@ def test_a_run_without_deliveries_still_has_a_page() -> None:
 
 
 def test_a_single_point_is_drawn() -> None:
-    plot = Plot(title="t", unit=Unit.COUNT, lines=[Line(name="n", points=[(0.0, 3.0)])])
+    plot = Plot(title="t", unit=Unit.COUNT, lines=[PlotLine(name="n", points=[(0.0, 3.0)])])
     assert "<circle" in svg(plot)
 
 

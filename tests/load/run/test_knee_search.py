@@ -22,13 +22,13 @@ def tried(
     return knee, rates
 
 
-def found(capacity: float) -> tuple[Knee, list[float]]:
+def run_search(capacity: float) -> tuple[Knee, list[float]]:
     return tried(lambda _number, _rate: capacity)
 
 
 @pytest.mark.parametrize("capacity", [3.0, 99.0, 100.0, 101.0, 640.0, 5_555.5, 19_999.0])
 def test_the_knee_is_found_within_a_tenth(capacity: float) -> None:
-    knee, rates = found(capacity)
+    knee, rates = run_search(capacity)
     assert knee.good is not None
     assert knee.good <= capacity <= knee.good * 1.1
     assert len(rates) <= 15
@@ -36,18 +36,18 @@ def test_the_knee_is_found_within_a_tenth(capacity: float) -> None:
 
 
 def test_a_target_without_a_knee_is_tried_up_to_the_most() -> None:
-    knee, _ = found(10**9)
+    knee, _ = run_search(10**9)
     assert (knee.good, knee.bad) == (20_000, None)
 
 
 def test_a_target_that_never_passes_ends_the_search() -> None:
-    knee, rates = found(0.0)
+    knee, rates = run_search(0.0)
     assert knee.good is None
     assert min(rates) >= 1
 
 
 def test_nothing_above_a_rate_that_failed_is_tried() -> None:
-    _, rates = found(640.0)
+    _, rates = run_search(640.0)
     assert all(
         later < rate
         for place, rate in enumerate(rates)

@@ -9,10 +9,10 @@ from hookproof.load.ledger.share import LostWorker
 from hookproof.load.profile.load_profile import load_profile
 from hookproof.load.reports.summary import console_report, summary
 from hookproof.load.run.judgement import complaints
-from hookproof.load.run.outcome import Outcome
+from hookproof.load.run.outcome import LoadOutcome
 
 PROFILE = load_profile("smoke")
-GOOD = Outcome(
+GOOD = LoadOutcome(
     figures={
         **dict.fromkeys(
             ("lost", "duplicated", "unverifiable", "altered", "unexpected", "refused"), 0.0
@@ -37,9 +37,9 @@ GOOD = Outcome(
 LOST = LostWorker(worker=2, name="far", after_s=12.0, accepted=1234, refused=0)
 
 
-def console(outcome: Outcome) -> str:
+def console(outcome: LoadOutcome) -> str:
     wrong = complaints(outcome, PROFILE)
-    told = summary(
+    content = summary(
         profile=PROFILE,
         target="t",
         dialect="d",
@@ -49,7 +49,7 @@ def console(outcome: Outcome) -> str:
         left_out={},
         trials=(),
     )
-    return console_report(told)
+    return console_report(content)
 
 
 def test_a_clean_run_passes() -> None:
@@ -67,7 +67,7 @@ def test_a_run_with_a_wrong_delivery_fails_and_says_which(figure: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("flaw", "told"),
+    ("flaw", "expected"),
     [
         ({"unanswered": 2}, "never answered"),
         ({"unsent": 3}, "3 slots were never sent"),
@@ -79,10 +79,10 @@ def test_a_run_with_a_wrong_delivery_fails_and_says_which(figure: str) -> None:
         ({"lost_workers": (LOST,)}, "worker 3 (far) was lost after 12 s: 1,234 broadcasts"),
     ],
 )
-def test_a_run_that_proves_nothing_fails_and_says_why(flaw: dict[str, Any], told: str) -> None:
+def test_a_run_that_proves_nothing_fails_and_says_why(flaw: dict[str, Any], expected: str) -> None:
     wrong = console(replace(GOOD, **flaw)).splitlines()[-1]
     assert wrong.startswith("FAIL")
-    assert told in wrong
+    assert expected in wrong
 
 
 def test_how_late_a_generator_may_be_can_be_said() -> None:

@@ -5,10 +5,10 @@ import hmac
 
 import pytest
 
-from hookproof.load.broadcast_mark import marked_data
+from hookproof.load.broadcast_mark import data_with_mark
 from hookproof.load.latency import quantiles
 from hookproof.load.sidecar.arrivals import Arrivals, Endpoint, NewRun
-from hookproof.load.sidecar.signatures import Signatures
+from hookproof.load.sidecar.signatures import EndpointSignatures
 from hookproof.receiver.clock import Instant
 from hookproof.spec.dialect.reader import load_dialect
 
@@ -35,17 +35,17 @@ def new_run(name: str, broadcasts: int = 10, **further: int) -> NewRun:
 
 @pytest.fixture
 def arrivals() -> Arrivals:
-    made = Arrivals(attempts=2)
-    signatures = Signatures(DIALECT, advanced=False, secrets=[SECRET])
-    made.endpoints["t"] = Endpoint(token="t", signatures=signatures, limited=True)
-    made.begin(new_run("run"))
-    return made
+    recorded = Arrivals(attempts=2)
+    signatures = EndpointSignatures(DIALECT, advanced=False, secrets=[SECRET])
+    recorded.endpoints["t"] = Endpoint(token="t", signatures=signatures, limited=True)
+    recorded.begin(new_run("run"))
+    return recorded
 
 
 def arrive(
     arrivals: Arrivals, number: int, *, after: float = 0.1, run: str = "run", succeeded: bool = True
 ) -> None:
-    body = marked_data(run, number, BEGAN, "")
+    body = data_with_mark(run, number, BEGAN, "")
     arrivals.arrived(
         "t", signed(body), body, Instant(BEGAN + after, 50 + after), succeeded=succeeded
     )
@@ -121,7 +121,7 @@ def test_an_arrival_after_the_profiles_time_is_late(arrivals: Arrivals) -> None:
 def test_a_signature_of_no_known_secret_is_unverifiable_until_that_is_known(
     arrivals: Arrivals,
 ) -> None:
-    body = marked_data("run", 0, BEGAN, "")
+    body = data_with_mark("run", 0, BEGAN, "")
     for _ in range(2):
         arrivals.arrived("t", signed(body, "n3w"), body, Instant(BEGAN, 50), succeeded=True)
         arrivals.endpoints["t"].signatures.learn("n3w")
@@ -130,14 +130,14 @@ def test_a_signature_of_no_known_secret_is_unverifiable_until_that_is_known(
 
 
 def test_an_altered_body_counts_as_altered_and_as_arrived(arrivals: Arrivals) -> None:
-    body = marked_data("run", 0, BEGAN, "").replace(b'"pad":""', b'"pad":"x"')
+    body = data_with_mark("run", 0, BEGAN, "").replace(b'"pad":""', b'"pad":"x"')
     arrivals.arrived("t", signed(body), body, Instant(BEGAN, 50), succeeded=True)
     assert (arrivals.counts["altered"], arrivals.counts["unverifiable"]) == (1, 0)
     assert arrivals.endpoints["t"].successes[0] == 1
 
 
 @pytest.mark.parametrize(
-    "body", [b"{}", marked_data("other", 0, BEGAN, ""), marked_data("run", 10, BEGAN, "")]
+    "body", [b"{}", data_with_mark("other", 0, BEGAN, ""), data_with_mark("run", 10, BEGAN, "")]
 )
 def test_what_nobody_broadcast_is_unexpected(arrivals: Arrivals, body: bytes) -> None:
     arrivals.arrived("t", signed(body), body, Instant(BEGAN, 50), succeeded=True)

@@ -29,7 +29,9 @@ DIALECTS = ROOT / "spec" / "dialects"
 
 # Answers in which contrary.yaml does not differ from reference.yaml, and why.
 NO_OTHER_ANSWER = {
-    "authentication.missing_key_status": "401 is what HTTP has for a missing key; the pair with a wrong key differs",
+    "authentication.missing_key_status": (
+        "401 is what HTTP has for a missing key; the pair with a wrong key differs"
+    ),
     "words.auth_api_key": "the document shows this value (section 2.5)",
     "words.oauth2_shared_secret": "the document shows this value (section 2.5)",
 }
@@ -120,9 +122,7 @@ def test_the_contrary_dialect_inherits_nothing() -> None:
     assert mapping.keys() == yaml.safe_load((DIALECTS / "reference.yaml").read_text()).keys()
 
 
-def test_the_standard_webhooks_dialect_differs_in_how_deliveries_are_signed_and_in_nothing_else() -> (
-    None
-):
+def test_the_standard_webhooks_dialect_differs_in_how_deliveries_are_signed_only() -> None:
     reference, standard = answers("reference"), answers("standard-webhooks")
     differing = {path for path, answer in reference.items() if answer != standard[path]}
     differing -= {"name", "summary", "delivery.event_id_header"}

@@ -23,19 +23,32 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"signatures.simple.signed": "{id}{body}{key}"},
-        "signatures.simple.signed: unknown placeholder {key}; expected one of: {body}, {timestamp}, {id}",
+        (
+            "signatures.simple.signed: unknown placeholder {key}; expected one of: {body},"
+            " {timestamp}, {id}"
+        ),
     ),
     (
         {"signatures.simple.value": "{signatures};{version}"},
-        "signatures.simple.value: unknown placeholder {version}; expected one of: {timestamp}, {id}, {signatures}",
+        (
+            "signatures.simple.value: unknown placeholder {version}; expected one of: {timestamp},"
+            " {id}, {signatures}"
+        ),
     ),
     (
         {"signatures.simple.value": "{signatures} {signatures}"},
-        "signatures.simple.value: the placeholder {signatures} stands here 2 times; expected it once",
+        (
+            "signatures.simple.value: the placeholder {signatures} stands here 2 times; expected it"
+            " once"
+        ),
     ),
     (
         {"signatures.simple.signed": "{timestamp}.{body}"},
-        "signatures.simple.signed: {timestamp} is signed but not sent; put it into value or name a timestamp_header",
+        (
+            "signatures.simple.signed: {timestamp} is signed but not sent; put it into value or"
+            " name a"
+            " timestamp_header"
+        ),
     ),
     (
         {"signatures.simple.item": "{version}={signature}"},
@@ -51,7 +64,10 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"signatures.advanced.value": "{timestamp}{signatures}"},
-        "signatures.advanced.value: two placeholders stand side by side; expected text between them",
+        (
+            "signatures.advanced.value: two placeholders stand side by side; expected text between"
+            " them"
+        ),
     ),
     (
         {"signatures.advanced.item": "{version}{signature}"},
@@ -71,7 +87,11 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"signatures.advanced.secrets": "newest"},
-        "signatures.advanced.secrets: expected an answer by which all living secrets sign (section 4.3)",
+        (
+            "signatures.advanced.secrets: expected an answer by which all living secrets sign"
+            " (section"
+            " 4.3)"
+        ),
     ),
     (
         {"requests.http_timeout_minimum": 31},
@@ -91,15 +111,25 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"rolling.default_expiration": 31536001},
-        "rolling.default_expiration: expected at most 31536000 (requests.expiration_maximum); found 31536001",
+        (
+            "rolling.default_expiration: expected at most 31536000 (requests.expiration_maximum);"
+            " found 31536001"
+        ),
     ),
     (
         {"requests.rate_limit_duration_maximum": 5, "delivery.default_rate_limit_duration": 6},
-        "delivery.default_rate_limit_duration: expected at most 5 (requests.rate_limit_duration_maximum); found 6",
+        (
+            "delivery.default_rate_limit_duration: expected at most 5"
+            " (requests.rate_limit_duration_maximum); found 6"
+        ),
     ),
     (
         {"words.endpoint_disabled": {"one_of": ["off", "active"]}},
-        "words.endpoint_disabled: expected another value than that of words.endpoint_active; found active",
+        (
+            "words.endpoint_disabled: expected another value than that of words.endpoint_active;"
+            " found"
+            " active"
+        ),
     ),
     (
         {"words.auth_oauth2": "basic_auth"},
@@ -107,27 +137,47 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"words.oauth2_assertion": "shared_secret"},
-        "words.oauth2_assertion: expected another value than that of words.oauth2_shared_secret; found shared_secret",
+        (
+            "words.oauth2_assertion: expected another value than that of"
+            " words.oauth2_shared_secret;"
+            " found shared_secret"
+        ),
     ),
     (
         {"paging.name_filter": "ownerId"},
-        "paging.name_filter: expected another value than that of paging.owner_filter; found ownerId",
+        (
+            "paging.name_filter: expected another value than that of paging.owner_filter; found"
+            " ownerId"
+        ),
     ),
     (
         {"paging.name_filter": "sort"},
-        "paging.name_filter: sort is already the name of another query parameter of listPortalLinks",
+        (
+            "paging.name_filter: sort is already the name of another query parameter of"
+            " listPortalLinks"
+        ),
     ),
     (
         {"delivery.event_id_header": "Hook-Id", "delivery.attempt_header": "HOOK-ID"},
-        "delivery.attempt_header: expected another value than that of delivery.event_id_header; found hook-id",
+        (
+            "delivery.attempt_header: expected another value than that of delivery.event_id_header;"
+            " found hook-id"
+        ),
     ),
     (
         {"signatures.simple.header": "Hook", "signatures.simple.timestamp_header": "HOOK"},
-        "signatures.simple.timestamp_header: expected another value than that of signatures.simple.header; found hook",
+        (
+            "signatures.simple.timestamp_header: expected another value than that of"
+            " signatures.simple.header; found hook"
+        ),
     ),
     (
         {"requests.create_endpoint_requires": ["url", "nam"]},
-        "requests.create_endpoint_requires[1]: the document knows no such field, nam; did you mean name?",
+        (
+            "requests.create_endpoint_requires[1]: the document knows no such field, nam; did you"
+            " mean"
+            " name?"
+        ),
     ),
     (
         {"requests.create_broadcast_event_requires": ["url"]},
@@ -143,7 +193,10 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"representation.masked": ["authentication.basic_auth.passwd"]},
-        "representation.masked[0]: an endpoint has no field authentication.basic_auth.passwd (section 2.3)",
+        (
+            "representation.masked[0]: an endpoint has no field authentication.basic_auth.passwd"
+            " (section 2.3)"
+        ),
     ),
 ]
 

@@ -77,7 +77,10 @@ def line_of(text: str, start: str) -> int:
         (
             "key_scope",
             "  key_scope: projct",
-            'one of: project, account (what one key opens); found "projct"; did you mean project?',
+            (
+                'one of: project, account (what one key has access to); found "projct";'
+                " did you mean project?"
+            ),
         ),
         (
             "wrong_key_status",
@@ -222,13 +225,13 @@ def test_a_wrong_answer_is_refused_with_its_line_and_what_was_expected(
     tmp_path: Path, field: str, line: str, problem: str
 ) -> None:
     text = reference_text(**{field: line})
-    found = refusal(written(tmp_path, text))
+    lines = refusal(written(tmp_path, text))
     number = next(
         number for number, written_line in enumerate(text.splitlines(), 1) if written_line == line
     )
-    (told,) = (one for one in found if "is missing" not in one)
-    assert told.startswith(f"own.yaml:{number}: ")
-    assert problem in told
+    (refused,) = (line_of_file for line_of_file in lines if "is missing" not in line_of_file)
+    assert refused.startswith(f"own.yaml:{number}: ")
+    assert problem in refused
 
 
 def test_a_missing_answer_is_told_at_the_line_of_its_group(tmp_path: Path) -> None:
@@ -240,7 +243,8 @@ def test_a_missing_answer_is_told_at_the_line_of_its_group(tmp_path: Path) -> No
         ),
         (
             f"own.yaml:{line_of(text, 'retry:')}: retry.attempts: is missing;"
-            " expected a whole number of at least 1 (attempts for one delivery, the first one included)"
+            " expected a whole number of at least 1 (attempts for one delivery, the first one"
+            " included)"
         ),
     ]
 
@@ -329,7 +333,10 @@ def test_all_contradictions_come_at_once_each_with_its_line(tmp_path: Path) -> N
 
 
 def test_a_dialect_that_extends_another_says_only_what_differs(tmp_path: Path) -> None:
-    text = "extends: reference\nname: own\nsummary: Mine.\nretry: {attempts: 2}\nsignatures: {simple: {hash: sha512}}\n"
+    text = (
+        "extends: reference\nname: own\nsummary: Mine.\nretry: {attempts: 2}\nsignatures:"
+        " {simple: {hash: sha512}}\n"
+    )
     own, reference = load_dialect(written(tmp_path, text)), load_dialect("reference")
     differing = {
         path for path, answer in answers_of(own) if answer != dict(answers_of(reference))[path]
@@ -383,13 +390,20 @@ def test_dialects_extend_one_another_by_paths_from_their_own_folder(tmp_path: Pa
 
 def test_name_and_summary_are_not_inherited(tmp_path: Path) -> None:
     assert refusal(written(tmp_path, "extends: reference\n")) == [
-        "own.yaml:1: name: is missing; expected a word of small letters, digits and hyphens (name of the dialect)",
+        (
+            "own.yaml:1: name: is missing; expected a word of small letters, digits and hyphens"
+            " (name"
+            " of the dialect)"
+        ),
         "own.yaml:1: summary: is missing; expected a text (what kind of service it describes)",
     ]
 
 
 def test_a_wrong_answer_beside_extends_is_told_with_its_line(tmp_path: Path) -> None:
-    text = "extends: reference\nname: own\nsummary: s\n\nretry:\n  atempts: 3\n  jitter: 2\nretries: {}\n"
+    text = (
+        "extends: reference\nname: own\nsummary: s\n\nretry:\n  atempts: 3\n  jitter: 2\nretries:"
+        " {}\n"
+    )
     assert refusal(written(tmp_path, text)) == [
         "own.yaml:6: retry.atempts: unknown key; did you mean attempts?",
         (
@@ -403,7 +417,10 @@ def test_a_wrong_answer_beside_extends_is_told_with_its_line(tmp_path: Path) -> 
 def test_a_contradiction_with_an_inherited_answer_is_told_where_the_own_file_comes_closest(
     tmp_path: Path,
 ) -> None:
-    text = "extends: reference\nname: own\nsummary: s\n\nrequests:\n  http_timeout_maximum: 9\nretry:\n  maximum_s: 0\n"
+    text = (
+        "extends: reference\nname: own\nsummary: s\n\nrequests:\n  http_timeout_maximum: 9\n"
+        "retry:\n  maximum_s: 0\n"
+    )
     assert [line.split(": ")[:2] for line in refusal(written(tmp_path, text))] == [
         ["own.yaml:1", "delivery.default_timeout_s"],
         ["own.yaml:7", "retry.initial_s"],
@@ -424,7 +441,11 @@ def test_a_problem_of_the_extended_file_is_told_with_that_files_line(tmp_path: P
     [
         (
             "refrence",
-            "refrence: no such dialect; expected one of: contrary, reference, standard-webhooks, or the path",
+            (
+                "refrence: no such dialect; expected one of: contrary, reference,"
+                " standard-webhooks,"
+                " or the path"
+            ),
         ),
         ("none.yaml", "none.yaml: cannot be read: No such file or directory"),
         ("own.yaml", "this leads back to a dialect that extends it"),
@@ -432,11 +453,19 @@ def test_a_problem_of_the_extended_file_is_told_with_that_files_line(tmp_path: P
         ('"a\\0.yaml"', "cannot be read"),
         (
             "[reference]",
-            "expected a text that is not empty (the dialect that answers what is left out here); found a list",
+            (
+                "expected a text that is not empty (the dialect that answers what is left out"
+                " here);"
+                " found a list"
+            ),
         ),
         (
             "''",
-            'expected a text that is not empty (the dialect that answers what is left out here); found ""',
+            (
+                "expected a text that is not empty (the dialect that answers what is left out"
+                " here);"
+                ' found ""'
+            ),
         ),
     ],
 )

@@ -36,10 +36,10 @@ from hookproof.conformance.observations.delivery.security.credentials import (
     ShortLivedToken,
 )
 from hookproof.conformance.observations.destinations import Destination
-from hookproof.conformance.target.capabilities import Presence
 from hookproof.receiver.client.control_api import ReceiverToken
 from hookproof.receiver.replies.script import Reply
 from hookproof.spec.dialect.vocabulary import TimeUnit
+from hookproof.target.file_schema import Presence
 
 STANDARD_FIELDS: Final = {
     "access_token": "access_token",

@@ -1,10 +1,10 @@
-"""The version of hookproof that runs."""
+"""The version of hookproof that runs. Cheap to import: the standard library alone."""
 
 from importlib.metadata import PackageNotFoundError, version
 
 
 def installed_version() -> str:
-    """The version of the installed distribution; a source tree that is not installed has none."""
+    """The version of the distribution, `unknown` for a source tree that is not installed."""
     try:
         return version("hookproof")
     except PackageNotFoundError:

@@ -1,0 +1,145 @@
+"""What the command line and target.yaml say together: flag before environment before file.
+
+Everything here raises CommandError or FileProblems for what cannot be used.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from hookproof.process.exit_codes import CommandError
+from hookproof.receiver.http.address import Address, parse_base_url
+from hookproof.receiver.http.authority import CERTIFICATE_FILE, KEY_FILE
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.reader import load_dialect, load_dialect_mapping
+from hookproof.target.target_file import NO_FILE, TargetFile
+
+DEFAULT_DIALECT: Final = "reference"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flags:
+    """What the command line and its environment variables say about the target; None where they say
+    nothing.
+    """
+
+    url: str | None = None
+    file: Path | None = None
+    api_key: str | None = None
+    project: str | None = None
+    dialect: str | None = None
+    receiver_bind: str | None = None
+    receiver_url: str | None = None
+    ca_dir: Path | None = None
+    # The longest time for a whole run of `check`, in seconds.
+    budget: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceiverSettings:
+    """Where deliveries are to arrive.
+
+    Without a CA that the target trusts, none can arrive (section 2.3: https). `bind` is host:port;
+    `public_url` is how the target reaches it, if that is another address.
+    """
+
+    bind: str = "127.0.0.1:0"
+    public_url: str | None = None
+    ca: Path | None = None
+    ca_key: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenDialect:
+    """The dialect of a target. `source` is its name or file; None if the target file holds it."""
+
+    dialect: Dialect
+    source: str | None
+
+
+def base_url_of(flags: Flags, file: TargetFile) -> str | None:
+    """The base URL of the target, None where neither the flags nor the file has one."""
+    text: str | None = flags.url or file.values.get("base_url")
+    if text is None:
+        return None
+    try:
+        base_url, parts = parse_base_url(text), urlsplit(text)
+        complete = parts.port != 0 and parts.username is None
+    except ValueError as problem:
+        raise CommandError(f"base URL: {problem}") from None
+    if not complete:
+        raise CommandError(
+            f"base URL: {text!r} has user information or a port 0;"
+            " give one like http://127.0.0.1:5005"
+        )
+    return base_url
+
+
+def api_keys_of(flags: Flags, file: TargetFile) -> dict[str, str]:
+    """The API key of each project by its id, the project of the flags first; empty if there is no
+    project at all.
+    """
+    keys = file.api_keys
+    first = flags.project or next(iter(keys), None)
+    if first is None:
+        return {}
+    key = flags.api_key or keys.get(first)
+    if not key:
+        raise CommandError(
+            f"no API key for the project {first!r}:"
+            " give --api-key, HOOKPROOF_API_KEY or a target file"
+        )
+    if not (key.isascii() and key.isprintable()):
+        raise CommandError(
+            f"the API key for the project {first!r} cannot stand in a header:"
+            " it is not printable ASCII"
+        )
+    return {first: key} | {name: other for name, other in keys.items() if name != first}
+
+
+def dialect_of(flags: Flags, file: TargetFile) -> ChosenDialect:
+    """The dialect of the target; a file named in the target file is found beside it."""
+    written = None if flags.dialect else file.values.get("dialect")
+    if isinstance(written, dict):
+        dialect = load_dialect_mapping(written, f"{file.path}: dialect")
+        return ChosenDialect(dialect=dialect, source=None)
+    source = flags.dialect or written or DEFAULT_DIALECT
+    if written is not None and ("/" in written or Path(written).suffix):
+        source = str(file.folder / written)
+    return ChosenDialect(dialect=load_dialect(source), source=source)
+
+
+def receiver_of(flags: Flags, file: TargetFile = NO_FILE) -> ReceiverSettings:
+    """Where deliveries are to arrive; the files of the CA exist."""
+    bind, public_url = receiver_address_of(flags, file)
+    certificate, key = authority_of(flags, file)
+    return ReceiverSettings(bind=bind, public_url=public_url, ca=certificate, ca_key=key)
+
+
+def receiver_address_of(flags: Flags, file: TargetFile) -> tuple[str, str | None]:
+    """Where the receiver listens, and the URL by which the target reaches it, if that differs."""
+    bind = flags.receiver_bind or file.receiver.get("bind", ReceiverSettings().bind)
+    public_url = flags.receiver_url or file.receiver.get("public_url")
+    try:
+        Address.parse(bind)
+        return bind, None if public_url is None else parse_base_url(public_url)
+    except ValueError as problem:
+        raise CommandError(f"receiver: {problem}") from None
+
+
+def authority_of(flags: Flags, file: TargetFile) -> tuple[Path | None, Path | None]:
+    """The certificate and the key of the CA, which both exist; None where no CA is named."""
+    if flags.ca_dir is not None:
+        certificate, key = flags.ca_dir / CERTIFICATE_FILE, flags.ca_dir / KEY_FILE
+    elif "ca" in file.receiver:
+        certificate, key = (file.folder / file.receiver[name] for name in ("ca", "ca_key"))
+    else:
+        return None, None
+    for path in (certificate, key):
+        if not path.is_file():
+            raise CommandError(
+                f"receiver: {path} is not a file;"
+                " `hookproof ca DIR` makes a CA, which the target must trust"
+            )
+    return certificate, key

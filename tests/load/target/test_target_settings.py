@@ -1,0 +1,69 @@
+"""What a load run takes of the flags and of target.yaml, and what it refuses in one line."""
+
+from pathlib import Path
+
+import pytest
+
+from hookproof.load.target.settings import target_settings
+from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.receiver.http.authority import Authority
+from hookproof.target.settings import Flags
+
+WHOLE = """
+base_url: http://127.0.0.1:5005
+projects: [{id: p, api_key: k}, {id: q, api_key: l}]
+receiver: {ca: ca/ca.pem, ca_key: ca/ca.key}
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    Authority(folder / "ca")
+    path = folder / "target.yaml"
+    path.write_text(text)
+    return path
+
+
+def refusal(flags: Flags) -> str:
+    with pytest.raises(CommandError) as refused:
+        target_settings(flags, {})
+    assert refused.value.exit_code is ExitCode.USAGE
+    [line] = str(refused.value).splitlines()
+    return line
+
+
+def test_without_flags_the_embedded_server_is_loaded() -> None:
+    settings = target_settings(Flags(), {})
+    assert (settings.base_url, settings.dialect_source) == (None, "reference")
+
+
+def test_the_first_project_of_the_file_is_loaded_by_default(tmp_path: Path) -> None:
+    path = written(tmp_path, WHOLE)
+    settings = target_settings(Flags(file=path), {})
+    assert (settings.project, settings.api_key) == ("p", "k")
+    settings = target_settings(Flags(file=path, project="q"), {})
+    assert (settings.project, settings.api_key) == ("q", "l")
+
+
+def test_the_authority_of_the_file_is_used_by_its_folder(tmp_path: Path) -> None:
+    path = written(tmp_path, WHOLE)
+    assert target_settings(Flags(file=path), {}).ca_dir == tmp_path / "ca"
+    flags = Flags(file=path, ca_dir=tmp_path / "other")
+    assert target_settings(flags, {}).ca_dir == tmp_path / "other"
+
+
+def test_an_authority_in_other_files_is_refused_in_one_line(tmp_path: Path) -> None:
+    path = written(tmp_path, WHOLE.replace("ca/ca.pem", "mine.pem"))
+    (tmp_path / "mine.pem").write_text("")
+    assert "ca is mine.pem and ca_key is ca.key; a load run needs ca.pem" in refusal(
+        Flags(file=path)
+    )
+
+
+def test_a_target_without_a_project_is_refused_in_one_line() -> None:
+    assert "--project" in refusal(Flags(url="http://127.0.0.1:1"))
+    assert "--api-key" in refusal(Flags(url="http://127.0.0.1:1", project="p"))
+
+
+def test_a_worker_needs_neither_project_nor_key_here() -> None:
+    settings = target_settings(Flags(url="http://127.0.0.1:1"), {}, for_worker=True)
+    assert (settings.project, settings.api_key) == ("", "")

@@ -1,0 +1,74 @@
+"""The one reader of target.yaml, which `check` and `load` share."""
+
+from pathlib import Path
+
+import pytest
+
+from hookproof.conformance.target.capabilities import CAPABILITIES as DESCRIBED
+from hookproof.conformance.target.file import target_from
+from hookproof.load.target.settings import target_settings
+from hookproof.spec.strict_yaml.file_problem import FileProblems
+from hookproof.target.file_schema import CAPABILITIES
+from hookproof.target.settings import Flags
+from hookproof.target.target_file import NO_FILE, read_target_file
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "target.yaml"
+    path.write_text(text)
+    return path
+
+
+def problems(path: Path) -> list[str]:
+    with pytest.raises(FileProblems) as refused:
+        read_target_file(path, {})
+    return str(refused.value).splitlines()
+
+
+def test_without_a_file_nothing_is_set() -> None:
+    assert read_target_file(None, {}) is NO_FILE
+    assert (NO_FILE.api_keys, NO_FILE.receiver, NO_FILE.folder) == ({}, {}, Path())
+
+
+def test_a_variable_in_a_comment_need_not_be_set(tmp_path: Path) -> None:
+    path = written(tmp_path, "# ${KEY} is a secret\nprojects: [{id: p, api_key: k}]\n")
+    assert read_target_file(path, {}).api_keys == {"p": "k"}
+
+
+def test_no_value_of_a_variable_changes_what_the_file_says(tmp_path: Path) -> None:
+    path = written(tmp_path, "projects:\n  - {id: p, api_key: '${KEY}'}\n")
+    key = "a'}\nbase_url: http://evil.invalid\n#\"\\ ${KEY}"
+    file = read_target_file(path, {"KEY": key})
+    assert file.api_keys == {"p": key}
+    assert "base_url" not in file.values
+
+
+def test_a_key_of_a_project_that_is_misspelt_is_refused_with_its_line(tmp_path: Path) -> None:
+    [line] = problems(written(tmp_path, "projects:\n  - {id: p, api_key: k, keys: x}\n"))
+    assert "target.yaml:2: projects[0].keys: unknown key" in line
+
+
+def test_every_capability_of_the_schema_is_described() -> None:
+    assert set(CAPABILITIES) == set(DESCRIBED)
+
+
+@pytest.mark.parametrize(
+    "dialect",
+    ["contrary", "./own.yaml", "{extends: contrary, name: inline, summary: Here.}"],
+    ids=["a name", "a file beside it", "a mapping"],
+)
+def test_check_and_load_read_the_same_from_one_file(tmp_path: Path, dialect: str) -> None:
+    (tmp_path / "own.yaml").write_text("extends: contrary\nname: own\nsummary: Our own.\n")
+    path = written(
+        tmp_path,
+        'base_url: http://127.0.0.1:1/\nprojects: [{id: p, api_key: "a-${KEY}"},'
+        f" {{id: q, api_key: z}}]\ndialect: {dialect}\nbudgets: {{request_s: 1}}\n"
+        'receiver: {bind: "127.0.0.1:7", public_url: "https://127.0.0.1:8/"}\n',
+    )
+    flags = Flags(file=path)
+    judged, loaded = target_from(flags, {"KEY": "b"}), target_settings(flags, {"KEY": "b"})
+    assert (loaded.base_url, loaded.bind) == (judged.base_url, judged.receiver.bind)
+    assert (loaded.project, loaded.api_key) == ("p", "a-b")
+    assert (judged.projects[0].id, judged.projects[0].api_key) == ("p", "a-b")
+    assert loaded.dialect == judged.dialect
+    assert loaded.public_url == judged.receiver.public_url == "https://127.0.0.1:8"
