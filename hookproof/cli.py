@@ -8,6 +8,7 @@ import importlib
 import os
 import sys
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from typing import Final
 
 import click
@@ -69,6 +70,9 @@ SUBCOMMANDS: Final = {
     ),
 }
 
+# What a subcommand needs beyond a plain installation: a package, and the extra that brings it.
+EXTRAS: Final = {"load": ("locust", "hookproof[load]")}
+
 EXIT_USAGE: Final = 64
 EXIT_FAULT: Final = 70
 # The number of standard error.
@@ -86,6 +90,11 @@ class LazyGroup(click.Group):
         """The subcommand of this name, imported now, or None."""
         if cmd_name not in SUBCOMMANDS:
             return None
+        package, extra = EXTRAS.get(cmd_name, (None, None))
+        if package is not None and find_spec(package) is None:
+            raise click.UsageError(
+                f"`hookproof {cmd_name}` needs {package}; install it with `pip install '{extra}'`"
+            )
         module, attribute = SUBCOMMANDS[cmd_name][0].split(":")
         command = getattr(importlib.import_module(module), attribute)
         assert isinstance(command, click.Command)
