@@ -5,6 +5,7 @@ them against each other, against the operations of `openapi.yaml` and against th
 `dialect.py`.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
@@ -23,6 +24,8 @@ REQUIREMENTS: Final = Path(__file__).parent / "requirements.yaml"
 GAPS: Final = Path(__file__).parent / "gaps.yaml"
 
 ALL_OPERATIONS: Final = "all"
+# What refers to another requirement where a text could stand.
+_REQUIREMENT_ID: Final = re.compile(r"[1-9](\.[1-9])?-\d+")
 # Fields of a dialect that tell it from others and answer no gap.
 LABELS: Final = frozenset({"name", "summary"})
 
@@ -46,6 +49,7 @@ class Requirement:
     text: str
     gaps: tuple[str, ...]
     untestable: str | None
+    common_mistakes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,8 +96,9 @@ def load_catalogue(requirements: Path = REQUIREMENTS, gaps: Path = GAPS) -> Cata
         found["id"]: _gap(found) for found in _read(gaps, _gaps_schema(), _repeated_in_gaps)
     }
     sections = _read(requirements, _sections_schema(found_gaps), _wrong_in_sections)
+    mistakes = _own_mistakes(sections)
     read = [
-        _requirement(section["section"], found)
+        _requirement(section["section"], found, mistakes)
         for section in sections
         for found in section["requirements"]
     ]
@@ -129,7 +134,21 @@ def _gap(found: Mapping[str, Any]) -> Gap:
     )
 
 
-def _requirement(section: str, found: Mapping[str, Any]) -> Requirement:
+def _own_mistakes(sections: list[Any]) -> Mapping[str, tuple[str, ...]]:
+    """The texts that stand under `common_mistakes`, by requirement, without references to others."""
+    requirements = [one for section in sections for one in section["requirements"]]
+    names = {requirement["id"] for requirement in requirements}
+    return {
+        requirement["id"]: tuple(
+            item for item in requirement.get("common_mistakes", []) if item not in names
+        )
+        for requirement in requirements
+    }
+
+
+def _requirement(
+    section: str, found: Mapping[str, Any], mistakes: Mapping[str, tuple[str, ...]]
+) -> Requirement:
     operations = found.get("operations", [])
     return Requirement(
         id=found["id"],
@@ -139,6 +158,11 @@ def _requirement(section: str, found: Mapping[str, Any]) -> Requirement:
         text=found["text"],
         gaps=tuple(found.get("gaps", [])),
         untestable=found.get("untestable"),
+        common_mistakes=tuple(
+            text
+            for item in found.get("common_mistakes", [])
+            for text in mistakes.get(item, (item,))
+        ),
     )
 
 
@@ -175,6 +199,7 @@ def _wrong_in_sections(sections: list[Any]) -> _Wrong:
     yield from _repeated(
         ((*location, "id"), requirement["id"]) for location, _, requirement in requirements
     )
+    yield from _wrong_in_mistakes(sections, requirements)
     for location, section, requirement in requirements:
         if requirement["id"].rpartition("-")[0] != section:
             yield (
@@ -186,6 +211,19 @@ def _wrong_in_sections(sections: list[Any]) -> _Wrong:
                 location,
                 f"{requirement['id']} is open, so it names the gap by whose answer it is judged",
             )
+
+
+def _wrong_in_mistakes(
+    sections: list[Any], requirements: Iterable[tuple[Location, str, Mapping[str, Any]]]
+) -> _Wrong:
+    mistakes = _own_mistakes(sections)
+    for location, _, requirement in requirements:
+        for index, item in enumerate(requirement.get("common_mistakes", [])):
+            if _REQUIREMENT_ID.fullmatch(item) and not mistakes.get(item):
+                yield (
+                    (*location, "common_mistakes", index),
+                    f"{item} names no requirement that has a text of its own here",
+                )
 
 
 def _repeated(names: Iterable[tuple[Location, str]]) -> _Wrong:
@@ -236,6 +274,12 @@ def _sections_schema(gaps: Iterable[str]) -> Mapping[str, Any]:
             "operations": {"anyOf": [{"const": ALL_OPERATIONS}, operations]},
             "gaps": _some_of(gaps, "an id of the gaps file"),
             "untestable": _SENTENCE,
+            "common_mistakes": {
+                "type": "array",
+                "items": _SENTENCE,
+                "minItems": 1,
+                "uniqueItems": True,
+            },
         },
     )
     return _list_of(
