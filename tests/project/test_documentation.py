@@ -19,7 +19,7 @@ import pytest
 from hookproof.cli import SUBCOMMANDS, cli
 from hookproof.conformance.model.check_registry import all_checks
 from hookproof.spec.catalogue import Level, load_catalogue
-from tests.source_tree import ROOT
+from tests.source_tree import PACKAGES, ROOT
 
 PAGES: Final = sorted(
     [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *ROOT.glob("load/**/*.md")]
@@ -34,6 +34,9 @@ COUNTED: Final = re.compile(
     r"\b\d[\d,]* (?:\w+ )?"
     r"(?:faults|checks|requirements|tests|vectors|variants|mutants|gaps|trials)\b"
 )
+
+# The fault that the worked example of CONTRIBUTING.md adds.
+EXAMPLE: Final = "empty_message"
 
 LONGEST_README: Final = 200
 LONGEST_ARCHITECTURE: Final = 120
@@ -106,7 +109,15 @@ def test_faults_exist(page: Path) -> None:
     for code in code_in(page):
         for pattern in re.findall(r"--fault '?([a-z_*]{2,})|\"fault\": \"(\w+)\"", code):
             name = "".join(pattern)
-            assert any(fnmatchcase(fault, name) for fault in faults()), name
+            assert any(fnmatchcase(fault, name) for fault in faults() | {EXAMPLE}), name
+
+
+@each(LIVING)
+def test_paths_exist(page: Path) -> None:
+    names = "|".join((*PACKAGES, "tests", "docs"))
+    for code in code_in(page):
+        if re.fullmatch(rf"(?:{names})/[\w./-]+", code):
+            assert (ROOT / code).exists(), code
 
 
 @each(LIVING)
