@@ -18,6 +18,7 @@ import pytest
 
 from hookproof.cli import SUBCOMMANDS, cli
 from hookproof.conformance.model.check_registry import all_checks
+from hookproof.conformance.pytest_plugin.entry import OPTIONS
 from hookproof.spec.catalogue import Level, load_catalogue
 from tests.source_tree import PACKAGES, ROOT
 
@@ -102,6 +103,14 @@ def test_commands_and_options_exist(page: Path) -> None:
             assert name in SUBCOMMANDS, f"hookproof {name}"
             named = set(re.findall(r"(?<!\S)--[a-z][a-z-]*", rest))
             assert named <= options_of(name), f"hookproof {name}{rest}"
+
+
+@each([page for page in LIVING if "examples" not in page.parts])  # options of docker stand there
+def test_options_without_a_command_exist_somewhere(page: Path) -> None:
+    known = {f"--hookproof-{name}" for name, *_ in OPTIONS} | {"--hookproof-embedded"}
+    known.update(*(options_of(command) for command in SUBCOMMANDS))
+    named = {code.split()[0] for code in code_in(page) if re.match(r"--[a-z]", code)}
+    assert named <= known
 
 
 @each(LIVING)
