@@ -135,7 +135,7 @@ def _gap(found: Mapping[str, Any]) -> Gap:
 
 
 def _own_mistakes(sections: list[Any]) -> Mapping[str, tuple[str, ...]]:
-    """The texts that stand under `common_mistakes`, by requirement, without references to others."""
+    """The texts under `common_mistakes`, by requirement, without references to others."""
     requirements = [one for section in sections for one in section["requirements"]]
     names = {requirement["id"] for requirement in requirements}
     return {
