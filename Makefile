@@ -46,11 +46,11 @@ load-million: setup ## Load the embedded server until a million deliveries have 
 	$(BIN)/python -m tests.bench.million
 
 .PHONY: knee
-knee: setup ## Search the embedded server's knee, and confirm it by runs at fixed rates
+knee: setup ## Search the knee of the embedded server, and confirm it by runs at fixed rates
 	$(BIN)/python -m tests.bench.knee
 
 .PHONY: lock
-lock: ## Write constraints.txt anew from the newest versions that pyproject.toml allows
+lock: ## Update constraints.txt to the newest versions that pyproject.toml allows
 	rm -rf $(VENV)
 	python3 -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
@@ -58,7 +58,7 @@ lock: ## Write constraints.txt anew from the newest versions that pyproject.toml
 	touch $(READY)
 
 .PHONY: mutants
-mutants: setup ## Try the suites against every faulty server and every innocent one, and record the kill matrix
+mutants: setup ## Test the suites against every mutant and every conforming variant, and record the kill matrix
 	$(BIN)/hookproof mutants --record
 
 .PHONY: mutants-quick
@@ -70,7 +70,7 @@ mutants-stock: setup ## Run plain schemathesis against the same servers (takes a
 	$(BIN)/hookproof mutants --stock
 
 .PHONY: bench
-bench: setup ## Measure server, deliveries, receiver, load generator and suites beside bare ones and others (needs wrk)
+bench: setup ## Measure server, deliveries, receiver, load generator and suites (needs wrk)
 	$(BIN)/python -m tests.bench.api
 	$(BIN)/python -m tests.bench.deliveries
 	$(BIN)/python -m tests.bench.clients
@@ -89,7 +89,7 @@ flake: setup ## Run the quick profile 30 times, three of them under load, and co
 	$(BIN)/python -m tests.conformance.flake 30
 
 .PHONY: torture
-torture: setup ## Kill the reference server while it writes and while it delivers, and look for what it had accepted
+torture: setup ## Kill the reference server while it writes and delivers, and look for what it had accepted
 	$(BIN)/python -m tests.mockserver.store.kill_during_writes 200
 	$(BIN)/python -m tests.mockserver.store.kill_during_deliveries 50
 
@@ -98,9 +98,9 @@ flood: setup ## Send 100,000 hostile requests to the reference server
 	$(BIN)/python -m tests.mockserver.api.request_flood 100000
 
 .PHONY: tamper
-tamper: setup ## Tamper with 1,000,000 signed messages, and see that the verifier accepts none
+tamper: setup ## Tamper with 1,000,000 signed messages, and check that the verifier accepts none
 	$(BIN)/python -m tests.receiver.signatures.tamper 1000000
 
 .PHONY: bench-bisect
-bench-bisect: setup ## Measure how long the cause of a bad signature is looked for
+bench-bisect: setup ## Measure the search for the cause of a bad signature
 	$(BIN)/python -m tests.bench.bisecting

@@ -4,6 +4,7 @@ They are in `requirements.yaml` and `gaps.yaml`, which explain their members. Re
 them against each other, the operations of `openapi.yaml` and the fields of `dialect/model.py`.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
@@ -22,6 +23,8 @@ REQUIREMENTS: Final = Path(__file__).parent / "requirements.yaml"
 GAPS: Final = Path(__file__).parent / "gaps.yaml"
 
 ALL_OPERATIONS: Final = "all"
+# What refers to another requirement where a text could stand.
+_REQUIREMENT_ID: Final = re.compile(r"[1-9](\.[1-9])?-\d+")
 # Fields that identify a dialect and answer no gap.
 LABELS: Final = frozenset({"name", "summary"})
 
@@ -45,6 +48,7 @@ class Requirement:
     text: str
     gaps: tuple[str, ...]
     untestable: str | None
+    common_mistakes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,8 +92,9 @@ def load_catalogue(requirements: Path = REQUIREMENTS, gaps: Path = GAPS) -> Cata
         entry["id"]: _gap(entry) for entry in _read(gaps, _gaps_schema(), _repeated_in_gaps)
     }
     sections = _read(requirements, _sections_schema(found_gaps), _wrong_in_sections)
+    mistakes = _own_mistakes(sections)
     read = [
-        _requirement(section["section"], entry)
+        _requirement(section["section"], entry, mistakes)
         for section in sections
         for entry in section["requirements"]
     ]
@@ -125,7 +130,21 @@ def _gap(entry: Mapping[str, Any]) -> Gap:
     )
 
 
-def _requirement(section: str, entry: Mapping[str, Any]) -> Requirement:
+def _own_mistakes(sections: list[Any]) -> Mapping[str, tuple[str, ...]]:
+    """The texts under `common_mistakes`, by requirement, without references to others."""
+    requirements = [entry for section in sections for entry in section["requirements"]]
+    names = {requirement["id"] for requirement in requirements}
+    return {
+        requirement["id"]: tuple(
+            item for item in requirement.get("common_mistakes", []) if item not in names
+        )
+        for requirement in requirements
+    }
+
+
+def _requirement(
+    section: str, entry: Mapping[str, Any], mistakes: Mapping[str, tuple[str, ...]]
+) -> Requirement:
     operations = entry.get("operations", [])
     return Requirement(
         id=entry["id"],
@@ -135,6 +154,11 @@ def _requirement(section: str, entry: Mapping[str, Any]) -> Requirement:
         text=entry["text"],
         gaps=tuple(entry.get("gaps", [])),
         untestable=entry.get("untestable"),
+        common_mistakes=tuple(
+            text
+            for item in entry.get("common_mistakes", [])
+            for text in mistakes.get(item, (item,))
+        ),
     )
 
 
@@ -171,6 +195,7 @@ def _wrong_in_sections(sections: list[Any]) -> _Wrong:
     yield from _repeated(
         ((*location, "id"), requirement["id"]) for location, _, requirement in requirements
     )
+    yield from _wrong_in_mistakes(sections, requirements)
     for location, section, requirement in requirements:
         if requirement["id"].rpartition("-")[0] != section:
             yield (
@@ -182,6 +207,19 @@ def _wrong_in_sections(sections: list[Any]) -> _Wrong:
                 location,
                 f"{requirement['id']} is open, so it names the gap by whose answer it is judged",
             )
+
+
+def _wrong_in_mistakes(
+    sections: list[Any], requirements: Iterable[tuple[Location, str, Mapping[str, Any]]]
+) -> _Wrong:
+    mistakes = _own_mistakes(sections)
+    for location, _, requirement in requirements:
+        for index, item in enumerate(requirement.get("common_mistakes", [])):
+            if _REQUIREMENT_ID.fullmatch(item) and not mistakes.get(item):
+                yield (
+                    (*location, "common_mistakes", index),
+                    f"{item} names no requirement that has a text of its own here",
+                )
 
 
 def _repeated(names: Iterable[tuple[Location, str]]) -> _Wrong:
@@ -232,6 +270,12 @@ def _sections_schema(gaps: Iterable[str]) -> Mapping[str, Any]:
             "operations": {"anyOf": [{"const": ALL_OPERATIONS}, operations]},
             "gaps": _some_of(gaps, "an id of the gaps file"),
             "untestable": _SENTENCE,
+            "common_mistakes": {
+                "type": "array",
+                "items": _SENTENCE,
+                "minItems": 1,
+                "uniqueItems": True,
+            },
         },
     )
     return _list_of(

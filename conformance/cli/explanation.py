@@ -1,6 +1,4 @@
-"""What is known of a requirement: how it is tested, what was seen to go wrong, and which faults it
-convicts.
-"""
+"""What is known of a requirement: how it is tested, and which faults violate it."""
 
 import importlib
 import inspect
@@ -8,9 +6,7 @@ import json
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
 from hookproof.conformance.model.check_registry import Check, all_checks
@@ -21,21 +17,8 @@ from hookproof.conformance.model.experiment_registry import (
 )
 from hookproof.receiver.client.child_process import HOOKPROOF
 from hookproof.spec.catalogue import Catalogue, Gap, Requirement
-from hookproof.spec.strict_yaml.reader import read_yaml
 
-PITFALLS: Final = Path(__file__).parent / "common_mistakes.yaml"
 LISTED_WITHIN_S: Final = 90.0
-
-_TEXTS: Final = {"type": "array", "minItems": 1, "items": {"type": "string", "minLength": 1}}
-_SCHEMA: Final = {
-    "type": "array",
-    "items": {
-        "type": "object",
-        "additionalProperties": False,
-        "required": ["requirements", "text"],
-        "properties": {"requirements": _TEXTS, "text": {"type": "string", "minLength": 1}},
-    },
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +50,6 @@ class Explanation:
     section: str
     gaps: tuple[Gap, ...]
     tests: tuple[Test, ...]
-    pitfalls: tuple[str, ...]
     faults: tuple[Fault, ...]
 
 
@@ -80,15 +62,8 @@ def explained(
         section=catalogue.sections[requirement.section],
         gaps=tuple(catalogue.gaps[name] for name in requirement.gaps),
         tests=tuple(_test(check) for check in all_checks() if requirement.id in check.requirements),
-        pitfalls=tuple(text for selectors, text in pitfalls() if _fits(requirement, selectors)),
         faults=tuple(faults().get(requirement.id, ())),
     )
-
-
-@cache
-def pitfalls() -> tuple[tuple[tuple[str, ...], str], ...]:
-    """What servers usually get wrong: selectors of requirements, and a text."""
-    return tuple((tuple(one["requirements"]), one["text"]) for one in read_yaml(PITFALLS, _SCHEMA))
 
 
 @cache
@@ -130,10 +105,3 @@ def _words(function: Any) -> str:
     module = importlib.import_module(function.__module__)
     text = inspect.getdoc(function) or inspect.getdoc(module) or ""
     return " ".join(text.split("\n\n")[0].split())
-
-
-def _fits(requirement: Requirement, selectors: tuple[str, ...]) -> bool:
-    return any(
-        fnmatchcase(requirement.id, one) or fnmatchcase(requirement.section, one)
-        for one in selectors
-    )

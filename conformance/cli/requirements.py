@@ -139,7 +139,7 @@ def _lines(found: Explanation) -> Iterator[str]:
             )
         if not test.experiments:
             yield from _block("every exchange of every experiment", "  by")
-    for text in found.pitfalls:
+    for text in requirement.common_mistakes:
         yield from _block(text, "often wrong")
     for fault in found.faults[:MOST_FAULTS]:
         yield from _block(f"{fault.name}: {fault.broken}", "convicts")
@@ -189,6 +189,6 @@ def _json(found: Explanation) -> dict[str, Any]:
             }
             for test in found.tests
         ],
-        "often_wrong": list(found.pitfalls),
+        "often_wrong": list(found.requirement.common_mistakes),
         "convicts": [{"name": fault.name, "broken": fault.broken} for fault in found.faults],
     }

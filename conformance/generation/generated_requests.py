@@ -12,6 +12,7 @@ import json
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -111,24 +112,23 @@ async def _answers(module: str, order: Mapping[str, Any]) -> AsyncGenerator[Any,
     """What a generator's process says to an order, line by line; the process ends with the
     iteration.
     """
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        module,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        limit=LINE_LIMIT,
-        env=_environment(),
-        start_new_session=True,  # the terminal's ctrl-C is for hookproof, which ends it
-    )
-    try:
-        async with aclosing(_lines(process, json.dumps(order).encode())) as lines:
-            async for line in lines:
-                yield json.loads(line)
-    finally:
-        send_signal(process, signal.SIGKILL)
-        await process.wait()
+    with tempfile.TemporaryDirectory(prefix="hookproof-") as storage:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-m", module),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            limit=LINE_LIMIT,
+            env=_environment(storage),
+            start_new_session=True,  # the terminal's ctrl-C is for hookproof, which ends it
+        )
+        try:
+            async with aclosing(_lines(process, json.dumps(order).encode())) as lines:
+                async for line in lines:
+                    yield json.loads(line)
+        finally:
+            send_signal(process, signal.SIGKILL)
+            await process.wait()
 
 
 async def _lines(process: asyncio.subprocess.Process, order: bytes) -> AsyncGenerator[bytes, None]:
@@ -151,9 +151,14 @@ async def _lines(process: asyncio.subprocess.Process, order: bytes) -> AsyncGene
         await asyncio.gather(complaints, return_exceptions=True)
 
 
-def _environment() -> dict[str, str]:
-    # The child must find this package from wherever hookproof was started, and order its sets alike
-    # every time.
+def _environment(storage: str) -> dict[str, str]:
+    # The child must find this package from wherever hookproof was started, order its sets alike
+    # every time, and keep the caches of hypothesis out of the folder where the user stands.
     here = str(Path(hookproof.__file__).parents[1])
     paths = [here, *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONHASHSEED": "0"}
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(paths),
+        "PYTHONHASHSEED": "0",
+        "HYPOTHESIS_STORAGE_DIRECTORY": storage,
+    }

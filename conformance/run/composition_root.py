@@ -30,6 +30,7 @@ from hookproof.conformance.run.repetitions import merged
 from hookproof.conformance.run.runner import Plan, Runner
 from hookproof.conformance.run.selection import Selection, needed_checks, needed_experiments
 from hookproof.conformance.run.shrinking import Shrinking, with_smaller_proofs
+from hookproof.conformance.run.working_folder import working_folder
 from hookproof.conformance.target.capabilities import lacking
 from hookproof.conformance.target.definition import Budgets, Target
 from hookproof.conformance.target.environment import Embedded, Environment
@@ -82,7 +83,7 @@ def perform(settings: Settings) -> Run:
     requirements = settings.selection.requirements(catalogue)
     coming = progress_of(settings, catalogue, requirements)
     run_path = _emptied(settings.out)
-    with run_path.open("w", encoding="utf-8") as stream:
+    with working_folder(settings.out), run_path.open("w", encoding="utf-8") as stream:
         rounds = Rounds(
             settings=settings,
             catalogue=catalogue,

@@ -50,7 +50,7 @@ class Target:
     base_url: str
     projects: tuple[Project, ...]
     dialect: Dialect
-    receiver: ReceiverSettings = ReceiverSettings()
+    receiver: ReceiverSettings = field(default_factory=ReceiverSettings)
     budgets: Budgets = Budgets()
     provision: Provision = field(default_factory=Provision)
     fixtures: Mapping[str, Fixtures] = field(default_factory=dict)

@@ -233,6 +233,9 @@ def broken(source: Path, folder: Path, right: str, wrong: str) -> tuple[Path, in
         ("level: stated", "level: stated\n      levle: open", "unknown key"),
         ("level: stated", "level: state", "expected one of: stated, open, hygiene"),
         ("level: stated", "level: stated\n      level: stated", "given twice"),
+        ('common_mistakes: ["1-3"]', 'common_mistakes: ["1-4"]', "1-4 names no requirement that"),
+        ('common_mistakes: ["1-3"]', 'common_mistakes: ["1-99"]', "1-99 names no requirement that"),
+        ('common_mistakes: ["1-3"]', "common_mistakes: []", "expected"),
     ],
 )
 def test_wrong_requirements_are_refused_with_the_line(
@@ -286,8 +289,17 @@ def test_a_gap_that_is_taken_away_is_missed_where_it_was_named(tmp_path: Path) -
 
 
 def test_all_problems_of_a_file_are_told_at_once(tmp_path: Path) -> None:
-    path, _ = broken(REQUIREMENTS, tmp_path, 'id: "1-2"', 'id: "1-1"')
+    path, _ = broken(REQUIREMENTS, tmp_path, 'id: "1-14"', 'id: "1-1"')
     path, _ = broken(path, tmp_path, 'id: "1-4"', 'id: "2.1-40"')
     with pytest.raises(FileProblems) as refusal:
         load_catalogue(requirements=path)
     assert len(refusal.value.problems) == 2
+
+
+def test_requirements_share_the_common_mistakes_of_another() -> None:
+    requirements = CATALOGUE.requirements
+    (mistake,) = requirements["1-3"].common_mistakes
+    assert requirements["1-4"].common_mistakes == (mistake,)
+    assert len(requirements["6-9"].common_mistakes) == 2
+    texts = [text for one in requirements.values() for text in one.common_mistakes]
+    assert [text for text in texts if re.fullmatch(r"[\d.]+-\d+", text)] == []

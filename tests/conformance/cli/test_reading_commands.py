@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from hookproof.cli import cli
-from hookproof.conformance.cli.explanation import Fault, explained, pitfalls
+from hookproof.conformance.cli.explanation import Fault, explained
 from hookproof.conformance.model.check_registry import all_checks
 from hookproof.conformance.reports.formats import FORMATS
 from hookproof.conformance.results.run_file import NAME
@@ -151,15 +151,8 @@ def test_every_requirement_can_be_explained() -> None:
     stated = [
         one for one in found if one.requirement.level == "stated" and not one.requirement.untestable
     ]
-    without = [one.requirement.id for one in stated if not one.pitfalls]
+    without = [one.requirement.id for one in stated if not one.requirement.common_mistakes]
     assert len(without) < len(stated) / 4, without
-
-
-def test_every_pitfall_is_about_a_requirement() -> None:
-    catalogue = load_catalogue()
-    assert [
-        one for selectors, _ in pitfalls() for one in selectors if not catalogue.select(one)
-    ] == []
 
 
 def test_the_faults_that_break_a_requirement_are_named() -> None:

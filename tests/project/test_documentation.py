@@ -1,0 +1,162 @@
+"""What the documentation names exists: files, headings, commands, options, faults, targets.
+
+It states no number of faults, checks or requirements, since such numbers change with every issue.
+"""
+
+import importlib.util
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import click
+import pytest
+
+from hookproof.cli import SUBCOMMANDS, cli
+from hookproof.conformance.model.check_registry import all_checks
+from hookproof.conformance.pytest_plugin.entry import OPTIONS
+from hookproof.spec.catalogue import Level, load_catalogue
+from tests.source_tree import PACKAGES, ROOT
+
+PAGES: Final = sorted(
+    [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *ROOT.glob("load/**/*.md")]
+)
+# The changelog is history: what it names may be gone.
+LIVING: Final = [page for page in PAGES if page.name != "CHANGELOG.md"]
+
+LINK: Final = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+CODE: Final = re.compile(r"```\w*\n(.*?)```|`([^`\n]+)`", re.DOTALL)
+CALL: Final = re.compile(r"(?:^|[\s(|])hookproof ([a-z]+)([^\n|#]*)")
+COUNTED: Final = re.compile(
+    r"\b\d[\d,]* (?:\w+ )?"
+    r"(?:faults|checks|requirements|tests|vectors|variants|mutants|gaps|trials)\b"
+)
+
+# The fault that the worked example of CONTRIBUTING.md adds.
+EXAMPLE: Final = "empty_message"
+
+LONGEST_README: Final = 200
+LONGEST_ARCHITECTURE: Final = 120
+WIDEST: Final = 100
+
+
+def each(pages: list[Path]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("page", pages, ids=lambda page: str(page.relative_to(ROOT)))
+
+
+def code_in(page: Path) -> Iterator[str]:
+    """The blocks and spans of code of a page; a line that ends with a backslash goes on."""
+    for block, span in CODE.findall(page.read_text()):
+        yield (block or span).replace("\\\n", " ")
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    titles = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@cache
+def faults() -> frozenset[str]:
+    command = [sys.executable, "-m", "hookproof", "serve", "--list-faults"]
+    listed = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    return frozenset(re.findall(r"^ +(\w+)  ", listed.stdout, re.MULTILINE))
+
+
+@cache
+def options_of(command: str) -> frozenset[str]:
+    loaded = cli.get_command(click.Context(cli), command)
+    assert loaded is not None
+    return frozenset(
+        word for parameter in loaded.params for word in (*parameter.opts, *parameter.secondary_opts)
+    ) | {"--help"}
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) <= LONGEST_README
+
+
+def test_the_architecture_fits_on_two_screens() -> None:
+    lines = (ROOT / "ARCHITECTURE.md").read_text().splitlines()
+    assert len(lines) <= LONGEST_ARCHITECTURE
+    assert [line for line in lines if len(line) > WIDEST] == []
+
+
+@each(PAGES)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in LINK.findall(page.read_text()):
+        if "://" not in link:
+            path, _, anchor = link.partition("#")
+            target = (page.parent / path).resolve() if path else page
+            assert target.exists(), link
+            assert not anchor or anchor in anchors(target), link
+
+
+@each(LIVING)
+def test_commands_and_options_exist(page: Path) -> None:
+    for code in code_in(page):
+        for name, rest in CALL.findall(code):
+            assert name in SUBCOMMANDS, f"hookproof {name}"
+            named = set(re.findall(r"(?<!\S)--[a-z][a-z-]*", rest))
+            assert named <= options_of(name), f"hookproof {name}{rest}"
+
+
+@each([page for page in LIVING if "examples" not in page.parts])  # options of docker stand there
+def test_options_without_a_command_exist_somewhere(page: Path) -> None:
+    known = {f"--hookproof-{name}" for name, *_ in OPTIONS} | {"--hookproof-embedded"}
+    known.update(*(options_of(command) for command in SUBCOMMANDS))
+    named = {code.split()[0] for code in code_in(page) if re.match(r"--[a-z]", code)}
+    assert named <= known
+
+
+@each(LIVING)
+def test_faults_exist(page: Path) -> None:
+    for code in code_in(page):
+        for pattern in re.findall(r"--fault '?([a-z_*]{2,})|\"fault\": \"(\w+)\"", code):
+            name = "".join(pattern)
+            assert any(fnmatchcase(fault, name) for fault in faults() | {EXAMPLE}), name
+
+
+@each(LIVING)
+def test_paths_exist(page: Path) -> None:
+    names = "|".join((*PACKAGES, "tests", "docs"))
+    for code in code_in(page):
+        if re.fullmatch(rf"(?:{names})/[\w./-]+", code):
+            assert (ROOT / code).exists(), code
+
+
+@each(LIVING)
+def test_checks_exist(page: Path) -> None:
+    named = {name for code in code_in(page) for name in re.findall(r"--without (\w+)", code)}
+    assert named <= {check.name for check in all_checks()}
+
+
+@each(LIVING)
+def test_make_targets_and_modules_exist(page: Path) -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for code in code_in(page):
+        assert set(re.findall(r"(?:^|\$ )make ([a-z-]+)", code, re.MULTILINE)) <= targets
+        for module in re.findall(r"python -m (tests[\w.]+)", code):
+            assert importlib.util.find_spec(module), module
+
+
+@each(LIVING)
+def test_nothing_is_counted_that_changes(page: Path) -> None:
+    assert COUNTED.findall(page.read_text()) == []
+
+
+def test_a_count_would_be_noticed() -> None:
+    assert COUNTED.findall("All 301 faults, 1,200 tests and 12 open requirements") != []
+
+
+def test_the_verdict_line_of_the_readme_is_that_of_today() -> None:
+    shown = re.search(r"^CONFORMS .*", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert shown is not None
+    testable = [one for one in load_catalogue().requirements.values() if not one.untestable]
+    for level in (Level.STATED, Level.HYGIENE):  # open ones may not apply to a dialect
+        total = sum(one.level is level for one in testable)
+        assert f"{level} {total}/{total} " in shown[0]
