@@ -79,8 +79,8 @@ def test_a_target_whose_two_projects_are_shared_by_all_experiments_conforms(tmp_
         ),
         (
             "delivery/attempt/signing.py",
-            "if secret.expires_at is None or now < secret.expires_at]",
-            "]",
+            " if secret.expires_at is None or now < secret.expires_at",
+            "",
             {"4.3-4"},
         ),
         ("api/paging.py", "len(rows) > query.per_page", "len(rows) >= query.per_page", {"2.2-9"}),
