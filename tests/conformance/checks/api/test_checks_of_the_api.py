@@ -24,6 +24,9 @@ from hookproof.conformance.checks.api.resources.secret_roll import (
     a_roll_without_a_secret_brings_in_one,
     the_old_secret_expires_when_the_roll_says,
 )
+from hookproof.conformance.checks.api.responses.documented_types import (
+    documented_fields_have_their_documented_types,
+)
 from hookproof.conformance.checks.api.responses.enumerated_words import (
     an_enumerated_field_shows_a_word_of_the_dialect,
 )
@@ -168,3 +171,12 @@ def masked(evidence: Observation | Exchange, dialect_name: str) -> Observation |
     taken = intake.take(evidence)
     assert isinstance(taken, Observation)
     return taken
+
+
+def test_an_identifier_that_equals_a_credential_is_not_judged_by_its_form() -> None:
+    same = "01ARZ3NDEKTSV4RRFFQ69G5FAX"
+    answered = page("listPortalLinks", [link(uid=same, auth_type="refresh_token", token=same)])
+    masked = Mask((), context().dialect).exchange(answered)
+    assert same.encode() not in masked.response_body
+    verdict = verdicts(documented_fields_have_their_documented_types, masked)
+    assert Verdict.FAIL not in verdict.values()
