@@ -38,6 +38,7 @@ def report_text(run: Run) -> str:
 
 
 def _requirement(entry: Entry) -> dict[str, Any]:
+    shown_by = {"shown_by": entry.shown_by} if entry.shown_by else {}
     return {
         "id": entry.requirement.id,
         "section": entry.requirement.section,
@@ -46,6 +47,7 @@ def _requirement(entry: Entry) -> dict[str, Any]:
         "verdict": entry.verdict.key,
         "exercised": entry.exercised,
         "checks": list(entry.checks),
+        **shown_by,
         "findings": [_finding(finding) for finding in entry.findings],
     }
 

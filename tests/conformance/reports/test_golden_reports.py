@@ -1,8 +1,7 @@
-"""Each renderer against a golden file. After a change that is meant, write the files anew and read
-what changed:
+"""Each renderer against a golden file. After an intended change, rewrite the files and read the diff:
 
-HOOKPROOF_GOLDEN=write .venv/bin/pytest tests/conformance/test_golden_reports.py && git diff
-tests/conformance/golden
+HOOKPROOF_GOLDEN=write .venv/bin/pytest tests/conformance/reports/test_golden_reports.py
+git diff tests/conformance/reports/golden
 """
 
 import io

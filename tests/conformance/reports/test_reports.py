@@ -2,6 +2,7 @@ import io
 import json
 import shlex
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -231,6 +232,14 @@ def test_the_report_says_what_the_run_says(tmp_path: Path) -> None:
         "curl",
     }
     assert found["curl"].count("\n") == 1
+
+
+def test_a_pass_names_the_exchange_that_shows_it(tmp_path: Path) -> None:
+    proof = "round_trip, name: POST createEndpoint as 'create': 201"
+    run = made_run(tmp_path, replace(passed(), shown_by=proof), failed())
+    made = json.loads(report_text(run))
+    Draft202012Validator(SCHEMA).validate(made)
+    assert [one.get("shown_by") for one in made["requirements"]] == [proof, None]
 
 
 def test_the_schema_refuses_a_report_with_something_missing(tmp_path: Path) -> None:
