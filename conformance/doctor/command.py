@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from hookproof.conformance.doctor.examination import examined
+from hookproof.conformance.doctor.examination import examine
 from hookproof.conformance.target.command_options import target_options
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.file import target_from
@@ -41,10 +41,10 @@ def doctor(context: click.Context, /, **options: Any) -> None:
 
 async def _examine(target: Target) -> int:
     code = ExitCode.CONFORMS
-    async for line in examined(target):
+    async for result in examine(target):
         click.echo(
-            f"{'ok  ' if line.ok else 'FAIL'}  {line.what}{'' if line.ok else f': {line.advice}'}"
+            f"{'ok  ' if result.ok else 'FAIL'}  {result.what}{'' if result.ok else f': {result.advice}'}"
         )
-        if not line.ok and code is ExitCode.CONFORMS:
-            code = line.exit_code
+        if not result.ok and code is ExitCode.CONFORMS:
+            code = result.exit_code
     return code

@@ -22,7 +22,7 @@ from hookproof.conformance.observations.secret_windows import skew_s
 from hookproof.conformance.target.circuit_breaker import Breaker
 from hookproof.conformance.target.client import ApiClient
 from hookproof.conformance.target.definition import Project, Target
-from hookproof.conformance.target.environment import READY_WITHIN_S, copied_ca
+from hookproof.conformance.target.environment import READY_WITHIN_S, copy_ca
 from hookproof.conformance.target.hooks.provision import HookFailed
 from hookproof.conformance.target.preflight import (
     FIRST_OPERATION,
@@ -36,11 +36,11 @@ from hookproof.receiver.http.address import Address
 from hookproof.spec.contract.service_contract import contract_for
 
 # How long after the end of a connection its request may still be on its way to the inbox.
-CERTAINLY_S: Final = 1.0
+GRACE_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class DoctorResult:
     """One thing that was looked at; `advice` says what is wrong and what to do, and is empty where
     all is well.
     """
@@ -55,7 +55,7 @@ class Line:
         return not self.advice
 
 
-async def examined(target: Target) -> AsyncIterator[Line]:
+async def examine(target: Target) -> AsyncIterator[DoctorResult]:
     """Everything that judging the target takes; raises CommandError where not even that can be tried."""
     whole = await with_fresh_projects(target, 0)
     contract, timeout_s = contract_for(target.dialect), target.budgets.request_s
@@ -69,61 +69,61 @@ async def examined(target: Target) -> AsyncIterator[Line]:
         first = exchanges[0]
         if first.status is None:
             advice = f"{first.problem}; is it running, and is the URL right?"
-            yield Line(
+            yield DoctorResult(
                 what=f"the target answers at {target.base_url}",
                 advice=advice,
                 exit_code=ExitCode.UNREACHABLE,
             )
             return
-        yield Line(
+        yield DoctorResult(
             what=f"the target answers at {target.base_url}, in {first.duration_s * 1000:.0f} ms"
         )
         keys = [
-            _key(whole, project, exchange)
+            _key_result(whole, project, exchange)
             for project, exchange in zip(whole.projects, exchanges, strict=True)
         ]
         for line in keys:
             yield line
-        yield _clock(first)
+        yield _clock_result(first)
         if keys[0].ok:
-            async for line in _deliveries(whole, api):
+            async for line in _check_deliveries(whole, api):
                 yield line
 
 
-def _key(target: Target, project: Project, exchange: Exchange) -> Line:
+def _key_result(target: Target, project: Project, exchange: Exchange) -> DoctorResult:
     what = f"the key of project {project.id} is accepted"
     if exchange.succeeded:
-        return Line(what=what)
+        return DoctorResult(what=what)
     if exchange.status in refusal_statuses(target.dialect):
         dialect = f"that the dialect {target.dialect.name} is the target's"
-        return Line(
+        return DoctorResult(
             what=what,
             advice=f"refused with {exchange.status}; check the key, the project, and {dialect}",
         )
     advice = f"GET {exchange.url} was answered {exchange.status or exchange.problem} where a 2xx was expected"
-    return Line(what=what, advice=advice)
+    return DoctorResult(what=what, advice=advice)
 
 
-def _clock(exchange: Exchange) -> Line:
+def _clock_result(exchange: Exchange) -> DoctorResult:
     skew = skew_s(exchange)
     what = "the target's clock agrees with ours"
     if exchange.response_header("Date") is None:
-        return Line(what=f"{what}, as far as can be told without a Date in its answers")
+        return DoctorResult(what=f"{what}, as far as can be told without a Date in its answers")
     if not skew:
-        return Line(what=f"{what} to {SKEW_S:g} s")
+        return DoctorResult(what=f"{what} to {SKEW_S:g} s")
     ahead = f"it is {abs(skew):.0f} s {'ahead' if skew > 0 else 'behind'}"
-    return Line(
+    return DoctorResult(
         what=what, advice=f"{ahead}: signed times and expiries would be misjudged; set both clocks"
     )
 
 
-async def _deliveries(target: Target, api: ApiClient) -> AsyncIterator[Line]:
+async def _check_deliveries(target: Target, api: ApiClient) -> AsyncIterator[DoctorResult]:
     if target.receiver.ca is None:
         advice = "none is named: make one with `hookproof ca DIR`, let the target trust DIR/ca.pem, give --ca-dir DIR"
-        yield Line(what="the target trusts the receiver's CA", advice=advice)
+        yield DoctorResult(what="the target trusts the receiver's CA", advice=advice)
         return
     with tempfile.TemporaryDirectory(prefix="hookproof-") as folder:
-        ca = copied_ca(target.receiver, Path(folder))
+        ca = copy_ca(target.receiver, Path(folder))
         bind = Address.parse(target.receiver.bind)
         async with relay(bind) as counting:
             own = replace(bind, port=counting.port).url("https")
@@ -142,13 +142,13 @@ async def _deliveries(target: Target, api: ApiClient) -> AsyncIterator[Line]:
                 ReceiverClient(ready["control"]) as receiver,
             ):
                 counting.lead_to("127.0.0.1", urlsplit(ready["listening"]).port or 0)
-                async for line in _delivered(target, api, receiver, counting, public):
+                async for line in _check_delivery(target, api, receiver, counting, public):
                     yield line
 
 
-async def _delivered(
+async def _check_delivery(
     target: Target, api: ApiClient, receiver: ReceiverClient, counting: Relay, public: str
-) -> AsyncIterator[Line]:
+) -> AsyncIterator[DoctorResult]:
     """Create an endpoint, broadcast an event, and see how far the target comes."""
     bodies = RequestBodies(
         dialect=target.dialect,
@@ -162,54 +162,64 @@ async def _delivered(
         project=project,
         body=bodies.reached_endpoint(url=token.url),
     )
-    yield _accepted("an endpoint can be created", created)
+    yield _call_result("an endpoint can be created", created)
     if not created.succeeded or not isinstance(created.data, dict):
         return
     try:
         await target.provision.after_endpoint_created(project, created.data)
     except HookFailed as failure:
-        yield Line(what="the hook after_endpoint_created works", advice=str(failure))
+        yield DoctorResult(what="the hook after_endpoint_created works", advice=str(failure))
         return
     await asyncio.sleep(target.dialect.delivery.visible_within_s)
     sent = await api.call(
         "createBroadcastEvent", role="doctor", project=project, body=bodies.broadcast()
     )
-    yield _accepted("an event can be broadcast", sent)
+    yield _call_result("an event can be broadcast", sent)
     if not sent.succeeded:
         return
     arrived = await receiver.deliveries(token.token, count=1, timeout_s=target.budgets.delivery_s)
     if not arrived:
-        arrived = await receiver.deliveries(token.token, count=1, timeout_s=CERTAINLY_S)
-    for line in _how_far(counting.connections, bool(arrived), public, target.budgets.delivery_s):
+        arrived = await receiver.deliveries(token.token, count=1, timeout_s=GRACE_S)
+    for line in _reach_results(
+        counting.connections, bool(arrived), public, target.budgets.delivery_s
+    ):
         yield line
 
 
-def _accepted(what: str, exchange: Exchange) -> Line:
+def _call_result(what: str, exchange: Exchange) -> DoctorResult:
     if exchange.succeeded:
-        return Line(what=what)
+        return DoctorResult(what=what)
     excerpt = exchange.response_body[:200].decode(errors="replace")
     advice = (
         f"{exchange.operation_id} was answered {exchange.status or exchange.problem}: {excerpt}"
     )
-    return Line(what=what, advice=f"{advice}; does the dialect name what the target requires?")
+    return DoctorResult(
+        what=what, advice=f"{advice}; does the dialect name what the target requires?"
+    )
 
 
-def _how_far(connections: int, arrived: bool, public: str, within_s: float) -> list[Line]:
+def _reach_results(
+    connections: int, arrived: bool, public: str, within_s: float
+) -> list[DoctorResult]:
     reached, trusted = (
         f"the target reaches the receiver at {public}",
         "the target trusts the receiver's CA",
     )
     if arrived:
-        return [Line(what=reached), Line(what=trusted), Line(what="a delivery arrives")]
+        return [
+            DoctorResult(what=reached),
+            DoctorResult(what=trusted),
+            DoctorResult(what="a delivery arrives"),
+        ]
     if not connections:
         advice = (
             f"no connection came within {within_s:g} s: check that the target can open one to {public}, and give"
             " --receiver-url if it knows the receiver by another address; or it delivers only after another call"
             " (provision: after_endpoint_created), or later (budgets.delivery_s)"
         )
-        return [Line(what=reached, advice=advice)]
+        return [DoctorResult(what=reached, advice=advice)]
     advice = (
         f"it connected {connections} times and sent no request: let it trust ca.pem of the CA folder as an authority,"
         " and restart it if it reads authorities only when it starts"
     )
-    return [Line(what=reached), Line(what=trusted, advice=advice)]
+    return [DoctorResult(what=reached), DoctorResult(what=trusted, advice=advice)]

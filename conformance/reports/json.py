@@ -33,7 +33,6 @@ def report(run: Run) -> dict[str, Any]:
 
 
 def report_text(run: Run) -> str:
-    """The report as it is written to the file."""
     return json.dumps(report(run), indent=1, ensure_ascii=True) + "\n"
 
 

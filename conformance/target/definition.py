@@ -44,7 +44,7 @@ class Target:
     """Where the target is, who may call it, and what it says of itself; `fixtures` are named by
     project.
 
-    `canaries` are addresses of this machine that the target's requests must not reach.
+    `egress_probes` are addresses of this machine that the target's requests must not reach.
     """
 
     base_url: str
@@ -55,4 +55,4 @@ class Target:
     provision: Provision = field(default_factory=Provision)
     fixtures: Mapping[str, Fixtures] = field(default_factory=dict)
     capabilities: Mapping[str, Presence] = field(default_factory=dict)
-    canaries: tuple[str, ...] = ()
+    egress_probes: tuple[str, ...] = ()

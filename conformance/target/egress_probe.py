@@ -1,4 +1,4 @@
-"""A canary: an address that belongs to this machine and that a target must not reach, with somebody
+"""A probe: an address that belongs to this machine and that a target must not reach, with somebody
 there who counts.
 
 Whoever connects has passed the target's guard, whatever comes of the TLS handshake, so nothing is
@@ -12,17 +12,17 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 
 
-class NoCanary(Exception):
+class ProbeUnavailable(Exception):
     """Nobody can listen at the address; the message says why."""
 
 
 @dataclass(slots=True)
-class Canary:
+class EgressProbe:
     """A listener at `host`, and the addresses that connected to it, in order."""
 
     host: str
     port: int = 0
-    visitors: list[str] = field(default_factory=list)
+    peers: list[str] = field(default_factory=list)
 
     @property
     def url(self) -> str:
@@ -30,25 +30,25 @@ class Canary:
         return f"https://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}/"
 
     async def _seen(self, _reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.visitors.append(str(writer.get_extra_info("peername")[0]))
+        self.peers.append(str(writer.get_extra_info("peername")[0]))
         writer.transport.abort()
 
 
 @asynccontextmanager
-async def listening(host: str) -> AsyncIterator[Canary]:
-    """A canary at this address until the block ends; raises NoCanary.
+async def listen_for_egress(host: str) -> AsyncIterator[EgressProbe]:
+    """A probe at this address until the block ends; raises ProbeUnavailable.
 
     The unspecified address is no place to listen, but connecting there leads to the machine itself.
     """
-    canary = Canary(host)
+    probe = EgressProbe(host)
     address = ip_address(host)
     place = host if not address.is_unspecified else "127.0.0.1" if address.version == 4 else "::1"  # noqa: PLR2004
     try:
-        server = await asyncio.start_server(canary._seen, place, 0)  # noqa: SLF001 its own handler
+        server = await asyncio.start_server(probe._seen, place, 0)  # noqa: SLF001 its own handler
     except OSError as error:
-        raise NoCanary(
-            f"nobody can listen at the canary {host}: {error.strerror or error}"
+        raise ProbeUnavailable(
+            f"nobody can listen at the probe {host}: {error.strerror or error}"
         ) from None
-    canary.port = server.sockets[0].getsockname()[1]
+    probe.port = server.sockets[0].getsockname()[1]
     async with server:
-        yield canary
+        yield probe

@@ -15,7 +15,7 @@ from typing import Final
 
 from hookproof.conformance.model.evidence import PreconditionFailed
 from hookproof.conformance.target.definition import Budgets, Project, Target
-from hookproof.conformance.target.hooks.http_steps import Step, hook_of_steps
+from hookproof.conformance.target.hooks.http_steps import HttpStep, http_hook
 from hookproof.conformance.target.hooks.provision import Provision
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.receiver.client.child_process import ChildFailed, child, children
@@ -37,7 +37,7 @@ READY_WITHIN_S: Final = 90.0
 DEFAULT_BUDGETS: Final = Budgets()
 # What the embedded server's guard closes although connecting there leads to this machine, where the
 # receiver is.
-CLOSED_TO_THE_EMBEDDED: Final = ("0.0.0.0",)
+REFUSED_BY_EMBEDDED: Final = ("0.0.0.0",)
 
 NO_CA: Final = (
     "the receiver has a CA that the target cannot know, so nothing can be delivered to it; make one with"
@@ -82,11 +82,13 @@ class UntrustedReceiver(ReceiverClient):
 
 
 @asynccontextmanager
-async def opened(subject: Target | Embedded) -> AsyncIterator[Environment]:
+async def open_environment(subject: Target | Embedded) -> AsyncIterator[Environment]:
     """Start what has to be started; raises CommandError where that fails."""
     try:
         async with (
-            _embedded(subject) if isinstance(subject, Embedded) else _beside(subject) as environment
+            _embedded(subject)
+            if isinstance(subject, Embedded)
+            else _with_receiver(subject) as environment
         ):
             yield environment
     except ChildFailed as failure:
@@ -105,7 +107,7 @@ async def _embedded(subject: Embedded) -> AsyncIterator[Environment]:
         Project(id=name, api_key=f"embedded-{secrets.token_urlsafe(24)}") for name in names
     )
     with tempfile.TemporaryDirectory(prefix="hookproof-") as folder:
-        ca = copied_ca(subject.receiver, Path(folder))
+        ca = copy_ca(subject.receiver, Path(folder))
         certificate = Authority(ca).certificate_path  # made before both start, since both read it
         serve = [
             "serve",
@@ -122,7 +124,7 @@ async def _embedded(subject: Embedded) -> AsyncIterator[Environment]:
             for project in projects
             for word in ("--project", f"{project.id}={project.api_key}")
         ]
-        commands = [_receive(subject.receiver, ca), [*serve, "--ca", str(certificate)]]
+        commands = [_receive_command(subject.receiver, ca), [*serve, "--ca", str(certificate)]]
         async with (
             children(commands, deadline_s=READY_WITHIN_S) as (receiving, serving),
             ReceiverClient(receiving["control"]) as receiver,
@@ -133,48 +135,46 @@ async def _embedded(subject: Embedded) -> AsyncIterator[Environment]:
                 dialect=subject.dialect,
                 receiver=subject.receiver,
                 budgets=subject.budgets,
-                provision=_arranged_by(serving["control"], subject.budgets.request_s),
+                provision=_embedded_hooks(serving["control"], subject.budgets.request_s),
                 capabilities=dict.fromkeys(CAPABILITIES, Presence.YES),
-                canaries=CLOSED_TO_THE_EMBEDDED,
+                egress_probes=REFUSED_BY_EMBEDDED,
             )
             yield Environment(target=target, receiver=receiver, embedded=True)
 
 
-def _arranged_by(control: str, timeout_s: float) -> Provision:
+def _embedded_hooks(control: str, timeout_s: float) -> Provision:
     """The hooks of the reference server: its control listener makes portal links and sources."""
     kinds = {"portal_link": "portal-links", "source": "sources"}
     steps = {
-        f"create_{kind}": Step(
+        f"create_{kind}": HttpStep(
             url=f"{control}/projects/{{project.id}}/{path}", body=f"{{{kind}}}", keep={"uid": "uid"}
         )
         for kind, path in kinds.items()
     }
     return Provision(
-        hooks={
-            name: hook_of_steps(name, [step], timeout_s=timeout_s) for name, step in steps.items()
-        }
+        hooks={name: http_hook(name, [step], timeout_s=timeout_s) for name, step in steps.items()}
     )
 
 
 @asynccontextmanager
-async def _beside(target: Target) -> AsyncIterator[Environment]:
+async def _with_receiver(target: Target) -> AsyncIterator[Environment]:
     kind = ReceiverClient if target.receiver.ca is not None else UntrustedReceiver
     with tempfile.TemporaryDirectory(prefix="hookproof-") as folder:
-        ca = copied_ca(target.receiver, Path(folder))
+        ca = copy_ca(target.receiver, Path(folder))
         async with (
-            child(_receive(target.receiver, ca), deadline_s=READY_WITHIN_S) as ready,
+            child(_receive_command(target.receiver, ca), deadline_s=READY_WITHIN_S) as ready,
             kind(ready["control"]) as receiver,
         ):
             yield Environment(target=target, receiver=receiver, embedded=False)
 
 
-def _receive(settings: ReceiverSettings, ca: Path) -> list[str]:
+def _receive_command(settings: ReceiverSettings, ca: Path) -> list[str]:
     """The command that starts the receiver."""
     public_url = [] if settings.public_url is None else ["--public-url", settings.public_url]
     return ["receive", "--bind", settings.bind, "--ca-dir", str(ca), *public_url]
 
 
-def copied_ca(settings: ReceiverSettings, folder: Path) -> Path:
+def copy_ca(settings: ReceiverSettings, folder: Path) -> Path:
     """A folder in which the receiver finds the CA; a target file may keep its two halves anywhere."""
     try:
         for source, name in ((settings.ca, CERTIFICATE_FILE), (settings.ca_key, KEY_FILE)):

@@ -12,7 +12,7 @@ from hookproof.conformance.target.definition import Project
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Allotment:
+class ProjectAssignment:
     """The projects of each experiment by its name; `shared` tells whether experiments share them."""
 
     projects: Mapping[str, tuple[Project, ...]]
@@ -26,7 +26,7 @@ def projects_needed(experiments: int) -> int:
     return experiments + 1
 
 
-def allot(projects: Sequence[Project], experiments: Sequence[str]) -> Allotment:
+def assign_projects(projects: Sequence[Project], experiments: Sequence[str]) -> ProjectAssignment:
     """Share out the projects. Name all experiments there are, so that a selection of them changes
     nothing.
 
@@ -40,6 +40,6 @@ def allot(projects: Sequence[Project], experiments: Sequence[str]) -> Allotment:
         )
         for place, name in enumerate(experiments)
     }
-    return Allotment(
+    return ProjectAssignment(
         projects={name: tuple(dict.fromkeys(pair)) for name, pair in pairs.items()}, shared=shared
     )

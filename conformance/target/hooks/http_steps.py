@@ -31,7 +31,7 @@ _MISSING: Final = object()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class HttpStep:
     """One request. `keep` maps names to dotted paths into its JSON answer; `status` is empty where
     any 2xx will do.
     """
@@ -49,7 +49,7 @@ class Step:
             yield from _PLACEHOLDER.findall(text)
 
 
-def unknown_placeholders(hook: str, steps: Sequence[Step]) -> Iterator[tuple[int, str]]:
+def unknown_placeholders(hook: str, steps: Sequence[HttpStep]) -> Iterator[tuple[int, str]]:
     """Placeholders that will never have a value, each with the number of its step."""
     known = {*HOOK_ARGUMENTS[hook], UNIQUE}
     for number, step in enumerate(steps):
@@ -59,7 +59,7 @@ def unknown_placeholders(hook: str, steps: Sequence[Step]) -> Iterator[tuple[int
         known |= set(step.keep)
 
 
-def hook_of_steps(hook: str, steps: Sequence[Step], *, timeout_s: float) -> Hook:
+def http_hook(hook: str, steps: Sequence[HttpStep], *, timeout_s: float) -> Hook:
     """A hook that sends these requests, each of which may take `timeout_s` seconds."""
 
     async def send_all(arguments: Mapping[str, Any]) -> object:
@@ -75,11 +75,11 @@ def hook_of_steps(hook: str, steps: Sequence[Step], *, timeout_s: float) -> Hook
 
 
 async def _sent(
-    hook: str, step: Step, session: aiohttp.ClientSession, values: Mapping[str, Any]
+    hook: str, step: HttpStep, session: aiohttp.ClientSession, values: Mapping[str, Any]
 ) -> dict[str, Any]:
-    url, body = filled(step.url, values), filled(step.body, values)
+    url, body = fill_placeholders(step.url, values), fill_placeholders(step.body, values)
     asked = f"{step.method} {url}"
-    headers = {name: str(filled(text, values)) for name, text in step.headers.items()}
+    headers = {name: str(fill_placeholders(text, values)) for name, text in step.headers.items()}
     try:
         async with session.request(
             step.method, str(url), headers=headers, json=body, allow_redirects=False
@@ -104,13 +104,13 @@ def _kept(hook: str, asked: str, path: str, answer: bytes) -> Any:
     return value
 
 
-def filled(value: Any, values: Mapping[str, Any]) -> Any:
+def fill_placeholders(value: Any, values: Mapping[str, Any]) -> Any:
     """A JSON value with its placeholders replaced; None stands for a part that is not there."""
     if isinstance(value, dict):
-        members = {name: filled(one, values) for name, one in value.items()}
+        members = {name: fill_placeholders(one, values) for name, one in value.items()}
         return {name: one for name, one in members.items() if one is not None}
     if isinstance(value, list):
-        return [filled(one, values) for one in value]
+        return [fill_placeholders(one, values) for one in value]
     if not isinstance(value, str):
         return value
     whole = _PLACEHOLDER.fullmatch(value)

@@ -34,7 +34,7 @@ class BadHooks(Exception):
     """A class that cannot be used; one line says why, and what to do."""
 
 
-def hooks_of_class(path: Path, name: str, *, timeout_s: float) -> Mapping[str, Hook]:
+def load_class_hooks(path: Path, name: str, *, timeout_s: float) -> Mapping[str, Hook]:
     """The hooks of the class of this name in a file; raises BadHooks. A call takes at most
     `timeout_s` seconds.
     """
