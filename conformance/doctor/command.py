@@ -20,11 +20,11 @@ from hookproof.target.settings import Flags
 @target_options
 @click.pass_context
 def doctor(context: click.Context, /, **options: Any) -> None:
-    """Look whether a target can be judged: its answers, its keys, its clock, and its way to the
-    receiver.
+    """Check whether a target can be judged: its answers, keys and clock, and whether its deliveries
+    reach the receiver.
 
-    It creates one endpoint and broadcasts one event. Exit codes: 0 all is well; 4 the target cannot
-    be reached; 64 something else is to be set right.
+    It creates one endpoint and broadcasts one event. Exit codes: 0 the target can be judged; 4 it
+    cannot be reached; 64 something else has to be fixed.
     """
     flags = Flags(
         **{field.name: options[field.name] for field in fields(Flags) if field.name in options}
@@ -42,9 +42,7 @@ def doctor(context: click.Context, /, **options: Any) -> None:
 async def _examine(target: Target) -> int:
     code = ExitCode.CONFORMS
     async for result in examine(target):
-        click.echo(
-            f"{'ok  ' if result.ok else 'FAIL'}  {result.what}{'' if result.ok else f': {result.advice}'}"
-        )
+        click.echo(f"ok    {result.what}" if result.ok else f"FAIL  {result.what}: {result.advice}")
         if not result.ok and code is ExitCode.CONFORMS:
             code = result.exit_code
     return code

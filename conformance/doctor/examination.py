@@ -1,7 +1,6 @@
-"""What the doctor looks at, one thing after the other, and what it says of each.
+"""What the doctor examines, one thing after the other, with a result for each.
 
-Each line is ok, or fails and says what to do. What would only fail for the same reason again is not
-looked at.
+A result is ok, or says what to do. What could only fail for a reason already reported is skipped.
 """
 
 import asyncio
@@ -41,8 +40,8 @@ GRACE_S: Final = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoctorResult:
-    """One thing that was looked at; `advice` says what is wrong and what to do, and is empty where
-    all is well.
+    """One thing that was examined; `advice` says what is wrong and what to do, and is empty if
+    nothing is.
     """
 
     what: str
@@ -51,20 +50,19 @@ class DoctorResult:
 
     @property
     def ok(self) -> bool:
-        """Whether all is well."""
         return not self.advice
 
 
 async def examine(target: Target) -> AsyncIterator[DoctorResult]:
-    """Everything that judging the target takes; raises CommandError where not even that can be tried."""
-    whole = await with_fresh_projects(target, 0)
+    """Examine what judging the target needs; raises CommandError if that is impossible."""
+    provisioned = await with_fresh_projects(target, 0)
     contract, timeout_s = contract_for(target.dialect), target.budgets.request_s
     async with ApiClient(
         target.base_url, contract, target.dialect, timeout_s=timeout_s, breaker=Breaker()
     ) as api:
         exchanges = [
             await api.call(FIRST_OPERATION, role="doctor", project=project)
-            for project in whole.projects
+            for project in provisioned.projects
         ]
         first = exchanges[0]
         if first.status is None:
@@ -78,16 +76,16 @@ async def examine(target: Target) -> AsyncIterator[DoctorResult]:
         yield DoctorResult(
             what=f"the target answers at {target.base_url}, in {first.duration_s * 1000:.0f} ms"
         )
-        keys = [
-            _key_result(whole, project, exchange)
-            for project, exchange in zip(whole.projects, exchanges, strict=True)
+        key_results = [
+            _key_result(provisioned, project, exchange)
+            for project, exchange in zip(provisioned.projects, exchanges, strict=True)
         ]
-        for line in keys:
-            yield line
+        for result in key_results:
+            yield result
         yield _clock_result(first)
-        if keys[0].ok:
-            async for line in _check_deliveries(whole, api):
-                yield line
+        if key_results[0].ok:
+            async for result in _check_deliveries(provisioned, api):
+                yield result
 
 
 def _key_result(target: Target, project: Project, exchange: Exchange) -> DoctorResult:
@@ -100,7 +98,8 @@ def _key_result(target: Target, project: Project, exchange: Exchange) -> DoctorR
             what=what,
             advice=f"refused with {exchange.status}; check the key, the project, and {dialect}",
         )
-    advice = f"GET {exchange.url} was answered {exchange.status or exchange.problem} where a 2xx was expected"
+    outcome = exchange.status or exchange.problem
+    advice = f"GET {exchange.url} was answered {outcome} where a 2xx was expected"
     return DoctorResult(what=what, advice=advice)
 
 
@@ -108,7 +107,7 @@ def _clock_result(exchange: Exchange) -> DoctorResult:
     skew = skew_s(exchange)
     what = "the target's clock agrees with ours"
     if exchange.response_header("Date") is None:
-        return DoctorResult(what=f"{what}, as far as can be told without a Date in its answers")
+        return DoctorResult(what=f"{what}, as far as answers without a Date show")
     if not skew:
         return DoctorResult(what=f"{what} to {SKEW_S:g} s")
     ahead = f"it is {abs(skew):.0f} s {'ahead' if skew > 0 else 'behind'}"
@@ -119,7 +118,10 @@ def _clock_result(exchange: Exchange) -> DoctorResult:
 
 async def _check_deliveries(target: Target, api: ApiClient) -> AsyncIterator[DoctorResult]:
     if target.receiver.ca is None:
-        advice = "none is named: make one with `hookproof ca DIR`, let the target trust DIR/ca.pem, give --ca-dir DIR"
+        advice = (
+            "none is named: make one with `hookproof ca DIR`, let the target trust DIR/ca.pem,"
+            " and give --ca-dir DIR"
+        )
         yield DoctorResult(what="the target trusts the receiver's CA", advice=advice)
         return
     with tempfile.TemporaryDirectory(prefix="hookproof-") as folder:
@@ -141,15 +143,15 @@ async def _check_deliveries(target: Target, api: ApiClient) -> AsyncIterator[Doc
                 child(arguments, deadline_s=READY_WITHIN_S) as ready,
                 ReceiverClient(ready["control"]) as receiver,
             ):
-                counting.lead_to("127.0.0.1", urlsplit(ready["listening"]).port or 0)
-                async for line in _check_delivery(target, api, receiver, counting, public):
-                    yield line
+                counting.forward_to("127.0.0.1", urlsplit(ready["listening"]).port or 0)
+                async for result in _check_delivery(target, api, receiver, counting, public):
+                    yield result
 
 
 async def _check_delivery(
     target: Target, api: ApiClient, receiver: ReceiverClient, counting: Relay, public: str
 ) -> AsyncIterator[DoctorResult]:
-    """Create an endpoint, broadcast an event, and see how far the target comes."""
+    """Create an endpoint, broadcast an event, and examine how far the delivery gets."""
     bodies = RequestBodies(
         dialect=target.dialect,
         random=random.Random(),
@@ -180,10 +182,10 @@ async def _check_delivery(
     arrived = await receiver.deliveries(token.token, count=1, timeout_s=target.budgets.delivery_s)
     if not arrived:
         arrived = await receiver.deliveries(token.token, count=1, timeout_s=GRACE_S)
-    for line in _reach_results(
+    for result in _reach_results(
         counting.connections, bool(arrived), public, target.budgets.delivery_s
     ):
-        yield line
+        yield result
 
 
 def _call_result(what: str, exchange: Exchange) -> DoctorResult:
@@ -213,13 +215,14 @@ def _reach_results(
         ]
     if not connections:
         advice = (
-            f"no connection came within {within_s:g} s: check that the target can open one to {public}, and give"
-            " --receiver-url if it knows the receiver by another address; or it delivers only after another call"
-            " (provision: after_endpoint_created), or later (budgets.delivery_s)"
+            f"no connection came within {within_s:g} s: check that the target can open one to"
+            f" {public}, and give --receiver-url if it knows the receiver by another address; or it"
+            " delivers only after another call (provision: after_endpoint_created), or later"
+            " (budgets.delivery_s)"
         )
         return [DoctorResult(what=reached, advice=advice)]
     advice = (
-        f"it connected {connections} times and sent no request: let it trust ca.pem of the CA folder as an authority,"
-        " and restart it if it reads authorities only when it starts"
+        f"it connected {connections} times and sent no request: let it trust ca.pem of the CA"
+        " folder as an authority, and restart it if it reads authorities only when it starts"
     )
     return [DoctorResult(what=reached), DoctorResult(what=trusted, advice=advice)]

@@ -95,13 +95,12 @@ class Host:
         if refusal is not None:  # outside of the except block, so that pytest shows one line
             self._give_up(refusal)
         dialect = self._settings.subject.dialect
+        needed = self._settings.experiments(self._selected)
         self._grader = Grader(
             checks=all_checks(),
             context=CheckContext(dialect=dialect, contract=contract_for(dialect)),
             catalogue=self._settings.catalogue,
-            experiments=[
-                experiment.name for experiment in self._settings.experiments(self._selected)
-            ],
+            experiments=[experiment.name for experiment in needed],
             every_experiment=all_experiments(),
             profile=self._settings.profile,
             gathered=self._gathering.gathered,
@@ -116,7 +115,7 @@ class Host:
 
 
 class Controller:
-    """The plugin in the controller of pytest-xdist: it runs the experiments, its workers the tests."""
+    """The plugin in the controller of pytest-xdist: experiments run here, tests in the workers."""
 
     def __init__(self, settings: SessionSettings, config: pytest.Config):
         self._settings = settings

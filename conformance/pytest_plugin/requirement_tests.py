@@ -45,7 +45,7 @@ class RequirementItem(pytest.Item):
         self._judge = judge
 
     def setup(self) -> None:
-        """Judge the requirement here, so that an error of hookproof is an error and not a failure."""
+        """Judge here, so that an error of hookproof is an error and not a failure."""
         self.entry = self._judge(self.requirement)
         if self.entry.verdict is Verdict.ERROR:
             pytest.fail("\n".join(self.entry.reasons), pytrace=False)

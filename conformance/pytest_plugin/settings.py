@@ -66,16 +66,14 @@ def _settings(config: pytest.Config) -> SessionSettings:
     seed = _seed(config)
     catalogue = load_catalogue()
     highest = _choice(config, "level", [level.value for level in Level], Level.HYGIENE.value)
+    profiles = [each.key for each in Profile]
+    profile = _choice(config, "profile", profiles, Profile.STANDARD.key)
     baseline = _option(config, "baseline")
     return SessionSettings(
         subject=_subject(config, seed),
         catalogue=catalogue,
         requirements=Selection(level=Level(highest)).requirements(catalogue),
-        profile=Profile[
-            _choice(
-                config, "profile", [profile.key for profile in Profile], Profile.STANDARD.key
-            ).upper()
-        ],
+        profile=Profile[profile.upper()],
         seed=seed,
         baseline=() if baseline is None else read_baseline(Path(baseline)),
     )

@@ -68,7 +68,8 @@ def _defect(run: Run, number: int, defect: Defect) -> Iterator[str]:
         yield f"- cause: {escaped(finding.cause)}"
     yield f"- seen: {escaped(f'{finding.sightings} ({finding.check})')}"
     if defect.further:
-        yield f"- also breaks: {', '.join(broken.entry.requirement.id for broken in defect.further)}"
+        ids = [broken.entry.requirement.id for broken in defect.further]
+        yield f"- also breaks: {', '.join(ids)}"
     events = [event.words for event in timeline(finding)]
     if len(events) > 1:
         yield from _block("Timeline", "text", events[:MOST_EVENTS])

@@ -53,7 +53,7 @@ class ProgressPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """Renders the current state; `under_way` and `clock` (in seconds) may be called from any thread."""
+    """The current state; `under_way` and `clock` (in seconds) may be called from any thread."""
 
     plan: ProgressPlan
     under_way: Callable[[], Sequence[str]]

@@ -1,7 +1,7 @@
-"""The venue of a run: the target and the receiver, started or reached.
+"""The environment of a run: the target and the receiver, as processes where they must be started.
 
-Without a target the reference server is started as a process, with random keys, beside the
-receiver. With one, only the receiver is started. Both end with the block, however that ends.
+Without a target the reference server is started, with random keys, beside the receiver. With a
+target only the receiver is started. Both end with the block.
 """
 
 import secrets
@@ -31,26 +31,24 @@ from hookproof.spec.dialect.model import Dialect
 from hookproof.target.file_schema import CAPABILITIES, Presence
 from hookproof.target.settings import ReceiverSettings
 
-# Far more than it takes, for a machine that has no time at all: a process that fails says so at
-# once.
+# Far more than is needed, for a busy machine: a process that fails reports it at once.
 READY_WITHIN_S: Final = 90.0
 DEFAULT_BUDGETS: Final = Budgets()
-# What the embedded server's guard closes although connecting there leads to this machine, where the
-# receiver is.
+# Refused by the guard of the embedded server, although a connection reaches this machine, where the
+# receiver listens.
 REFUSED_BY_EMBEDDED: Final = ("0.0.0.0",)
 
 NO_CA: Final = (
-    "the receiver has a CA that the target cannot know, so nothing can be delivered to it; make one with"
-    " `hookproof ca DIR`, let the target trust DIR/ca.pem, and give --ca-dir DIR"
+    "the receiver has a CA that the target cannot know, so nothing can be delivered to it; make one"
+    " with `hookproof ca DIR`, let the target trust DIR/ca.pem, and give --ca-dir DIR"
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Embedded:
-    """The reference server, to be started under a dialect; the name is how its process finds the
-    same dialect.
+    """The reference server, to be started under a dialect; its process loads it by `dialect_name`.
 
-    `deviations` are further words of its command line: the faults and variants that it is to have.
+    `deviations` are further arguments of its command line: faults and variants.
     """
 
     dialect: Dialect
@@ -72,18 +70,18 @@ class Environment:
 
 
 class UntrustedReceiver(ReceiverClient):
-    """A receiver whose CA no target trusts: tokens can be had, but no delivery will ever arrive."""
+    """A receiver whose CA no target trusts: it issues tokens, but no delivery can arrive."""
 
     async def deliveries(
         self, token: str, count: int = 1, timeout_s: float = 5.0, *, after: int = 0
     ) -> tuple[ReceivedDelivery, ...]:
-        """Raise Obstacle: silence would prove nothing here."""
+        """Raise PreconditionFailed, since silence would prove nothing here."""
         raise PreconditionFailed(NO_CA)
 
 
 @asynccontextmanager
 async def open_environment(subject: Target | Embedded) -> AsyncIterator[Environment]:
-    """Start what has to be started; raises CommandError where that fails."""
+    """Start the processes that the run needs; raises CommandError if that fails."""
     try:
         async with (
             _embedded(subject)
@@ -108,7 +106,9 @@ async def _embedded(subject: Embedded) -> AsyncIterator[Environment]:
     )
     with tempfile.TemporaryDirectory(prefix="hookproof-") as folder:
         ca = copy_ca(subject.receiver, Path(folder))
-        certificate = Authority(ca).certificate_path  # made before both start, since both read it
+        certificate = Authority(
+            ca
+        ).certificate_path  # written before both start, since both read it
         serve = [
             "serve",
             "--port",
@@ -143,7 +143,7 @@ async def _embedded(subject: Embedded) -> AsyncIterator[Environment]:
 
 
 def _embedded_hooks(control: str, timeout_s: float) -> Provision:
-    """The hooks of the reference server: its control listener makes portal links and sources."""
+    """The hooks of the reference server: its control listener creates portal links and sources."""
     kinds = {"portal_link": "portal-links", "source": "sources"}
     steps = {
         f"create_{kind}": HttpStep(
@@ -169,13 +169,12 @@ async def _with_receiver(target: Target) -> AsyncIterator[Environment]:
 
 
 def _receive_command(settings: ReceiverSettings, ca: Path) -> list[str]:
-    """The command that starts the receiver."""
     public_url = [] if settings.public_url is None else ["--public-url", settings.public_url]
     return ["receive", "--bind", settings.bind, "--ca-dir", str(ca), *public_url]
 
 
 def copy_ca(settings: ReceiverSettings, folder: Path) -> Path:
-    """A folder in which the receiver finds the CA; a target file may keep its two halves anywhere."""
+    """Copy the CA, whose two files may be anywhere, to the folder where the receiver expects it."""
     try:
         for source, name in ((settings.ca, CERTIFICATE_FILE), (settings.ca_key, KEY_FILE)):
             if source is not None:

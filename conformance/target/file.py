@@ -1,6 +1,6 @@
-"""The target of `hookproof check`, as target.yaml and the command line describe it together.
+"""Builds the target of `hookproof check` from target.yaml and the command line.
 
-The file itself is read in `hookproof.target`.
+The file itself is parsed in `hookproof.target`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,7 +25,7 @@ from hookproof.target.target_file import NO_FILE, TargetFile, read_target_file
 
 
 def target_from(flags: Flags, environment: Mapping[str, str]) -> Target:
-    """The target; raises CommandError with all that is wrong in the flags or the file."""
+    """Raises CommandError with everything that is wrong in the flags or the file."""
     try:
         return _target(flags, read_target_file(flags.file, environment))
     except FileProblems as problems:
@@ -33,7 +33,7 @@ def target_from(flags: Flags, environment: Mapping[str, str]) -> Target:
 
 
 def budgets_from(flags: Flags, file: TargetFile = NO_FILE) -> Budgets:
-    """The waits that the file allows; the flags may set that of the whole run."""
+    """The timeouts in the file; the flags may override that of the whole run."""
     written = dict(file.values.get("budgets", {}))
     if flags.budget is not None:
         written["total_s"] = flags.budget

@@ -1,5 +1,5 @@
-"""Fills the lists of projects that hold too little to be judged, through the provision hooks
-(sections 2.6 and 2.7).
+"""Creates the resources that a project needs for its lists to be judged, through the provision
+hooks (sections 2.6 and 2.7).
 """
 
 import asyncio
@@ -11,8 +11,8 @@ from hookproof.conformance.target.definition import Project
 from hookproof.conformance.target.hooks.provision import Provision
 from hookproof.spec.dialect.model import Words
 
-# As many resources make pages, two owners with more than one page each, and a filter that leaves
-# something out.
+# Enough resources for several pages, two owners with more than one page each, and a filter that
+# excludes something.
 ENOUGH: Final = 6
 
 HOOKS: Final = {"listPortalLinks": "create_portal_link", "listSources": "create_source"}
@@ -29,7 +29,7 @@ class Seeding:
         self._filled: set[tuple[str, str]] = set()
 
     async def fill(self, api: ApiClient, operation_id: str, project: Project) -> None:
-        """Make what a list lacks of ENOUGH; nothing without a hook for it; raises HookFailed."""
+        """Create what a list lacks of ENOUGH, if there is a hook for it; raises HookFailed."""
         key = (operation_id, project.id)
         if not self._provision.has(HOOKS[operation_id]) or key in self._filled:
             return

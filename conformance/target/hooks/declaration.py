@@ -18,11 +18,9 @@ from hookproof.spec.strict_yaml.parser import YamlText
 def read_provision(
     content: YamlText, path: str, folder: Path, base_url: str, *, timeout_s: float
 ) -> Provision:
-    """The hooks that a target file names, which agrees with the schema already; raises
-    FileProblems.
+    """The hooks of a target file that has been validated; raises FileProblems.
 
-    A Python file is found beside the target file, in `folder`; `{base_url}` in a step is the
-    target's.
+    A Python file is relative to `folder`; `{base_url}` in a step is the target's.
     """
     written = content.value.get("provision")
     if written is None:
@@ -33,7 +31,7 @@ def read_provision(
             return Provision(hooks=load_class_hooks(folder / file, name, timeout_s=timeout_s))
         except BadHooks as bad:
             raise FileProblems(path, [content.problem(("provision",), str(bad))]) from None
-    steps = {hook: [_step(one, base_url) for one in listed] for hook, listed in written.items()}
+    steps = {hook: [_step(step, base_url) for step in listed] for hook, listed in written.items()}
     problems = [
         content.problem(("provision", hook, number), f"nothing gives {{{name}}} a value")
         for hook, listed in steps.items()

@@ -1,4 +1,4 @@
-"""Each renderer against a golden file. After an intended change, rewrite the files and read the diff:
+"""Each renderer against a golden file. After an intended change, rewrite them and read the diff:
 
 HOOKPROOF_GOLDEN=write .venv/bin/pytest tests/conformance/reports/test_golden_reports.py
 git diff tests/conformance/reports/golden

@@ -71,12 +71,16 @@ def test_a_class_is_called_with_the_project_and_the_resource(tmp_path: Path) -> 
         ("raise ValueError('no\\n such project')", "ValueError: no such project"),
         ("raise SystemExit(3)", "SystemExit: 3"),
         ("import time; time.sleep(60)", "longer than 0.2 s"),
-        ("return 7", "gave back 7"),
-        ("return ''", "gave back ''"),
+        ("return 7", "returned 7"),
+        ("return ''", "returned ''"),
     ],
 )
-def test_a_hook_that_goes_wrong_is_told_in_one_line(tmp_path: Path, body: str, told: str) -> None:
-    source = f"class Provisioner:\n    def create_portal_link(self, project, portal_link):\n        {body}\n"
+def test_a_hook_that_fails_is_reported_in_one_line(tmp_path: Path, body: str, told: str) -> None:
+    source = (
+        "class Provisioner:\n"
+        "    def create_portal_link(self, project, portal_link):\n"
+        f"        {body}\n"
+    )
     provision = of_class(tmp_path, source, timeout_s=0.2)
     with pytest.raises(HookFailed) as failed:
         asyncio.run(provision.create_portal_link(PROJECT, {}))
@@ -115,7 +119,7 @@ def test_a_hook_that_blocks_does_not_hold_the_loop(tmp_path: Path) -> None:
         ("raise SystemExit(1)", "cannot be imported: SystemExit"),
         (
             "class Provisioner:\n    def __init__(self, url): pass",
-            "cannot be made without arguments",
+            "cannot be created without arguments",
         ),
         (
             "class Provisioner:\n    def create_portal_links(self, project, link): pass",
@@ -123,7 +127,7 @@ def test_a_hook_that_blocks_does_not_hold_the_loop(tmp_path: Path) -> None:
         ),
         (
             "class Provisioner:\n    def create_source(self, project): pass",
-            "must take (self, project, source)",
+            "must accept (self, project, source)",
         ),
     ],
 )
@@ -139,7 +143,7 @@ def test_a_class_that_cannot_be_used_is_refused(tmp_path: Path, source: str, tol
 
 
 def test_a_file_of_hooks_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    assert "is no Python file" in refusal(tmp_path, "provision: ./gone.py:Provisioner\n")
+    assert "is not a Python file" in refusal(tmp_path, "provision: ./gone.py:Provisioner\n")
 
 
 def asked(
@@ -194,7 +198,7 @@ def test_steps_are_sent_one_after_the_other_with_what_was_kept() -> None:
         (HttpStep(url="/a"), b"garbage\r\n\r\n", "got no answer"),
     ],
 )
-def test_a_step_that_goes_wrong_is_told_in_one_line(
+def test_a_step_that_fails_is_reported_in_one_line(
     step: HttpStep, answer: bytes, told: str
 ) -> None:
     with pytest.raises(HookFailed) as failed:
