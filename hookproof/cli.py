@@ -26,7 +26,7 @@ SUBCOMMANDS: Final = {
         "Judge a server against the document and its dialect.",
     ),
     "compare": (
-        "hookproof.conformance.cli.stored_run:compare",
+        "hookproof.conformance.cli.compare:compare",
         "Compare two runs: what got better, what got worse.",
     ),
     "doctor": (
@@ -34,11 +34,11 @@ SUBCOMMANDS: Final = {
         "Check whether a target can be judged, and what to fix if not.",
     ),
     "explain": (
-        "hookproof.conformance.cli.requirements:explain",
+        "hookproof.conformance.cli.explain:explain",
         "Explain a requirement: what it says, how it is tested.",
     ),
     "list": (
-        "hookproof.conformance.cli.requirements:list_",
+        "hookproof.conformance.cli.list:list_",
         "List the requirements and the checks.",
     ),
     "load": (
@@ -51,11 +51,11 @@ SUBCOMMANDS: Final = {
     ),
     "receive": ("hookproof.receiver.cli.receive:receive", "Start the webhook receiver."),
     "regrade": (
-        "hookproof.conformance.cli.stored_run:regrade",
+        "hookproof.conformance.cli.regrade:regrade",
         "Judge the stored evidence of a run again.",
     ),
     "report": (
-        "hookproof.conformance.cli.stored_run:report",
+        "hookproof.conformance.cli.report:report",
         "Render a run as HTML, JUnit, SARIF, Markdown, a badge or JSON.",
     ),
     "serve": (

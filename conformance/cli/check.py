@@ -30,12 +30,12 @@ from hookproof.target.settings import DEFAULT_DIALECT, Flags, receiver_of
     type=click.FloatRange(0, min_open=True),
     metavar="SECONDS",
     envvar="HOOKPROOF_BUDGET",
-    help="Time for the whole run; what was tried by then is judged.  [default: 120]",
+    help="Time for the whole run; what was gathered by then is judged.  [default: 120]",
 )
 @click.option(
-    "--only", multiple=True, metavar="SELECTOR", help="Judge only this: an id, a section, '4.3-*'."
+    "--only", multiple=True, metavar="SELECTOR", help="Judge only these: an id, a section, '4.3-*'."
 )
-@click.option("--exclude", multiple=True, metavar="SELECTOR", help="Leave this out.")
+@click.option("--exclude", multiple=True, metavar="SELECTOR", help="Leave these out.")
 @click.option(
     "--level",
     type=click.Choice([level.value for level in Level]),
@@ -45,10 +45,10 @@ from hookproof.target.settings import DEFAULT_DIALECT, Flags, receiver_of
 )
 @click.option(
     "--profile",
-    type=click.Choice([one.key for one in Profile]),
+    type=click.Choice([profile.key for profile in Profile]),
     default=Profile.STANDARD.key,
     show_default=True,
-    help="How much is tried.",
+    help="How much to try.",
 )
 @click.option("--strict", is_flag=True, help="Let hygiene count in the verdict.")
 @click.option(
@@ -56,30 +56,30 @@ from hookproof.target.settings import DEFAULT_DIALECT, Flags, receiver_of
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
-    help="What varies with chance.",
+    help="Seed of the random choices.",
 )
 @click.option(
     "--baseline",
     type=click.Path(path_type=Path),
-    help="File of the verdicts that are known and put up with.",
+    help="File of known verdicts that are accepted.",
 )
 @click.option(
     "--write-baseline",
     type=click.Path(path_type=Path),
-    help="Write a baseline that puts up with what this run finds.",
+    help="Write a baseline that accepts what this run finds.",
 )
 @click.option(
     "--repeat",
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="Run so many times; what does not always have the same verdict is told as flaky.",
+    help="Number of runs; requirements whose verdicts differ are reported as flaky.",
 )
 @click.option(
     "--max-fail",
     type=click.IntRange(min=0),
     default=0,
-    help="End after so many failures; 0: never.",
+    help="End after this many failures; 0 means no limit.",
 )
 @click.option(
     "--out",
@@ -99,12 +99,14 @@ def check(context: click.Context, /, **options: Any) -> None:
     try:
         settings = _settings(context, options)
         run = perform(settings)
-    except CommandError as refusal:
-        click.echo(f"hookproof check: {refusal}", err=True)
-        context.exit(refusal.exit_code)
+    except CommandError as error:
+        click.echo(f"hookproof check: {error}", err=True)
+        context.exit(error.exit_code)
     show(run)
     if options["write_baseline"] is not None:
-        _write(context, options["write_baseline"], baseline_text(run.entries, settings.baseline))
+        _write_baseline(
+            context, options["write_baseline"], baseline_text(run.entries, settings.baseline)
+        )
     context.exit(run.footer.exit_code)
 
 
@@ -138,7 +140,7 @@ def _settings(context: click.Context, options: dict[str, Any]) -> Settings:
     )
 
 
-def _write(context: click.Context, path: Path, text: str) -> None:
+def _write_baseline(context: click.Context, path: Path, text: str) -> None:
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -150,7 +152,7 @@ def _write(context: click.Context, path: Path, text: str) -> None:
 
 
 def _refuse_target_options(context: click.Context) -> None:
-    """The embedded server has keys of its own; a key given for it was meant for another target."""
+    """Refuse a key or project for the embedded server, which has its own."""
     for name in ("api_key", "project"):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             option = name.replace("_", "-")

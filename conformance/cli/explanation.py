@@ -22,21 +22,21 @@ LISTED_WITHIN_S: Final = 90.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Test:
-    """A check, what it looks at, in the words of its own docstring, and the experiments that feed
-    it with theirs.
+class BoundCheck:
+    """A check of a requirement, and the experiments that gather evidence for it, each with the
+    first sentence of its docstring.
 
-    There are none for a check that looks at every exchange of all experiments.
+    A check that judges every exchange of every experiment has no experiments here.
     """
 
     check: Check
-    words: str
+    summary: str
     experiments: tuple[tuple[Experiment, str], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
-    """A fault of the reference server that breaks the requirement."""
+class PlantedFault:
+    """A fault of the reference server; `broken` says what it breaks."""
 
     name: str
     broken: str
@@ -44,64 +44,70 @@ class Fault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """All that is known of a requirement."""
+    """A requirement with everything that belongs to it; `section` is a title."""
 
     requirement: Requirement
     section: str
     gaps: tuple[Gap, ...]
-    tests: tuple[Test, ...]
-    faults: tuple[Fault, ...]
+    tests: tuple[BoundCheck, ...]
+    faults: tuple[PlantedFault, ...]
 
 
-def explained(
-    requirement: Requirement, catalogue: Catalogue, faults: Callable[[], Mapping[str, Any]]
+def explain_requirement(
+    requirement: Requirement,
+    catalogue: Catalogue,
+    faults: Callable[[], Mapping[str, tuple[PlantedFault, ...]]],
 ) -> Explanation:
-    """Put together what is known; `faults` gives, by requirement, the faults that break it."""
+    """Collect what is known; `faults` returns the faults by the requirements that they violate."""
     return Explanation(
         requirement=requirement,
         section=catalogue.sections[requirement.section],
         gaps=tuple(catalogue.gaps[name] for name in requirement.gaps),
-        tests=tuple(_test(check) for check in all_checks() if requirement.id in check.requirements),
+        tests=tuple(
+            _bound_check(check) for check in all_checks() if requirement.id in check.requirements
+        ),
         faults=tuple(faults().get(requirement.id, ())),
     )
 
 
 @cache
-def known_faults() -> Mapping[str, tuple[Fault, ...]]:
-    """The faults of the reference server by the requirements that they break; none if it cannot
-    list them.
+def list_faults() -> Mapping[str, tuple[PlantedFault, ...]]:
+    """The faults of the reference server by the requirements that they violate.
+
+    A process lists them, since conformance does not import mockserver. Empty if that fails.
     """
     command = [*HOOKPROOF, "serve", "--list-faults", "--json"]
     try:
-        listed = subprocess.run(
+        process = subprocess.run(
             command,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=LISTED_WITHIN_S,
             check=True,
         )
-        told = json.loads(listed.stdout)
+        listed = json.loads(process.stdout)
     except (OSError, subprocess.SubprocessError, ValueError):
         return {}
-    found: dict[str, list[Fault]] = {}
-    for fault in told:
-        for name in fault["violates"]:
-            found.setdefault(name, []).append(Fault(name=fault["name"], broken=fault["broken"]))
-    return {name: tuple(faults) for name, faults in found.items()}
+    by_requirement: dict[str, list[PlantedFault]] = {}
+    for member in listed:
+        fault = PlantedFault(name=member["name"], broken=member["broken"])
+        for requirement_id in member["violates"]:
+            by_requirement.setdefault(requirement_id, []).append(fault)
+    return {requirement_id: tuple(faults) for requirement_id, faults in by_requirement.items()}
 
 
-def _test(check: Check) -> Test:
+def _bound_check(check: Check) -> BoundCheck:
     needed = () if check.is_oracle else experiments_of(check, all_experiments())
-    fed_by = tuple(
-        (experiment, _words(experiment.gather))
+    experiments = tuple(
+        (experiment, _summary(experiment.gather))
         for experiment in all_experiments()
         if experiment.name in needed
     )
-    return Test(check=check, words=_words(check.judge), experiments=fed_by)
+    return BoundCheck(check=check, summary=_summary(check.judge), experiments=experiments)
 
 
-def _words(function: Any) -> str:
-    """The first sentence of a function's docstring, or of its module's if it has none."""
+def _summary(function: Any) -> str:
+    """The first paragraph of a function's docstring, or of its module's if it has none."""
     module = importlib.import_module(function.__module__)
     text = inspect.getdoc(function) or inspect.getdoc(module) or ""
     return " ".join(text.split("\n\n")[0].split())

@@ -1,1 +1,1 @@
-"""`hookproof doctor`: is everything there that judging a target takes?"""
+"""`hookproof doctor`: check whether a target can be judged, and what to fix if not."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from hookproof.conformance.doctor.examination import examined
+from hookproof.conformance.doctor.examination import examine
 from hookproof.conformance.target.command_options import target_options
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.file import target_from
@@ -20,11 +20,11 @@ from hookproof.target.settings import Flags
 @target_options
 @click.pass_context
 def doctor(context: click.Context, /, **options: Any) -> None:
-    """Look whether a target can be judged: its answers, its keys, its clock, and its way to the
-    receiver.
+    """Check whether a target can be judged: its answers, keys and clock, and whether its deliveries
+    reach the receiver.
 
-    It creates one endpoint and broadcasts one event. Exit codes: 0 all is well; 4 the target cannot
-    be reached; 64 something else is to be set right.
+    It creates one endpoint and broadcasts one event. Exit codes: 0 the target can be judged; 4 it
+    cannot be reached; 64 something else has to be fixed.
     """
     flags = Flags(
         **{field.name: options[field.name] for field in fields(Flags) if field.name in options}
@@ -41,10 +41,8 @@ def doctor(context: click.Context, /, **options: Any) -> None:
 
 async def _examine(target: Target) -> int:
     code = ExitCode.CONFORMS
-    async for line in examined(target):
-        click.echo(
-            f"{'ok  ' if line.ok else 'FAIL'}  {line.what}{'' if line.ok else f': {line.advice}'}"
-        )
-        if not line.ok and code is ExitCode.CONFORMS:
-            code = line.exit_code
+    async for result in examine(target):
+        click.echo(f"ok    {result.what}" if result.ok else f"FAIL  {result.what}: {result.advice}")
+        if not result.ok and code is ExitCode.CONFORMS:
+            code = result.exit_code
     return code

@@ -1,8 +1,8 @@
-"""A relay before the receiver that counts connections: it tells a target that is out of reach from
-one without trust.
+"""A relay in front of the receiver that counts connections, to distinguish a target that cannot
+reach the receiver from one that does not trust its CA.
 
-A receiver sees nothing of a target that breaks off the TLS handshake. The relay does: it passes
-bytes on as they are.
+A receiver does not see a target that aborts the TLS handshake. The relay does: it forwards bytes
+unchanged.
 """
 
 import asyncio
@@ -12,61 +12,61 @@ from contextlib import asynccontextmanager, suppress
 from hookproof.process.exit_codes import CommandError
 from hookproof.receiver.http.address import Address
 
-AT_ONCE = 65536
+CHUNK_SIZE = 65536
 
 
 class Relay:
-    """Counts the connections that it passes on; `port` is where it listens."""
+    """Counts the connections that it forwards; `port` is where it listens."""
 
     def __init__(self) -> None:
         self.connections = 0
         self.port = 0
-        self._to: tuple[str, int] | None = None
+        self._upstream: tuple[str, int] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def lead_to(self, host: str, port: int) -> None:
-        """Pass connections on to this address from now on."""
-        self._to = (host, port)
+    def forward_to(self, host: str, port: int) -> None:
+        """Forward connections to this address from now on."""
+        self._upstream = (host, port)
 
     async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Pass one connection on until either side ends it."""
+        """Forward one connection until either side ends it."""
         self.connections += 1
         with suppress(OSError):
-            if self._to is not None:
-                onward = await asyncio.open_connection(*self._to)
-                await self._pass_both(reader, writer, *onward)
+            if self._upstream is not None:
+                upstream = await asyncio.open_connection(*self._upstream)
+                await self._forward_both(reader, writer, *upstream)
         writer.close()
 
-    async def _pass_both(
+    async def _forward_both(
         self,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
-        onward_reader: asyncio.StreamReader,
-        onward_writer: asyncio.StreamWriter,
+        upstream_reader: asyncio.StreamReader,
+        upstream_writer: asyncio.StreamWriter,
     ) -> None:
-        ways = {
-            asyncio.create_task(_pass(reader, onward_writer)),
-            asyncio.create_task(_pass(onward_reader, writer)),
+        directions = {
+            asyncio.create_task(_forward(reader, upstream_writer)),
+            asyncio.create_task(_forward(upstream_reader, writer)),
         }
-        self._tasks |= ways
+        self._tasks |= directions
         try:
-            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(directions, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for way in ways:
-                way.cancel()
-            await asyncio.gather(*ways, return_exceptions=True)
-            self._tasks -= ways
-            onward_writer.close()
+            for direction in directions:
+                direction.cancel()
+            await asyncio.gather(*directions, return_exceptions=True)
+            self._tasks -= directions
+            upstream_writer.close()
 
 
 @asynccontextmanager
 async def relay(bind: Address) -> AsyncIterator[Relay]:
-    """A relay that listens at this address; raises CommandError if that cannot be had."""
-    made = Relay()
+    """A relay that listens at this address; raises CommandError if it cannot."""
+    counting = Relay()
     connections: set[asyncio.Task[None]] = set()
 
     def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.create_task(made.accept(reader, writer))
+        task = asyncio.create_task(counting.accept(reader, writer))
         connections.add(task)
         task.add_done_callback(connections.discard)
 
@@ -76,9 +76,9 @@ async def relay(bind: Address) -> AsyncIterator[Relay]:
         raise CommandError(
             f"receiver: cannot listen at {bind.host}:{bind.port}: {error.strerror or error}"
         ) from None
-    made.port = server.sockets[0].getsockname()[1]
+    counting.port = server.sockets[0].getsockname()[1]
     try:
-        yield made
+        yield counting
     finally:
         server.close()
         for task in tuple(connections):
@@ -87,8 +87,8 @@ async def relay(bind: Address) -> AsyncIterator[Relay]:
         await server.wait_closed()
 
 
-async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _forward(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     with suppress(OSError):
-        while piece := await reader.read(AT_ONCE):
-            writer.write(piece)
+        while chunk := await reader.read(CHUNK_SIZE):
+            writer.write(chunk)
             await writer.drain()

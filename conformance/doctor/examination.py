@@ -1,7 +1,6 @@
-"""What the doctor looks at, one thing after the other, and what it says of each.
+"""What the doctor examines, one thing after the other, with a result for each.
 
-Each line is ok, or fails and says what to do. What would only fail for the same reason again is not
-looked at.
+A result is ok, or says what to do. What could only fail for a reason already reported is skipped.
 """
 
 import asyncio
@@ -22,7 +21,7 @@ from hookproof.conformance.observations.secret_windows import skew_s
 from hookproof.conformance.target.circuit_breaker import Breaker
 from hookproof.conformance.target.client import ApiClient
 from hookproof.conformance.target.definition import Project, Target
-from hookproof.conformance.target.environment import READY_WITHIN_S, copied_ca
+from hookproof.conformance.target.environment import READY_WITHIN_S, copy_ca
 from hookproof.conformance.target.hooks.provision import HookFailed
 from hookproof.conformance.target.preflight import (
     FIRST_OPERATION,
@@ -36,13 +35,13 @@ from hookproof.receiver.http.address import Address
 from hookproof.spec.contract.service_contract import contract_for
 
 # How long after the end of a connection its request may still be on its way to the inbox.
-CERTAINLY_S: Final = 1.0
+GRACE_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
-    """One thing that was looked at; `advice` says what is wrong and what to do, and is empty where
-    all is well.
+class DoctorResult:
+    """One thing that was examined; `advice` says what is wrong and what to do, and is empty if
+    nothing is.
     """
 
     what: str
@@ -51,79 +50,82 @@ class Line:
 
     @property
     def ok(self) -> bool:
-        """Whether all is well."""
         return not self.advice
 
 
-async def examined(target: Target) -> AsyncIterator[Line]:
-    """Everything that judging the target takes; raises CommandError where not even that can be tried."""
-    whole = await with_fresh_projects(target, 0)
+async def examine(target: Target) -> AsyncIterator[DoctorResult]:
+    """Examine what judging the target needs; raises CommandError if that is impossible."""
+    provisioned = await with_fresh_projects(target, 0)
     contract, timeout_s = contract_for(target.dialect), target.budgets.request_s
     async with ApiClient(
         target.base_url, contract, target.dialect, timeout_s=timeout_s, breaker=Breaker()
     ) as api:
         exchanges = [
             await api.call(FIRST_OPERATION, role="doctor", project=project)
-            for project in whole.projects
+            for project in provisioned.projects
         ]
         first = exchanges[0]
         if first.status is None:
             advice = f"{first.problem}; is it running, and is the URL right?"
-            yield Line(
+            yield DoctorResult(
                 what=f"the target answers at {target.base_url}",
                 advice=advice,
                 exit_code=ExitCode.UNREACHABLE,
             )
             return
-        yield Line(
+        yield DoctorResult(
             what=f"the target answers at {target.base_url}, in {first.duration_s * 1000:.0f} ms"
         )
-        keys = [
-            _key(whole, project, exchange)
-            for project, exchange in zip(whole.projects, exchanges, strict=True)
+        key_results = [
+            _key_result(provisioned, project, exchange)
+            for project, exchange in zip(provisioned.projects, exchanges, strict=True)
         ]
-        for line in keys:
-            yield line
-        yield _clock(first)
-        if keys[0].ok:
-            async for line in _deliveries(whole, api):
-                yield line
+        for result in key_results:
+            yield result
+        yield _clock_result(first)
+        if key_results[0].ok:
+            async for result in _check_deliveries(provisioned, api):
+                yield result
 
 
-def _key(target: Target, project: Project, exchange: Exchange) -> Line:
+def _key_result(target: Target, project: Project, exchange: Exchange) -> DoctorResult:
     what = f"the key of project {project.id} is accepted"
     if exchange.succeeded:
-        return Line(what=what)
+        return DoctorResult(what=what)
     if exchange.status in refusal_statuses(target.dialect):
         dialect = f"that the dialect {target.dialect.name} is the target's"
-        return Line(
+        return DoctorResult(
             what=what,
             advice=f"refused with {exchange.status}; check the key, the project, and {dialect}",
         )
-    advice = f"GET {exchange.url} was answered {exchange.status or exchange.problem} where a 2xx was expected"
-    return Line(what=what, advice=advice)
+    outcome = exchange.status or exchange.problem
+    advice = f"GET {exchange.url} was answered {outcome} where a 2xx was expected"
+    return DoctorResult(what=what, advice=advice)
 
 
-def _clock(exchange: Exchange) -> Line:
+def _clock_result(exchange: Exchange) -> DoctorResult:
     skew = skew_s(exchange)
     what = "the target's clock agrees with ours"
     if exchange.response_header("Date") is None:
-        return Line(what=f"{what}, as far as can be told without a Date in its answers")
+        return DoctorResult(what=f"{what}, as far as answers without a Date show")
     if not skew:
-        return Line(what=f"{what} to {SKEW_S:g} s")
+        return DoctorResult(what=f"{what} to {SKEW_S:g} s")
     ahead = f"it is {abs(skew):.0f} s {'ahead' if skew > 0 else 'behind'}"
-    return Line(
+    return DoctorResult(
         what=what, advice=f"{ahead}: signed times and expiries would be misjudged; set both clocks"
     )
 
 
-async def _deliveries(target: Target, api: ApiClient) -> AsyncIterator[Line]:
+async def _check_deliveries(target: Target, api: ApiClient) -> AsyncIterator[DoctorResult]:
     if target.receiver.ca is None:
-        advice = "none is named: make one with `hookproof ca DIR`, let the target trust DIR/ca.pem, give --ca-dir DIR"
-        yield Line(what="the target trusts the receiver's CA", advice=advice)
+        advice = (
+            "none is named: make one with `hookproof ca DIR`, let the target trust DIR/ca.pem,"
+            " and give --ca-dir DIR"
+        )
+        yield DoctorResult(what="the target trusts the receiver's CA", advice=advice)
         return
     with tempfile.TemporaryDirectory(prefix="hookproof-") as folder:
-        ca = copied_ca(target.receiver, Path(folder))
+        ca = copy_ca(target.receiver, Path(folder))
         bind = Address.parse(target.receiver.bind)
         async with relay(bind) as counting:
             own = replace(bind, port=counting.port).url("https")
@@ -141,15 +143,15 @@ async def _deliveries(target: Target, api: ApiClient) -> AsyncIterator[Line]:
                 child(arguments, deadline_s=READY_WITHIN_S) as ready,
                 ReceiverClient(ready["control"]) as receiver,
             ):
-                counting.lead_to("127.0.0.1", urlsplit(ready["listening"]).port or 0)
-                async for line in _delivered(target, api, receiver, counting, public):
-                    yield line
+                counting.forward_to("127.0.0.1", urlsplit(ready["listening"]).port or 0)
+                async for result in _check_delivery(target, api, receiver, counting, public):
+                    yield result
 
 
-async def _delivered(
+async def _check_delivery(
     target: Target, api: ApiClient, receiver: ReceiverClient, counting: Relay, public: str
-) -> AsyncIterator[Line]:
-    """Create an endpoint, broadcast an event, and see how far the target comes."""
+) -> AsyncIterator[DoctorResult]:
+    """Create an endpoint, broadcast an event, and examine how far the delivery gets."""
     bodies = RequestBodies(
         dialect=target.dialect,
         random=random.Random(),
@@ -162,54 +164,65 @@ async def _delivered(
         project=project,
         body=bodies.reached_endpoint(url=token.url),
     )
-    yield _accepted("an endpoint can be created", created)
+    yield _call_result("an endpoint can be created", created)
     if not created.succeeded or not isinstance(created.data, dict):
         return
     try:
         await target.provision.after_endpoint_created(project, created.data)
     except HookFailed as failure:
-        yield Line(what="the hook after_endpoint_created works", advice=str(failure))
+        yield DoctorResult(what="the hook after_endpoint_created works", advice=str(failure))
         return
     await asyncio.sleep(target.dialect.delivery.visible_within_s)
     sent = await api.call(
         "createBroadcastEvent", role="doctor", project=project, body=bodies.broadcast()
     )
-    yield _accepted("an event can be broadcast", sent)
+    yield _call_result("an event can be broadcast", sent)
     if not sent.succeeded:
         return
     arrived = await receiver.deliveries(token.token, count=1, timeout_s=target.budgets.delivery_s)
     if not arrived:
-        arrived = await receiver.deliveries(token.token, count=1, timeout_s=CERTAINLY_S)
-    for line in _how_far(counting.connections, bool(arrived), public, target.budgets.delivery_s):
-        yield line
+        arrived = await receiver.deliveries(token.token, count=1, timeout_s=GRACE_S)
+    for result in _reach_results(
+        counting.connections, bool(arrived), public, target.budgets.delivery_s
+    ):
+        yield result
 
 
-def _accepted(what: str, exchange: Exchange) -> Line:
+def _call_result(what: str, exchange: Exchange) -> DoctorResult:
     if exchange.succeeded:
-        return Line(what=what)
+        return DoctorResult(what=what)
     excerpt = exchange.response_body[:200].decode(errors="replace")
     advice = (
         f"{exchange.operation_id} was answered {exchange.status or exchange.problem}: {excerpt}"
     )
-    return Line(what=what, advice=f"{advice}; does the dialect name what the target requires?")
+    return DoctorResult(
+        what=what, advice=f"{advice}; does the dialect name what the target requires?"
+    )
 
 
-def _how_far(connections: int, arrived: bool, public: str, within_s: float) -> list[Line]:
+def _reach_results(
+    connections: int, arrived: bool, public: str, within_s: float
+) -> list[DoctorResult]:
     reached, trusted = (
         f"the target reaches the receiver at {public}",
         "the target trusts the receiver's CA",
     )
     if arrived:
-        return [Line(what=reached), Line(what=trusted), Line(what="a delivery arrives")]
+        return [
+            DoctorResult(what=reached),
+            DoctorResult(what=trusted),
+            DoctorResult(what="a delivery arrives"),
+        ]
     if not connections:
         advice = (
-            f"no connection came within {within_s:g} s: check that the target can open one to {public}, and give"
-            " --receiver-url if it knows the receiver by another address; or it delivers only after another call"
-            " (provision: after_endpoint_created), or later (budgets.delivery_s)"
+            f"no connection came within {within_s:g} s: check that the target can open one to"
+            f" {public}, and give --receiver-url if it knows the receiver by another address; or it"
+            " delivers only after another call (provision: after_endpoint_created), or later"
+            " (budgets.delivery_s)"
         )
-        return [Line(what=reached, advice=advice)]
+        return [DoctorResult(what=reached, advice=advice)]
     advice = (
-        f"it connected {connections} times and sent no request: let it trust ca.pem of the CA folder as an authority,"
-        " and restart it if it reads authorities only when it starts"
+        f"it connected {connections} times and sent no request: let it trust ca.pem of the CA"
+        " folder as an authority, and restart it if it reads authorities only when it starts"
     )
-    return [Line(what=reached), Line(what=trusted, advice=advice)]
+    return [DoctorResult(what=reached), DoctorResult(what=trusted, advice=advice)]

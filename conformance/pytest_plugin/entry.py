@@ -1,9 +1,8 @@
-"""What hookproof adds to every pytest run where it is installed: options, and nothing else until
-one is used.
+"""The pytest11 entry point: adds the options, and nothing else until one of them is used.
 
     pytest --hookproof-target target.yaml
 
-pytest imports this module at each start, so it imports nothing of the project itself.
+pytest imports this module at each start, so it imports nothing else of the project.
 """
 
 import pytest
@@ -19,19 +18,18 @@ OPTIONS = (
     ("project", "ID", "Project to work in; HOOKPROOF_PROJECT by default."),
     ("ca-dir", "DIR", "Folder of the CA that the target trusts, made by `hookproof ca`."),
     ("dialect", "NAME", "Name or file of the target's dialect."),
-    ("profile", "NAME", "How much is tried: quick, standard (default) or deep."),
+    ("profile", "NAME", "How much to try: quick, standard (default) or deep."),
     ("level", "NAME", "Judge up to this level: stated, then open, then hygiene (default)."),
-    ("seed", "N", "What varies with chance; 0 by default."),
+    ("seed", "N", "Seed of the random choices; 0 by default."),
     (
         "baseline",
         "FILE",
-        "File of the verdicts that are known and put up with: those fail as expected.",
+        "File of known verdicts that are accepted: these tests are expected failures.",
     ),
 )
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options."""
     group = parser.getgroup("hookproof", "judge a webhook delivery service")
     for name, placeholder, words in OPTIONS:
         group.addoption(f"--hookproof-{name}", metavar=placeholder, help=words)
@@ -43,7 +41,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Take part in the run if it names something to judge."""
+    """Register the plugin if an option names a server to judge."""
     wanted = ("hookproof_target", "hookproof_url", "hookproof_embedded")
     if any(config.getoption(name) for name in wanted) and not config.getoption("version", 0):
         from hookproof.conformance.pytest_plugin.host import host_for

@@ -23,8 +23,12 @@ from hookproof.conformance.pytest_plugin.evidence_source import (
     RemoteGathering,
     SharedGathering,
 )
-from hookproof.conformance.pytest_plugin.requirement_tests import NAME, RequirementItem, collected
-from hookproof.conformance.pytest_plugin.settings import Order, order_of
+from hookproof.conformance.pytest_plugin.requirement_tests import (
+    NAME,
+    RequirementItem,
+    collect_requirements,
+)
+from hookproof.conformance.pytest_plugin.settings import SessionSettings, read_settings
 from hookproof.conformance.results.baseline import weighed
 from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import Level, Requirement
@@ -39,8 +43,8 @@ class Host:
     pytest-xdist.
     """
 
-    def __init__(self, order: Order, gathering: Gathering):
-        self._order = order
+    def __init__(self, settings: SessionSettings, gathering: Gathering):
+        self._settings = settings
         self._gathering = gathering
         self._selected: tuple[Requirement, ...] = ()
         self._grader: Grader | None = None
@@ -50,34 +54,31 @@ class Host:
         self, session: pytest.Session, items: list[pytest.Item]
     ) -> None:
         """Add the requirements before anything is deselected."""
-        found = collected(session, self._order.requirements, self._entry)
-        for item in found:
+        requirement_items = collect_requirements(session, self._settings.requirements, self._entry)
+        for item in requirement_items:
             assert isinstance(item, RequirementItem)
             for name in markers_of(item.requirement):
                 item.add_marker(getattr(pytest.mark, name))
             item.add_marker(pytest.mark.xdist_group(name=group_of(item.requirement)))
-        items.extend(found)
+        items.extend(requirement_items)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Know what is left to be judged."""
         self._selected = tuple(
             item.requirement for item in session.items if isinstance(item, RequirementItem)
         )
 
     def pytest_report_header(self) -> str:
-        """What is judged."""
-        return header_of(self._order)
+        return header_of(self._settings)
 
     def pytest_unconfigure(self) -> None:
-        """End the experiments."""
         self._gathering.close()
 
     def _entry(self, requirement: Requirement) -> Entry:
-        """The requirement's entry with what the baseline accepts, free of keys."""
-        grader = self._grader or self._begun()
+        """The requirement's entry after the baseline is applied; keys are masked in it."""
+        grader = self._grader or self._begin()
         entry = grader.entry(requirement)
-        mine = [one for one in self._order.baseline if one.id == requirement.id]
-        known = weighed([entry], mine, self._order.catalogue, datetime.now(UTC).date())
+        expectations = [each for each in self._settings.baseline if each.id == requirement.id]
+        known = weighed([entry], expectations, self._settings.catalogue, datetime.now(UTC).date())
         if known.stale:
             words = f"The baseline is stale: {known.stale[0]}."
             return replace(
@@ -85,22 +86,23 @@ class Host:
             )
         return known.entries[0]
 
-    def _begun(self) -> Grader:
+    def _begin(self) -> Grader:
         refusal: CommandError | None = None
         try:
             self._gathering.begin([requirement.id for requirement in self._selected])
-        except CommandError as wrong:
-            refusal = wrong
-        if refusal is not None:  # told outside of its handling, so that pytest shows one line
+        except CommandError as error:
+            refusal = error
+        if refusal is not None:  # outside of the except block, so that pytest shows one line
             self._give_up(refusal)
-        dialect = self._order.subject.dialect
+        dialect = self._settings.subject.dialect
+        needed = self._settings.experiments(self._selected)
         self._grader = Grader(
             checks=all_checks(),
             context=CheckContext(dialect=dialect, contract=contract_for(dialect)),
-            catalogue=self._order.catalogue,
-            experiments=[one.name for one in self._order.experiments(self._selected)],
+            catalogue=self._settings.catalogue,
+            experiments=[experiment.name for experiment in needed],
             every_experiment=all_experiments(),
-            profile=self._order.profile,
+            profile=self._settings.profile,
             gathered=self._gathering.gathered,
         )
         return self._grader
@@ -113,60 +115,57 @@ class Host:
 
 
 class Controller:
-    """The plugin in the controller of pytest-xdist: it runs the experiments, its workers the tests."""
+    """The plugin in the controller of pytest-xdist: experiments run here, tests in the workers."""
 
-    def __init__(self, order: Order, config: pytest.Config):
-        self._order = order
+    def __init__(self, settings: SessionSettings, config: pytest.Config):
+        self._settings = settings
         self._config = config
-        self._gathering = SharedGathering(OwnGathering(order))
+        self._gathering = SharedGathering(OwnGathering(settings))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Tell a worker where the evidence is."""
-        node.workerinput[INPUT] = self._gathering.way
+        node.workerinput[INPUT] = self._gathering.address
 
     def pytest_report_header(self) -> str:
-        """What is judged."""
-        return header_of(self._order)
+        return header_of(self._settings)
 
     def pytest_runtest_logreport(self) -> None:
-        """End the session once it is known that the target cannot be called."""
-        dealer = self._config.pluginmanager.get_plugin("dsession")
-        if self._gathering.refusal is not None and dealer is not None:
-            dealer.shouldstop = f"hookproof: {self._gathering.refusal}"
+        """Stop distributing tests once it is known that the target cannot be called."""
+        scheduler = self._config.pluginmanager.get_plugin("dsession")
+        if self._gathering.refusal is not None and scheduler is not None:
+            scheduler.shouldstop = f"hookproof: {self._gathering.refusal}"
 
     def pytest_unconfigure(self) -> None:
-        """End the experiments."""
         self._gathering.close()
 
 
 def host_for(config: pytest.Config) -> Host | Controller:
     """The plugin for this process; raises pytest.UsageError if its options make no sense."""
-    order = order_of(config)
-    for name, words in marker_words(order.requirements).items():
+    settings = read_settings(config)
+    for name, words in marker_words(settings.requirements).items():
         config.addinivalue_line("markers", f"{name}: {words}")
-    unknown = [one.id for one in order.baseline if one.id not in order.catalogue.requirements]
+    known = settings.catalogue.requirements
+    unknown = [each.id for each in settings.baseline if each.id not in known]
     if unknown:
         raise pytest.UsageError(
             f"hookproof: the baseline is stale: {', '.join(unknown)}: no such requirement"
         )
     worker = getattr(config, "workerinput", None)
     if worker is not None:
-        return Host(order, RemoteGathering(worker[INPUT]))
+        return Host(settings, RemoteGathering(worker[INPUT]))
     if config.getoption("tx", None) or config.getoption("numprocesses", None):
-        return Controller(order, config)
-    return Host(order, OwnGathering(order))
+        return Controller(settings, config)
+    return Host(settings, OwnGathering(settings))
 
 
 def markers_of(requirement: Requirement) -> list[str]:
-    """The names of a requirement's markers."""
     parts = requirement.section.split(".")
     sections = ["_".join(["section", *parts[: place + 1]]) for place in range(len(parts))]
     return [NAME, requirement.level.value, *sections]
 
 
 def marker_words(requirements: tuple[Requirement, ...]) -> dict[str, str]:
-    """Every marker, and what it says."""
+    """The description of every marker, by its name."""
     words = {NAME: "a requirement that hookproof judges"}
     words |= {level.value: f"a requirement of the level {level}" for level in Level}
     for requirement in requirements:
@@ -186,10 +185,14 @@ def group_of(requirement: Requirement) -> str:
     if any(check.is_oracle for check in checks):
         return "every exchange"
     experiments = all_experiments()
-    return "+".join(sorted({name for one in checks for name in experiments_of(one, experiments)}))
+    return "+".join(
+        sorted({name for check in checks for name in experiments_of(check, experiments)})
+    )
 
 
-def header_of(order: Order) -> str:
-    """What is judged, in one line."""
-    target = getattr(order.subject, "base_url", "the embedded server")
-    return f"{NAME}: {target}, dialect {order.subject.dialect.name}, {order.profile.key} profile, seed {order.seed}"
+def header_of(settings: SessionSettings) -> str:
+    target = getattr(settings.subject, "base_url", "the embedded server")
+    return (
+        f"{NAME}: {target}, dialect {settings.subject.dialect.name},"
+        f" {settings.profile.key} profile, seed {settings.seed}"
+    )

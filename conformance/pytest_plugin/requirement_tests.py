@@ -1,6 +1,6 @@
 """The pytest host: one test per requirement, in the order of the document.
 
-The node id of a test shows the requirement's id and sentence, so that pytest's own ways of
+The node id of a test contains the requirement's id and sentence, so that pytest's own ways of
 selecting and stopping work. A requirement that fails is a failed test, one that hookproof could not
 judge is an error in the test's setup, and one that was not exercised or is not applicable is a
 skipped test; what a baseline accepts is an expected failure.
@@ -22,13 +22,12 @@ Judge = Callable[[Requirement], Entry]
 
 
 class Suite(pytest.Collector):
-    """The requirements as pytest collects them, beside the user's own files."""
+    """Collects the requirements beside the user's own test files."""
 
     requirements: Sequence[Requirement]
     judge: Judge
 
     def collect(self) -> Iterator["RequirementItem"]:
-        """One test for each requirement."""
         for requirement in self.requirements:
             name = f"{requirement.id} {requirement.text}"
             yield RequirementItem.from_parent(
@@ -46,13 +45,12 @@ class RequirementItem(pytest.Item):
         self._judge = judge
 
     def setup(self) -> None:
-        """Judge the requirement; an error of hookproof is an error of the setup."""
+        """Judge here, so that an error of hookproof is an error and not a failure."""
         self.entry = self._judge(self.requirement)
         if self.entry.verdict is Verdict.ERROR:
             pytest.fail("\n".join(self.entry.reasons), pytrace=False)
 
     def runtest(self) -> None:
-        """Fail or skip as the verdict says."""
         assert self.entry is not None
         if self.entry.accepted:
             pytest.xfail(
@@ -60,30 +58,29 @@ class RequirementItem(pytest.Item):
             )
         if self.entry.verdict is Verdict.FAIL:
             pytest.fail(
-                "\n\n".join([self.requirement.text, *map(_told, self.entry.findings)]),
+                "\n\n".join([self.requirement.text, *map(_describe, self.entry.findings)]),
                 pytrace=False,
             )
         if self.entry.verdict is not Verdict.PASS:
             pytest.skip("\n".join(self.entry.reasons))
 
     def reportinfo(self) -> tuple[str, None, str]:
-        """Where the test stands, for a reader: it has no line in any file."""
         return NAME, None, self.name
 
 
-def collected(
+def collect_requirements(
     session: pytest.Session, requirements: Sequence[Requirement], judge: Judge
 ) -> list[pytest.Item]:
-    """A test for each requirement."""
+    """The tests, reported to pytest as collected so that its terminal reporter counts them."""
     suite = Suite.from_parent(session, name=NAME, nodeid=NAME)
     suite.requirements, suite.judge = requirements, judge
     items: list[pytest.Item] = list(suite.collect())
     report = pytest.CollectReport(nodeid=NAME, outcome="passed", longrepr=None, result=list(items))
-    session.config.hook.pytest_collectreport(report=report)  # so that a terminal counts them
+    session.config.hook.pytest_collectreport(report=report)
     return items
 
 
-def _told(finding: Finding) -> str:
+def _describe(finding: Finding) -> str:
     lines = [finding.message, f"  expected: {finding.expected}", f"  actual: {finding.actual}"]
     lines.append(f"  seen: {finding.sightings} (check {finding.check})")
     return "\n".join(

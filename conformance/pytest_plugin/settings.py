@@ -1,6 +1,4 @@
-"""What a user's pytest run asks for: its options, read as the command line of `hookproof check`
-reads its own.
-"""
+"""The options of a user's pytest run, read as `hookproof check` reads its own."""
 
 import os
 import secrets
@@ -27,8 +25,8 @@ from hookproof.target.settings import DEFAULT_DIALECT, Flags, receiver_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
-    """What to judge, and how; every process of a run reads the same from its options."""
+class SessionSettings:
+    """What to judge, and how; every process of a run reads the same settings from its options."""
 
     subject: Target | Embedded
     catalogue: Catalogue
@@ -38,15 +36,14 @@ class Order:
     baseline: tuple[Expectation, ...]
 
     def experiments(self, requirements: Sequence[Requirement]) -> tuple[Experiment, ...]:
-        """The experiments that judging these requirements takes."""
+        """The experiments that judging these requirements needs."""
         return needed_experiments(requirements, all_checks(), all_experiments(), self.profile)
 
     def plan(self, experiments: Sequence[Experiment]) -> Plan:
-        """The plan of a run of these experiments."""
         return Plan(
             subject=self.subject,
             experiments=experiments,
-            every_experiment=[one.name for one in all_experiments()],
+            every_experiment=[experiment.name for experiment in all_experiments()],
             dialect=self.subject.dialect,
             contract=contract_for(self.subject.dialect),
             profile=self.profile,
@@ -55,28 +52,28 @@ class Order:
         )
 
 
-def order_of(config: pytest.Config) -> Order:
-    """The order behind the options; raises pytest.UsageError with all that is wrong with them."""
+def read_settings(config: pytest.Config) -> SessionSettings:
+    """Raises pytest.UsageError with everything that is wrong with the options."""
     try:
-        return _order(config)
+        return _settings(config)
     except CommandError as refusal:
         raise pytest.UsageError(
             *(f"hookproof: {line}" for line in str(refusal).splitlines())
         ) from None
 
 
-def _order(config: pytest.Config) -> Order:
+def _settings(config: pytest.Config) -> SessionSettings:
     seed = _seed(config)
     catalogue = load_catalogue()
-    level = _one_of(config, "level", [one.value for one in Level], Level.HYGIENE.value)
+    highest = _choice(config, "level", [level.value for level in Level], Level.HYGIENE.value)
+    profiles = [each.key for each in Profile]
+    profile = _choice(config, "profile", profiles, Profile.STANDARD.key)
     baseline = _option(config, "baseline")
-    return Order(
+    return SessionSettings(
         subject=_subject(config, seed),
         catalogue=catalogue,
-        requirements=Selection(level=Level(level)).requirements(catalogue),
-        profile=Profile[
-            _one_of(config, "profile", [one.key for one in Profile], Profile.STANDARD.key).upper()
-        ],
+        requirements=Selection(level=Level(highest)).requirements(catalogue),
+        profile=Profile[profile.upper()],
         seed=seed,
         baseline=() if baseline is None else read_baseline(Path(baseline)),
     )
@@ -85,11 +82,11 @@ def _order(config: pytest.Config) -> Order:
 def _subject(config: pytest.Config, seed: int) -> Target | Embedded:
     flags = Flags(
         url=_option(config, "url"),
-        file=_path(config, "target"),
+        file=_path_option(config, "target"),
         api_key=os.environ.get("HOOKPROOF_API_KEY"),
         project=_option(config, "project") or os.environ.get("HOOKPROOF_PROJECT"),
         dialect=_option(config, "dialect") or os.environ.get("HOOKPROOF_DIALECT"),
-        ca_dir=_path(config, "ca_dir"),
+        ca_dir=_path_option(config, "ca_dir"),
     )
     if flags.url is not None or flags.file is not None:
         return target_from(flags, os.environ)
@@ -107,20 +104,20 @@ def _option(config: pytest.Config, name: str) -> str | None:
     return value
 
 
-def _path(config: pytest.Config, name: str) -> Path | None:
+def _path_option(config: pytest.Config, name: str) -> Path | None:
     value = _option(config, name)
     return None if value is None else Path(value)
 
 
-def _one_of(config: pytest.Config, name: str, known: Sequence[str], default: str) -> str:
+def _choice(config: pytest.Config, name: str, known: Sequence[str], default: str) -> str:
     value = _option(config, name) or default
     if value not in known:
-        raise CommandError(f"--hookproof-{name}: {value!r} is none of {', '.join(known)}")
+        raise CommandError(f"--hookproof-{name}: {value!r} is not one of {', '.join(known)}")
     return value
 
 
 def _seed(config: pytest.Config) -> int:
     value = _option(config, "seed") or "0"
     if not (value.isascii() and value.isdigit()):
-        raise CommandError(f"--hookproof-seed: {value!r} is no number of 0 or more")
+        raise CommandError(f"--hookproof-seed: {value!r} is not a number of 0 or more")
     return int(value)

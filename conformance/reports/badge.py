@@ -1,4 +1,4 @@
-"""badge.json: the verdict for a badge, in the form that the endpoint badge of shields.io reads."""
+"""badge.json: the verdict in the format of the endpoint badge of shields.io."""
 
 import json
 from typing import Any, Final
@@ -14,18 +14,15 @@ SHOWN: Final = {
     RunVerdict.INCOMPLETE: ("incomplete", "yellow"),
     RunVerdict.ERROR: ("error", "lightgrey"),
 }
-# What a run shows that passed, but judged a selection only: a badge never says more than the run
-# did.
+# For a run that conforms but judged only a selection: a badge never claims more than the run shows.
 PARTIAL: Final = ("partial", "yellow")
 
 
 def badge_text(run: Run) -> str:
-    """The badge of a run as JSON."""
     return json.dumps(badge(run), indent=1) + "\n"
 
 
 def badge(run: Run) -> dict[str, Any]:
-    """The badge of a run."""
     totals = run.ledger.totals[Level.STATED]
     applicable = sum(totals.values()) - totals[Verdict.NOT_APPLICABLE]
     verdict = run.footer.verdict

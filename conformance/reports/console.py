@@ -1,4 +1,4 @@
-"""The console report: sections, what failed and how to see it again, what was not exercised, and
+"""The console report: sections, what failed and how to reproduce it, what was not exercised, and
 the verdict line.
 """
 
@@ -35,18 +35,18 @@ WORDS: Final = {
     Verdict.NOT_EXERCISED: "not exercised",
     Verdict.NOT_APPLICABLE: "not applicable",
 }
-MOST_MOMENTS: Final = 12
-# In columns; a narrower terminal breaks lines by itself.
+MOST_EVENTS: Final = 12
+# In columns; a narrower terminal wraps the lines itself.
 NARROWEST: Final = 40
-# In columns; from here on there is room for the sections' titles.
+# In columns; from this width on there is room for the titles of the sections.
 WIDE: Final = 100
 
 
 def show(
     run: Run, stream: TextIO = sys.stdout, environment: Mapping[str, str] = os.environ
 ) -> None:
-    """Write the report of a run; in colour and wrapped only where `stream` is a terminal (NO_COLOR
-    is obeyed).
+    """Write the report of a run; coloured and wrapped only if `stream` is a terminal (NO_COLOR is
+    honoured).
     """
     console = Console(file=stream, highlight=False, markup=False, emoji=False, _environ=environment)
     width = max(NARROWEST, console.width) if console.is_terminal else None
@@ -77,9 +77,7 @@ class _Page:
     def block(
         self, text: str, *, first: str = "", indent: str = "", style: str = "", raw: bool = False
     ) -> list[Text]:
-        """A text after `first`, each further line after `indent`; a raw one keeps its lines as they
-        are.
-        """
+        """A text after `first`, each further line after `indent`; a raw text is not wrapped."""
         whole = printable(text)
         if self._width is None or raw:
             return [Text(first + whole, style=style)]
@@ -87,7 +85,7 @@ class _Page:
         return [Text(line, style=style) for line in wrapped or [first]]
 
     def member(self, name: str, text: str, *, style: str = "", raw: bool = False) -> list[Text]:
-        """A text after its name, in the column of all members."""
+        """A text after its name, in the column that all members share."""
         return self.block(text, first=f"  {name:<10}", indent=" " * 12, style=style, raw=raw)
 
 
@@ -100,9 +98,9 @@ def _sections(run: Run, page: _Page) -> Iterator[Text]:
             if verdict in verdicts
         ]
         if page.is_narrow:
-            told = ", ".join(count for count, _ in counts)
+            words = ", ".join(count for count, _ in counts)
             yield from page.block(
-                told, first=f"{section:<5}", indent=" " * 5, style=STYLES[max(verdicts)]
+                words, first=f"{section:<5}", indent=" " * 5, style=STYLES[max(verdicts)]
             )
         else:
             name = f"{section:<5}{run.header.sections.get(section, ''):<32.32}"
@@ -118,8 +116,8 @@ def _failures(run: Run, page: _Page) -> Iterator[Text]:
 
 def _sentence(run: Run, entry: Entry, page: _Page) -> Iterator[Text]:
     accepted = " · accepted by the baseline" if entry.accepted else ""
-    told = f"{WORDS[entry.verdict]} {entry.requirement.id} · {where(run, entry)}{accepted}"
-    yield from page.block(told, style=f"bold {STYLES[entry.verdict]}")
+    heading = f"{WORDS[entry.verdict]} {entry.requirement.id} · {where(run, entry)}{accepted}"
+    yield from page.block(heading, style=f"bold {STYLES[entry.verdict]}")
     yield from page.block(entry.requirement.text, first="  ", indent="  ")
 
 
@@ -132,14 +130,14 @@ def _finding(defect: Defect, page: _Page) -> Iterator[Text]:
         yield from page.member("cause", finding.cause)
     seen = f"{finding.sightings} (check {finding.check})"
     yield from page.member("seen", seen, style="dim")
-    also = [one.entry.requirement.id for one in defect.further]
+    also = [broken.entry.requirement.id for broken in defect.further]
     if also:
         yield from page.member("breaks", f"{', '.join(also)} too")
     if finding.deliveries:
-        moments = timeline(finding)
-        left = len(moments) - MOST_MOMENTS
-        for number, moment in enumerate(moments[:MOST_MOMENTS]):
-            yield from page.member("" if number else "timeline", moment.words, style="dim")
+        events = timeline(finding)
+        left = len(events) - MOST_EVENTS
+        for number, event in enumerate(events[:MOST_EVENTS]):
+            yield from page.member("" if number else "timeline", event.words, style="dim")
         if left > 0:
             yield from page.member("", f"and {left} more", style="dim")
     for number, command in enumerate(curl(finding.exchanges).splitlines()):
@@ -148,7 +146,9 @@ def _finding(defect: Defect, page: _Page) -> Iterator[Text]:
 
 def _errors(run: Run, page: _Page) -> Iterator[Text]:
     broken = [entry for entry in run.entries if entry.verdict is Verdict.ERROR]
-    yield from _by_reason(broken, "Not judged, through a fault of hookproof:", Verdict.ERROR, page)
+    yield from _by_reason(
+        broken, "Not judged because of an error of hookproof:", Verdict.ERROR, page
+    )
 
 
 def _not_exercised(run: Run, page: _Page) -> Iterator[Text]:
@@ -159,8 +159,8 @@ def _not_exercised(run: Run, page: _Page) -> Iterator[Text]:
 def _by_reason(
     entries: Sequence[Entry], heading: str, verdict: Verdict, page: _Page
 ) -> Iterator[Text]:
-    """Requirements under what they have in common, since one cause often keeps many of them from
-    being judged.
+    """Requirements grouped by their reasons, since one cause often keeps many of them from being
+    judged.
     """
     groups: dict[tuple[str, ...], list[Entry]] = {}
     for entry in entries:

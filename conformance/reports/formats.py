@@ -1,4 +1,4 @@
-"""The formats of the reports: each is a renderer of run.jsonl alone, with a file of its own."""
+"""The formats of the reports: each renders run.jsonl alone, to a file of its own."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,9 +16,7 @@ from hookproof.conformance.results.run_file import Run
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """How a run is rendered, and the file's name; `always` tells whether `hookproof check` writes
-    it.
-    """
+    """A renderer and the name of its file; `always` is whether `hookproof check` writes it."""
 
     render: Callable[[Run], str]
     file: str
@@ -35,11 +33,11 @@ FORMATS: Final[Mapping[str, Format]] = {
 }
 
 # The files of all formats.
-REPORTS: Final = tuple(one.file for one in FORMATS.values())
+REPORTS: Final = tuple(format_.file for format_ in FORMATS.values())
 
 
 def write_reports(run: Run, folder: Path) -> None:
-    """Write the reports that belong to every run."""
-    for one in FORMATS.values():
-        if one.always:
-            (folder / one.file).write_text(one.render(run), encoding="utf-8")
+    """Write the reports that every run gets."""
+    for format_ in FORMATS.values():
+        if format_.always:
+            (folder / format_.file).write_text(format_.render(run), encoding="utf-8")

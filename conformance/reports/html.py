@@ -1,7 +1,7 @@
 """report.html: one page that needs no network, no script and no other file.
 
-Everything that comes from a target goes through the template's escaping and has its control
-characters written out, so that a hostile answer is read and not obeyed.
+Everything that comes from a target is escaped by the template, and its control characters are
+written out, so that nothing in a hostile answer is executed.
 """
 
 from collections import Counter
@@ -33,8 +33,8 @@ from hookproof.spec.catalogue import Level
 
 MOST_EXCHANGES: Final = 8
 MOST_DELIVERIES: Final = 8
-MOST_MOMENTS: Final = 40
-# A sign for each verdict, so that nobody has to tell colours apart.
+MOST_EVENTS: Final = 40
+# A sign for each verdict, so that readers need not distinguish colours (WCAG 1.4.1).
 SIGNS: Final = {
     Verdict.PASS: "✓",
     Verdict.FAIL: "✗",
@@ -62,21 +62,19 @@ class Section:
 
     @property
     def counts(self) -> list[tuple[Verdict, int]]:
-        """The verdicts that occur, with their numbers."""
         return counted(self.entries)
 
 
 def html_text(run: Run) -> str:
-    """The page of a run."""
     page = Environment(
         loader=PackageLoader("hookproof.conformance.reports", "page"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_harmless,
+        finalize=_without_control_characters,
     ).get_template("report.html")
-    found = defects(run.entries)
+    run_defects = defects(run.entries)
     return page.render(
         run=run,
         headline=HEADLINES[run.footer.verdict],
@@ -89,15 +87,15 @@ def html_text(run: Run) -> str:
             for level in Level
         ],
         notes=list(notes(run)),
-        defects=found,
-        anchors=_anchors(found),
+        defects=run_defects,
+        anchors=_anchors(run_defects),
         sections=_sections(run),
         verdicts=SHOWN_ORDER,
         signs=SIGNS,
         curl=curl,
         flaky=flaky_words,
-        moments=timeline,
-        most_moments=MOST_MOMENTS,
+        timeline=timeline,
+        most_events=MOST_EVENTS,
         exchanges=_exchanges,
         deliveries=_deliveries,
     )
@@ -109,7 +107,7 @@ def counted(entries: Iterable[Entry]) -> list[tuple[Verdict, int]]:
     return [(verdict, counts[verdict]) for verdict in SHOWN_ORDER if counts[verdict]]
 
 
-def _harmless(value: object) -> object:
+def _without_control_characters(value: object) -> object:
     """What a template prints, without control characters; the page's own markup stays as it is."""
     if isinstance(value, str) and not isinstance(value, Markup):
         return printable_lines(value)
@@ -120,26 +118,29 @@ def _sections(run: Run) -> list[Section]:
     grouped = groupby(run.entries, key=lambda entry: entry.requirement.section)
     titles = run.header.sections
     return [
-        Section(number=name, title=titles.get(name, ""), entries=tuple(found))
-        for name, found in grouped
+        Section(number=name, title=titles.get(name, ""), entries=tuple(entries))
+        for name, entries in grouped
     ]
 
 
-def _anchors(found: Sequence[Defect]) -> dict[str, list[int]]:
+def _anchors(run_defects: Sequence[Defect]) -> dict[str, list[int]]:
     """The numbers of the defects that break each requirement, from 1."""
     anchors: dict[str, list[int]] = {}
-    for number, defect in enumerate(found, 1):
-        for one in defect.all:
-            numbers = anchors.setdefault(one.entry.requirement.id, [])
+    for number, defect in enumerate(run_defects, 1):
+        for broken in defect.all:
+            numbers = anchors.setdefault(broken.entry.requirement.id, [])
             if number not in numbers:
                 numbers.append(number)
     return anchors
 
 
 def _exchanges(exchanges: Sequence[Exchange]) -> list[tuple[Exchange, str, str]]:
-    """The last exchanges of a proof, at which it ends, as they went over the wire."""
-    return [(one, request_shown(one), response_shown(one)) for one in exchanges[-MOST_EXCHANGES:]]
+    """The last exchanges of a proof with their requests and responses as text."""
+    return [
+        (exchange, request_shown(exchange), response_shown(exchange))
+        for exchange in exchanges[-MOST_EXCHANGES:]
+    ]
 
 
 def _deliveries(deliveries: Sequence[ReceivedDelivery]) -> list[tuple[ReceivedDelivery, str]]:
-    return [(one, delivery_shown(one)) for one in deliveries[:MOST_DELIVERIES]]
+    return [(delivery, delivery_shown(delivery)) for delivery in deliveries[:MOST_DELIVERIES]]

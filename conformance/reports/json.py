@@ -33,11 +33,11 @@ def report(run: Run) -> dict[str, Any]:
 
 
 def report_text(run: Run) -> str:
-    """The report as it is written to the file."""
     return json.dumps(report(run), indent=1, ensure_ascii=True) + "\n"
 
 
 def _requirement(entry: Entry) -> dict[str, Any]:
+    shown_by = {"shown_by": entry.shown_by} if entry.shown_by else {}
     return {
         "id": entry.requirement.id,
         "section": entry.requirement.section,
@@ -46,6 +46,7 @@ def _requirement(entry: Entry) -> dict[str, Any]:
         "verdict": entry.verdict.key,
         "exercised": entry.exercised,
         "checks": list(entry.checks),
+        **shown_by,
         "findings": [_finding(finding) for finding in entry.findings],
     }
 

@@ -1,15 +1,16 @@
-"""junit.xml, in the form that CI systems read: a suite per section of the document, a case per
+"""junit.xml, in the format that CI systems read: a suite per section of the document, a case per
 requirement.
 
-`failure` is the target's fault, `error` is hookproof's own, and `skipped` is what was not
-exercised, does not apply, or does not count: a failure that the baseline accepts, and one of
-hygiene without --strict. So a CI system that reads only this file comes to the verdict of the exit
-code. A run that was cut or broke has one more case, which is an error.
+`failure` is a failure of the target, `error` one of hookproof, and `skipped` is what was not
+exercised, is not applicable, or does not count: a failure that the baseline accepts, or one of
+hygiene without --strict. So a CI system that reads only this file reaches the verdict of the exit
+code. A run that was cut short or broke has one more case, which is an error.
 """
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import groupby
+from typing import Final
 from xml.etree import ElementTree as ET
 
 from hookproof.conformance.model.ledger import Entry, counts
@@ -20,11 +21,11 @@ from hookproof.conformance.reports.timeline import timeline
 from hookproof.conformance.results.curl_command import curl
 from hookproof.conformance.results.run_file import Run
 
-OUTCOMES = ("failure", "error", "skipped")
+MOST_EVENTS: Final = 20
+OUTCOMES: Final = ("failure", "error", "skipped")
 
 
 def junit_text(run: Run) -> str:
-    """The XML document of a run."""
     suites = ET.Element("testsuites", name="hookproof")
     for section, entries in groupby(run.entries, key=lambda entry: entry.requirement.section):
         name = f"{section} {run.header.sections.get(section, '')}".strip()
@@ -59,10 +60,10 @@ def _suite(suites: ET.Element, run: Run, name: str, cases: list[ET.Element]) -> 
 
 
 def _count(element: ET.Element, cases: Iterable[ET.Element]) -> None:
-    found = list(cases)
-    element.set("tests", str(len(found)))
+    counted = list(cases)
+    element.set("tests", str(len(counted)))
     for outcome, attribute in zip(OUTCOMES, ("failures", "errors", "skipped"), strict=True):
-        element.set(attribute, str(sum(case.find(outcome) is not None for case in found)))
+        element.set(attribute, str(sum(case.find(outcome) is not None for case in counted)))
 
 
 def _case(run: Run, entry: Entry) -> ET.Element:
@@ -77,12 +78,12 @@ def _case(run: Run, entry: Entry) -> ET.Element:
     outcome = _outcome(run, entry)
     if outcome:
         kind, message = outcome
-        told = ET.SubElement(case, kind, message=printable(message))
+        child = ET.SubElement(case, kind, message=printable(message))
         if kind != "skipped":
-            told.set("type", kind)
+            child.set("type", kind)
         text = "\n".join(_details(run, entry))
         if text:
-            told.text = printable_lines(text)
+            child.text = printable_lines(text)
     return case
 
 
@@ -118,15 +119,13 @@ def _details(run: Run, entry: Entry) -> Iterator[str]:
         yield f"expected: {finding.expected}"
         yield f"actual:   {finding.actual}"
         yield f"seen:     {finding.sightings} (check {finding.check})"
-        yield from (moment.words for moment in timeline(finding)[:20])
+        yield from (event.words for event in timeline(finding)[:MOST_EVENTS])
         if finding.exchanges:
             yield curl(finding.exchanges)
 
 
 def _whole(run: Run) -> ET.Element:
-    """A case for what no requirement shows: the run did not come to its end, or the baseline is
-    stale.
-    """
+    """A case for what belongs to no requirement: the run ended early, or the baseline is stale."""
     case = ET.Element(
         "testcase", name="the run came to its end", classname="hookproof.run", time="0.000"
     )
@@ -136,6 +135,6 @@ def _whole(run: Run) -> ET.Element:
         *run.footer.faults,
     ]
     kind = "error" if broken else "failure"
-    told = ET.SubElement(case, kind, message=printable(" ".join([*broken, *stale])), type=kind)
-    told.text = printable_lines("\n".join([*broken, *stale]))
+    child = ET.SubElement(case, kind, message=printable(" ".join([*broken, *stale])), type=kind)
+    child.text = printable_lines("\n".join([*broken, *stale]))
     return case

@@ -1,4 +1,4 @@
-"""summary.md: what a CI step shows of a run, in GitHub's Markdown."""
+"""summary.md: the summary of a CI step, in GitHub's Markdown."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,22 +14,21 @@ from hookproof.conformance.results.defects import Defect, defects
 from hookproof.conformance.results.run_file import Run
 from hookproof.spec.catalogue import Level
 
-# A step's summary is cut off at a megabyte; further findings are counted, and are in the other
+# GitHub limits the summary of a step to 1 MiB; further findings are counted, and are in the other
 # reports.
 MOST_FINDINGS: Final = 25
 
-MOST_MOMENTS: Final = 20
+MOST_EVENTS: Final = 20
 
 _SPECIAL: Final = re.compile(r"([\\`*_{}\[\]<>()#+!|~&@-])")
 
 
 def markdown_text(run: Run) -> str:
-    """The summary of a run."""
     return "\n".join(_lines(run)) + "\n"
 
 
 def _lines(run: Run) -> Iterator[str]:
-    found = defects(run.entries)
+    run_defects = defects(run.entries)
     yield f"## {escaped(verdict_line(run))}"
     yield ""
     yield escaped(title(run))
@@ -37,12 +36,12 @@ def _lines(run: Run) -> Iterator[str]:
     yield from _totals(run)
     for note in notes(run):
         yield f"- {escaped(note)}"
-    for number, defect in enumerate(found[:MOST_FINDINGS], 1):
+    for number, defect in enumerate(run_defects[:MOST_FINDINGS], 1):
         yield ""
         yield from _defect(run, number, defect)
-    if len(found) > MOST_FINDINGS:
+    if len(run_defects) > MOST_FINDINGS:
         yield ""
-        yield f"{len(found) - MOST_FINDINGS} further findings are in report.html."
+        yield f"{len(run_defects) - MOST_FINDINGS} further findings are in report.html."
     yield from _not_exercised(run)
 
 
@@ -60,7 +59,8 @@ def _defect(run: Run, number: int, defect: Defect) -> Iterator[str]:
     finding, entry = defect.lead.finding, defect.lead.entry
     yield f"### {number}. {escaped(finding.message)}"
     yield ""
-    yield f"**{entry.requirement.id}** {escaped(entry.requirement.text)} ({escaped(where(run, entry))})"
+    sentence = escaped(entry.requirement.text)
+    yield f"**{entry.requirement.id}** {sentence} ({escaped(where(run, entry))})"
     yield ""
     yield f"- expected: {escaped(finding.expected)}"
     yield f"- actual: {escaped(finding.actual)}"
@@ -68,16 +68,17 @@ def _defect(run: Run, number: int, defect: Defect) -> Iterator[str]:
         yield f"- cause: {escaped(finding.cause)}"
     yield f"- seen: {escaped(f'{finding.sightings} ({finding.check})')}"
     if defect.further:
-        yield f"- also breaks: {', '.join(one.entry.requirement.id for one in defect.further)}"
-    moments = [moment.words for moment in timeline(finding)]
-    if len(moments) > 1:
-        yield from _block("Timeline", "text", moments[:MOST_MOMENTS])
+        ids = [broken.entry.requirement.id for broken in defect.further]
+        yield f"- also breaks: {', '.join(ids)}"
+    events = [event.words for event in timeline(finding)]
+    if len(events) > 1:
+        yield from _block("Timeline", "text", events[:MOST_EVENTS])
     if finding.exchanges:
-        yield from _block("See it again", "sh", curl(finding.exchanges).splitlines())
+        yield from _block("Reproduce", "sh", curl(finding.exchanges).splitlines())
 
 
 def _block(name: str, language: str, lines: Sequence[str]) -> Iterator[str]:
-    """A block that unfolds; its fence is longer than any row of backticks in it."""
+    """A collapsible block; its fence is longer than any run of backticks in it."""
     text = printable_lines("\n".join(lines))
     fence = "`" * max(3, 1 + max((len(row) for row in re.findall("`+", text)), default=0))
     yield ""
@@ -102,9 +103,10 @@ def _not_exercised(run: Run) -> Iterator[str]:
 
 
 def _idle(entry: Entry) -> str:
-    return f"- **{entry.requirement.id}** ({entry.requirement.level}) {escaped(' '.join(entry.reasons))}"
+    requirement, reasons = entry.requirement, escaped(" ".join(entry.reasons))
+    return f"- **{requirement.id}** ({requirement.level}) {reasons}"
 
 
 def escaped(text: str) -> str:
-    """A text in one line that Markdown and HTML take for nothing but text."""
+    """A text in one line, without anything that Markdown or HTML interpret."""
     return _SPECIAL.sub(r"\\\1", printable(text)).replace("://", ":\u200b//")

@@ -1,13 +1,11 @@
-"""Text from a target made harmless: no control character of it reaches a terminal, a page or an XML
-file.
-"""
+"""Text from a target without control characters, for terminals, pages and XML files."""
 
 from typing import Final
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
-# In bytes; what a longer body holds beyond that is left to run.jsonl.
+# In bytes; the rest of a longer body is only in run.jsonl.
 LONGEST_BODY: Final = 4000
 
 
@@ -17,7 +15,7 @@ def printable(text: str) -> str:
 
 
 def printable_lines(text: str) -> str:
-    """The same for a text that may have several lines and tabs."""
+    """The same for a text that may contain line breaks and tabs."""
     return "\n".join(
         "\t".join(map(printable, line.split("\t")))
         for line in text.replace("\r\n", "\n").split("\n")
@@ -25,7 +23,7 @@ def printable_lines(text: str) -> str:
 
 
 def body_shown(body: bytes) -> str:
-    """A body as text, its beginning if it is long; bytes that are no UTF-8 are written as escapes."""
+    """A body as text, its beginning if it is long; bytes that are not UTF-8 become escapes."""
     text = printable_lines(body[:LONGEST_BODY].decode("utf-8", "backslashreplace"))
     return (
         text
@@ -42,14 +40,13 @@ def request_shown(exchange: Exchange) -> str:
 
 
 def response_shown(exchange: Exchange) -> str:
-    """The response of an exchange as it came, or why none did."""
+    """The response of an exchange as it was received, or why there is none."""
     if exchange.status is None:
         return printable(f"no answer: {exchange.problem}")
     return _message(str(exchange.status), exchange.response_headers, exchange.response_body)
 
 
 def delivery_shown(delivery: ReceivedDelivery) -> str:
-    """A delivery as the receiver saw it."""
     return _message(f"{delivery.method} {delivery.path}", delivery.headers, delivery.body)
 
 

@@ -1,8 +1,8 @@
-"""What a run shows on a terminal while it goes on: the sections judged so far as a tree, and the
-experiments under way.
+"""The progress of a run on a terminal: the sections judged so far as a tree, and the experiments
+under way.
 
-Failures are written above it as they come, and stay; the report repeats them at the end. Where the
-standard error is no terminal nothing is shown.
+Failures are written above it at once and stay; the report repeats them at the end. Nothing is shown
+unless standard error is a terminal.
 """
 
 import json
@@ -26,7 +26,7 @@ from hookproof.conformance.reports.summary import SHOWN_ORDER
 from hookproof.spec.catalogue import Requirement
 
 REFRESHES_PER_SECOND: Final = 4
-MOST_LANES: Final = 6
+MOST_EXPERIMENTS: Final = 6
 STYLES: Final = {
     Verdict.PASS: "green",
     Verdict.FAIL: "red",
@@ -36,14 +36,14 @@ STYLES: Final = {
 }
 EXPERIMENT: Final = '{"event":"experiment"'
 
-# Takes in an entry, free of keys, as soon as it is judged.
-Note = Callable[[Entry], None]
+# Shows an entry, whose keys are masked, as soon as it is judged.
+EntryListener = Callable[[Entry], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What a run is about to do: `sections` are titles of the document, `usual_s` is what
-    experiments took before.
+class ProgressPlan:
+    """What a run will judge: `sections` are titles by number, `usual_s` holds the durations of
+    experiments in an earlier run.
     """
 
     requirements: Sequence[Requirement]
@@ -53,19 +53,16 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """The picture of this moment; `under_way` and `clock` (in seconds) may be called from any
-    thread.
-    """
+    """The current state; `under_way` and `clock` (in seconds) may be called from any thread."""
 
-    plan: Plan
+    plan: ProgressPlan
     under_way: Callable[[], Sequence[str]]
     clock: Callable[[], float]
     started: float
     entries: list[Entry] = field(default_factory=list)
 
     def __rich__(self) -> Group:
-        """The tree of the sections, and the lanes below it."""
-        return Group(*self._tree(), *self._lanes())
+        return Group(*self._tree(), *self._experiments())
 
     def _tree(self) -> Iterator[Text]:
         """The chapters of the document; the one that is being judged shows its sections."""
@@ -92,7 +89,7 @@ class Progress:
         title = f"{indent}{name:<{6 - len(indent)}}{self.plan.sections.get(name, ''):<24.24}"
         return _line(title, *found, *waiting)
 
-    def _lanes(self) -> Iterator[Text]:
+    def _experiments(self) -> Iterator[Text]:
         """The experiments under way, the one with most time left first."""
         passed_s = self.clock() - self.started
         names = self.under_way()
@@ -109,16 +106,18 @@ class Progress:
             for name in names
         }
         slowest = sorted(names, key=lambda name: -left[name])
-        for name in slowest[:MOST_LANES]:
-            told = f"about {left[name]:.0f} s left" if left[name] >= 1 else "under way"
-            yield _line((f"      {name:<18} {told}", "dim"))
-        if len(names) > MOST_LANES:
-            yield _line((f"      and {', '.join(slowest[MOST_LANES:])}", "dim"))
+        for name in slowest[:MOST_EXPERIMENTS]:
+            state = f"about {left[name]:.0f} s left" if left[name] >= 1 else "under way"
+            yield _line((f"      {name:<18} {state}", "dim"))
+        if len(names) > MOST_EXPERIMENTS:
+            yield _line((f"      and {', '.join(slowest[MOST_EXPERIMENTS:])}", "dim"))
 
 
 @contextmanager
-def progress(plan: Plan, under_way: Callable[[], Sequence[str]], stream: TextIO) -> Iterator[Note]:
-    """Show the progress within the block where `stream` is a terminal, and nothing anywhere else."""
+def progress(
+    plan: ProgressPlan, under_way: Callable[[], Sequence[str]], stream: TextIO
+) -> Iterator[EntryListener]:
+    """Show the progress within the block if `stream` is a terminal."""
     console = Console(file=stream, highlight=False, markup=False, emoji=False, _environ=os.environ)
     if not console.is_terminal or console.is_dumb_terminal:
         yield lambda _entry: None
@@ -127,17 +126,17 @@ def progress(plan: Plan, under_way: Callable[[], Sequence[str]], stream: TextIO)
         plan=plan, under_way=under_way, clock=time.monotonic, started=time.monotonic()
     )
 
-    def note(entry: Entry) -> None:
+    def show(entry: Entry) -> None:
         picture.entries.append(entry)
-        for line in told(entry):
+        for line in immediate_lines(entry):
             console.print(line, soft_wrap=True)
 
     with Live(picture, console=console, transient=True, refresh_per_second=REFRESHES_PER_SECOND):
-        yield note
+        yield show
 
 
-def told(entry: Entry) -> Iterator[Text]:
-    """What is written of an entry at once: what failed or broke, and nothing of others."""
+def immediate_lines(entry: Entry) -> Iterator[Text]:
+    """A line for an entry that failed or could not be judged; nothing for others."""
     if entry.verdict is Verdict.FAIL:
         first = entry.findings[0].message if entry.findings else entry.requirement.text
         yield Text(printable(f"FAIL {entry.requirement.id} {first}"), style=STYLES[Verdict.FAIL])
@@ -149,13 +148,13 @@ def told(entry: Entry) -> Iterator[Text]:
 
 
 def usual_durations(path: Path) -> dict[str, float]:
-    """How long the experiments of an earlier run took, by name, in seconds; nothing if there is
-    none to be read.
+    """The durations of the experiments of an earlier run, by name, in seconds; empty without a
+    readable one.
     """
     try:
         with path.open(encoding="utf-8") as stream:
-            found = [json.loads(line) for line in stream if line.startswith(EXPERIMENT)]
-        return {str(one["name"]): float(one["duration_s"]) for one in found}
+            events = [json.loads(line) for line in stream if line.startswith(EXPERIMENT)]
+        return {str(event["name"]): float(event["duration_s"]) for event in events}
     except (OSError, ValueError, KeyError, TypeError):
         return {}
 

@@ -1,8 +1,8 @@
-"""SARIF 2.1.0 (OASIS): a rule per requirement, a result per finding, for the tools that show those
-of many analysers.
+"""report.sarif, SARIF 2.1.0 (OASIS): a rule per requirement and a result per finding, for tools
+that collect the results of analysers.
 
-SARIF speaks of places in files. A finding is about a running server, so its location is the
-operation that it was found at (a logical location) and the address that was asked for.
+SARIF locates results in files. A finding concerns a running server, so its location is a logical
+one: the operation and the base URL of the target.
 """
 
 import hashlib
@@ -24,12 +24,10 @@ LEVELS: Final = {Level.STATED: "error", Level.OPEN: "error", Level.HYGIENE: "war
 
 
 def sarif_text(run: Run) -> str:
-    """The log of a run as JSON."""
     return json.dumps(sarif(run), indent=1, ensure_ascii=True) + "\n"
 
 
 def sarif(run: Run) -> dict[str, Any]:
-    """The log of a run."""
     places = {entry.requirement.id: place for place, entry in enumerate(run.entries)}
     return {
         "$schema": SCHEMA,
@@ -45,9 +43,9 @@ def sarif(run: Run) -> dict[str, Any]:
                 },
                 "invocations": [_invocation(run)],
                 "results": [
-                    _result(run, defect, one, places)
+                    _result(run, defect, broken, places)
                     for defect in defects(run.entries)
-                    for one in defect.all
+                    for broken in defect.all
                 ],
                 "columnKind": "unicodeCodePoints",
                 "properties": {
@@ -76,17 +74,19 @@ def _rule(entry: Entry) -> dict[str, Any]:
 
 
 def _invocation(run: Run) -> dict[str, Any]:
-    told = [{"level": "note", "message": {"text": printable(words)}} for words in notes(run)]
+    notifications = [
+        {"level": "note", "message": {"text": printable(words)}} for words in notes(run)
+    ]
     ended_well = not run.footer.faults and run.footer.cut is None
     return {
         "executionSuccessful": ended_well,
         "exitCode": run.footer.exit_code,
-        "toolExecutionNotifications": told,
+        "toolExecutionNotifications": notifications,
     }
 
 
-def _result(run: Run, defect: Defect, one: Broken, places: dict[str, int]) -> dict[str, Any]:
-    finding, entry = one.finding, one.entry
+def _result(run: Run, defect: Defect, broken: Broken, places: dict[str, int]) -> dict[str, Any]:
+    finding, entry = broken.finding, broken.entry
     counted = counts(entry, strict=run.header.strict)
     result: dict[str, Any] = {
         "ruleId": finding.requirement,
@@ -98,7 +98,7 @@ def _result(run: Run, defect: Defect, one: Broken, places: dict[str, int]) -> di
                 f"{finding.message}. Expected: {finding.expected}. Actual: {finding.actual}."
             )
         },
-        "locations": [_location(run, one)],
+        "locations": [_location(run, broken)],
         "partialFingerprints": {
             "hookproof/v1": _digest(finding.requirement, finding.check, finding.message)
         },
@@ -115,9 +115,9 @@ def _result(run: Run, defect: Defect, one: Broken, places: dict[str, int]) -> di
     return result
 
 
-def _location(run: Run, one: Broken) -> dict[str, Any]:
-    asked = one.finding.exchanges[-1] if one.finding.exchanges else None
-    name = asked.operation_id if asked and asked.operation_id else "delivery"
+def _location(run: Run, broken: Broken) -> dict[str, Any]:
+    exchanges = broken.finding.exchanges
+    name = (exchanges[-1].operation_id if exchanges else None) or "delivery"
     return {
         "logicalLocations": [
             {"name": name, "fullyQualifiedName": f"{run.header.target} {name}", "kind": "function"}

@@ -1,6 +1,4 @@
-"""What every report says of a run as a whole: its verdict, the totals, and what a reader must know
-besides.
-"""
+"""What every report states about a run as a whole: its verdict, the totals, and the notes."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -26,7 +24,6 @@ SHOWN_ORDER: Final = (
 
 
 def title(run: Run) -> str:
-    """What was judged, and how."""
     header = run.header
     target = f"{header.target} (embedded)" if header.embedded else header.target
     return (
@@ -41,28 +38,28 @@ def verdict_line(run: Run) -> str:
 
 
 def tallies(ledger: Ledger) -> list[str]:
-    """How many requirements of each level passed, out of those that apply, and how many were not
+    """How many of the applicable requirements of each level passed, and how many were not
     exercised.
     """
-    told = []
+    passed = []
     for level in Level:
         counts = ledger.totals[level]
         applicable = sum(counts.values()) - counts[Verdict.NOT_APPLICABLE]
         if applicable:
-            told.append(f"{level} {counts[Verdict.PASS]}/{applicable}")
+            passed.append(f"{level} {counts[Verdict.PASS]}/{applicable}")
     idle = sum(counts[Verdict.NOT_EXERCISED] for counts in ledger.totals.values())
     accepted = sum(entry.accepted is not None for entry in ledger.entries)
     flaky = sum(bool(entry.seen) for entry in ledger.entries)
     further = [
         f"{word} {count}" for word, count in (("accepted", accepted), ("flaky", flaky)) if count
     ]
-    return [*told, f"not exercised {idle}", *further]
+    return [*passed, f"not exercised {idle}", *further]
 
 
 def notes(run: Run) -> Iterator[str]:
-    """What a reader must know to trust the verdict, in sentences."""
+    """What a reader must know to interpret the verdict, in sentences."""
     footer = run.footer
-    yield from (f"A fault of hookproof itself: {fault}" for fault in footer.faults)
+    yield from (f"An error of hookproof itself: {error}" for error in footer.faults)
     yield from (f"The baseline is stale: {words}." for words in footer.stale)
     if footer.cut:
         yield f"The run ended before all was tried: {footer.cut}."
@@ -71,25 +68,30 @@ def notes(run: Run) -> Iterator[str]:
         selected = "1 requirement was" if count == 1 else f"{count} requirements were"
         yield f"Only {selected} selected; the others were not judged."
     if run.header.repetitions > 1:
-        yield f"Each requirement has the worst of its verdicts in {run.header.repetitions} repetitions."
+        repetitions = f"{run.header.repetitions} repetitions"
+        yield f"Each requirement has the worst of its verdicts in {repetitions}."
     yield from (flaky_words(entry) for entry in run.entries if entry.seen)
     yield from (
-        f"The baseline accepts that {entry.requirement.id} is judged as {entry.verdict.words}: {entry.accepted}"
+        f"The baseline accepts that {entry.requirement.id} is judged as {entry.verdict.words}:"
+        f" {entry.accepted}"
         for entry in run.entries
         if entry.accepted
     )
     if run.header.embedded and any(entry.findings for entry in run.entries):
-        yield "The embedded server has ended; to repeat a command, start `hookproof serve` and use its address."
+        yield (
+            "The embedded server has ended; to repeat a command, start `hookproof serve` and use"
+            " its address."
+        )
 
 
 def flaky_words(entry: Entry) -> str:
-    """What became of a flaky requirement in each repetition."""
-    by = sorted({finding.check for finding in entry.findings})
-    checks = f" (check {', '.join(by)})" if by else ""
-    return f"{entry.requirement.id} is flaky: {', '.join(verdict.words for verdict in entry.seen)}{checks}."
+    """The verdicts of a flaky requirement in each repetition."""
+    names = sorted({finding.check for finding in entry.findings})
+    checks = f" (check {', '.join(names)})" if names else ""
+    verdicts = ", ".join(verdict.words for verdict in entry.seen)
+    return f"{entry.requirement.id} is flaky: {verdicts}{checks}."
 
 
 def where(run: Run, entry: Entry) -> str:
-    """Level and section of a requirement."""
     section = entry.requirement.section
     return f"{entry.requirement.level} · section {section}, {run.header.sections.get(section, '')}"

@@ -1,4 +1,4 @@
-"""When what happened: the exchanges and deliveries of a proof on one clock."""
+"""The exchanges and deliveries of a proof on one time line."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,15 +7,16 @@ from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.ledger import Finding
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
+# So that a single event without a duration is not divided by zero.
 SHORTEST_S = 0.001
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
-    """An exchange or a delivery; `at_s` is in seconds after the first of them, `lasted_s` how long
-    it took.
+class TimelineEvent:
+    """An exchange or a delivery; `at_s` is in seconds after the first one, `lasted_s` is its
+    duration.
 
-    `start` and `width` place it on the whole stretch, as percentages.
+    `start` and `width` are its place on the whole time line, as percentages.
     """
 
     at_s: float
@@ -28,39 +29,40 @@ class Moment:
 
     @property
     def words(self) -> str:
-        """The moment in one line."""
         sign = "<-" if self.is_delivery else "->"
         return f"+{self.at_s:.3f} s {sign} {self.what}: {self.outcome}"
 
 
-def timeline(finding: Finding) -> tuple[Moment, ...]:
+def timeline(finding: Finding) -> tuple[TimelineEvent, ...]:
     """The exchanges and deliveries of a finding in the order of their times."""
-    return placed([*map(_of_exchange, finding.exchanges), *_of_deliveries(finding.deliveries)])
-
-
-def placed(found: Sequence[Moment]) -> tuple[Moment, ...]:
-    """Moments in order, counted from the first, each with its place on the whole stretch."""
-    if not found:
-        return ()
-    first = min(one.at_s for one in found)
-    whole = max(SHORTEST_S, *(one.at_s - first + one.lasted_s for one in found))
-    return tuple(
-        Moment(
-            at_s=max(0.0, one.at_s - first),
-            lasted_s=one.lasted_s,
-            is_delivery=one.is_delivery,
-            what=one.what,
-            outcome=one.outcome,
-            start=round(100 * (one.at_s - first) / whole, 2),
-            width=round(100 * one.lasted_s / whole, 2),
-        )
-        for one in sorted(found, key=lambda one: one.at_s)
+    return place_events(
+        [*map(_of_exchange, finding.exchanges), *_of_deliveries(finding.deliveries)]
     )
 
 
-def _of_exchange(exchange: Exchange) -> Moment:
+def place_events(events: Sequence[TimelineEvent]) -> tuple[TimelineEvent, ...]:
+    """The events in order, counted from the first, each with its place on the time line."""
+    if not events:
+        return ()
+    first = min(event.at_s for event in events)
+    whole = max(SHORTEST_S, *(event.at_s - first + event.lasted_s for event in events))
+    return tuple(
+        TimelineEvent(
+            at_s=max(0.0, event.at_s - first),
+            lasted_s=event.lasted_s,
+            is_delivery=event.is_delivery,
+            what=event.what,
+            outcome=event.outcome,
+            start=round(100 * (event.at_s - first) / whole, 2),
+            width=round(100 * event.lasted_s / whole, 2),
+        )
+        for event in sorted(events, key=lambda event: event.at_s)
+    )
+
+
+def _of_exchange(exchange: Exchange) -> TimelineEvent:
     answer = f"no answer: {exchange.problem}" if exchange.status is None else str(exchange.status)
-    return Moment(
+    return TimelineEvent(
         at_s=exchange.sent_at,
         lasted_s=exchange.duration_s,
         is_delivery=False,
@@ -69,12 +71,12 @@ def _of_exchange(exchange: Exchange) -> Moment:
     )
 
 
-def _of_deliveries(deliveries: Sequence[ReceivedDelivery]) -> Iterator[Moment]:
+def _of_deliveries(deliveries: Sequence[ReceivedDelivery]) -> Iterator[TimelineEvent]:
     for delivery in deliveries:
         ended = delivery.completed_monotonic or delivery.closed_monotonic
         lasted = 0.0 if ended is None else max(0.0, ended - delivery.arrived_monotonic)
         answered = "the sender left" if delivery.status is None else f"answered {delivery.status}"
-        yield Moment(
+        yield TimelineEvent(
             at_s=delivery.arrived_at,
             lasted_s=lasted,
             is_delivery=True,

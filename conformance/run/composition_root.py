@@ -20,8 +20,7 @@ from hookproof.conformance.model.ledger import Entry, Ledger
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.reports.formats import REPORTS, write_reports
-from hookproof.conformance.reports.progress import Plan as Coming
-from hookproof.conformance.reports.progress import progress, usual_durations
+from hookproof.conformance.reports.progress import ProgressPlan, progress, usual_durations
 from hookproof.conformance.results.baseline import Expectation, weighed
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.results.run_file import NAME, Header, Run, RunWriter, read_run
@@ -109,7 +108,7 @@ class Rounds:
     catalogue: Catalogue
     requirements: Sequence[Requirement]
     stream: TextIOWrapper
-    coming: Coming
+    coming: ProgressPlan
 
     def conducted(self) -> tuple[RunWriter, Ledger]:
         """The writer of the file, and the ledger of all repetitions; raises CommandError if the first
@@ -200,12 +199,12 @@ def _shrunk(ledger: Ledger, shrinking: Shrinking, runner: Runner) -> Ledger:
 
 def progress_of(
     settings: Settings, catalogue: Catalogue, requirements: Sequence[Requirement]
-) -> Coming:
+) -> ProgressPlan:
     """What is about to come; how long experiments usually take is known from the run that is in the
     folder already.
     """
     usual_s = usual_durations(settings.out / NAME)
-    return Coming(requirements=requirements, sections=catalogue.sections, usual_s=usual_s)
+    return ProgressPlan(requirements=requirements, sections=catalogue.sections, usual_s=usual_s)
 
 
 def _plan(settings: Settings, requirements: Sequence[Requirement]) -> Plan:

@@ -27,7 +27,7 @@ from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.target.circuit_breaker import Breaker, RunOver
 from hookproof.conformance.target.client import ApiClient
 from hookproof.conformance.target.definition import Project, Target
-from hookproof.conformance.target.environment import Embedded, Environment, opened
+from hookproof.conformance.target.environment import Embedded, Environment, open_environment
 from hookproof.conformance.target.hooks.provision import HookFailed
 from hookproof.conformance.target.preflight import (
     FIRST_OPERATION,
@@ -35,8 +35,8 @@ from hookproof.conformance.target.preflight import (
     out_of_time,
     with_fresh_projects,
 )
-from hookproof.conformance.target.project_assignment import allot
-from hookproof.conformance.target.seeding import Stock
+from hookproof.conformance.target.project_assignment import assign_projects
+from hookproof.conformance.target.seeding import Seeding
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.spec.contract.service_contract import Contract
 from hookproof.spec.dialect.model import Dialect
@@ -189,7 +189,7 @@ class Runner:
     async def _conduct(self) -> None:
         self._main = asyncio.current_task()
         breaker = Breaker()
-        async with opened(self._plan.subject) as place:
+        async with open_environment(self._plan.subject) as place:
             plan, target = self._plan, place.target
             async with ApiClient(
                 target.base_url,
@@ -241,16 +241,16 @@ class Runner:
         """Run all experiments at once; those that want to be alone come last where projects are too
         few for that.
         """
-        allotment = allot(environment.target.projects, self._names(environment.target))
+        assignment = assign_projects(environment.target.projects, self._names(environment.target))
         locks = {project.id: asyncio.Lock() for project in environment.target.projects}
-        stock = Stock(environment.target.provision, self._plan.dialect.words, self._plan.nonce)
+        stock = Seeding(environment.target.provision, self._plan.dialect.words, self._plan.nonce)
         contexts = {
             one.name: self._context(
-                one.name, environment, api, allotment.projects[one.name], locks, stock
+                one.name, environment, api, assignment.projects[one.name], locks, stock
             )
             for one in self._plan.experiments
         }
-        last = [one for one in self._plan.experiments if one.alone and allotment.shared]
+        last = [one for one in self._plan.experiments if one.alone and assignment.shared]
         rest = [one for one in self._plan.experiments if one not in last]
         few = asyncio.Semaphore(BUSY_AT_ONCE)
 
@@ -366,7 +366,7 @@ class Runner:
         api: ApiClient,
         projects: tuple[Project, ...],
         locks: Mapping[str, asyncio.Lock],
-        stock: Stock,
+        stock: Seeding,
     ) -> ExperimentContext:
         plan = self._plan
         return ExperimentContext(
@@ -386,6 +386,6 @@ class Runner:
             provision=environment.target.provision,
             fixtures=environment.target.fixtures,
             capabilities=environment.target.capabilities,
-            canaries=environment.target.canaries,
+            canaries=environment.target.egress_probes,
             stock=stock,
         )

@@ -1,9 +1,9 @@
-"""What a target may say that it can or cannot do, and which of it the document allows it to lack.
+"""The capabilities that a target may declare, and which of them the document allows it to lack.
 
-`capabilities: {api_key: no}` in target.yaml keeps the experiments from trying it. Where the
-document allows its absence the requirements concerned are not applicable; where the document lists
-it they are not exercised, and the run stays incomplete. `yes` turns an absence that would pass as
-allowed into a failure; `auto` looks for itself.
+`capabilities: {api_key: no}` in target.yaml keeps the experiments from trying it. If the document
+allows its absence, its requirements are not applicable; if the document requires it, they are not
+exercised, and the run stays incomplete. `yes` turns an absence that would be allowed into a
+failure; `auto` detects it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,14 +16,15 @@ from hookproof.target.file_schema import Presence
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capability:
-    """One of them. `requirements` are ids and patterns; `place` is where the document speaks of it."""
+    """`requirements` are ids and patterns; `place` is the section that describes the capability."""
 
     requirements: tuple[str, ...]
     place: str
     may_lack: bool = False
 
 
-# The document shows api_key and basic_auth in responses alone, so that a target need not take them.
+# The document shows api_key and basic_auth in responses alone, so that a target need not accept
+# them.
 CAPABILITIES: Final[Mapping[str, Capability]] = {
     "api_key": Capability(requirements=("2.5-9", "2.5-11"), place="section 2.5", may_lack=True),
     "basic_auth": Capability(requirements=("2.5-10", "2.5-12"), place="section 2.5", may_lack=True),
@@ -51,16 +52,14 @@ CAPABILITIES: Final[Mapping[str, Capability]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lack:
-    """Why a requirement is not judged: the target says that it lacks something."""
+    """Why a requirement is not judged: the target declares that it lacks a capability."""
 
     reason: str
     allowed: bool
 
 
 def lacking(capabilities: Mapping[str, Presence], catalogue: Catalogue) -> Mapping[str, Lack]:
-    """By its id, each requirement that a target cannot show because it says that it lacks a
-    capability.
-    """
+    """The requirements, by id, that a target declares it cannot fulfil for lack of a capability."""
     return dict(_lacking(capabilities, catalogue))
 
 
@@ -69,11 +68,12 @@ def _lacking(
 ) -> Iterator[tuple[str, Lack]]:
     for name in (name for name, presence in capabilities.items() if presence is Presence.NO):
         capability = CAPABILITIES[name]
-        told = f"The target says that it lacks {name} (capabilities in target.yaml)"
+        declared = f"The target says that it lacks {name} (capabilities in target.yaml)"
         reason = (
-            f"{told}, and {capability.place} of the document allows that."
+            f"{declared}, and {capability.place} of the document allows that."
             if capability.may_lack
-            else f"{told}, but {capability.place} of the document lists it; say `auto` or `yes` to have it tried."
+            else f"{declared}, but {capability.place} of the document lists it;"
+            " say `auto` or `yes` to have it tried."
         )
         for selector in capability.requirements:
             for requirement in catalogue.select(selector):

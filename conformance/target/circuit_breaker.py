@@ -1,22 +1,21 @@
-"""The circuit breaker: a target that stopped answering ends the run soon, with the evidence
-gathered so far.
+"""The circuit breaker: a target that stops answering ends the run soon, with the evidence gathered
+so far.
 """
 
 import asyncio
 from typing import Final
 
-# Exchanges without an answer, one after the other over all experiments, before the target is asked
-# directly.
+# Consecutive unanswered exchanges, over all experiments, before the target is probed directly.
 #
-# Hostile requests may well be met with a closed connection, so silence alone proves nothing.
+# Hostile requests may be answered by closing the connection, so silence alone proves nothing.
 SUSPICIOUS: Final = 12
 
 
 class RunOver(BaseException):
     """Raised by a call after the run has ended.
 
-    It is no Exception, so that neither an experiment nor a generator in its thread takes it for the
-    target's doing.
+    It is not an Exception, so that neither an experiment nor a generator in its thread attributes
+    it to the target.
     """
 
 
@@ -36,7 +35,7 @@ class Breaker:
         self._open = True
 
     def admit(self) -> None:
-        """Let a call through; raises RunOver once the breaker is open."""
+        """Admit a call; raises RunOver once the breaker is open."""
         if self._open:
             raise RunOver
 

@@ -1,8 +1,8 @@
 """The API client: one call per operation of the contract, each of them recorded as an exchange.
 
-A call never raises for what the target does: a refused connection, a time-out or half a response
-become an exchange without a status and with a problem. Nothing is followed, retried or decoded on
-the way. Only when the run is over does a call raise RunOver.
+A call does not raise for what the target does: a refused connection, a timeout or a partial
+response becomes an exchange without a status and with a problem. Nothing is followed, retried or
+decoded. After the end of the run, calls raise RunOver.
 """
 
 import asyncio
@@ -37,21 +37,21 @@ class Key(StrEnum):
 
 
 CONNECTIONS: Final = 64
-# In bytes; a target that never ends its answer must not fill our memory.
+# In bytes; an endless answer must not exhaust our memory.
 LONGEST_ANSWER: Final = 16 * 1024 * 1024
 NEVER_ISSUED: Final = "never-issued-key"
 
 
-def _heard(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Keep silent of what calls have been told: aiohttp may leave a second failure of a request to
-    nobody.
+def _handle_loop_exception(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Ignore client errors: aiohttp may raise a second error of a request that nothing awaits, and
+    the call has recorded the first.
     """
     if not isinstance(context.get("exception"), aiohttp.ClientError):
         loop.default_exception_handler(context)
 
 
 class ApiClient:
-    """Calls the target over kept connections; use it as an async context manager."""
+    """Calls the target over persistent connections; an async context manager."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class ApiClient:
         self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
-        asyncio.get_running_loop().set_exception_handler(_heard)
+        asyncio.get_running_loop().set_exception_handler(_handle_loop_exception)
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=CONNECTIONS),
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -125,15 +125,15 @@ class ApiClient:
         project: Project,
         key: Key,
         has_body: bool,
-        further: Sequence[tuple[str, str]] = (),
+        extra: Sequence[tuple[str, str]] = (),
     ) -> tuple[tuple[str, str], ...]:
         """The headers of a call: Authorization as the dialect writes it (section 5), the content
-        type, and more.
+        type, and `extra`.
         """
         headers = [] if key is Key.NONE else [("Authorization", self._authorization(project, key))]
-        if has_body and not any(name.lower() == "content-type" for name, _ in further):
+        if has_body and not any(name.lower() == "content-type" for name, _ in extra):
             headers.append(("Content-Type", "application/json"))
-        return (*headers, *further)
+        return (*headers, *extra)
 
     def _authorization(self, project: Project, key: Key) -> str:
         written = self._dialect.authentication.key_format
@@ -171,9 +171,8 @@ class ApiClient:
             async with self._session.request(
                 method,
                 URL(url, encoded=True),
-                data=None
-                if content is None
-                else io.BytesIO(content),  # in pieces: a large one would hold the loop
+                # A stream is sent in chunks; a large bytes object would block the loop.
+                data=None if content is None else io.BytesIO(content),
                 headers=list(headers),
                 allow_redirects=False,
                 timeout=self._timeout,
@@ -212,8 +211,8 @@ class ApiClient:
 
 async def _whole(response: aiohttp.ClientResponse) -> bytes:
     body = bytearray()
-    async for piece in response.content.iter_any():
-        body += piece
+    async for chunk in response.content.iter_any():
+        body += chunk
         if len(body) > LONGEST_ANSWER:
             raise ValueError(f"the answer is longer than {LONGEST_ANSWER} bytes")
     return bytes(body)

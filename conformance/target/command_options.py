@@ -33,7 +33,7 @@ OPTIONS: Final = (
         "--receiver-bind",
         envvar="HOOKPROOF_RECEIVER_BIND",
         metavar="HOST:PORT",
-        help="Where the receiver listens; 127.0.0.1 and any free port by default.",
+        help="Where the receiver listens; 127.0.0.1 and a free port by default.",
     ),
     click.option(
         "--receiver-url",

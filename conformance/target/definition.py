@@ -1,4 +1,4 @@
-"""The server under test, as far as it is known before the first request."""
+"""What is known of the server under test before the first request."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from hookproof.target.settings import ReceiverSettings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
-    """A project of the target and a key that opens it (section 5)."""
+    """A project of the target and its API key (section 5)."""
 
     id: str
     api_key: str = field(repr=False)
@@ -19,8 +19,8 @@ class Project:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budgets:
-    """The longest waits, in seconds: for one request, one delivery, a silence that proves absence,
-    the whole run.
+    """Timeouts in seconds: for one request, one delivery, a silence that proves absence, and the
+    whole run.
     """
 
     request_s: float = 10.0
@@ -31,7 +31,7 @@ class Budgets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fixtures:
-    """What a project holds for the suites: identifiers of portal links that they may change, and of
+    """Existing resources of a project: uids of portal links that the suites may change, and of
     sources.
     """
 
@@ -41,10 +41,9 @@ class Fixtures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Where the target is, who may call it, and what it says of itself; `fixtures` are named by
-    project.
+    """The address of the target, its projects, and what it declares; `fixtures` are by project id.
 
-    `canaries` are addresses of this machine that the target's requests must not reach.
+    `egress_probes` are addresses of this machine that the target's requests must not reach.
     """
 
     base_url: str
@@ -55,4 +54,4 @@ class Target:
     provision: Provision = field(default_factory=Provision)
     fixtures: Mapping[str, Fixtures] = field(default_factory=dict)
     capabilities: Mapping[str, Presence] = field(default_factory=dict)
-    canaries: tuple[str, ...] = ()
+    egress_probes: tuple[str, ...] = ()

@@ -1,8 +1,7 @@
-"""A canary: an address that belongs to this machine and that a target must not reach, with somebody
-there who counts.
+"""An egress probe: a listener at an address of this machine that a target must not reach.
 
-Whoever connects has passed the target's guard, whatever comes of the TLS handshake, so nothing is
-ever read or said.
+A connection alone shows that the target does not guard against the address, whatever happens to the
+TLS handshake, so nothing is read or sent.
 """
 
 import asyncio
@@ -12,43 +11,44 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 
 
-class NoCanary(Exception):
-    """Nobody can listen at the address; the message says why."""
+class ProbeUnavailable(Exception):
+    """It is not possible to listen at the address; the message says why."""
 
 
 @dataclass(slots=True)
-class Canary:
+class EgressProbe:
     """A listener at `host`, and the addresses that connected to it, in order."""
 
     host: str
     port: int = 0
-    visitors: list[str] = field(default_factory=list)
+    peers: list[str] = field(default_factory=list)
 
     @property
     def url(self) -> str:
-        """An endpoint URL that leads there (https, as section 2.3 asks)."""
+        """An endpoint URL with this address (https, as section 2.3 requires)."""
         return f"https://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}/"
 
-    async def _seen(self, _reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.visitors.append(str(writer.get_extra_info("peername")[0]))
+    async def accept(self, _reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.peers.append(str(writer.get_extra_info("peername")[0]))
         writer.transport.abort()
 
 
 @asynccontextmanager
-async def listening(host: str) -> AsyncIterator[Canary]:
-    """A canary at this address until the block ends; raises NoCanary.
+async def listen_for_egress(host: str) -> AsyncIterator[EgressProbe]:
+    """Listen at this address until the block ends; raises ProbeUnavailable.
 
-    The unspecified address is no place to listen, but connecting there leads to the machine itself.
+    A connection to the unspecified address reaches the machine itself, so its probe listens on the
+    loopback address.
     """
-    canary = Canary(host)
+    probe = EgressProbe(host)
     address = ip_address(host)
-    place = host if not address.is_unspecified else "127.0.0.1" if address.version == 4 else "::1"  # noqa: PLR2004
+    bind = host if not address.is_unspecified else "127.0.0.1" if address.version == 4 else "::1"  # noqa: PLR2004
     try:
-        server = await asyncio.start_server(canary._seen, place, 0)  # noqa: SLF001 its own handler
+        server = await asyncio.start_server(probe.accept, bind, 0)
     except OSError as error:
-        raise NoCanary(
-            f"nobody can listen at the canary {host}: {error.strerror or error}"
+        raise ProbeUnavailable(
+            f"cannot listen at the egress probe {host}: {error.strerror or error}"
         ) from None
-    canary.port = server.sockets[0].getsockname()[1]
+    probe.port = server.sockets[0].getsockname()[1]
     async with server:
-        yield canary
+        yield probe

@@ -1,7 +1,7 @@
-"""The venue of a run: the target and the receiver, started or reached.
+"""The environment of a run: the target and the receiver, as processes where they must be started.
 
-Without a target the reference server is started as a process, with random keys, beside the
-receiver. With one, only the receiver is started. Both end with the block, however that ends.
+Without a target the reference server is started, with random keys, beside the receiver. With a
+target only the receiver is started. Both end with the block.
 """
 
 import secrets
@@ -15,7 +15,7 @@ from typing import Final
 
 from hookproof.conformance.model.evidence import PreconditionFailed
 from hookproof.conformance.target.definition import Budgets, Project, Target
-from hookproof.conformance.target.hooks.http_steps import Step, hook_of_steps
+from hookproof.conformance.target.hooks.http_steps import HttpStep, http_hook
 from hookproof.conformance.target.hooks.provision import Provision
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.receiver.client.child_process import ChildFailed, child, children
@@ -31,26 +31,24 @@ from hookproof.spec.dialect.model import Dialect
 from hookproof.target.file_schema import CAPABILITIES, Presence
 from hookproof.target.settings import ReceiverSettings
 
-# Far more than it takes, for a machine that has no time at all: a process that fails says so at
-# once.
+# Far more than is needed, for a busy machine: a process that fails reports it at once.
 READY_WITHIN_S: Final = 90.0
 DEFAULT_BUDGETS: Final = Budgets()
-# What the embedded server's guard closes although connecting there leads to this machine, where the
-# receiver is.
-CLOSED_TO_THE_EMBEDDED: Final = ("0.0.0.0",)
+# Refused by the guard of the embedded server, although a connection reaches this machine, where the
+# receiver listens.
+REFUSED_BY_EMBEDDED: Final = ("0.0.0.0",)
 
 NO_CA: Final = (
-    "the receiver has a CA that the target cannot know, so nothing can be delivered to it; make one with"
-    " `hookproof ca DIR`, let the target trust DIR/ca.pem, and give --ca-dir DIR"
+    "the receiver has a CA that the target cannot know, so nothing can be delivered to it; make one"
+    " with `hookproof ca DIR`, let the target trust DIR/ca.pem, and give --ca-dir DIR"
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Embedded:
-    """The reference server, to be started under a dialect; the name is how its process finds the
-    same dialect.
+    """The reference server, to be started under a dialect; its process loads it by `dialect_name`.
 
-    `deviations` are further words of its command line: the faults and variants that it is to have.
+    `deviations` are further arguments of its command line: faults and variants.
     """
 
     dialect: Dialect
@@ -72,21 +70,23 @@ class Environment:
 
 
 class UntrustedReceiver(ReceiverClient):
-    """A receiver whose CA no target trusts: tokens can be had, but no delivery will ever arrive."""
+    """A receiver whose CA no target trusts: it issues tokens, but no delivery can arrive."""
 
     async def deliveries(
         self, token: str, count: int = 1, timeout_s: float = 5.0, *, after: int = 0
     ) -> tuple[ReceivedDelivery, ...]:
-        """Raise Obstacle: silence would prove nothing here."""
+        """Raise PreconditionFailed, since silence would prove nothing here."""
         raise PreconditionFailed(NO_CA)
 
 
 @asynccontextmanager
-async def opened(subject: Target | Embedded) -> AsyncIterator[Environment]:
-    """Start what has to be started; raises CommandError where that fails."""
+async def open_environment(subject: Target | Embedded) -> AsyncIterator[Environment]:
+    """Start the processes that the run needs; raises CommandError if that fails."""
     try:
         async with (
-            _embedded(subject) if isinstance(subject, Embedded) else _beside(subject) as environment
+            _embedded(subject)
+            if isinstance(subject, Embedded)
+            else _with_receiver(subject) as environment
         ):
             yield environment
     except ChildFailed as failure:
@@ -105,8 +105,10 @@ async def _embedded(subject: Embedded) -> AsyncIterator[Environment]:
         Project(id=name, api_key=f"embedded-{secrets.token_urlsafe(24)}") for name in names
     )
     with tempfile.TemporaryDirectory(prefix="hookproof-") as folder:
-        ca = copied_ca(subject.receiver, Path(folder))
-        certificate = Authority(ca).certificate_path  # made before both start, since both read it
+        ca = copy_ca(subject.receiver, Path(folder))
+        certificate = Authority(
+            ca
+        ).certificate_path  # written before both start, since both read it
         serve = [
             "serve",
             "--port",
@@ -122,7 +124,7 @@ async def _embedded(subject: Embedded) -> AsyncIterator[Environment]:
             for project in projects
             for word in ("--project", f"{project.id}={project.api_key}")
         ]
-        commands = [_receive(subject.receiver, ca), [*serve, "--ca", str(certificate)]]
+        commands = [_receive_command(subject.receiver, ca), [*serve, "--ca", str(certificate)]]
         async with (
             children(commands, deadline_s=READY_WITHIN_S) as (receiving, serving),
             ReceiverClient(receiving["control"]) as receiver,
@@ -133,49 +135,46 @@ async def _embedded(subject: Embedded) -> AsyncIterator[Environment]:
                 dialect=subject.dialect,
                 receiver=subject.receiver,
                 budgets=subject.budgets,
-                provision=_arranged_by(serving["control"], subject.budgets.request_s),
+                provision=_embedded_hooks(serving["control"], subject.budgets.request_s),
                 capabilities=dict.fromkeys(CAPABILITIES, Presence.YES),
-                canaries=CLOSED_TO_THE_EMBEDDED,
+                egress_probes=REFUSED_BY_EMBEDDED,
             )
             yield Environment(target=target, receiver=receiver, embedded=True)
 
 
-def _arranged_by(control: str, timeout_s: float) -> Provision:
-    """The hooks of the reference server: its control listener makes portal links and sources."""
+def _embedded_hooks(control: str, timeout_s: float) -> Provision:
+    """The hooks of the reference server: its control listener creates portal links and sources."""
     kinds = {"portal_link": "portal-links", "source": "sources"}
     steps = {
-        f"create_{kind}": Step(
+        f"create_{kind}": HttpStep(
             url=f"{control}/projects/{{project.id}}/{path}", body=f"{{{kind}}}", keep={"uid": "uid"}
         )
         for kind, path in kinds.items()
     }
     return Provision(
-        hooks={
-            name: hook_of_steps(name, [step], timeout_s=timeout_s) for name, step in steps.items()
-        }
+        hooks={name: http_hook(name, [step], timeout_s=timeout_s) for name, step in steps.items()}
     )
 
 
 @asynccontextmanager
-async def _beside(target: Target) -> AsyncIterator[Environment]:
+async def _with_receiver(target: Target) -> AsyncIterator[Environment]:
     kind = ReceiverClient if target.receiver.ca is not None else UntrustedReceiver
     with tempfile.TemporaryDirectory(prefix="hookproof-") as folder:
-        ca = copied_ca(target.receiver, Path(folder))
+        ca = copy_ca(target.receiver, Path(folder))
         async with (
-            child(_receive(target.receiver, ca), deadline_s=READY_WITHIN_S) as ready,
+            child(_receive_command(target.receiver, ca), deadline_s=READY_WITHIN_S) as ready,
             kind(ready["control"]) as receiver,
         ):
             yield Environment(target=target, receiver=receiver, embedded=False)
 
 
-def _receive(settings: ReceiverSettings, ca: Path) -> list[str]:
-    """The command that starts the receiver."""
+def _receive_command(settings: ReceiverSettings, ca: Path) -> list[str]:
     public_url = [] if settings.public_url is None else ["--public-url", settings.public_url]
     return ["receive", "--bind", settings.bind, "--ca-dir", str(ca), *public_url]
 
 
-def copied_ca(settings: ReceiverSettings, folder: Path) -> Path:
-    """A folder in which the receiver finds the CA; a target file may keep its two halves anywhere."""
+def copy_ca(settings: ReceiverSettings, folder: Path) -> Path:
+    """Copy the CA, whose two files may be anywhere, to the folder where the receiver expects it."""
     try:
         for source, name in ((settings.ca, CERTIFICATE_FILE), (settings.ca_key, KEY_FILE)):
             if source is not None:

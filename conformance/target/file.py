@@ -1,13 +1,13 @@
-"""The target of `hookproof check`, as target.yaml and the command line describe it together.
+"""Builds the target of `hookproof check` from target.yaml and the command line.
 
-The file itself is read in `hookproof.target`.
+The file itself is parsed in `hookproof.target`.
 """
 
 from collections.abc import Iterator, Mapping
 from ipaddress import ip_address
 
 from hookproof.conformance.target.definition import Budgets, Fixtures, Project, Target
-from hookproof.conformance.target.hooks.declaration import written_provision
+from hookproof.conformance.target.hooks.declaration import read_provision
 from hookproof.process.exit_codes import CommandError
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect
@@ -25,7 +25,7 @@ from hookproof.target.target_file import NO_FILE, TargetFile, read_target_file
 
 
 def target_from(flags: Flags, environment: Mapping[str, str]) -> Target:
-    """The target; raises CommandError with all that is wrong in the flags or the file."""
+    """Raises CommandError with everything that is wrong in the flags or the file."""
     try:
         return _target(flags, read_target_file(flags.file, environment))
     except FileProblems as problems:
@@ -33,7 +33,7 @@ def target_from(flags: Flags, environment: Mapping[str, str]) -> Target:
 
 
 def budgets_from(flags: Flags, file: TargetFile = NO_FILE) -> Budgets:
-    """The waits that the file allows; the flags may set that of the whole run."""
+    """The timeouts in the file; the flags may override that of the whole run."""
     written = dict(file.values.get("budgets", {}))
     if flags.budget is not None:
         written["total_s"] = flags.budget
@@ -55,7 +55,7 @@ def _target(flags: Flags, file: TargetFile) -> Target:
         raise CommandError(
             "the target has no base URL: give it as URL, or as base_url in the target file"
         )
-    provision = written_provision(
+    provision = read_provision(
         file.content, str(file.path), file.folder, base_url, timeout_s=budgets.request_s
     )
     keys = api_keys_of(flags, file)
@@ -75,7 +75,7 @@ def _target(flags: Flags, file: TargetFile) -> Target:
         capabilities={
             name: Presence(word) for name, word in file.values.get("capabilities", {}).items()
         },
-        canaries=_canaries(file),
+        egress_probes=_egress_probes(file),
     )
 
 
@@ -93,7 +93,7 @@ def _fixtures(file: TargetFile, projects: Mapping[str, str]) -> Mapping[str, Fix
     }
 
 
-def _canaries(file: TargetFile) -> tuple[str, ...]:
+def _egress_probes(file: TargetFile) -> tuple[str, ...]:
     addresses: list[str] = file.values.get("egress_canaries", [])
     file.refuse(_not_addresses(addresses))
     return tuple(addresses)

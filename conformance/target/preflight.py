@@ -1,6 +1,6 @@
-"""The first request to a target: can it be reached, and does it take the keys?
+"""The first request to a target: can it be reached, and does it accept the keys?
 
-Without this, a wrong key would convict a target of every requirement there is.
+Without this, a wrong key would make a target fail every requirement.
 """
 
 import asyncio
@@ -20,55 +20,58 @@ FIRST_OPERATION: Final = "listSources"
 
 
 async def check_access(target: Target, api: ApiClient) -> None:
-    """Call one operation for each project; raises CommandError if the target is out of reach or refuses
-    a key.
+    """Call one operation for each project; raises CommandError if the target cannot be reached or
+    refuses a key.
     """
     first, *others = target.projects
-    _refuse(target, first, await _asked(api, first))
+    _raise_if_refused(target, first, await _probe(api, first))
     for project, exchange in zip(
-        others, await asyncio.gather(*(_asked(api, one) for one in others)), strict=True
+        others, await asyncio.gather(*(_probe(api, project) for project in others)), strict=True
     ):
-        _refuse(target, project, exchange)
+        _raise_if_refused(target, project, exchange)
 
 
 async def with_fresh_projects(target: Target, experiments: int) -> Target:
-    """The target with as many projects as so many experiments need, if a hook makes them; raises
-    CommandError.
+    """The target with as many projects as this number of experiments needs, if a hook creates them;
+    raises CommandError.
     """
     missing = projects_needed(experiments) - len(target.projects)
     if not target.provision.has("fresh_project") or missing <= 0:
         return target
     try:
-        made = await asyncio.gather(*(target.provision.fresh_project() for _ in range(missing)))
+        created = await asyncio.gather(*(target.provision.fresh_project() for _ in range(missing)))
     except HookFailed as failure:
         raise CommandError(str(failure)) from None
-    return replace(target, projects=(*target.projects, *(Project(**one) for one in made)))
+    return replace(target, projects=(*target.projects, *(Project(**fields) for fields in created)))
 
 
 def out_of_time(target: Target) -> str:
-    """What is said of a target that took the whole time of the run before anything could begin."""
-    return f"target unreachable: {target.base_url}: no answer within the time budget of {target.budgets.total_s:g} s"
+    """The message for a target that used up the time of the run before anything could begin."""
+    budget = f"the time budget of {target.budgets.total_s:g} s"
+    return f"target unreachable: {target.base_url}: no answer within {budget}"
 
 
-async def _asked(api: ApiClient, project: Project) -> Exchange:
+async def _probe(api: ApiClient, project: Project) -> Exchange:
     return await api.call(FIRST_OPERATION, role="preflight", project=project)
 
 
-def _refuse(target: Target, project: Project, exchange: Exchange) -> None:
+def _raise_if_refused(target: Target, project: Project, exchange: Exchange) -> None:
     if exchange.status is None:
         raise CommandError(
-            f"target unreachable: {target.base_url}: {exchange.problem}; is it running, and is the URL right?",
+            f"target unreachable: {target.base_url}: {exchange.problem};"
+            " is it running, and is the URL right?",
             ExitCode.UNREACHABLE,
         )
     if exchange.status in refusal_statuses(target.dialect) and not exchange.succeeded:
         raise CommandError(
-            f"the target refused the key of project {project.id!r} with {exchange.status} (GET {exchange.url});"
-            f" check the key and the project, and that the dialect {target.dialect.name} is the target's"
+            f"the target refused the key of project {project.id!r} with {exchange.status}"
+            f" (GET {exchange.url}); check the key and the project,"
+            f" and that the dialect {target.dialect.name} is the target's"
         )
 
 
 def refusal_statuses(dialect: Dialect) -> set[int]:
-    """The statuses by which a target that speaks the dialect refuses a key (section 5)."""
+    """The statuses with which a target of this dialect refuses a key (section 5)."""
     answers = dialect.authentication
     refusals = (answers.missing_key_status, answers.wrong_key_status, answers.foreign_key_status)
     return {status for answer in refusals for status in answer.allowed}

@@ -1,8 +1,8 @@
 """Which projects of the target each experiment works in.
 
 A broadcast reaches every active endpoint of its project, so experiments disturb one another unless
-each has a project of its own. A target with fewer projects is still judged: they are dealt out in
-turn, and experiments that must be alone wait until the others are done.
+each has a project of its own. A target with fewer projects is still judged: they are assigned in
+turn, and experiments that must be alone wait until the others have finished.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,25 +12,22 @@ from hookproof.conformance.target.definition import Project
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Allotment:
-    """The projects of each experiment by its name; `shared` tells whether experiments share them."""
+class ProjectAssignment:
+    """The projects of each experiment by its name; `shared` is whether experiments share them."""
 
     projects: Mapping[str, tuple[Project, ...]]
     shared: bool
 
 
 def projects_needed(experiments: int) -> int:
-    """How many projects give each of so many experiments one of its own, and all of them one to be
-    kept apart from.
-    """
+    """One project for each experiment, and one more as the foreign project of all of them."""
     return experiments + 1
 
 
-def allot(projects: Sequence[Project], experiments: Sequence[str]) -> Allotment:
-    """Share out the projects. Name all experiments there are, so that a selection of them changes
-    nothing.
+def assign_projects(projects: Sequence[Project], experiments: Sequence[str]) -> ProjectAssignment:
+    """Assign two different projects to each experiment, or one if there is no other.
 
-    Each experiment gets two different projects, or one where there is no other.
+    `experiments` names all of them, so that a selection does not change the assignment.
     """
     shared = len(projects) < projects_needed(len(experiments))
     pairs = {
@@ -40,6 +37,6 @@ def allot(projects: Sequence[Project], experiments: Sequence[str]) -> Allotment:
         )
         for place, name in enumerate(experiments)
     }
-    return Allotment(
+    return ProjectAssignment(
         projects={name: tuple(dict.fromkeys(pair)) for name, pair in pairs.items()}, shared=shared
     )

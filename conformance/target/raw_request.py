@@ -1,8 +1,7 @@
-"""A request written byte by byte over a connection of its own, for what an orderly HTTP client
-refuses to send.
+"""A request written to a socket directly, for what an HTTP client refuses to send.
 
-The request is never finished: it promises a body of a certain length and sends less, or stops as
-soon as the target answers. What comes back is recorded as an exchange like any other.
+The request is never completed: it declares a Content-Length and sends less, or stops as soon as the
+target answers. The answer is recorded as an exchange like any other.
 """
 
 import asyncio
@@ -104,9 +103,7 @@ async def _talk(base_url: str, head: bytes, pieces: AsyncIterator[bytes]) -> tup
 
 
 async def _written(writer: asyncio.StreamWriter, piece: bytes) -> bool:
-    """Whether the target still takes what is sent; one that has closed may have left an answer to
-    read.
-    """
+    """Whether the target still accepts data; one that has closed may have sent an answer before."""
     try:
         writer.write(piece)
         await writer.drain()
@@ -116,7 +113,7 @@ async def _written(writer: asyncio.StreamWriter, piece: bytes) -> bool:
 
 
 async def _answer(reader: asyncio.StreamReader) -> bytes:
-    """The head of the answer and the body that its Content-Length promises, or all until the end."""
+    """The head of the answer, and the body of its Content-Length or until the connection ends."""
     head = await reader.readuntil(b"\r\n\r\n")
     length = http.client.parse_headers(io.BytesIO(head.partition(b"\r\n")[2])).get(
         "Content-Length", ""

@@ -1,5 +1,5 @@
-"""Fills the lists of projects that hold too little to be judged, through the provision hooks
-(sections 2.6 and 2.7).
+"""Creates the resources that a project needs for its lists to be judged, through the provision
+hooks (sections 2.6 and 2.7).
 """
 
 import asyncio
@@ -11,14 +11,14 @@ from hookproof.conformance.target.definition import Project
 from hookproof.conformance.target.hooks.provision import Provision
 from hookproof.spec.dialect.model import Words
 
-# As many resources make pages, two owners with more than one page each, and a filter that leaves
-# something out.
+# Enough resources for several pages, two owners with more than one page each, and a filter that
+# excludes something.
 ENOUGH: Final = 6
 
 HOOKS: Final = {"listPortalLinks": "create_portal_link", "listSources": "create_source"}
 
 
-class Stock:
+class Seeding:
     """Fills each list once, however many experiments ask for it."""
 
     def __init__(self, provision: Provision, words: Words, nonce: str) -> None:
@@ -26,20 +26,20 @@ class Stock:
         self._words = words
         self._nonce = nonce
         self._filling: dict[tuple[str, str], asyncio.Lock] = {}
-        self._full: set[tuple[str, str]] = set()
+        self._filled: set[tuple[str, str]] = set()
 
     async def fill(self, api: ApiClient, operation_id: str, project: Project) -> None:
-        """Make what a list lacks of ENOUGH; nothing without a hook for it; raises HookFailed."""
-        place = (operation_id, project.id)
-        if not self._provision.has(HOOKS[operation_id]) or place in self._full:
+        """Create what a list lacks of ENOUGH, if there is a hook for it; raises HookFailed."""
+        key = (operation_id, project.id)
+        if not self._provision.has(HOOKS[operation_id]) or key in self._filled:
             return
-        async with self._filling.setdefault(place, asyncio.Lock()):
-            if place not in self._full:
-                await self._made(api, operation_id, project)
-                self._full.add(place)
+        async with self._filling.setdefault(key, asyncio.Lock()):
+            if key not in self._filled:
+                await self._create_missing(api, operation_id, project)
+                self._filled.add(key)
 
-    async def _made(self, api: ApiClient, operation_id: str, project: Project) -> None:
-        page = await api.call(operation_id, role="stock", project=project)
+    async def _create_missing(self, api: ApiClient, operation_id: str, project: Project) -> None:
+        page = await api.call(operation_id, role="seeding", project=project)
         content = page.data.get("content") if isinstance(page.data, dict) else None
         if not isinstance(content, list) or len(content) >= ENOUGH:
             return

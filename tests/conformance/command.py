@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-# How long a whole run may take on a machine that has no time: a hang is caught, and nothing else.
+# How long a whole run may take on a busy machine, so that only a hang is caught.
 PATIENCE_S = 900.0
 
 FOREIGN = re.compile("HOOKPROOF_|PYTEST|NO_COLOR|FORCE_COLOR")
@@ -27,12 +27,15 @@ def arguments(*words: str | Path) -> list[str]:
     return [sys.executable, "-P", "-m", "hookproof", "check", *map(str, words)]
 
 
-HEARING = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
+RESTORE_SIGINT = (
+    "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL);"
+    " os.execv(sys.argv[1], sys.argv[1:])"
+)
 
 
 def hearing(command: Sequence[str]) -> list[str]:
-    """The command, hearing SIGINT even where these tests run in a background job, which does not."""
-    return [sys.executable, "-c", HEARING, *command]
+    """The command with SIGINT restored, which a background job ignores."""
+    return [sys.executable, "-c", RESTORE_SIGINT, *command]
 
 
 def environment(**variables: str) -> dict[str, str]:

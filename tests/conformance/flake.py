@@ -33,20 +33,19 @@ RUN: Final = "the run"
 
 
 def main() -> int:
-    """Run, compare, and tell."""
-    wanted = argparse.ArgumentParser(
+    parser = argparse.ArgumentParser(
         description="Run the suites repeatedly and compare the verdicts."
     )
-    wanted.add_argument("runs", type=int)
-    wanted.add_argument(
+    parser.add_argument("runs", type=int)
+    parser.add_argument(
         "--loaded", type=int, default=3, help="how many of the runs have every core loaded"
     )
-    wanted.add_argument(
+    parser.add_argument(
         "--burners", type=int, default=os.cpu_count() or 1, help="how many processes make the load"
     )
-    wanted.add_argument("--profile", default="quick")
-    wanted.add_argument("--dialect", default="reference")
-    options = wanted.parse_args()
+    parser.add_argument("--profile", default="quick")
+    parser.add_argument("--dialect", default="reference")
+    options = parser.parse_args()
     words = ["--profile", options.profile, "--dialect", options.dialect, "--budget", BUDGET_S]
     first: Judged = {}
     different = 0
@@ -54,18 +53,16 @@ def main() -> int:
         loaded = number > options.runs - options.loaded
         started = time.monotonic()
         with busy(options.burners if loaded else 0):
-            found = judged(words)
-        first = first or found
-        changed = differences(first, found)
+            requirements = judged(words)
+        first = first or requirements
+        changed = differences(first, requirements)
         different += bool(changed)
         kind = "loaded" if loaded else "idle"
-        tell(
-            f"{number:3} of {options.runs}  {time.monotonic() - started:6.1f} s  {kind:6}  {summary(found)}"
-        )
+        took_s = time.monotonic() - started
+        tell(f"{number:3} of {options.runs}  {took_s:6.1f} s  {kind:6}  {summary(requirements)}")
         tell(*(f"     {line}" for line in changed))
-    tell(
-        f"{'FLAKY' if different else 'STEADY'}  {different} of {options.runs} runs differ from the first"
-    )
+    outcome = "FLAKY" if different else "STEADY"
+    tell(f"{outcome}  {different} of {options.runs} runs differ from the first")
     return int(different > 0)
 
 
@@ -79,8 +76,9 @@ def judged(words: Sequence[str]) -> Judged:
             return {
                 RUN: {"verdict": f"exit code {done.returncode}", "reasons": [done.stderr.strip()]}
             }
-        told = json.loads(report.read_text())
-    return {RUN: {"verdict": told["verdict"]}} | {one["id"]: one for one in told["requirements"]}
+        content = json.loads(report.read_text())
+    requirements = {each["id"]: each for each in content["requirements"]}
+    return {RUN: {"verdict": content["verdict"]}} | requirements
 
 
 def differences(first: Judged, now: Judged) -> list[str]:
@@ -101,10 +99,11 @@ def verdict(found: Judged, name: str) -> str:
 def reason(requirement: Mapping[str, Any]) -> str:
     """Why a requirement was judged as it was, as far as it says so."""
     findings = requirement.get("findings", ())
-    said = [
-        f"{one['message']}: expected {one['expected']}, was {one['actual']}" for one in findings
+    lines = [
+        f"{finding['message']}: expected {finding['expected']}, was {finding['actual']}"
+        for finding in findings
     ]
-    return "".join(f"\n       {line}" for line in (*said, *requirement.get("reasons", ())))
+    return "".join(f"\n       {line}" for line in (*lines, *requirement.get("reasons", ())))
 
 
 def summary(found: Judged) -> str:
@@ -114,7 +113,6 @@ def summary(found: Judged) -> str:
 
 
 def tell(*lines: str) -> None:
-    """Print at once, for whoever waits."""
     for line in lines:
         print(line, flush=True)  # noqa: T201
 

@@ -1,3 +1,1 @@
-"""The provision hooks: what the eight operations can neither create nor arrange, done by the
-target's own people.
-"""
+"""The provision hooks: what the eight operations cannot create, done by the target's operators."""

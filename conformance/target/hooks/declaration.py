@@ -5,24 +5,22 @@ from pathlib import Path
 from typing import Any
 
 from hookproof.conformance.target.hooks.http_steps import (
-    Step,
-    hook_of_steps,
+    HttpStep,
+    http_hook,
     unknown_placeholders,
 )
 from hookproof.conformance.target.hooks.provision import Hook, Provision
-from hookproof.conformance.target.hooks.python_class import BadHooks, hooks_of_class
+from hookproof.conformance.target.hooks.python_class import BadHooks, load_class_hooks
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 from hookproof.spec.strict_yaml.parser import YamlText
 
 
-def written_provision(
+def read_provision(
     content: YamlText, path: str, folder: Path, base_url: str, *, timeout_s: float
 ) -> Provision:
-    """The hooks that a target file names, which agrees with the schema already; raises
-    FileProblems.
+    """The hooks of a target file that has been validated; raises FileProblems.
 
-    A Python file is found beside the target file, in `folder`; `{base_url}` in a step is the
-    target's.
+    A Python file is relative to `folder`; `{base_url}` in a step is the target's.
     """
     written = content.value.get("provision")
     if written is None:
@@ -30,10 +28,10 @@ def written_provision(
     if isinstance(written, str):
         file, _, name = written.rpartition(":")
         try:
-            return Provision(hooks=hooks_of_class(folder / file, name, timeout_s=timeout_s))
+            return Provision(hooks=load_class_hooks(folder / file, name, timeout_s=timeout_s))
         except BadHooks as bad:
             raise FileProblems(path, [content.problem(("provision",), str(bad))]) from None
-    steps = {hook: [_step(one, base_url) for one in listed] for hook, listed in written.items()}
+    steps = {hook: [_step(step, base_url) for step in listed] for hook, listed in written.items()}
     problems = [
         content.problem(("provision", hook, number), f"nothing gives {{{name}}} a value")
         for hook, listed in steps.items()
@@ -42,11 +40,11 @@ def written_provision(
     if problems:
         raise FileProblems(path, problems)
     hooks: Mapping[str, Hook] = {
-        hook: hook_of_steps(hook, listed, timeout_s=timeout_s) for hook, listed in steps.items()
+        hook: http_hook(hook, listed, timeout_s=timeout_s) for hook, listed in steps.items()
     }
     return Provision(hooks=hooks)
 
 
-def _step(written: Mapping[str, Any], base_url: str) -> Step:
+def _step(written: Mapping[str, Any], base_url: str) -> HttpStep:
     fields = {**written, "url": written["url"].replace("{base_url}", base_url)}
-    return Step(**{**fields, "status": tuple(fields.get("status", ()))})
+    return HttpStep(**{**fields, "status": tuple(fields.get("status", ()))})

@@ -6,10 +6,10 @@
         body: "{portal_link}"
         keep: {uid: data.uid}
 
-`{...}` stands for a part of what the hook is called with, for what an earlier step kept, or for a
-word that no other call gets, `{unique}`. A text that is nothing but a placeholder becomes the value
-itself, and a member of an object that has no value is left out. `keep` names parts of the answer;
-they are what the hook gives back.
+`{...}` stands for a part of the arguments of the hook, for what an earlier step kept, or for a
+word that is unique to the call, `{unique}`. A text that is only a placeholder becomes the value
+itself, and a member of an object without a value is left out. `keep` names parts of the answer,
+which the hook returns.
 """
 
 import json
@@ -31,9 +31,9 @@ _MISSING: Final = object()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """One request. `keep` maps names to dotted paths into its JSON answer; `status` is empty where
-    any 2xx will do.
+class HttpStep:
+    """One request. `keep` maps names to dotted paths into its JSON answer; an empty `status`
+    accepts any 2xx.
     """
 
     url: str
@@ -44,13 +44,12 @@ class Step:
     keep: Mapping[str, str] = field(default_factory=dict)
 
     def placeholders(self) -> Iterator[str]:
-        """Every placeholder in it, dots included."""
         for text in _texts([self.url, dict(self.headers), self.body]):
             yield from _PLACEHOLDER.findall(text)
 
 
-def unknown_placeholders(hook: str, steps: Sequence[Step]) -> Iterator[tuple[int, str]]:
-    """Placeholders that will never have a value, each with the number of its step."""
+def unknown_placeholders(hook: str, steps: Sequence[HttpStep]) -> Iterator[tuple[int, str]]:
+    """Placeholders that cannot have a value, each with the number of its step."""
     known = {*HOOK_ARGUMENTS[hook], UNIQUE}
     for number, step in enumerate(steps):
         yield from (
@@ -59,7 +58,7 @@ def unknown_placeholders(hook: str, steps: Sequence[Step]) -> Iterator[tuple[int
         known |= set(step.keep)
 
 
-def hook_of_steps(hook: str, steps: Sequence[Step], *, timeout_s: float) -> Hook:
+def http_hook(hook: str, steps: Sequence[HttpStep], *, timeout_s: float) -> Hook:
     """A hook that sends these requests, each of which may take `timeout_s` seconds."""
 
     async def send_all(arguments: Mapping[str, Any]) -> object:
@@ -75,11 +74,11 @@ def hook_of_steps(hook: str, steps: Sequence[Step], *, timeout_s: float) -> Hook
 
 
 async def _sent(
-    hook: str, step: Step, session: aiohttp.ClientSession, values: Mapping[str, Any]
+    hook: str, step: HttpStep, session: aiohttp.ClientSession, values: Mapping[str, Any]
 ) -> dict[str, Any]:
-    url, body = filled(step.url, values), filled(step.body, values)
-    asked = f"{step.method} {url}"
-    headers = {name: str(filled(text, values)) for name, text in step.headers.items()}
+    url, body = fill_placeholders(step.url, values), fill_placeholders(step.body, values)
+    request = f"{step.method} {url}"
+    headers = {name: str(fill_placeholders(text, values)) for name, text in step.headers.items()}
     try:
         async with session.request(
             step.method, str(url), headers=headers, json=body, allow_redirects=False
@@ -87,41 +86,43 @@ async def _sent(
             answer = await response.read()
             status = response.status
     except (aiohttp.ClientError, OSError, ValueError) as error:
-        raise HookFailed(hook, f"{asked} got no answer: {type(error).__name__}: {error}") from None
+        raise HookFailed(
+            hook, f"{request} got no answer: {type(error).__name__}: {error}"
+        ) from None
     if status not in step.status if step.status else not 200 <= status < 300:  # noqa: PLR2004
         excerpt = answer[:LONGEST_EXCERPT].decode(errors="replace")
-        raise HookFailed(hook, f"{asked} was answered {status}: {excerpt}")
-    return {name: _kept(hook, asked, path, answer) for name, path in step.keep.items()}
+        raise HookFailed(hook, f"{request} was answered {status}: {excerpt}")
+    return {name: _kept(hook, request, path, answer) for name, path in step.keep.items()}
 
 
-def _kept(hook: str, asked: str, path: str, answer: bytes) -> Any:
+def _kept(hook: str, request: str, path: str, answer: bytes) -> Any:
     try:
         value = _part(json.loads(answer), path)
     except ValueError:
         value = _MISSING
     if value is _MISSING:
-        raise HookFailed(hook, f"the answer to {asked} has no {path}")
+        raise HookFailed(hook, f"the answer to {request} has no {path}")
     return value
 
 
-def filled(value: Any, values: Mapping[str, Any]) -> Any:
-    """A JSON value with its placeholders replaced; None stands for a part that is not there."""
+def fill_placeholders(value: Any, values: Mapping[str, Any]) -> Any:
+    """A JSON value with its placeholders replaced; None stands for a missing part."""
     if isinstance(value, dict):
-        members = {name: filled(one, values) for name, one in value.items()}
-        return {name: one for name, one in members.items() if one is not None}
+        members = {name: fill_placeholders(member, values) for name, member in value.items()}
+        return {name: member for name, member in members.items() if member is not None}
     if isinstance(value, list):
-        return [filled(one, values) for one in value]
+        return [fill_placeholders(item, values) for item in value]
     if not isinstance(value, str):
         return value
     whole = _PLACEHOLDER.fullmatch(value)
     if whole:
         return _value(whole[1], values)
-    return _PLACEHOLDER.sub(lambda found: str(_value(found[1], values) or ""), value)
+    return _PLACEHOLDER.sub(lambda match: str(_value(match[1], values) or ""), value)
 
 
 def _value(path: str, values: Mapping[str, Any]) -> Any:
-    found = _part(values, path)
-    return None if found is _MISSING else found
+    part = _part(values, path)
+    return None if part is _MISSING else part
 
 
 def _part(value: Any, path: str) -> Any:
@@ -140,7 +141,7 @@ def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):
-        for one in value:
-            yield from _texts(one)
+        for item in value:
+            yield from _texts(item)
     elif isinstance(value, str):
         yield value

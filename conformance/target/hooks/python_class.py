@@ -1,13 +1,13 @@
 """Hooks written as a Python class, `./hooks.py:Provisioner` in target.yaml.
 
-class Provisioner:
-    def create_portal_link(self, project, portal_link): ...      # project: {"id": ..., "api_key":
-    ...}
-    def create_source(self, project, source): ...
-    def after_endpoint_created(self, project, endpoint): ...
-    def fresh_project(self): return {"id": ..., "api_key": ...}
+    class Provisioner:
+        # project: {"id": ..., "api_key": ...}
+        def create_portal_link(self, project, portal_link): ...
+        def create_source(self, project, source): ...
+        def after_endpoint_created(self, project, endpoint): ...
+        def fresh_project(self): return {"id": ..., "api_key": ...}
 
-A class has as many of the four as it needs, each of them `def` or `async def`. It is made once,
+A class defines those of the four that it needs, with `def` or `async def`. It is instantiated once,
 without arguments.
 """
 
@@ -25,8 +25,7 @@ from hookproof.conformance.target.hooks.provision import Hook, HookFailed
 from hookproof.target.file_schema import HOOK_ARGUMENTS
 
 MODULE: Final = "hookproof_provision_hooks"
-# How alike the name of a method and that of a hook are for the one to be taken for a misspelling of
-# the other.
+# How similar the name of a method must be to that of a hook to count as a misspelling of it.
 CLOSE: Final = 0.75
 
 
@@ -34,7 +33,7 @@ class BadHooks(Exception):
     """A class that cannot be used; one line says why, and what to do."""
 
 
-def hooks_of_class(path: Path, name: str, *, timeout_s: float) -> Mapping[str, Hook]:
+def load_class_hooks(path: Path, name: str, *, timeout_s: float) -> Mapping[str, Hook]:
     """The hooks of the class of this name in a file; raises BadHooks. A call takes at most
     `timeout_s` seconds.
     """
@@ -45,7 +44,7 @@ def hooks_of_class(path: Path, name: str, *, timeout_s: float) -> Mapping[str, H
         provisioner = kind()
     except Exception as error:  # noqa: BLE001 the user's own code may raise anything
         raise BadHooks(
-            f"{path}: {name}() cannot be made without arguments: {_told(error)}"
+            f"{path}: {name}() cannot be created without arguments: {_describe(error)}"
         ) from None
     _refuse_misspellings(path, kind)
     methods = {
@@ -63,21 +62,23 @@ def hooks_of_class(path: Path, name: str, *, timeout_s: float) -> Mapping[str, H
 def _module(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(MODULE, path)
     if spec is None or spec.loader is None or not path.is_file():
-        raise BadHooks(f"{path} is no Python file; give one as ./hooks.py:Provisioner")
+        raise BadHooks(f"{path} is not a Python file; give one as ./hooks.py:Provisioner")
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:  # noqa: BLE001 the user's own code may raise anything
-        raise BadHooks(f"{path} cannot be imported: {_told(error)}") from None
+        raise BadHooks(f"{path} cannot be imported: {_describe(error)}") from None
     return module
 
 
 def _refuse_misspellings(path: Path, kind: type) -> None:
     for name in (
-        one for one in vars(kind) if not one.startswith("_") and one not in HOOK_ARGUMENTS
+        name for name in vars(kind) if not name.startswith("_") and name not in HOOK_ARGUMENTS
     ):
         if meant := difflib.get_close_matches(name, HOOK_ARGUMENTS, n=1, cutoff=CLOSE):
-            raise BadHooks(f"{path}: {kind.__name__}.{name} is no hook; did you mean {meant[0]}?")
+            raise BadHooks(
+                f"{path}: {kind.__name__}.{name} is not a hook; did you mean {meant[0]}?"
+            )
 
 
 def _refuse_other_arguments(path: Path, hook: str, method: Any) -> None:
@@ -86,7 +87,7 @@ def _refuse_other_arguments(path: Path, hook: str, method: Any) -> None:
         inspect.signature(method).bind(*wanted)
     except TypeError as error:
         raise BadHooks(
-            f"{path}: {hook} must take ({', '.join(('self', *wanted))}): {error}"
+            f"{path}: {hook} must accept ({', '.join(('self', *wanted))}): {error}"
         ) from None
 
 
@@ -99,7 +100,7 @@ class _Method:
         self._timeout_s = timeout_s
 
     async def __call__(self, arguments: Mapping[str, Any]) -> object:
-        """Call it; raises HookFailed."""
+        """Raises HookFailed."""
         values = [arguments[name] for name in HOOK_ARGUMENTS[self._hook]]
         try:
             async with asyncio.timeout(self._timeout_s) as limit:
@@ -108,12 +109,12 @@ class _Method:
                 return await _in_thread(self._method, *values)
         except Exception as error:  # noqa: BLE001 the user's own code may raise anything
             late = f"it took longer than {self._timeout_s:g} s (budgets.request_s)"
-            raise HookFailed(self._hook, late if limit.expired() else _told(error)) from None
+            raise HookFailed(self._hook, late if limit.expired() else _describe(error)) from None
 
 
 async def _in_thread(method: Any, *values: Any) -> object:
-    """What a blocking method returns. Its thread is a daemon: one that hangs must not keep the run
-    from ending.
+    """The result of a blocking method. Its thread is a daemon, so that one that hangs does not keep
+    the run from ending.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[object] = loop.create_future()
@@ -126,8 +127,8 @@ async def _in_thread(method: Any, *values: Any) -> object:
         result, failure = None, None
         try:
             result = method(*values)
-        except BaseException as error:  # noqa: BLE001 whoever waits in the loop must hear of anything
-            failure = error if isinstance(error, Exception) else RuntimeError(_told(error))
+        except BaseException as error:  # noqa: BLE001 the caller in the loop must get any error
+            failure = error if isinstance(error, Exception) else RuntimeError(_describe(error))
         if not loop.is_closed():
             loop.call_soon_threadsafe(settle, result, failure)
 
@@ -135,5 +136,5 @@ async def _in_thread(method: Any, *values: Any) -> object:
     return await done
 
 
-def _told(error: BaseException) -> str:
+def _describe(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from hookproof.cli import cli
-from hookproof.conformance.cli.explanation import Fault, explained
+from hookproof.conformance.cli.explanation import PlantedFault, explain_requirement
 from hookproof.conformance.model.check_registry import all_checks
 from hookproof.conformance.reports.formats import FORMATS
 from hookproof.conformance.results.run_file import NAME
@@ -50,14 +50,14 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_report_is_made_of_the_run_file_alone(tmp_path: Path, name: str) -> None:
-    made = golden_run(tmp_path)
-    done = run("report", tmp_path, "--format", name)
-    assert (done.exit_code, done.output) == (0, FORMATS[name].render(made))
+    expected = golden_run(tmp_path)
+    result = run("report", tmp_path, "--format", name)
+    assert (result.exit_code, result.output) == (0, FORMATS[name].render(expected))
     assert run("report", tmp_path, "--format", name, "-o", tmp_path / "out").output == ""
-    assert (tmp_path / "out").read_text(encoding="utf-8") == done.output
+    assert (tmp_path / "out").read_text(encoding="utf-8") == result.output
 
 
-def test_a_run_without_footer_is_invalid_and_said_to_be(tmp_path: Path) -> None:
+def test_a_run_without_footer_is_refused(tmp_path: Path) -> None:
     golden_run(tmp_path)
     lines = (tmp_path / NAME).read_text().splitlines(keepends=True)
     (tmp_path / NAME).write_text("".join(lines[:-1]))
@@ -66,17 +66,17 @@ def test_a_run_without_footer_is_invalid_and_said_to_be(tmp_path: Path) -> None:
         ("regrade", tmp_path),
         ("compare", tmp_path, tmp_path),
     ):
-        done = run(*words)
-        assert done.exit_code == 64
-        assert "no footer" in done.stderr
-        assert done.stdout == ""
+        result = run(*words)
+        assert result.exit_code == 64
+        assert "no footer" in result.stderr
+        assert result.stdout == ""
 
 
-def test_a_report_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_a_report_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     golden_run(tmp_path)
-    done = run("report", tmp_path, "--format", "html", "-o", tmp_path / "no" / "where")
-    assert done.exit_code == 64
-    assert "cannot be written" in done.stderr
+    result = run("report", tmp_path, "--format", "html", "-o", tmp_path / "no" / "where")
+    assert result.exit_code == 64
+    assert "cannot be written" in result.stderr
 
 
 def test_a_real_run_writes_every_report(judged: Path) -> None:
@@ -86,15 +86,15 @@ def test_a_real_run_writes_every_report(judged: Path) -> None:
 
 
 def test_a_run_that_is_judged_again_has_the_same_verdicts(judged: Path) -> None:
-    done = run("regrade", judged)
-    assert done.exit_code == 1
-    assert done.output.startswith("The same verdicts. DOES NOT CONFORM")
+    result = run("regrade", judged)
+    assert result.exit_code == 1
+    assert result.output.startswith("The same verdicts. DOES NOT CONFORM")
 
 
 def test_another_dialect_gives_other_verdicts_and_they_are_named(judged: Path) -> None:
-    done = run("regrade", judged, "--dialect", "contrary")
-    assert "Other verdicts than before." in done.output
-    assert " -> " in done.output
+    result = run("regrade", judged, "--dialect", "contrary")
+    assert "Other verdicts than before." in result.output
+    assert " -> " in result.output
 
 
 def test_a_run_judged_again_can_be_written_and_is_the_same_run(
@@ -126,40 +126,40 @@ def test_a_regression_is_named_and_exits_with_1(tmp_path: Path) -> None:
 
 
 def test_a_requirement_is_explained() -> None:
-    done = run("explain", "4.3-2")
-    assert done.exit_code == 0
+    result = run("explain", "4.3-2")
+    assert result.exit_code == 0
     for part in (
         "section 4.3",
         "both_secrets_sign_until_the_old_one_expires",
         "often wrong",
         "rolling.expiration_unit",
     ):
-        assert part in done.output
+        assert part in result.output
 
 
-def test_an_id_that_is_none_is_told_with_the_nearest() -> None:
-    done = run("explain", "4.3-222")
-    assert done.exit_code == 64
-    assert "is no requirement and no section" in done.stderr
+def test_an_unknown_id_is_refused() -> None:
+    result = run("explain", "4.3-222")
+    assert result.exit_code == 64
+    assert "is not a requirement or a section" in result.stderr
 
 
 def test_every_requirement_can_be_explained() -> None:
     catalogue = load_catalogue()
-    found = [explained(one, catalogue, dict) for one in catalogue.requirements.values()]
-    assert all(one.tests or one.requirement.untestable for one in found)
-    assert all(test.words for one in found for test in one.tests)
-    stated = [
-        one for one in found if one.requirement.level == "stated" and not one.requirement.untestable
-    ]
-    without = [one.requirement.id for one in stated if not one.requirement.common_mistakes]
+    requirements = catalogue.requirements.values()
+    explanations = [explain_requirement(each, catalogue, dict) for each in requirements]
+    assert all(each.tests or each.requirement.untestable for each in explanations)
+    assert all(test.summary for each in explanations for test in each.tests)
+    stated = [each for each in requirements if each.level == "stated" and not each.untestable]
+    without = [each.id for each in stated if not each.common_mistakes]
     assert len(without) < len(stated) / 4, without
 
 
 def test_the_faults_that_break_a_requirement_are_named() -> None:
     catalogue = load_catalogue()
-    fault = Fault(name="expired-secret-signs", broken="It signs on.")
-    found = explained(catalogue.requirements["4.3-4"], catalogue, lambda: {"4.3-4": (fault,)})
-    assert found.faults == (fault,)
+    fault = PlantedFault(name="expired-secret-signs", broken="It signs on.")
+    requirement = catalogue.requirements["4.3-4"]
+    explanation = explain_requirement(requirement, catalogue, lambda: {"4.3-4": (fault,)})
+    assert explanation.faults == (fault,)
 
 
 def test_requirements_and_checks_are_listed() -> None:
@@ -170,6 +170,7 @@ def test_requirements_and_checks_are_listed() -> None:
     ]
     assert len(json.loads(run("list", "--checks", "--json").output)) == len(all_checks())
     assert {
-        one["level"] for one in json.loads(run("list", "5", "--level", "hygiene", "--json").output)
+        each["level"]
+        for each in json.loads(run("list", "5", "--level", "hygiene", "--json").output)
     } == {"hygiene"}
     assert run("list", "99").exit_code == 64

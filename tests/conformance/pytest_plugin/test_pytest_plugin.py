@@ -100,12 +100,12 @@ def test_workers_share_the_experiments(tmp_path: Path) -> None:
 
     with stand_in(answer) as url:
         alone = user_pytest(tmp_path, "--hookproof-url", url, *FEW)
-        one = len(heads)
+        requests_alone = len(heads)
         both = user_pytest(tmp_path, "--hookproof-url", url, *FEW, "-n", "2", "--dist", "loadgroup")
     assert {name: counted(both)[name] for name in ("passed", "failed")} == {
         name: counted(alone)[name] for name in ("passed", "failed")
     }
-    assert len(heads) - one < 1.5 * one
+    assert len(heads) - requests_alone < 1.5 * requests_alone
 
 
 def test_markers_choose_requirements(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_markers_choose_requirements(tmp_path: Path) -> None:
     done = user_pytest(tmp_path, *words)
     listed = [line for line in done.stdout.splitlines() if line.startswith("hookproof::")]
     assert [line.partition("::")[2].split()[0] for line in listed] == [
-        one.id for one in load_catalogue().select("4.3") if one.level == "stated"
+        each.id for each in load_catalogue().select("4.3") if each.level == "stated"
     ]
 
 
@@ -137,12 +137,12 @@ def test_an_unreachable_target_ends_the_session_with_one_line(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("--hookproof-target", "gone.yaml"), "gone.yaml"),
         (
             ("--hookproof-embedded", "--hookproof-profile", "slow"),
-            "'slow' is none of quick, standard, deep",
+            "'slow' is not one of quick, standard, deep",
         ),
         (("--hookproof-embedded", "--hookproof-seed", "-1"), "--hookproof-seed"),
         (("--hookproof-embedded", "--hookproof-dialect", "refrence"), "did you mean"),
@@ -152,17 +152,20 @@ def test_an_unreachable_target_ends_the_session_with_one_line(tmp_path: Path) ->
         ),
     ],
 )
-def test_wrong_options_are_usage_errors(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
+def test_wrong_options_are_usage_errors(
+    tmp_path: Path, words: tuple[str, ...], message: str
+) -> None:
     (tmp_path / "stale.yaml").write_text("- {id: 9-99, expected: fail, reason: r}\n")
     done = user_pytest(tmp_path, *words)
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
-    assert told in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_a_baseline_makes_failures_expected_and_tells_a_stale_entry(tmp_path: Path) -> None:
+def test_a_baseline_makes_failures_expected_and_reports_a_stale_entry(tmp_path: Path) -> None:
     (tmp_path / "baseline.yaml").write_text(
-        "- {id: 5-4, expected: fail, reason: We know.}\n- {id: 4.4-1, expected: fail, reason: We knew.}\n"
+        "- {id: 5-4, expected: fail, reason: We know.}\n"
+        "- {id: 4.4-1, expected: fail, reason: We knew.}\n"
     )
     with stand_in(empty_page) as url:
         words = (

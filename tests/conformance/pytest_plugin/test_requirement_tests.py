@@ -5,11 +5,11 @@ import pytest
 
 from hookproof.conformance.model.ledger import Entry
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.pytest_plugin.requirement_tests import collected
+from hookproof.conformance.pytest_plugin.requirement_tests import collect_requirements
 from tests.conformance.canned_run import failed, finding, idle, passed
 
 
-class Recording:
+class OutcomePlugin:
     """A plugin that collects requirements and keeps how each test ended: in setup or call."""
 
     def __init__(self, *entries: Entry) -> None:
@@ -19,7 +19,9 @@ class Recording:
 
     def pytest_collection(self, session: pytest.Session) -> bool:
         requirements = [entry.requirement for entry in self._entries.values()]
-        session.items = collected(session, requirements, lambda one: self._entries[one.id])
+        session.items = collect_requirements(
+            session, requirements, lambda each: self._entries[each.id]
+        )
         session.testscollected = len(session.items)
         return True
 
@@ -30,8 +32,8 @@ class Recording:
             self.texts[name] = report.longreprtext
 
 
-def run(folder: Path, *entries: Entry) -> tuple[Recording, int]:
-    recording = Recording(*entries)
+def run(folder: Path, *entries: Entry) -> tuple[OutcomePlugin, int]:
+    recording = OutcomePlugin(*entries)
     options = ["-c", os.devnull, "--rootdir", str(folder), "--noconftest", "-p", "no:terminal"]
     code = pytest.main([*options, "-p", "no:cacheprovider", str(folder)], plugins=[recording])
     return recording, int(code)
@@ -53,7 +55,7 @@ def test_each_requirement_is_one_test_that_ends_as_its_verdict_says(tmp_path: Pa
     }
 
 
-def test_a_failure_tells_the_sentence_and_the_finding(tmp_path: Path) -> None:
+def test_a_failure_shows_the_sentence_and_the_finding(tmp_path: Path) -> None:
     recording, _ = run(tmp_path, failed())
     (text,) = recording.texts.values()
     assert "The name of a new endpoint is the one that was sent." in text

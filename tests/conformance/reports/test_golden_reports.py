@@ -1,8 +1,7 @@
-"""Each renderer against a golden file. After a change that is meant, write the files anew and read
-what changed:
+"""Each renderer against a golden file. After an intended change, rewrite them and read the diff:
 
-HOOKPROOF_GOLDEN=write .venv/bin/pytest tests/conformance/test_golden_reports.py && git diff
-tests/conformance/golden
+HOOKPROOF_GOLDEN=write .venv/bin/pytest tests/conformance/reports/test_golden_reports.py
+git diff tests/conformance/reports/golden
 """
 
 import io
@@ -61,7 +60,7 @@ def console(run: Run) -> str:
 
 
 RENDERERS: dict[str, Callable[[Run], str]] = {"console.txt": console} | {
-    one.file: one.render for one in FORMATS.values()
+    format_.file: format_.render for format_ in FORMATS.values()
 }
 
 
@@ -201,7 +200,9 @@ def test_a_badge_never_says_more_than_the_run_did(tmp_path: Path, run: Run) -> N
 
 
 def test_findings_of_one_cause_are_one_defect(run: Run) -> None:
-    grouped = [[one.entry.requirement.id for one in defect.all] for defect in defects(run.entries)]
+    grouped = [
+        [broken.entry.requirement.id for broken in defect.all] for defect in defects(run.entries)
+    ]
     assert grouped == [["4.1-2"], ["4.1-4", "4.1-3", "4.1-5"]]  # no baseline accepts 4.1-4
 
 
@@ -214,14 +215,12 @@ def test_a_hostile_text_stays_in_its_place_in_markdown(run: Run) -> None:
 
 def test_a_timeline_is_in_the_order_of_time() -> None:
     found = timeline(replace(finding(), deliveries=(delivery(arrived_at=NOW + 0.5),)))
-    assert [moment.at_s for moment in found] == sorted(moment.at_s for moment in found)
+    assert [event.at_s for event in found] == sorted(event.at_s for event in found)
     assert found[-1].is_delivery
-    assert all(
-        0 <= moment.start <= 100 and moment.start + moment.width <= 100.01 for moment in found
-    )
+    assert all(0 <= event.start <= 100 and event.start + event.width <= 100.01 for event in found)
 
 
-def test_a_long_body_is_cut_and_says_so() -> None:
+def test_a_long_body_is_truncated_with_a_note() -> None:
     assert body_shown(b"x" * 5000).endswith("[5000 bytes; the rest is in run.jsonl]")
     assert body_shown(b"\xff") == "\\xff"
 
@@ -232,7 +231,7 @@ def test_text_keeps_its_letters() -> None:
     assert HOSTILE not in printable(HOSTILE)
 
 
-def test_an_unanswered_exchange_is_told_as_such(tmp_path: Path) -> None:
+def test_an_unanswered_exchange_is_shown_as_such(tmp_path: Path) -> None:
     silent = replace(finding(), exchanges=(exchange(problem="TimeoutError: <b>"),))
     entry = replace(failed(), findings=(silent,))
     assert "no answer: TimeoutError: &lt;b&gt;" in html_text(made_run(tmp_path, entry))

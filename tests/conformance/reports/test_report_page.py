@@ -13,8 +13,8 @@ from tests.conformance.golden_run import golden_run
 
 CHROMIUM = Path("/usr/bin/chromium")
 QUIET = (
-    "--no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync"
-    " --no-first-run"
+    "--no-sandbox --disable-gpu --disable-background-networking --disable-component-update"
+    " --disable-sync --no-first-run"
 )
 
 pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"there is no browser at {CHROMIUM}")

@@ -2,6 +2,7 @@ import io
 import json
 import shlex
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from hookproof.conformance.model.ledger import Entry
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.reports.console import lines, show
 from hookproof.conformance.reports.json import report, report_text
-from hookproof.conformance.reports.progress import Plan, Progress, progress, usual_durations
+from hookproof.conformance.reports.progress import Progress, ProgressPlan, progress, usual_durations
 from hookproof.conformance.results.curl_command import curl, quoted
 from hookproof.conformance.results.run_file import Run
 from hookproof.spec.catalogue import Level
@@ -70,16 +71,16 @@ def test_the_console_report_of_a_failing_run(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("width", [40, 60, 100])
 def test_a_narrow_terminal_gets_short_lines(tmp_path: Path, width: int) -> None:
-    told = [line for line in shown(a_run(tmp_path), width).splitlines() if "curl" not in line]
-    assert max(map(len, told)) <= width
-    assert [line[:5] for line in told if "pass" in line][:2] == ["4.1  ", "4.4  "]
-    assert "  found     The name" in "\n".join(told)
-    assert "The name that came back is another one" in " ".join(" ".join(told).split())
+    output = [line for line in shown(a_run(tmp_path), width).splitlines() if "curl" not in line]
+    assert max(map(len, output)) <= width
+    assert [line[:5] for line in output if "pass" in line][:2] == ["4.1  ", "4.4  "]
+    assert "  found     The name" in "\n".join(output)
+    assert "The name that came back is another one" in " ".join(" ".join(output).split())
 
 
 def test_a_run_that_conforms_ends_with_one_line(tmp_path: Path) -> None:
-    told = shown(made_run(tmp_path, passed(), passed("4.4-2", Level.OPEN))).splitlines()
-    assert told[-1] == "CONFORMS  stated 1/1 · open 1/1 · not exercised 0 · seed 7 · 21.4 s"
+    output = shown(made_run(tmp_path, passed(), passed("4.4-2", Level.OPEN))).splitlines()
+    assert output[-1] == "CONFORMS  stated 1/1 · open 1/1 · not exercised 0 · seed 7 · 21.4 s"
 
 
 def test_what_does_not_apply_is_kept_out_of_the_pass_counts(tmp_path: Path) -> None:
@@ -91,27 +92,27 @@ def test_what_does_not_apply_is_kept_out_of_the_pass_counts(tmp_path: Path) -> N
     assert "stated 1/1 " in shown(made_run(tmp_path, passed(), lacking)).splitlines()[-1]
 
 
-def test_a_selection_a_cut_and_a_fault_are_all_told(tmp_path: Path) -> None:
+def test_a_selection_a_cut_and_an_error_are_all_reported(tmp_path: Path) -> None:
     run = made_run(
         tmp_path, passed(), cut="time is up", faults=("roll broke",), head=header(everything=False)
     )
-    told = shown(run)
-    assert "Only 1 requirement was selected" in told
-    assert "The run ended before all was tried: time is up." in told
-    assert "A fault of hookproof itself: roll broke" in told
-    assert told.splitlines()[-1].startswith("ERROR  ")
+    output = shown(run)
+    assert "Only 1 requirement was selected" in output
+    assert "The run ended before all was tried: time is up." in output
+    assert "An error of hookproof itself: roll broke" in output
+    assert output.splitlines()[-1].startswith("ERROR  ")
 
 
-def test_an_error_is_told_apart_from_a_failure(tmp_path: Path) -> None:
+def test_errors_and_failures_are_listed_apart(tmp_path: Path) -> None:
     broken = Entry(
         requirement=passed().requirement,
         verdict=Verdict.ERROR,
         reasons=("The check a_check broke",),
     )
-    told = shown(made_run(tmp_path, broken, failed())).splitlines()
-    assert "Not judged, through a fault of hookproof:" in told
-    assert "  The check a_check broke" in told
-    assert "1 FAIL  1 ERROR" in told[2]
+    output = shown(made_run(tmp_path, broken, failed())).splitlines()
+    assert "Not judged because of an error of hookproof:" in output
+    assert "  The check a_check broke" in output
+    assert "1 FAIL  1 ERROR" in output[2]
 
 
 class Terminal(io.StringIO):
@@ -119,7 +120,7 @@ class Terminal(io.StringIO):
         return True
 
 
-COMING = Plan(
+COMING = ProgressPlan(
     requirements=[
         requirement("1-1"),
         requirement("4.1-1"),
@@ -166,7 +167,7 @@ def test_the_progress_fits_a_narrow_terminal() -> None:
     assert max(map(len, picture(passed("1-1"), width=40))) <= 40
 
 
-def test_failures_are_told_as_they_come_on_a_terminal_and_nowhere_else(
+def test_failures_are_shown_as_they_come_on_a_terminal_and_nowhere_else(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("TERM", "xterm")
@@ -219,7 +220,7 @@ def test_the_report_says_what_the_run_says(tmp_path: Path) -> None:
         "not_applicable": 0,
         "error": 0,
     }
-    assert [one["id"] for one in made["requirements"]] == ["4.1-1", "4.1-2", "4.4-1", "4.4-2"]
+    assert [each["id"] for each in made["requirements"]] == ["4.1-1", "4.1-2", "4.4-1", "4.4-2"]
     (found,) = made["requirements"][1]["findings"]
     assert set(found) == {
         "check",
@@ -231,6 +232,14 @@ def test_the_report_says_what_the_run_says(tmp_path: Path) -> None:
         "curl",
     }
     assert found["curl"].count("\n") == 1
+
+
+def test_a_pass_names_the_exchange_that_shows_it(tmp_path: Path) -> None:
+    proof = "round_trip, name: POST createEndpoint as 'create': 201"
+    run = made_run(tmp_path, replace(passed(), shown_by=proof), failed())
+    made = json.loads(report_text(run))
+    Draft202012Validator(SCHEMA).validate(made)
+    assert [each.get("shown_by") for each in made["requirements"]] == [proof, None]
 
 
 def test_the_schema_refuses_a_report_with_something_missing(tmp_path: Path) -> None:
@@ -288,6 +297,6 @@ def test_a_body_that_cannot_be_shown_is_named_with_its_size(body: bytes) -> None
 
 
 def test_the_last_exchanges_are_the_ones_that_are_repeated() -> None:
-    told = curl([exchange(path={}, query=f"?n={number}") for number in range(9)]).splitlines()
-    assert len(told) == 4
-    assert "n=8" in told[-1]
+    output = curl([exchange(path={}, query=f"?n={number}") for number in range(9)]).splitlines()
+    assert len(output) == 4
+    assert "n=8" in output[-1]

@@ -10,7 +10,7 @@ from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.run.selection import Selection, needed_experiments
 from hookproof.conformance.target.definition import Project
-from hookproof.conformance.target.project_assignment import allot, projects_needed
+from hookproof.conformance.target.project_assignment import assign_projects, projects_needed
 from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import Catalogue, Level
 from tests.conformance.canned_evidence import CannedObservation, OtherObservation
@@ -102,13 +102,13 @@ def test_each_experiment_has_a_project_of_its_own_and_one_to_be_kept_apart_from(
     projects = [
         Project(id=f"p{number}", api_key="k") for number in range(projects_needed(len(names)))
     ]
-    allotment = allot(projects, names)
-    assert {name: [one.id for one in allotment.projects[name]] for name in names} == {
+    assignment = assign_projects(projects, names)
+    assert {name: [one.id for one in assignment.projects[name]] for name in names} == {
         "a": ["p0", "p3"],
         "b": ["p1", "p3"],
         "c": ["p2", "p3"],
     }
-    assert not allotment.shared
+    assert not assignment.shared
 
 
 @pytest.mark.parametrize(
@@ -121,6 +121,6 @@ def test_each_experiment_has_a_project_of_its_own_and_one_to_be_kept_apart_from(
 )
 def test_too_few_projects_are_dealt_out_in_turn(count: int, dealt: dict[str, list[str]]) -> None:
     projects = tuple(Project(id=f"p{number}", api_key="k") for number in range(count))
-    allotment = allot(projects, ["a", "b", "c"])
-    assert {name: [one.id for one in given] for name, given in allotment.projects.items()} == dealt
-    assert allotment.shared
+    assignment = assign_projects(projects, ["a", "b", "c"])
+    assert {name: [one.id for one in given] for name, given in assignment.projects.items()} == dealt
+    assert assignment.shared

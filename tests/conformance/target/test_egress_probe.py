@@ -1,4 +1,4 @@
-"""Canaries hear of every connection, whatever it is about, and say when they cannot."""
+"""Egress probes count every connection, and report it if they cannot listen."""
 
 import asyncio
 from contextlib import suppress
@@ -6,35 +6,41 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from hookproof.conformance.target.egress_probe import Canary, NoCanary, listening
+from hookproof.conformance.target.egress_probe import (
+    EgressProbe,
+    ProbeUnavailable,
+    listen_for_egress,
+)
 
 
-async def visited(host: str, *, times: int) -> Canary:
-    """A canary after so many connections, each of which has been closed by it."""
-    async with listening(host) as canary:
+async def visited(host: str, *, times: int) -> EgressProbe:
+    """A probe after so many connections, each of which has been closed by it."""
+    async with listen_for_egress(host) as probe:
         for _ in range(times):
-            reader, writer = await asyncio.open_connection(host, canary.port)
+            reader, writer = await asyncio.open_connection(host, probe.port)
             with suppress(ConnectionError):
                 assert await reader.read() == b""
             writer.close()
             with suppress(ConnectionError):
                 await writer.wait_closed()
-    return canary
+    return probe
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
-def test_a_canary_counts_whoever_connects(host: str) -> None:
-    assert asyncio.run(visited(host, times=2)).visitors == ["127.0.0.1"] * 2
-    assert asyncio.run(visited(host, times=0)).visitors == []
+def test_a_probe_counts_connections(host: str) -> None:
+    assert asyncio.run(visited(host, times=2)).peers == ["127.0.0.1"] * 2
+    assert asyncio.run(visited(host, times=0)).peers == []
 
 
-def test_a_canarys_url_is_https_and_leads_to_it() -> None:
+def test_the_url_of_a_probe_is_https_and_leads_to_it() -> None:
     split = urlsplit(asyncio.run(visited("127.0.0.1", times=0)).url)
     assert (split.scheme, split.hostname) == ("https", "127.0.0.1")
     assert split.port
-    assert Canary("::1", port=7).url == "https://[::1]:7/"
+    assert EgressProbe("::1", port=7).url == "https://[::1]:7/"
 
 
 def test_an_address_of_another_machine_is_refused() -> None:
-    with pytest.raises(NoCanary, match=r"nobody can listen at the canary 203\.0\.113\.7: "):
+    with pytest.raises(
+        ProbeUnavailable, match=r"cannot listen at the egress probe 203\.0\.113\.7: "
+    ):
         asyncio.run(visited("203.0.113.7", times=0))

@@ -13,9 +13,9 @@ import pytest
 from hookproof.conformance.target.capabilities import CAPABILITIES, lacking
 from hookproof.conformance.target.definition import Fixtures, Project, Target
 from hookproof.conformance.target.file import target_from
-from hookproof.conformance.target.hooks.http_steps import Step, filled, hook_of_steps
+from hookproof.conformance.target.hooks.http_steps import HttpStep, fill_placeholders, http_hook
 from hookproof.conformance.target.hooks.provision import HookFailed, Provision
-from hookproof.conformance.target.hooks.python_class import BadHooks, hooks_of_class
+from hookproof.conformance.target.hooks.python_class import BadHooks, load_class_hooks
 from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import load_catalogue
 from hookproof.target.file_schema import Presence
@@ -31,7 +31,7 @@ def of_class(
 ) -> Provision:
     path = folder / "hooks.py"
     path.write_text(source)
-    return Provision(hooks=hooks_of_class(path, name, timeout_s=timeout_s))
+    return Provision(hooks=load_class_hooks(path, name, timeout_s=timeout_s))
 
 
 def target(folder: Path, text: str) -> Target:
@@ -71,12 +71,16 @@ def test_a_class_is_called_with_the_project_and_the_resource(tmp_path: Path) -> 
         ("raise ValueError('no\\n such project')", "ValueError: no such project"),
         ("raise SystemExit(3)", "SystemExit: 3"),
         ("import time; time.sleep(60)", "longer than 0.2 s"),
-        ("return 7", "gave back 7"),
-        ("return ''", "gave back ''"),
+        ("return 7", "returned 7"),
+        ("return ''", "returned ''"),
     ],
 )
-def test_a_hook_that_goes_wrong_is_told_in_one_line(tmp_path: Path, body: str, told: str) -> None:
-    source = f"class Provisioner:\n    def create_portal_link(self, project, portal_link):\n        {body}\n"
+def test_a_hook_that_fails_is_reported_in_one_line(tmp_path: Path, body: str, told: str) -> None:
+    source = (
+        "class Provisioner:\n"
+        "    def create_portal_link(self, project, portal_link):\n"
+        f"        {body}\n"
+    )
     provision = of_class(tmp_path, source, timeout_s=0.2)
     with pytest.raises(HookFailed) as failed:
         asyncio.run(provision.create_portal_link(PROJECT, {}))
@@ -115,7 +119,7 @@ def test_a_hook_that_blocks_does_not_hold_the_loop(tmp_path: Path) -> None:
         ("raise SystemExit(1)", "cannot be imported: SystemExit"),
         (
             "class Provisioner:\n    def __init__(self, url): pass",
-            "cannot be made without arguments",
+            "cannot be created without arguments",
         ),
         (
             "class Provisioner:\n    def create_portal_links(self, project, link): pass",
@@ -123,7 +127,7 @@ def test_a_hook_that_blocks_does_not_hold_the_loop(tmp_path: Path) -> None:
         ),
         (
             "class Provisioner:\n    def create_source(self, project): pass",
-            "must take (self, project, source)",
+            "must accept (self, project, source)",
         ),
     ],
 )
@@ -139,11 +143,11 @@ def test_a_class_that_cannot_be_used_is_refused(tmp_path: Path, source: str, tol
 
 
 def test_a_file_of_hooks_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    assert "is no Python file" in refusal(tmp_path, "provision: ./gone.py:Provisioner\n")
+    assert "is not a Python file" in refusal(tmp_path, "provision: ./gone.py:Provisioner\n")
 
 
 def asked(
-    *steps: Step, answers: list[bytes], arguments: Mapping[str, Any] | None = None
+    *steps: HttpStep, answers: list[bytes], arguments: Mapping[str, Any] | None = None
 ) -> tuple[object, list[bytes]]:
     """What a hook of these steps gives back, and the heads and bodies of its requests."""
     heads: list[bytes] = []
@@ -153,12 +157,12 @@ def asked(
         return answers[len(heads) - 1]
 
     with stand_in(answer) as url:
-        hook = hook_of_steps("create_portal_link", [_at(step, url) for step in steps], timeout_s=60)
+        hook = http_hook("create_portal_link", [_at(step, url) for step in steps], timeout_s=60)
         return asyncio.run(hook(arguments or {"project": {"id": "p1", "api_key": "k"}})), heads
 
 
-def _at(step: Step, url: str) -> Step:
-    return Step(
+def _at(step: HttpStep, url: str) -> HttpStep:
+    return HttpStep(
         url=url + step.url,
         method=step.method,
         headers=step.headers,
@@ -168,10 +172,10 @@ def _at(step: Step, url: str) -> Step:
 
 
 def test_steps_are_sent_one_after_the_other_with_what_was_kept() -> None:
-    first = Step(
+    first = HttpStep(
         url="/login", headers={"X-Key": "{project.api_key}"}, keep={"token": "data.0.token"}
     )
-    second = Step(url="/{project.id}/links?token={token}", method="PUT", keep={"uid": "uid"})
+    second = HttpStep(url="/{project.id}/links?token={token}", method="PUT", keep={"uid": "uid"})
     answers = [response(200, b'{"data":[{"token":"t1"}]}'), response(201, b'{"uid":"l1"}')]
     made, heads = asked(first, second, answers=answers)
     assert made == {"token": "t1", "uid": "l1"}
@@ -183,18 +187,20 @@ def test_steps_are_sent_one_after_the_other_with_what_was_kept() -> None:
 @pytest.mark.parametrize(
     ("step", "answer", "told"),
     [
-        (Step(url="/a"), response(404, b"no such thing"), "was answered 404: no such thing"),
-        (Step(url="/a", status=(201,)), response(200), "was answered 200"),
+        (HttpStep(url="/a"), response(404, b"no such thing"), "was answered 404: no such thing"),
+        (HttpStep(url="/a", status=(201,)), response(200), "was answered 200"),
         (
-            Step(url="/a", keep={"uid": "data.uid"}),
+            HttpStep(url="/a", keep={"uid": "data.uid"}),
             response(200, b'{"data":{}}'),
             "has no data.uid",
         ),
-        (Step(url="/a", keep={"uid": "uid"}), response(200, b"words"), "has no uid"),
-        (Step(url="/a"), b"garbage\r\n\r\n", "got no answer"),
+        (HttpStep(url="/a", keep={"uid": "uid"}), response(200, b"words"), "has no uid"),
+        (HttpStep(url="/a"), b"garbage\r\n\r\n", "got no answer"),
     ],
 )
-def test_a_step_that_goes_wrong_is_told_in_one_line(step: Step, answer: bytes, told: str) -> None:
+def test_a_step_that_fails_is_reported_in_one_line(
+    step: HttpStep, answer: bytes, told: str
+) -> None:
     with pytest.raises(HookFailed) as failed:
         asked(step, answers=[answer])
     assert told in str(failed.value)
@@ -203,14 +209,14 @@ def test_a_step_that_goes_wrong_is_told_in_one_line(step: Step, answer: bytes, t
 
 def test_placeholders_become_values_and_members_without_one_are_left_out() -> None:
     values = {"source": {"name": "n", "workers": 2}, "unique": "u1"}
-    assert filled("{source}", values) == values["source"]
-    assert filled(
+    assert fill_placeholders("{source}", values) == values["source"]
+    assert fill_placeholders(
         {"a": "{source.workers}", "b": "{source.gone}", "c": ["x-{source.name}-{unique}"]}, values
     ) == {
         "a": 2,
         "c": ["x-n-u1"],
     }
-    assert filled("{not a placeholder}", values) == "{not a placeholder}"
+    assert fill_placeholders("{not a placeholder}", values) == "{not a placeholder}"
 
 
 @pytest.mark.parametrize(

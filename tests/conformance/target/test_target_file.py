@@ -151,9 +151,12 @@ def test_a_refusal_never_shows_a_key(tmp_path: Path) -> None:
     assert "secret" not in told
 
 
-def test_canaries_are_addresses_and_none_without_being_asked_for(tmp_path: Path) -> None:
-    assert target_from(written(tmp_path, WHOLE), ENVIRONMENT).canaries == ()
+def test_egress_probes_are_addresses_and_none_without_being_asked_for(tmp_path: Path) -> None:
+    assert target_from(written(tmp_path, WHOLE), ENVIRONMENT).egress_probes == ()
     named = f'{WHOLE}egress_canaries: ["192.0.2.10", "fd00::7"]\n'
-    assert target_from(written(tmp_path, named), ENVIRONMENT).canaries == ("192.0.2.10", "fd00::7")
+    assert target_from(written(tmp_path, named), ENVIRONMENT).egress_probes == (
+        "192.0.2.10",
+        "fd00::7",
+    )
     told = refusal(written(tmp_path, f"{WHOLE}egress_canaries: [metadata.internal]\n"), ENVIRONMENT)
     assert "'metadata.internal' is not an IP address" in told

@@ -18,7 +18,11 @@ from hookproof.conformance.observations.delivery.security.egress import (
     SENTINEL,
     CanaryVisits,
 )
-from hookproof.conformance.target.egress_probe import Canary, NoCanary, listening
+from hookproof.conformance.target.egress_probe import (
+    EgressProbe,
+    ProbeUnavailable,
+    listen_for_egress,
+)
 from hookproof.receiver.replies.script import Reply
 
 NO_CANARIES: Final = (
@@ -44,40 +48,40 @@ async def egress(context: ExperimentContext) -> AsyncIterator[Evidence]:
 async def _lead_to(scenario: Scenario, *, host: str, way: str, lead: "Lead") -> CanaryVisits:
     """One way to one canary, and a sentinel that shows that deliveries go out meanwhile."""
     try:
-        async with listening(host) as canary:
+        async with listen_for_egress(host) as canary:
             plain = await scenario.destination("sentinel's")
             try:
                 await lead(scenario, canary)
             except PreconditionFailed:  # a target may refuse such a URL; the exchange shows it
-                return await scenario.observe(CanaryVisits, way=way, visits=len(canary.visitors))
+                return await scenario.observe(CanaryVisits, way=way, visits=len(canary.peers))
             await scenario.broadcast("event")
             sentinel = await scenario.broadcast(SENTINEL)
             await scenario.await_arrival(plain, sentinel)
             await scenario.quiet()
-            return await scenario.observe(CanaryVisits, way=way, visits=len(canary.visitors))
-    except NoCanary as problem:
+            return await scenario.observe(CanaryVisits, way=way, visits=len(canary.peers))
+    except ProbeUnavailable as problem:
         raise PreconditionFailed(str(problem)) from None
 
 
-async def _as_endpoint(scenario: Scenario, canary: Canary) -> None:
+async def _as_endpoint(scenario: Scenario, canary: EgressProbe) -> None:
     token = await scenario.context.receiver.new_token()
     await scenario.endpoint(CANARY, token.token, url=canary.url)
 
 
-async def _by_redirect(scenario: Scenario, canary: Canary) -> None:
+async def _by_redirect(scenario: Scenario, canary: EgressProbe) -> None:
     await scenario.destination(
         CANARY, replies=[Reply(status=307, headers=(("Location", canary.url),))]
     )
 
 
-async def _as_token_url(scenario: Scenario, canary: Canary) -> None:
+async def _as_token_url(scenario: Scenario, canary: EgressProbe) -> None:
     scenario.context.refuse_lacking("oauth2")
     await scenario.destination(CANARY, authentication=oauth2_towards(scenario, canary.url))
 
 
 # Makes an endpoint of which something leads to the canary; raises PreconditionFailed if the target
 # refuses it.
-Lead = Callable[[Scenario, Canary], Awaitable[None]]
+Lead = Callable[[Scenario, EgressProbe], Awaitable[None]]
 
 WAYS: Final[Mapping[str, Lead]] = {
     "endpoint at": _as_endpoint,

@@ -1,0 +1,114 @@
+"""The command `hookproof list`: the requirements, or the checks, that selectors choose."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import click
+
+from hookproof.conformance.model.check_registry import Check, all_checks
+from hookproof.conformance.model.experiment_registry import all_experiments, experiments_of
+from hookproof.conformance.run.selection import LEVELS, Selection
+from hookproof.process.exit_codes import CommandError
+from hookproof.spec.catalogue import Catalogue, Level, Requirement, load_catalogue
+
+
+@click.command("list")
+@click.argument("selectors", nargs=-1, metavar="[SELECTOR]...")
+@click.option("--exclude", multiple=True, metavar="SELECTOR", help="Leave these out.")
+@click.option(
+    "--level", type=click.Choice([level.value for level in Level]), help="Only those of this level."
+)
+@click.option("--checks", is_flag=True, help="List the checks and what they judge.")
+@click.option("--json", "as_json", is_flag=True, help="Write JSON.")
+@click.pass_context
+def list_(
+    context: click.Context,
+    /,
+    selectors: tuple[str, ...],
+    exclude: tuple[str, ...],
+    level: str | None,
+    checks: bool,
+    as_json: bool,
+) -> None:
+    """List the requirements that the SELECTORs choose: an id, a section, or '4.3-*'.
+
+    Without a selector all requirements are listed.
+    """
+    catalogue = load_catalogue()
+    try:
+        selection = Selection(only=selectors, exclude=exclude, level=LEVELS[-1])
+        requirements = [
+            requirement
+            for requirement in selection.requirements(catalogue)
+            if level in (None, requirement.level.value)
+        ]
+    except CommandError as error:
+        click.echo(f"hookproof list: {error}", err=True)
+        context.exit(error.exit_code)
+    if checks:
+        bound = _checks_of(requirements)
+        _write(map(_check_json, bound) if as_json else _check_lines(bound), as_json=as_json)
+    elif as_json:
+        _write(map(requirement_json, requirements), as_json=True)
+    else:
+        _write(_requirement_lines(requirements, catalogue), as_json=False)
+
+
+def requirement_json(requirement: Requirement) -> dict[str, Any]:
+    return {
+        "id": requirement.id,
+        "section": requirement.section,
+        "level": requirement.level.value,
+        "text": requirement.text,
+        "operations": list(requirement.operations),
+        "gaps": list(requirement.gaps),
+        "untestable": requirement.untestable,
+        "checks": [check.name for check in _checks_of([requirement])],
+    }
+
+
+def _write(items: Iterator[Any], *, as_json: bool) -> None:
+    click.echo(json.dumps(list(items), indent=1) if as_json else "\n".join(items))
+
+
+def _checks_of(requirements: Sequence[Requirement]) -> list[Check]:
+    ids = {requirement.id for requirement in requirements}
+    return [check for check in all_checks() if ids.intersection(check.requirements)]
+
+
+def _experiment_names(check: Check) -> list[str]:
+    return [] if check.is_oracle else list(experiments_of(check, all_experiments()))
+
+
+def _requirement_lines(requirements: Sequence[Requirement], catalogue: Catalogue) -> Iterator[str]:
+    section = ""
+    for requirement in requirements:
+        if requirement.section != section:
+            yield from ([""] if section else [])
+            section = requirement.section
+            yield f"{section}  {catalogue.sections[section]}"
+        untestable = "  (not testable)" if requirement.untestable else ""
+        yield f"  {requirement.id:<7} {requirement.level:<8} {requirement.text}{untestable}"
+    yield ""
+    levels = [requirement.level for requirement in requirements]
+    counts = ", ".join(f"{level} {levels.count(level)}" for level in Level)
+    yield f"{len(requirements)} requirements: {counts}"
+
+
+def _check_lines(checks: Sequence[Check]) -> Iterator[str]:
+    for check in checks:
+        experiments = ", ".join(_experiment_names(check))
+        yield check.name
+        yield f"  judges     {', '.join(check.requirements)}"
+        yield f"  looks at   {experiments or 'every exchange of every experiment'}"
+    yield ""
+    yield f"{len(checks)} checks"
+
+
+def _check_json(check: Check) -> dict[str, Any]:
+    return {
+        "name": check.name,
+        "requirements": list(check.requirements),
+        "experiments": _experiment_names(check),
+    }

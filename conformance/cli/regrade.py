@@ -1,0 +1,55 @@
+"""The command `hookproof regrade`: judge the evidence of a finished run again."""
+
+from pathlib import Path
+
+import click
+
+from hookproof.conformance.cli.stored_run import (
+    FOLDER,
+    difference_lines,
+    end_with_error,
+    verdict_line,
+)
+from hookproof.conformance.reports.formats import write_reports
+from hookproof.conformance.results.comparison import differences
+from hookproof.conformance.results.run_file import NotARun
+from hookproof.conformance.run.regrading import regraded, write_regraded
+from hookproof.conformance.target.file import named_dialect
+from hookproof.process.exit_codes import CommandError
+from hookproof.process.installed_version import installed_version
+from hookproof.spec.strict_yaml.file_problem import FileProblems
+
+
+@click.command()
+@click.argument("folder", type=FOLDER, metavar="DIR", default="hookproof-report")
+@click.option("--dialect", help="Name or file of another dialect to judge against.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder for the regraded run and its reports.",
+)
+@click.pass_context
+def regrade(context: click.Context, /, folder: Path, dialect: str | None, out: Path | None) -> None:
+    """Judge the evidence in DIR again, and report whether the verdicts are the same.
+
+    Nothing is sent to any target. The dialect is the one that the run was judged against, unless
+    another is named; the evidence is not gathered again. Exit codes are those of
+    `hookproof check`.
+    """
+    try:
+        again = regraded(folder, named_dialect(dialect) if dialect else None)
+        if out is not None:
+            write_reports(write_regraded(again, folder, out, installed_version()), out)
+    except (NotARun, CommandError, FileProblems) as error:
+        end_with_error(context, str(error))
+    except OSError as error:
+        end_with_error(context, f"--out {out} cannot be written to: {error.strerror or error}")
+    strict = again.run.header.strict
+    changed = list(differences(again.run.ledger, again.ledger, strict=strict))
+    for line in difference_lines(changed):
+        click.echo(line)
+    verdict = again.ledger.verdict(strict=strict)
+    same = not changed and verdict is again.run.footer.verdict
+    heading = "The same verdicts." if same else "Other verdicts than before."
+    click.echo(f"{heading} {verdict_line(again.ledger, strict=strict)}")
+    context.exit(verdict.exit_code)
