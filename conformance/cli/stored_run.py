@@ -13,7 +13,7 @@ from hookproof.conformance.reports.printable_text import printable
 from hookproof.conformance.reports.summary import HEADLINES, tallies
 from hookproof.conformance.results.comparison import Change, Difference, differences
 from hookproof.conformance.results.run_file import NAME, NotARun, Run, read_run
-from hookproof.conformance.run.regrading import regraded, write_regraded
+from hookproof.conformance.run.regrading import regrade_run, write_regraded
 from hookproof.conformance.target.file import named_dialect
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.installed_version import installed_version
@@ -73,7 +73,7 @@ def regrade(context: click.Context, /, folder: Path, dialect: str | None, out: P
     `hookproof check`.
     """
     try:
-        found = regraded(folder, named_dialect(dialect) if dialect else None)
+        found = regrade_run(folder, named_dialect(dialect) if dialect else None)
         if out is not None:
             write_reports(write_regraded(found, folder, out, installed_version()), out)
     except (NotARun, CommandError, FileProblems) as wrong:

@@ -90,7 +90,7 @@ class Credentials:
             return dict(self._names)
 
     def content(self, content: bytes, met: dict[str, str]) -> bytes:
-        """The bytes of a body with names in place of the credentials in its JSON or form members."""
+        """A body with names in place of the credentials in its JSON or form members."""
         if not any(sign in content for sign in _SIGNS):
             return content
         content = _BLOCK.sub(
@@ -102,7 +102,7 @@ class Credentials:
             content,
         )
 
-    def in_clear(self, content: bytes) -> bytes:
+    def unmask(self, content: bytes) -> bytes:
         """A JSON body with the credentials in place of their names, to be sent once more."""
         known = {
             name.encode(): json.dumps(text)[1:-1].encode() for text, name in self.known.items()

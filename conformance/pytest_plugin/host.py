@@ -25,7 +25,7 @@ from hookproof.conformance.pytest_plugin.evidence_source import (
 )
 from hookproof.conformance.pytest_plugin.requirement_tests import NAME, RequirementItem, collected
 from hookproof.conformance.pytest_plugin.settings import Order, order_of
-from hookproof.conformance.results.baseline import weighed
+from hookproof.conformance.results.baseline import apply_baseline
 from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import Level, Requirement
 from hookproof.spec.contract.service_contract import contract_for
@@ -77,7 +77,7 @@ class Host:
         grader = self._grader or self._begun()
         entry = grader.entry(requirement)
         mine = [one for one in self._order.baseline if one.id == requirement.id]
-        known = weighed([entry], mine, self._order.catalogue, datetime.now(UTC).date())
+        known = apply_baseline([entry], mine, self._order.catalogue, datetime.now(UTC).date())
         if known.stale:
             words = f"The baseline is stale: {known.stale[0]}."
             return replace(

@@ -99,7 +99,7 @@ class Expectation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Weighed:
+class BaselineOutcome:
     """Entries of the ledger with what the baseline accepts, and the words for each entry of it that
     is stale.
     """
@@ -137,9 +137,9 @@ def _expectations(content: YamlText, name: str) -> tuple[Expectation, ...]:
     return tuple(found.values())
 
 
-def weighed(
+def apply_baseline(
     entries: Sequence[Entry], baseline: Iterable[Expectation], catalogue: Catalogue, today: date
-) -> Weighed:
+) -> BaselineOutcome:
     """The entries with those accepted that the baseline puts up with today."""
     by_id = {entry.requirement.id: entry for entry in entries}
     accepted: dict[str, str] = {}
@@ -151,7 +151,7 @@ def weighed(
             stale.append(f"{one.id} {wrong}")
         elif entry is not None and entry.verdict is one.expected:
             accepted[one.id] = one.words
-    return Weighed(
+    return BaselineOutcome(
         entries=tuple(
             replace(entry, accepted=accepted.get(entry.requirement.id)) for entry in entries
         ),

@@ -116,9 +116,9 @@ class Mask:
         own = own_values(type(evidence), telling.value(facts))
         return replace(evidence, name=name, exchanges=exchanges, deliveries=deliveries, **own)
 
-    def in_clear(self, content: bytes) -> bytes:
+    def unmask(self, content: bytes) -> bytes:
         """A masked request body as it was, to be sent once more."""
-        return self._credentials.in_clear(content)
+        return self._credentials.unmask(content)
 
     def exchange(self, exchange: Exchange) -> Exchange:
         """An exchange without keys and credentials."""

@@ -205,4 +205,4 @@ def test_a_masked_body_is_sent_again_as_it_was() -> None:
     kept = one.exchange(exchange(request_body=body)).request_body
     assert kept is not None
     assert b"quotes" not in kept
-    assert json.loads(one.in_clear(kept)) == json.loads(body)
+    assert json.loads(one.unmask(kept)) == json.loads(body)
