@@ -13,7 +13,7 @@ from hookproof.conformance.model.ledger import Entry, counts
 from hookproof.conformance.reports.printable_text import printable
 from hookproof.conformance.reports.summary import notes
 from hookproof.conformance.results.curl_command import curl
-from hookproof.conformance.results.defects import Broken, Defect, defects
+from hookproof.conformance.results.defects import BrokenRequirement, Defect, defects
 from hookproof.conformance.results.run_file import Run
 from hookproof.spec.catalogue import Level
 
@@ -85,7 +85,9 @@ def _invocation(run: Run) -> dict[str, Any]:
     }
 
 
-def _result(run: Run, defect: Defect, one: Broken, places: dict[str, int]) -> dict[str, Any]:
+def _result(
+    run: Run, defect: Defect, one: BrokenRequirement, places: dict[str, int]
+) -> dict[str, Any]:
     finding, entry = one.finding, one.entry
     counted = counts(entry, strict=run.header.strict)
     result: dict[str, Any] = {
@@ -115,7 +117,7 @@ def _result(run: Run, defect: Defect, one: Broken, places: dict[str, int]) -> di
     return result
 
 
-def _location(run: Run, one: Broken) -> dict[str, Any]:
+def _location(run: Run, one: BrokenRequirement) -> dict[str, Any]:
     asked = one.finding.exchanges[-1] if one.finding.exchanges else None
     name = asked.operation_id if asked and asked.operation_id else "delivery"
     return {

@@ -34,7 +34,10 @@ def verdict_of(entries: list[Entry], *baseline: Expectation) -> tuple[RunVerdict
 
 
 def test_every_member_of_an_entry_is_read(tmp_path: Path) -> None:
-    text = "- {id: 4.3-4, expected: fail, reason: It is cached., link: https://t.invalid/1, expires: 2027-06-30}\n"
+    text = (
+        "- {id: 4.3-4, expected: fail, reason: It is cached.,"
+        " link: https://t.invalid/1, expires: 2027-06-30}\n"
+    )
     (entry,) = read(tmp_path, text)
     assert entry.words == "It is cached. (https://t.invalid/1), until 2027-06-30"
     assert Expectation.from_json(entry.to_json()) == entry
