@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.reports.console import show
 from hookproof.conformance.results.baseline import baseline_text, read_baseline
-from hookproof.conformance.run.composition_root import Settings, embedded, perform
+from hookproof.conformance.run.composition_root import Settings, embedded_subject, perform
 from hookproof.conformance.run.selection import Selection
 from hookproof.conformance.target.command_options import target_options
 from hookproof.conformance.target.definition import Target
@@ -115,7 +115,7 @@ def _settings(context: click.Context, options: dict[str, Any]) -> Settings:
     if flags.url is None and flags.file is None:
         _refuse_target_options(context)
         dialect = named_dialect(flags.dialect)
-        subject: Target | Embedded = embedded(
+        subject: Target | Embedded = embedded_subject(
             dialect,
             flags.dialect or DEFAULT_DIALECT,
             options["seed"],

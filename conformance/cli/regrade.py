@@ -13,7 +13,7 @@ from hookproof.conformance.cli.stored_run import (
 from hookproof.conformance.reports.formats import write_reports
 from hookproof.conformance.results.comparison import differences
 from hookproof.conformance.results.run_file import NotARun
-from hookproof.conformance.run.regrading import regraded, write_regraded
+from hookproof.conformance.run.regrading import regrade_run, write_regraded
 from hookproof.conformance.target.file import named_dialect
 from hookproof.process.exit_codes import CommandError
 from hookproof.process.installed_version import installed_version
@@ -37,7 +37,7 @@ def regrade(context: click.Context, /, folder: Path, dialect: str | None, out: P
     `hookproof check`.
     """
     try:
-        again = regraded(folder, named_dialect(dialect) if dialect else None)
+        again = regrade_run(folder, named_dialect(dialect) if dialect else None)
         if out is not None:
             write_reports(write_regraded(again, folder, out, installed_version()), out)
     except (NotARun, CommandError, FileProblems) as error:

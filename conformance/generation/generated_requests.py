@@ -1,4 +1,4 @@
-"""The requests and the sequences that the generators make, as they come out of their processes.
+"""Runs the generators in processes of their own and reads the requests and sequences they write.
 
     async for request in generated_requests(document, seed=7, examples=30):
         ...
@@ -20,25 +20,22 @@ from pathlib import Path
 from typing import Any
 
 import hookproof
-from hookproof.conformance.generation.operation_sequence import Step
+from hookproof.conformance.generation.operation_sequence import SequenceStep
 from hookproof.receiver.client.child_process import send_signal
 
 LINE_LIMIT = 16 * 1024 * 1024
 
 
 class GeneratorFailed(Exception):
-    """The generator's process ended with an error: a fault of hookproof, or a document that it
-    cannot read.
-    """
+    """The generator's process ended with an error: ours, or a document that it cannot read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratedRequest:
-    """One request as schemathesis made it: path parameters and query are percent-encoded, nothing
-    is filled in.
+    """One request as schemathesis generated it, with percent-encoded path parameters and query.
 
-    `valid` says whether it was meant to fit the contract, `aim` what it tries, in schemathesis'
-    words.
+    `valid` tells whether it is meant to fit the contract, `aim` what it tries, in the words of
+    schemathesis.
     """
 
     operation_id: str
@@ -52,7 +49,6 @@ class GeneratedRequest:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "GeneratedRequest":
-        """The request in one line of the generator's output."""
         return cls(
             operation_id=value["operation_id"],
             path_parameters={name: str(text) for name, text in value["path_parameters"].items()},
@@ -68,50 +64,51 @@ class GeneratedRequest:
 async def generated_requests(
     document: Mapping[str, Any], *, seed: int, examples: int
 ) -> AsyncGenerator[GeneratedRequest, None]:
-    """Every request for the document's operations, the same for the same arguments; raises
-    GeneratorFailed.
+    """Generate requests for the document's operations; raises GeneratorFailed.
+
+    The same arguments generate the same requests.
     """
-    order = {"document": document, "seed": seed, "examples": examples}
+    arguments = {"document": document, "seed": seed, "examples": examples}
     async with aclosing(
-        _answers("hookproof.conformance.generation.schemathesis_worker", order)
-    ) as answers:
-        async for answer in answers:
-            yield GeneratedRequest.from_json(answer)
+        _run_generator("hookproof.conformance.generation.schemathesis_worker", arguments)
+    ) as lines:
+        async for line in lines:
+            yield GeneratedRequest.from_json(line)
 
 
 async def linked_requests(
     document: Mapping[str, Any], *, seed: int, sequences: int, steps: int
 ) -> AsyncGenerator[tuple[GeneratedRequest, ...], None]:
-    """Sequences of at most so many requests along the document's links, the same for the same
-    arguments.
+    """Generate sequences of at most `steps` requests along the document's links.
 
-    A path parameter may be `uid_from(n)`: the uid in the answer to request n of the sequence.
-    Raises GeneratorFailed.
+    The same arguments generate the same sequences. A path parameter may be `uid_from(n)`: the uid
+    in the answer to request n of the sequence. Raises GeneratorFailed.
     """
-    order = {"document": document, "seed": seed, "sequences": sequences, "steps": steps}
+    arguments = {"document": document, "seed": seed, "sequences": sequences, "steps": steps}
     async with aclosing(
-        _answers("hookproof.conformance.generation.schemathesis_worker", order)
-    ) as answers:
-        async for answer in answers:
-            yield tuple(map(GeneratedRequest.from_json, answer))
+        _run_generator("hookproof.conformance.generation.schemathesis_worker", arguments)
+    ) as lines:
+        async for line in lines:
+            yield tuple(map(GeneratedRequest.from_json, line))
 
 
 async def generated_sequences(
     *, seed: int, sequences: int, steps: int, portal_links: int
-) -> AsyncGenerator[tuple[Step, ...], None]:
-    """Sequences of at most so many steps, the same for the same arguments; raises GeneratorFailed."""
-    order = {"seed": seed, "sequences": sequences, "steps": steps, "portal_links": portal_links}
-    async with aclosing(
-        _answers("hookproof.conformance.generation.stateful_worker", order)
-    ) as answers:
-        async for answer in answers:
-            yield tuple(Step.from_json(one) for one in answer)
+) -> AsyncGenerator[tuple[SequenceStep, ...], None]:
+    """Generate sequences of at most `steps` steps; raises GeneratorFailed.
 
-
-async def _answers(module: str, order: Mapping[str, Any]) -> AsyncGenerator[Any, None]:
-    """What a generator's process says to an order, line by line; the process ends with the
-    iteration.
+    The same arguments generate the same sequences.
     """
+    arguments = {"seed": seed, "sequences": sequences, "steps": steps, "portal_links": portal_links}
+    async with aclosing(
+        _run_generator("hookproof.conformance.generation.stateful_worker", arguments)
+    ) as lines:
+        async for line in lines:
+            yield tuple(map(SequenceStep.from_json, line))
+
+
+async def _run_generator(module: str, arguments: Mapping[str, Any]) -> AsyncGenerator[Any, None]:
+    """Run a generator with these arguments and read its output, line by line, as JSON."""
     with tempfile.TemporaryDirectory(prefix="hookproof-") as storage:
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-m", module),
@@ -123,7 +120,7 @@ async def _answers(module: str, order: Mapping[str, Any]) -> AsyncGenerator[Any,
             start_new_session=True,  # the terminal's ctrl-C is for hookproof, which ends it
         )
         try:
-            async with aclosing(_lines(process, json.dumps(order).encode())) as lines:
+            async with aclosing(_lines(process, json.dumps(arguments).encode())) as lines:
                 async for line in lines:
                     yield json.loads(line)
         finally:
@@ -131,31 +128,34 @@ async def _answers(module: str, order: Mapping[str, Any]) -> AsyncGenerator[Any,
             await process.wait()
 
 
-async def _lines(process: asyncio.subprocess.Process, order: bytes) -> AsyncGenerator[bytes, None]:
+async def _lines(
+    process: asyncio.subprocess.Process, arguments: bytes
+) -> AsyncGenerator[bytes, None]:
     assert process.stdin is not None
     assert process.stdout is not None
     assert process.stderr is not None
-    complaints = asyncio.ensure_future(process.stderr.read())
+    stderr = asyncio.ensure_future(process.stderr.read())
     try:
-        process.stdin.write(order)
+        process.stdin.write(arguments)
         process.stdin.close()
         while line := await process.stdout.readline():
             yield line
         if await process.wait():
-            said = (await complaints).decode(errors="replace").strip().splitlines()
+            errors = (await stderr).decode(errors="replace").strip().splitlines()
             raise GeneratorFailed(
-                f"a generator's process ended with {process.returncode}: {(said or ['no word'])[-1]}"
+                f"a generator's process ended with {process.returncode}:"
+                f" {errors[-1] if errors else 'no message'}"
             )
     finally:
-        complaints.cancel()
-        await asyncio.gather(complaints, return_exceptions=True)
+        stderr.cancel()
+        await asyncio.gather(stderr, return_exceptions=True)
 
 
 def _environment(storage: str) -> dict[str, str]:
-    # The child must find this package from wherever hookproof was started, order its sets alike
-    # every time, and keep the caches of hypothesis out of the folder where the user stands.
-    here = str(Path(hookproof.__file__).parents[1])
-    paths = [here, *filter(None, [os.environ.get("PYTHONPATH")])]
+    # The child must find this package whatever the current directory is, order sets
+    # alike every time, and keep the caches of hypothesis out of the current directory.
+    package_parent = str(Path(hookproof.__file__).parents[1])
+    paths = [package_parent, *filter(None, [os.environ.get("PYTHONPATH")])]
     return {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(paths),

@@ -1,10 +1,10 @@
-"""All pairs: few rows in which every two values of different fields stand together at least once."""
+"""All-pairs testing: few rows that together hold every pair of values of different fields."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Final, TypeVar
 
-T = TypeVar("T")
+Value = TypeVar("Value")
 
 # A field and the place of one of its values.
 Choice = tuple[str, int]
@@ -20,36 +20,36 @@ class _Absent:
 ABSENT: Final = _Absent()
 
 
-def all_pairs(values: Mapping[str, Sequence[T]]) -> list[dict[str, T]]:
-    """Rows with one value for each field, greedily chosen; the same for the same values in the same
-    order.
-    """
-    every = {name: [(name, place) for place in range(len(given))] for name, given in values.items()}
-    left = {
-        frozenset((one, other))
-        for first, second in combinations(values, 2)
-        for one in every[first]
-        for other in every[second]
+def all_pairs(values: Mapping[str, Sequence[Value]]) -> list[dict[str, Value]]:
+    """Rows with one value for each field, chosen greedily and deterministically."""
+    choices_of = {
+        name: [(name, place) for place in range(len(choices))] for name, choices in values.items()
     }
-    rows: list[dict[str, T]] = []
-    while left:
-        row = _row(every, left)
-        left.difference_update(frozenset(pair) for pair in combinations(row, 2))
+    uncovered = {
+        frozenset((choice, other))
+        for first, second in combinations(values, 2)
+        for choice in choices_of[first]
+        for other in choices_of[second]
+    }
+    rows: list[dict[str, Value]] = []
+    while uncovered:
+        row = _row(choices_of, uncovered)
+        uncovered.difference_update(frozenset(pair) for pair in combinations(row, 2))
         chosen = dict(row)
         rows.append({name: values[name][chosen[name]] for name in values})
     return rows
 
 
-def _row(every: Mapping[str, Sequence[Choice]], left: set[frozenset[Choice]]) -> list[Choice]:
-    """Begin with the smallest pair that is left, then take for each field the value that covers
-    most.
-    """
-    row = sorted(min(left, key=sorted))
-    for name in every:
+def _row(
+    choices_of: Mapping[str, Sequence[Choice]], uncovered: set[frozenset[Choice]]
+) -> list[Choice]:
+    """Begin with the smallest uncovered pair; for each field add the value that covers most."""
+    row = sorted(min(uncovered, key=sorted))
+    for name in choices_of:
         if name not in dict(row):
-            row.append(max(every[name], key=lambda choice: _covered(choice, row, left)))
+            row.append(max(choices_of[name], key=lambda choice: _covered(choice, row, uncovered)))
     return row
 
 
-def _covered(choice: Choice, row: Sequence[Choice], left: set[frozenset[Choice]]) -> int:
-    return sum(frozenset((choice, other)) in left for other in row)
+def _covered(choice: Choice, row: Sequence[Choice], uncovered: set[frozenset[Choice]]) -> int:
+    return sum(frozenset((choice, other)) in uncovered for other in row)

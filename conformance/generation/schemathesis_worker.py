@@ -1,15 +1,16 @@
-"""The request generator: the only module that imports schemathesis, run as a process of its own.
+"""The request generator: the only module that imports schemathesis, run as a separate process.
 
-    python -m conformance.generator < order.json > requests.jsonl
+    python -m hookproof.conformance.generation.schemathesis_worker < arguments.json > requests.jsonl
 
-Generation costs milliseconds a request and holds the interpreter, so it must not share one with
-experiments that measure time. A process of its own is reproducible as well: Hypothesis mines
-constants from whatever modules are loaded, and here these are always the same. The order is
-`{"document": ..., "seed": int, "examples": int}`; `examples` is how many requests the fuzzing phase
-makes per operation. Each line of the output is one request, as
-`hookproof.conformance.generation.generated_requests` reads it. An order with `"sequences"` and
-`"steps"` in place of `examples` asks for walks along the document's links, at most so many requests
-each; a line is then one sequence, a list of requests. Nothing is sent and nothing is judged here.
+Generation takes milliseconds per request and holds the interpreter, so it must not share one with
+experiments that measure time. A separate process is also reproducible: Hypothesis takes constants
+from the modules that are loaded, and here these are always the same.
+
+The arguments are `{"document": ..., "seed": int, "examples": int}`; `examples` is the number of
+requests of the fuzzing phase per operation. Each line of the output is one request, as
+`hookproof.conformance.generation.generated_requests` reads it. With `"sequences"` and `"steps"` in
+place of `examples`, each line is a sequence: a list of at most `steps` requests along the
+document's links. Nothing is sent and nothing is judged here.
 """
 
 import base64
@@ -41,12 +42,13 @@ TRANSPORT_HEADERS = frozenset(
 PROJECT = "projectID"
 
 
-def generated(document: dict[str, Any], *, seed: int, examples: int) -> Iterator[dict[str, Any]]:
-    """Requests for every operation of the document, in phases examples, coverage and fuzzing, valid
-    and invalid.
+def generate_requests(
+    document: dict[str, Any], *, seed: int, examples: int
+) -> Iterator[dict[str, Any]]:
+    """Generate valid and invalid requests for every operation of the document.
 
-    The same arguments give the same requests in the same order, in any process with the same hash
-    seed.
+    The phases are examples, coverage and fuzzing. The same arguments generate the same requests in
+    the same order, in any process with the same hash seed.
     """
     schema = _schema(document)
     for index, result in enumerate(schema.get_all_operations()):
@@ -58,8 +60,8 @@ def generated(document: dict[str, Any], *, seed: int, examples: int) -> Iterator
 
 
 def _schema(document: dict[str, Any]) -> BaseSchema:
-    # Responses are never fed back: what a target answers must not change what it is asked. Keys and
-    # other methods have experiments of their own, which know what a refusal must look like.
+    # Responses are never fed back, so that the requests do not depend on the target's answers.
+    # API keys and other methods have experiments of their own, which know the expected refusal.
     config = SchemathesisConfig.from_dict(
         {
             "generation": {"database": "none", "with-security-parameters": False},
@@ -104,31 +106,31 @@ def _cases(
     return cases
 
 
-def linked(
+def generate_sequences(
     document: dict[str, Any], *, seed: int, sequences: int, steps: int
 ) -> Iterator[list[dict[str, Any]]]:
-    """Sequences of requests along the links of the document; the same arguments give the same ones.
+    """Generate sequences of requests along the links of the document.
 
-    Links need answers, and no target is asked here: the answers are made up. Each names its
-    resource `uid_from(n)`, n being the place of its request in the sequence, and whoever sends the
-    requests puts the real uid there.
+    The same arguments generate the same sequences. Links need answers, which are simulated here.
+    The uid in each is `uid_from(n)`, where n is the place of its request in the sequence. The
+    sender of the requests replaces it by the real uid.
     """
-    made: list[list[dict[str, Any]]] = []
+    recorded: list[list[dict[str, Any]]] = []
     machine = _schema(document).as_state_machine()
 
-    class Recording(machine):  # type: ignore[misc,valid-type]
+    class RecordingMachine(machine):  # type: ignore[misc,valid-type]
         def setup(self) -> None:
             self.lines: list[dict[str, Any]] = []
 
         def call(self, case: Case[Any], **_arguments: Any) -> Response:
             self.lines.append(_line(case.operation.definition.raw["operationId"], case))
-            return _made_up_answer(case, len(self.lines) - 1)
+            return _simulated_answer(case, len(self.lines) - 1)
 
         def validate_response(self, *_what: Any, **_further: Any) -> None:
             """Nothing is judged here."""
 
         def teardown(self) -> None:
-            made.append(self.lines)
+            recorded.append(self.lines)
 
     settings = hypothesis.settings(
         max_examples=sequences,
@@ -139,22 +141,22 @@ def linked(
         phases=[hypothesis.Phase.generate],
         suppress_health_check=list(hypothesis.HealthCheck),
     )
-    hypothesis.seed(seed)(Recording)  # as_state_machine does not take the seed of the configuration
-    Recording.run(settings=settings)
+    hypothesis.seed(seed)(
+        RecordingMachine
+    )  # as_state_machine does not take the seed of the configuration
+    RecordingMachine.run(settings=settings)
     yield from {
-        json.dumps(lines): lines for lines in made if lines
-    }.values()  # short ones come more than once
+        json.dumps(lines): lines for lines in recorded if lines
+    }.values()  # short sequences are generated more than once
 
 
-def _made_up_answer(case: Case[Any], place: int) -> Response:
-    """The success that the contract declares, about a resource whose uid says which request it is
-    the answer to.
+def _simulated_answer(case: Case[Any], place: int) -> Response:
+    """A success as the contract declares it; its uid refers to the request that it answers.
 
-    What asks for a resource that no earlier answer showed finds none, so that no link leads on from
-    there.
+    A request for a resource that no earlier answer has shown is refused, so that no link leads on.
     """
-    named = [value for name, value in case.path_parameters.items() if name != PROJECT]
-    found = all(place_of(str(value)) is not None for value in named)
+    identifiers = [value for name, value in case.path_parameters.items() if name != PROJECT]
+    exists = all(place_of(str(value)) is not None for value in identifiers)
     declared = case.operation.definition.raw["responses"]
     success, refusal = (
         next(code for code in declared if (code[0] == "2") is good) for good in (True, False)
@@ -162,10 +164,10 @@ def _made_up_answer(case: Case[Any], place: int) -> Response:
     uid = uid_from(place)
     data = {"uid": uid, "content": [{"uid": uid}], "pagination": {}}
     return Response(
-        status_code=int((success if found else refusal).replace("X", "0")),
+        status_code=int((success if exists else refusal).replace("X", "0")),
         headers={"content-type": ["application/json"]},
-        content=json.dumps({"message": "", "status": found, "data": data}).encode(),
-        request=Request(case.method, "http://target.invalid").prepare(),  # links speak of the case
+        content=json.dumps({"message": "", "status": exists, "data": data}).encode(),
+        request=Request(case.method, "http://target.invalid").prepare(),  # links use the case
         elapsed=0.0,
         verify=True,
     )
@@ -201,10 +203,10 @@ def _body_b64(transport: dict[str, Any]) -> str | None:
 
 
 def main() -> None:
-    """Read one order from standard input and write its requests to standard output."""
-    order = json.load(sys.stdin)
-    make = linked if "sequences" in order else generated
-    for line in make(**order):
+    """Read the arguments from standard input and write the output lines to standard output."""
+    arguments = json.load(sys.stdin)
+    generate = generate_sequences if "sequences" in arguments else generate_requests
+    for line in generate(**arguments):
         sys.stdout.write(json.dumps(line) + "\n")
         sys.stdout.flush()
 

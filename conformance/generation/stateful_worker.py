@@ -1,14 +1,14 @@
-"""The state machine that makes up sequences of operations, run as a process of its own.
+"""The state machine that generates sequences of operations, run as a separate process.
 
-    python -m conformance.sequence_generator < order.json > sequences.jsonl
+    python -m hookproof.conformance.generation.stateful_worker < arguments.json > sequences.jsonl
 
-Hypothesis walks through a model of the resources: endpoints that were created so far, the portal
-links that there are, two owners, a few idempotency keys. It decides what is done next to what;
-nothing is sent here. So the same order gives the same sequences whatever a target answers, and
-making them up takes no time from experiments that measure it.
+Hypothesis explores a model of the resources: the endpoints created so far, the portal links, two
+owners, a few idempotency keys. Nothing is sent here. So the same arguments generate the same
+sequences whatever a target answers, and generating them takes no time from experiments that measure
+time.
 
-The order is `{"seed": int, "sequences": int, "steps": int, "portal_links": int}`; each line of the
-output is one sequence, a list of steps as `hookproof.conformance.generation.operation_sequence`
+The arguments are `{"seed": int, "sequences": int, "steps": int, "portal_links": int}`. Each line of
+the output is one sequence: a list of steps as `hookproof.conformance.generation.operation_sequence`
 reads them.
 """
 
@@ -21,7 +21,7 @@ import hypothesis
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from hookproof.conformance.generation.operation_sequence import LINK_PREFIX, Step
+from hookproof.conformance.generation.operation_sequence import LINK_PREFIX, SequenceStep
 
 # The operations that change something, each with the fields of its body (sections 4.1, 4.3, 4.6 and
 # 4.8).
@@ -44,55 +44,56 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "createBroadcastEvent": ("acknowledged_at", "custom_headers", "idempotency_key"),
 }
 
-LOOKS: Final = ("getEndpoint", "getPortalLink", "listPortalLinks", "listSources")
-# Most steps change something, since every sequence ends with a look at everything.
-OPERATIONS: Final = (*FIELDS, *FIELDS, *LOOKS)
+RETRIEVALS: Final = ("getEndpoint", "getPortalLink", "listPortalLinks", "listSources")
+# Most steps change something, since the experiment retrieves everything at the end anyway.
+OPERATIONS: Final = (*FIELDS, *FIELDS, *RETRIEVALS)
 
 ON_PORTAL_LINKS: Final = ("getPortalLink", "listPortalLinks", "updatePortalLink")
 OWNERS: Final = 2
 SUBJECTS: Final = st.integers(0, 7)
 
 
-class Model(RuleBasedStateMachine):
-    """The resources of one sequence, and what can be done next; a subclass says where the sequences
-    go.
+class SequenceModel(RuleBasedStateMachine):
+    """The resources of one sequence and the possible next steps.
 
-    There is one rule for all operations: among several Hypothesis would switch some off for the
-    whole of a sequence, which takes many more sequences to bring two operations together.
+    A subclass sets the list that sequences are appended to. There is one rule for all operations:
+    of several rules Hypothesis would switch some off for a whole sequence, and many more sequences
+    would be needed to combine two operations.
     """
 
-    made: ClassVar[list[list[Step]]]
+    generated: ClassVar[list[list[SequenceStep]]]
     portal_links: ClassVar[int]
 
     def __init__(self) -> None:
         super().__init__()
-        self.steps: list[Step] = []
+        self.steps: list[SequenceStep] = []
         self.endpoints = 0
 
     @initialize(data=st.data())
     def begin(self, data: st.DataObject) -> None:
-        """No sequence is without two endpoints."""
+        """Begin every sequence with two endpoints."""
         for _ in range(2):
-            self.take("createEndpoint", data)
+            self.append_step("createEndpoint", data)
 
     @rule(operation_id=st.sampled_from(OPERATIONS), data=st.data())
-    def go_on(self, operation_id: str, data: st.DataObject) -> None:
-        """Take one more step; where there are no portal links, none about them."""
+    def add_step(self, operation_id: str, data: st.DataObject) -> None:
+        """Add a step, unless it is about portal links and there are none."""
         if self.portal_links or operation_id not in ON_PORTAL_LINKS:
-            self.take(operation_id, data)
+            self.append_step(operation_id, data)
 
-    def take(self, operation_id: str, data: st.DataObject) -> None:
-        """Put an operation at the end of the sequence."""
+    def append_step(self, operation_id: str, data: st.DataObject) -> None:
         fields = {}
         if operation_id in FIELDS:
             names = st.sampled_from(FIELDS[operation_id])
             fields = data.draw(st.dictionaries(names, st.integers(0, OWNERS - 1)))
         self.steps.append(
-            Step(operation_id=operation_id, subject=self.subject(operation_id, data), fields=fields)
+            SequenceStep(
+                operation_id=operation_id, subject=self.subject(operation_id, data), fields=fields
+            )
         )
 
     def subject(self, operation_id: str, data: st.DataObject) -> str | None:
-        """The name of what the operation is about."""
+        """The name of the resource that the operation is about."""
         match operation_id:
             case "createEndpoint":
                 self.endpoints += 1
@@ -105,16 +106,19 @@ class Model(RuleBasedStateMachine):
                 return None
 
     def teardown(self) -> None:
-        """Keep the sequence."""
-        self.made.append(self.steps)
+        self.generated.append(self.steps)
 
 
-def made_up(
+def generate_sequences(
     *, seed: int, sequences: int, steps: int, portal_links: int
 ) -> Iterator[list[dict[str, Any]]]:
-    """As many sequences of at most so many steps; the same for the same arguments."""
-    everything: list[list[Step]] = []
-    model = type("OrderedModel", (Model,), {"made": everything, "portal_links": portal_links})
+    """Generate sequences of at most `steps` steps, the same for the same arguments."""
+    generated: list[list[SequenceStep]] = []
+    model = type(
+        "SequenceModelWithArguments",
+        (SequenceModel,),
+        {"generated": generated, "portal_links": portal_links},
+    )
     settings = hypothesis.settings(
         max_examples=sequences,
         stateful_step_count=steps,
@@ -126,13 +130,13 @@ def made_up(
         suppress_health_check=list(hypothesis.HealthCheck),
     )
     run_state_machine_as_test(hypothesis.seed(seed)(model), settings=settings)
-    for made in everything:
-        yield [step.to_json() for step in made]
+    for sequence in generated:
+        yield [step.to_json() for step in sequence]
 
 
 def main() -> None:
-    """Read one order from standard input and write its sequences to standard output."""
-    for steps in made_up(**json.load(sys.stdin)):
+    """Read the arguments from standard input and write the sequences to standard output."""
+    for steps in generate_sequences(**json.load(sys.stdin)):
         sys.stdout.write(json.dumps(steps) + "\n")
 
 

@@ -1,4 +1,4 @@
-"""What one check says, over all observations that it judges, of each of its requirements."""
+"""The result of one check over all its observations, for each of its requirements."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -21,7 +21,10 @@ MOST_SHOWN: Final = 3
 
 @dataclass(slots=True)
 class CheckResult:
-    """The judgements of one check, added up; of two findings of one defect the smaller stays."""
+    """The judgements of one check, added up.
+
+    Of two findings of one defect, the one with the smaller proof is kept.
+    """
 
     check: Check
     exercised: Counter[str] = field(default_factory=Counter)
@@ -31,7 +34,9 @@ class CheckResult:
     findings: dict[tuple[str, str], Finding] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
 
-    def take(self, judgement: Judgement, observation: Observation, context: CheckContext) -> None:
+    def add_judgement(
+        self, judgement: Judgement, observation: Observation, context: CheckContext
+    ) -> None:
         """Add one judgement; raises ValueError for a requirement that the check is not bound to."""
         name = judgement.requirement
         if name not in self.check.requirements:
@@ -46,7 +51,7 @@ class CheckResult:
             self.shown_by[name] = proof_in_words(judgement, observation)
 
     def add(self, other: "CheckResult") -> None:
-        """Add what the check said of further observations."""
+        """Add the results of the same check for further observations."""
         self.exercised.update(other.exercised)
         self.errors.extend(other.errors)
         self.shown_by = other.shown_by | self.shown_by
@@ -60,13 +65,13 @@ class CheckResult:
             self._add(finding)
 
     def _add(self, finding: Finding) -> None:
-        place = finding.requirement, finding.message
-        known = self.findings.get(place)
+        key = finding.requirement, finding.message
+        known = self.findings.get(key)
         if known is None:
-            self.findings[place] = finding
+            self.findings[key] = finding
             return
         smaller = finding if proof_size(finding) < proof_size(known) else known
-        self.findings[place] = replace(smaller, count=known.count + finding.count)
+        self.findings[key] = replace(smaller, count=known.count + finding.count)
 
 
 def proof_in_words(judgement: Judgement, observation: Observation) -> str:

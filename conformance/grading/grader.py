@@ -1,6 +1,7 @@
-"""Judges the evidence: each check looks at its observations once, and each requirement gets its entry.
+"""Judges the evidence: each check judges each of its observations once, for all requirements.
 
-A check that raises is a fault of hookproof: its requirements get an error, and the run goes on.
+An exception in a check is an error of hookproof: its requirements get an error, and the run goes
+on.
 """
 
 import traceback
@@ -125,20 +126,20 @@ class Grader:
             for name in names
             if name in self._run
         }
-        not_applicable = _of_requirement(requirement, [one.not_applicable for one in results])
-        hindered = (
+        not_applicable = _of_requirement(requirement, [result.not_applicable for result in results])
+        not_observed = (
             *reasons_not_observed(checks, needed, run),
-            *_of_requirement(requirement, [one.not_examined for one in results]),
+            *_of_requirement(requirement, [result.not_examined for result in results]),
         )
-        if not_applicable and not hindered:
+        if not_applicable and not not_observed:
             return Verdict.NOT_APPLICABLE, not_applicable
         return Verdict.NOT_EXERCISED, [
-            *hindered,
+            *not_observed,
             *reasons_nothing_shown(requirement, checks, needed, run, self._profile),
         ]
 
     def _result(self, check: Check) -> CheckResult:
-        """What a check says of all that it judges; waits until that is there."""
+        """The result of a check over all its evidence; waits for the experiments that it needs."""
         result = CheckResult(check)
         for name in self._needed[check.name]:
             if name in self._run:
@@ -148,15 +149,15 @@ class Grader:
     def _results_of(self, experiment: str) -> Mapping[str, CheckResult]:
         for ended in self._meanwhile(experiment):
             if ended not in self._results:
-                self._results[ended] = self._judged(ended)
+                self._results[ended] = self._judge_experiment(ended)
         if experiment not in self._results:
-            self._results[experiment] = self._judged(experiment)
+            self._results[experiment] = self._judge_experiment(experiment)
         return self._results[experiment]
 
-    def _judged(self, experiment: str) -> Mapping[str, CheckResult]:
-        """What every check says of an experiment that has ended.
+    def _judge_experiment(self, experiment: str) -> Mapping[str, CheckResult]:
+        """The results of all checks for an experiment that has ended.
 
-        The checks look at an observation one after the other, while its bodies are parsed.
+        All checks judge one observation before the next, because its parsed bodies are cached.
         """
         gathered = self._gathered(experiment)
         results = {
@@ -171,14 +172,14 @@ class Grader:
         for observation in gathered.observations:
             if isinstance(observation, Observation):
                 for result in results.values():
-                    self._judge(observation, result)
+                    self._judge_observation(observation, result)
         return results
 
-    def _judge(self, observation: Observation, result: CheckResult) -> None:
+    def _judge_observation(self, observation: Observation, result: CheckResult) -> None:
         check = result.check
         try:
             for judgement in check.judgements(observation, self._context):
-                result.take(judgement, observation, self._context)
+                result.add_judgement(judgement, observation, self._context)
         except Undecided:
             for name in check.requirements:
                 result.not_applicable.setdefault(name, []).append(
@@ -187,7 +188,7 @@ class Grader:
         except NotExaminedError as reason:
             for name in check.requirements:
                 result.not_examined.setdefault(name, []).append(as_sentence(str(reason)))
-        except Exception as error:  # noqa: BLE001 whatever a check raises is our fault, and must not end the run
+        except Exception as error:  # noqa: BLE001 an error in a check is ours and must not end the run
             result.errors.append(
                 f"The check {check.name} broke on {observation.experiment}/{observation.name}:"
                 f" {error_line(error)}"
@@ -195,14 +196,14 @@ class Grader:
 
 
 def undecided(requirement: Requirement, catalogue: Catalogue, dialect: Dialect) -> list[str]:
-    """The questions which a requirement depends on and the dialect leaves undecided."""
+    """The questions that a requirement depends on and the dialect leaves undecided."""
     gaps = [catalogue.gaps[name] for name in requirement.gaps]
     open_answers = set(undecided_fields(dialect))
     return [gap.question for gap in gaps if not open_answers.isdisjoint(gap.dialect)]
 
 
 def error_line(error: BaseException) -> str:
-    """An error of our own in one line: type, message, and the place in our code that raised it."""
+    """An error of ours in one line: type, message, and where it was raised."""
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({PurePath(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
     return " ".join(f"{type(error).__name__}: {error}{place}".split())

@@ -38,7 +38,7 @@ def reasons_nothing_shown(
     run: Mapping[str, Gathered],
     profile: Profile,
 ) -> tuple[str, ...]:
-    """Which experiments ended without showing anything, although nothing kept them from it."""
+    """Which experiments ended without showing anything, although all of them were observed."""
     if not checks:
         return ("No check is bound to it.",)
     quiet = sorted(

@@ -1,7 +1,8 @@
 """What else the proof of a failure shows to be wrong, so that one defect makes one finding.
 
-A server that signs the wrong bytes breaks whatever the document says about signatures, and one that
-answers 500 breaks whatever it was asked. A cause is named only where the proof itself shows it.
+A server that signs the wrong bytes violates every requirement about signatures, and a server that
+answers 500 violates every requirement about that request. A cause is named only where the proof
+itself shows it.
 """
 
 from collections.abc import Sequence
@@ -25,7 +26,7 @@ def root_cause(judgement: Judgement, observation: Observation, context: CheckCon
 
 
 def _broken_answer(exchanges: Sequence[Exchange]) -> str:
-    """What the last exchange, at which a proof ends, has to do with a target that broke."""
+    """Whether the last exchange of the proof was unanswered or answered with a server error."""
     last = exchanges[-1] if exchanges else None
     if last is None or last.operation_id is None:
         return ""

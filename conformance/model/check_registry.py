@@ -26,9 +26,9 @@ from hookproof.spec.dialect.model import Dialect
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckContext:
-    """What evidence is judged by.
+    """The rules by which evidence is judged.
 
-    `examined_by` is the dialect under which the evidence came in, where it is another one than
+    `examined_by` is the dialect under which the evidence was taken in, if it differs from
     `dialect`: signatures and secrets were examined under it, before they were masked.
     """
 
@@ -37,7 +37,7 @@ class CheckContext:
     examined_by: Dialect | None = None
 
     def require_same_signatures(self) -> None:
-        """Raise NotExaminedError if signatures and secrets were examined by other rules."""
+        """Raise NotExaminedError if signatures and secrets were examined under other rules."""
         before = self.examined_by
         if before is None or (before.signatures, before.delivery.event_id_header) == (
             self.dialect.signatures,
@@ -69,11 +69,10 @@ class Check:
         return self.evidence == (Exchange,)
 
     def judges(self, observation: type) -> bool:
-        """Whether it judges observations of this class."""
         return self.is_oracle or issubclass(observation, self.evidence)
 
     def judgements(self, observation: Observation, context: CheckContext) -> Iterator[Judgement]:
-        """What it says of one observation, or of each of its exchanges."""
+        """The judgements on one observation, or on each of its exchanges."""
         if self.is_oracle:
             for exchange in observation.exchanges:
                 yield from self.judge(exchange, context)
@@ -117,7 +116,7 @@ def _evidence(judge: Judge) -> tuple[type, ...]:
     hint = get_type_hints(judge).get(first)
     types = get_args(hint) if isinstance(hint, UnionType) else (hint,)
     if types != (Exchange,) and not all(
-        isinstance(one, type) and issubclass(one, Observation) for one in types
+        isinstance(each, type) and issubclass(each, Observation) for each in types
     ):
         raise TypeError(
             f"the first parameter of the check {judge.__name__} is to be typed as Exchange or as"

@@ -1,4 +1,4 @@
-"""What was seen: exchanges with the target, deliveries at the receiver, and observations.
+"""Evidence: exchanges with the target, deliveries at the receiver, and observations.
 
 Everything here is frozen and survives a round trip through JSON, so that a run can be judged
 again from its file. Checks read evidence; they never talk to the target.
@@ -19,16 +19,16 @@ NOT_JSON: Final = object()
 
 
 class PreconditionFailed(Exception):
-    """Raised by an experiment that cannot go on; the message says why, and what would help."""
+    """Raised by an experiment that cannot go on; the message states why and what would help."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
     """One request to the target and its response, byte for byte.
 
-    `role` names the part that the exchange plays in its case ("create", "fetch"); `key` names the
-    kind of API key that was sent ("own", "none", "wrong", ...). Times are unix seconds and seconds.
-    `status` is None when no response came; `problem` then says why.
+    `role` is the role of the exchange in its observation ("create", "fetch"), `key` the kind of API
+    key that was sent ("own", "none", "wrong", ...). `sent_at` is in Unix seconds. `status` is None
+    if there was no response; `problem` then states why.
     """
 
     role: str
@@ -96,9 +96,7 @@ class Exchange:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "Exchange":
-        """The exchange that `to_json` wrote; raises KeyError, TypeError or ValueError for anything
-        else.
-        """
+        """Reverse `to_json`; raises KeyError, TypeError or ValueError."""
         fields = dict(value)
         request_body = fields.pop("request_body_b64")
         fields["request_body"] = None if request_body is None else base64.b64decode(request_body)
@@ -110,12 +108,12 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """What one try of an experiment showed: the exchanges and deliveries in their order.
+    """What one part of an experiment showed: exchanges and deliveries, each in order.
 
-    A subclass is one kind of thing that is observed, and its fields say what the experiment knows
-    of it. Checks ask for such a class. `name` tells an observation from the others of its
-    experiment, for a reader. Fields of a subclass hold numbers, texts, enumerations, data classes,
-    and tuples and mappings of these, which is what run.jsonl can store.
+    A subclass stands for one kind of observation; its fields hold what else the experiment knows.
+    `name` distinguishes the observations of an experiment, for people. The fields of a subclass
+    hold numbers, texts, enumerations, data classes, and tuples and mappings of these, because
+    run.jsonl can store those.
     """
 
     experiment: str
@@ -124,11 +122,11 @@ class Observation:
     deliveries: tuple[ReceivedDelivery, ...] = ()
 
     def exchange(self, role: str) -> Exchange | None:
-        """The first exchange that plays this role."""
+        """The first exchange with this role."""
         return next((exchange for exchange in self.exchanges if exchange.role == role), None)
 
     def all_exchanges(self, role: str) -> tuple[Exchange, ...]:
-        """Every exchange that plays this role, in order."""
+        """Every exchange with this role, in order."""
         return tuple(exchange for exchange in self.exchanges if exchange.role == role)
 
     def arrived_at(self, token: str) -> tuple[ReceivedDelivery, ...]:
@@ -136,10 +134,10 @@ class Observation:
         return tuple(delivery for delivery in self.deliveries if delivery.token == token)
 
     def examined(self, dialect: Dialect) -> Self:
-        """The observation with what can be seen only while its credentials are in clear.
+        """The observation with the fields that need its credentials in clear.
 
-        It is called once, when the observation comes in, and masked afterwards. A subclass that
-        needs it fills fields of its own, for instance which secret signed which delivery.
+        It is called once, before the observation is masked. A subclass that needs it fills fields
+        of its own, for instance which secret signed which delivery.
         """
         del dialect
         return self
@@ -147,10 +145,10 @@ class Observation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotObserved:
-    """An observation that could not be made, and why: what was missing, and what would help.
+    """An observation that could not be made, and the reason: what was missing, what would help.
 
-    `observation` is the name of the class that was to be observed; it is empty where the whole
-    experiment could not begin. The exchanges and deliveries show how far it came.
+    `observation` is the name of the intended class, empty if the whole experiment could not begin.
+    The exchanges and deliveries show how far the experiment got.
     """
 
     experiment: str
@@ -165,13 +163,13 @@ Evidence = Observation | NotObserved
 
 
 class NotExaminedError(Exception):
-    """Raised to a check that asks for what can no longer be seen; the message says why."""
+    """Raised if a check asks for what is masked and was not examined; the message states why."""
 
 
 @lru_cache(maxsize=256)
 def _parsed(body: bytes) -> Any:
-    # Every oracle looks at each exchange, one after the other. What they get is shared, and only
-    # ever read.
+    # All oracles read each exchange, one after the other. They share the parsed value and must not
+    # change it.
     try:
         return json.loads(body)
     except (ValueError, RecursionError):

@@ -22,8 +22,8 @@ _Gather = TypeVar("_Gather", bound=Gather)
 class Experiment:
     """One experiment, the classes that it observes, and the lightest profile that runs it.
 
-    An experiment that is `alone` runs beside no other in its project, if need be after all others.
-    One that is `busy` never waits, and could as well go on later.
+    An experiment that is `alone` shares its project with no other at the same time; it may run
+    after all others. An experiment that is `busy` never waits, so that it may as well run later.
     """
 
     name: str
@@ -75,7 +75,7 @@ def all_experiments() -> tuple[Experiment, ...]:
 
 
 def experiments_of(check: Check, experiments: Sequence[Experiment]) -> tuple[str, ...]:
-    """The names of those of the experiments whose observations a check judges."""
+    """The names of the experiments whose observations a check judges."""
     return tuple(
         experiment.name
         for experiment in experiments

@@ -1,4 +1,4 @@
-"""What one experiment brought in, and whether it came to its end."""
+"""The evidence of one experiment, and how the experiment ended."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,7 +7,7 @@ from hookproof.conformance.model.evidence import Evidence
 
 
 class Ending(StrEnum):
-    """How an experiment ended."""
+    """How an experiment ended: by itself, with the run, or with an error of ours."""
 
     COMPLETE = "complete"
     CUT = "cut"
@@ -16,9 +16,9 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gathered:
-    """The masked observations of one experiment, in the order in which it made them.
+    """The masked evidence of one experiment, in order.
 
-    `reason` says why the experiment was cut or crashed.
+    `reason` states why the experiment was cut or crashed.
     """
 
     experiment: str

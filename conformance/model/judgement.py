@@ -1,4 +1,4 @@
-"""What a check says of one requirement after looking at one observation or exchange."""
+"""The judgement of a check on one requirement, from one observation or exchange."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
 
 class Subject(StrEnum):
-    """What a judgement is about, which tells where its cause can be looked for."""
+    """What a judgement is about, and so where its cause may be."""
 
     ANSWER = "answer"
     SIGNATURE = "signature"
@@ -19,7 +19,7 @@ class Subject(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """One check's word on one requirement, with the exchanges and deliveries that prove it.
+    """A judgement on one requirement, with the exchanges and deliveries that prove it.
 
     `verdict` is PASS, FAIL or NOT_APPLICABLE; `expected` and `actual` are one line each, for
     people. A pass needs a proof as a failure does.
@@ -106,7 +106,7 @@ def judged(
 
 
 def not_applicable(requirement: str, reason: str) -> Judgement:
-    """The document allows the target to do without this, or its dialect leaves the gap undecided."""
+    """The document does not require it of this target, or the dialect leaves the gap undecided."""
     return Judgement(requirement=requirement, verdict=Verdict.NOT_APPLICABLE, message=reason)
 
 

@@ -1,6 +1,4 @@
-"""The ledger: what became of each requirement, how the three levels add up, and the verdict of the
-run.
-"""
+"""The ledger: the entry of each requirement, the totals of the levels, the verdict of the run."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -15,7 +13,7 @@ from hookproof.spec.catalogue import Level, Requirement
 
 
 class RunVerdict(StrEnum):
-    """What a run says of its target as a whole."""
+    """The verdict of a run on its target."""
 
     CONFORMS = "conforms"
     DOES_NOT_CONFORM = "does_not_conform"
@@ -24,7 +22,7 @@ class RunVerdict(StrEnum):
 
     @property
     def exit_code(self) -> ExitCode:
-        """The exit code that goes with it; an error is a fault of hookproof's own."""
+        """The exit code for the verdict; an error is one of hookproof itself."""
         return {
             RunVerdict.CONFORMS: ExitCode.CONFORMS,
             RunVerdict.DOES_NOT_CONFORM: ExitCode.DOES_NOT_CONFORM,
@@ -35,11 +33,11 @@ class RunVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One defect as one check saw it, with the smallest proof out of `count` cases that show it.
+    """A requirement that a check saw violated, with the smallest of `count` proofs.
 
-    `cause` is what else the proof shows to be wrong, in words; findings of one cause are one defect
-    (`defects.py`). `shrunk` tells that the request of the proof was made smaller after the case
-    (`shrinking.py`).
+    `cause` is what else the proof shows to be wrong, in words; findings with the same cause are one
+    defect (`defects.py`). `shrunk` tells that the request of the proof was made smaller afterwards
+    (`shrinking.py`). `case` is the name of the observation.
     """
 
     requirement: str
@@ -65,13 +63,13 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What is known of one requirement after the run.
+    """The result of a run for one requirement.
 
-    `exercised` counts the judgements that could have gone either way. `shown_by` names the exchange
-    or delivery that proves a pass. `reasons` say why it is not
-    exercised or not applicable, and what would change that, or what went wrong in hookproof itself.
-    `judged` is false for one that the run did not come to. `accepted` says why the baseline puts up
-    with its verdict. `seen` holds the verdicts of the repetitions of a flaky one, in their order.
+    `exercised` counts the judgements that passed or failed. `shown_by` names the exchange or
+    delivery that proves a pass. `reasons` state why it is not exercised or not applicable and what
+    would change that, or which error occurred in hookproof itself. `judged` is false if the run
+    ended before. `accepted` is the reason why the baseline accepts the verdict. `seen` holds the
+    verdicts of the repetitions, in order, if they differ.
     """
 
     requirement: Requirement
@@ -90,8 +88,8 @@ class Entry:
 class Ledger:
     """The entries of all selected requirements, in the order of the document.
 
-    `cut` says why the run ended before all was tried, `faults` what broke in hookproof itself,
-    `stale` which entries of the baseline are no longer right.
+    `cut` states why the run ended early, `faults` the errors of hookproof itself, `stale` the
+    entries of the baseline that are no longer right.
     """
 
     entries: tuple[Entry, ...]
@@ -128,5 +126,5 @@ def counts(entry: Entry, *, strict: bool) -> bool:
 
 
 def is_missing(entry: Entry) -> bool:
-    """Whether the document states what the run did not exercise."""
+    """Whether it is a stated requirement that was not exercised."""
     return entry.requirement.level is Level.STATED and entry.verdict is Verdict.NOT_EXERCISED

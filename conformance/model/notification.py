@@ -1,17 +1,17 @@
-"""When the contacts of an endpoint are told (section 6, item 4, which leaves the conditions to the
-dialect).
+"""When the contacts of an endpoint are notified.
+
+Section 6, item 4, leaves the conditions to the dialect.
 """
 
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import Notify
 
 
-def tells_of(dialect: Dialect, exhausted: int) -> bool:
-    """Whether contacts hear of it when this many deliveries in a row were exhausted; raises
-    Undecided.
+def notifies_contacts(dialect: Dialect, exhausted: int) -> bool:
+    """Whether contacts are notified after this many exhausted deliveries in a row.
 
-    No more than `deactivate_after` of the dialect are asked about: the state changes with the last
-    one, if it does.
+    `exhausted` is at most the dialect's `deactivate_after`: the state changes with the last
+    delivery, if it does. Raises Undecided.
     """
     match dialect.delivery.notify_on.value:
         case Notify.EXHAUSTED | Notify.EXHAUSTED_OR_STATE_CHANGE:

@@ -4,7 +4,7 @@ from enum import IntEnum
 
 
 class Profile(IntEnum):
-    """How much is tried; a heavier profile includes the lighter ones."""
+    """How much a run tries; a heavier profile includes the lighter ones."""
 
     QUICK = 0
     STANDARD = 1
@@ -12,5 +12,5 @@ class Profile(IntEnum):
 
     @property
     def key(self) -> str:
-        """The word used on the command line and in reports."""
+        """The name on the command line and in reports."""
         return self.name.lower()

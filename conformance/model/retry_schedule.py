@@ -6,7 +6,7 @@ from typing import Final
 from hookproof.spec.dialect.model import Retry, Undecided
 
 # More attempts at one delivery than any service makes.
-MOST: Final = 100
+MOST_ATTEMPTS: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,8 +18,9 @@ class Wait:
 
 
 def wait_before(retry: Retry, attempt: int) -> Wait:
-    """The wait before an attempt, counted from 1, the second being the first to wait; raises
-    Undecided.
+    """The wait before an attempt; raises Undecided.
+
+    Attempts count from 1, and the second is the first with a wait.
     """
     grown = retry.initial_s.value * retry.factor.value ** (attempt - 2)
     shortest = min(grown, retry.maximum_s.value)
@@ -27,19 +28,18 @@ def wait_before(retry: Retry, attempt: int) -> Wait:
 
 
 def may_be_due(retry: Retry, attempt: int, *, since: int, waited_s: float) -> bool:
-    """Whether an attempt may be due so long after an earlier one, those in between included: not
-    all of them arrive.
+    """Whether an attempt may be due `waited_s` seconds after the attempt `since`.
 
-    Attempts count from 1; `since` is 0 for the acceptance of the event. An undecided schedule may
-    be of any speed.
+    Attempts count from 1; `since` is 0 for the acceptance of the event. Attempts in between count,
+    because not all of them arrive. An undecided schedule may have any speed.
     """
-    if not since < attempt <= MOST:
+    if not since < attempt <= MOST_ATTEMPTS:
         return False
     due_s = 0.0
     try:
-        for one in range(max(since, 1) + 1, attempt + 1):
-            due_s += wait_before(retry, one).shortest_s
-            if due_s > waited_s:  # said at once: later waits may be too long for any number
+        for further in range(max(since, 1) + 1, attempt + 1):
+            due_s += wait_before(retry, further).shortest_s
+            if due_s > waited_s:  # return at once: later waits may overflow a float
                 return False
     except Undecided:
         pass

@@ -4,7 +4,7 @@ from enum import IntEnum
 
 
 class Verdict(IntEnum):
-    """What is known of a requirement; of several verdicts the highest counts."""
+    """The verdict on a requirement; of several verdicts the highest counts."""
 
     NOT_APPLICABLE = 0
     PASS = 1
@@ -14,10 +14,10 @@ class Verdict(IntEnum):
 
     @property
     def key(self) -> str:
-        """The word used in files."""
+        """The name in files."""
         return self.name.lower()
 
     @property
     def words(self) -> str:
-        """The word for a reader."""
+        """The name for people."""
         return self.key.replace("_", " ")

@@ -20,7 +20,8 @@ from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.mutants.catalogue import find_dialect
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.run.intake import Intake
-from hookproof.conformance.run.runner import Plan, Runner
+from hookproof.conformance.run.plan import RunPlan
+from hookproof.conformance.run.runner import Runner
 from hookproof.conformance.target.definition import Budgets
 from hookproof.conformance.target.environment import Embedded
 from hookproof.conformance.target.project_assignment import projects_needed
@@ -107,7 +108,7 @@ def run_mutant(order: MutantRunOrder) -> MutantRunResult:
     )
 
 
-def _plan(order: MutantRunOrder) -> Plan:
+def _plan(order: MutantRunOrder) -> RunPlan:
     named, experiments = find_dialect(order.dialect), all_experiments()
     subject = Embedded(
         dialect=named.dialect,
@@ -118,7 +119,7 @@ def _plan(order: MutantRunOrder) -> Plan:
         budgets=Budgets(delivery_s=DELIVERY_S),
         deviations=order.deviations,
     )
-    return Plan(
+    return RunPlan(
         subject=subject,
         experiments=[item for item in experiments if item.name in order.experiments],
         every_experiment=[item.name for item in experiments],
@@ -130,7 +131,7 @@ def _plan(order: MutantRunOrder) -> Plan:
     )
 
 
-def _judged(plan: Plan, order: MutantRunOrder, runner: Runner) -> tuple[Entry, ...]:
+def _judged(plan: RunPlan, order: MutantRunOrder, runner: Runner) -> tuple[Entry, ...]:
     catalogue = load_catalogue()
     grader = Grader(
         checks=[check for check in all_checks() if check.name not in order.without],

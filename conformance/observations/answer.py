@@ -1,6 +1,4 @@
-"""What an exchange says about itself: refused or not, and the resources that its answer holds
-(section 2).
-"""
+"""Reads an exchange: whether it was refused, and the resources in its answer (section 2)."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -26,21 +24,19 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
-    """A resource within an answer. `nested` is true for one that is part of another, such as a
-    secret.
-    """
+    """A resource in an answer. `nested` tells whether it is part of another, such as a secret."""
 
     kind: Kind
     fields: Mapping[str, Any]
     nested: bool = False
 
     def text(self, name: str) -> str | None:
-        """The field of this name if it is a text that is not empty."""
+        """The field of this name if it is a text and not empty."""
         value = self.fields.get(name)
         return value if isinstance(value, str) and value else None
 
 
-# The kind of resource in the answer to each operation that is no list (section 4).
+# The kind of resource in the answer to each operation that is not a list (section 4).
 SHOWS: Final = {
     "createEndpoint": Kind.ENDPOINT,
     "getEndpoint": Kind.ENDPOINT,
@@ -61,7 +57,7 @@ PARTS: Final = {
 
 
 def refused(exchange: Exchange) -> bool:
-    """Whether the target blamed the request."""
+    """Whether the target answered with a client error."""
     return exchange.status in CLIENT_ERRORS
 
 
@@ -77,7 +73,7 @@ def sent(exchange: Exchange) -> dict[str, Any]:
 
 
 def items(exchange: Exchange) -> tuple[Mapping[str, Any], ...]:
-    """The objects in the content of a list, whatever else came (section 2.2)."""
+    """The objects in the content of a list; anything else is left out (section 2.2)."""
     content = shown(exchange).get("content")
     return (
         tuple(item for item in content if isinstance(item, dict))
@@ -88,8 +84,8 @@ def items(exchange: Exchange) -> tuple[Mapping[str, Any], ...]:
 
 def pagination(exchange: Exchange) -> Mapping[str, Any]:
     """The pagination object of a list, or an empty one (section 2.2)."""
-    found = shown(exchange).get("pagination")
-    return found if isinstance(found, dict) else {}
+    value = shown(exchange).get("pagination")
+    return value if isinstance(value, dict) else {}
 
 
 def resources(exchange: Exchange) -> Iterator[Resource]:
@@ -105,9 +101,9 @@ def resources(exchange: Exchange) -> Iterator[Resource]:
 def _with_parts(kind: Kind, fields: Mapping[str, Any], *, nested: bool) -> Iterator[Resource]:
     yield Resource(kind=kind, fields=fields, nested=nested)
     for name, part_kind in PARTS.get(kind, {}).items():
-        found = fields.get(name)
+        value = fields.get(name)
         # An empty object may be how a field without value is shown.
-        parts = found if isinstance(found, list) else [found] if has_value(found) else []
+        parts = value if isinstance(value, list) else [value] if has_value(value) else []
         for part in parts:
             if isinstance(part, dict):
                 yield from _with_parts(part_kind, part, nested=True)
@@ -116,10 +112,10 @@ def _with_parts(kind: Kind, fields: Mapping[str, Any], *, nested: bool) -> Itera
 def path_parameters(exchange: Exchange, template: str) -> dict[str, str]:
     """The values of a path template's parameters in the URL of an exchange, decoded."""
     steps = template.strip("/").split("/")
-    asked = urlsplit(exchange.url).path.strip("/").split("/")[-len(steps) :]
+    segments = urlsplit(exchange.url).path.strip("/").split("/")[-len(steps) :]
     return {
         step[1:-1]: unquote(value)
-        for step, value in zip(steps, asked, strict=False)
+        for step, value in zip(steps, segments, strict=False)
         if step.startswith("{")
     }
 

@@ -1,5 +1,4 @@
-"""The reading of a client assertion that the service signed with an endpoint's signing_key (section
-2.5).
+"""Reads client assertions that the service signed with an endpoint's signing_key (section 2.5).
 
 An assertion is a JSON Web Token (RFC 7519) signed with ES256 (RFC 7518, section 3.4).
 """
@@ -20,11 +19,11 @@ PARTS: Final = 3
 
 
 class NoAssertion(Exception):
-    """The text is not an assertion that the key has signed; the message says why."""
+    """The text is not an assertion signed with the key; the message states why."""
 
 
 def claims_of(token: str, jwk: Mapping[str, str]) -> Mapping[str, Any]:
-    """The claims of an assertion that was signed with this key on P-256; raises NoAssertion."""
+    """The claims of an assertion that this key on P-256 signed; raises NoAssertion."""
     parts = token.split(".")
     if len(parts) != PARTS:
         raise NoAssertion("it does not have three parts")

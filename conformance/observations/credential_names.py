@@ -1,10 +1,8 @@
-"""Finds the credentials that requests sent and answers showed, and gives each a name that stands
-for it: `secret#1`.
+"""Finds the credentials in requests and answers and replaces each by a name: `secret#1`.
 
-They are known by the members that hold them (sections 2.3 to 2.7), in any JSON text, whole or
-broken. The same credential has the same name throughout a run, so that evidence still shows which
-were equal. What is empty, what a target has masked itself, and what stands for a credential already
-are left alone.
+They are recognised by the members that hold them (sections 2.3 to 2.7), in any JSON text, valid or
+not. The same credential has the same name throughout a run, so that evidence still shows which were
+equal. Empty texts, what the target has masked itself, and names of credentials stay as they are.
 """
 
 import base64
@@ -15,8 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
-# Members whose texts are credentials wherever they stand; the last two are facts of our own
-# experiments.
+# Members whose texts are always credentials; the last two are facts of our own experiments.
 MEMBERS: Final = (
     *(
         "secret",
@@ -31,7 +28,7 @@ MEMBERS: Final = (
     *("old_secret", "new_secret"),
 )
 
-# Members beside which `token` is a portal link's, and no token of the receiver.
+# Members beside which `token` is that of a portal link, not of the receiver.
 PORTAL_LINK: Final = frozenset({"auth_key", "auth_type"})
 
 # Members that are credentials within these (sections 2.4 and 2.5).
@@ -44,10 +41,10 @@ LISTED: Final = frozenset({"issued", "secrets", "known_secrets", "in_order", "gi
 
 NAME: Final = re.compile(r"secret#[0-9]+")
 _NAME_IN_BODY: Final = re.compile(NAME.pattern.encode())
+# In characters. A text shorter than LONG may be part of any word and is masked only where a member
+# holds it; so is a text without a digit that is shorter than DISTINCTIVE.
 LONG: Final = 8
-# In characters. A shorter text may be a part of any word, and is masked in its own place alone; so
-# is a text without a digit that is not as long as the second.
-TELLING: Final = 20
+DISTINCTIVE: Final = 20
 
 _TEXT: Final = rb'"(?:[^"\\]|\\.)*"'
 _MEMBER: Final = re.compile(rb'("(?:%s)"\s*:\s*)(%s)' % ("|".join(MEMBERS).encode(), _TEXT))
@@ -66,60 +63,65 @@ _AUTHORIZATION: Final = re.compile(r"(\S+ +)?(.+)")
 
 
 def is_name(text: str) -> bool:
-    """Whether a text stands for a credential that was masked."""
+    """Whether a text is the name of a masked credential."""
     return NAME.fullmatch(text) is not None
 
 
 class Credentials:
-    """The names of a run's credentials, in the order in which they were met; may be used from any
-    thread.
+    """The names of a run's credentials, in order of appearance; thread-safe.
 
-    `left` are texts that a target shows in place of credentials. Each method adds what it meets to
-    `met`.
+    `unmasked` are texts that a target shows in place of credentials. Each method adds the
+    credentials that it finds, with their names, to `found_names`.
     """
 
-    def __init__(self, left: Collection[str] = ()):
-        self._left = frozenset(left)
+    def __init__(self, unmasked: Collection[str] = ()):
+        self._unmasked = frozenset(unmasked)
         self._names: dict[str, str] = {}
         self._lock = threading.Lock()
 
     @property
     def known(self) -> Mapping[str, str]:
-        """The name of every credential met so far."""
+        """The name of every credential found so far."""
         with self._lock:
             return dict(self._names)
 
-    def content(self, content: bytes, met: dict[str, str]) -> bytes:
-        """The bytes of a body with names in place of the credentials in its JSON or form members."""
+    def content(self, content: bytes, found_names: dict[str, str]) -> bytes:
+        """A body with names in place of the credentials in its JSON or form members."""
         if not any(sign in content for sign in _SIGNS):
             return content
         content = _BLOCK.sub(
-            lambda block: _INNER.sub(lambda found: self._named(found, met), block[0]), content
+            lambda block: _INNER.sub(lambda match: self._named(match, found_names), block[0]),
+            content,
         )
-        content = _MEMBER.sub(lambda found: self._named(found, met), content)
+        content = _MEMBER.sub(lambda match: self._named(match, found_names), content)
         return FORM.sub(
-            lambda found: found[1] + b"=" + self.name(found[2].decode("latin-1"), met).encode(),
+            lambda match: (
+                match[1] + b"=" + self.name(match[2].decode("latin-1"), found_names).encode()
+            ),
             content,
         )
 
-    def in_clear(self, content: bytes) -> bytes:
-        """A JSON body with the credentials in place of their names, to be sent once more."""
+    def unmask(self, content: bytes) -> bytes:
+        """A JSON body with the credentials in place of their names, to be sent again."""
         known = {
             name.encode(): json.dumps(text)[1:-1].encode() for text, name in self.known.items()
         }
-        return _NAME_IN_BODY.sub(lambda found: known.get(found[0], found[0]), content)
+        return _NAME_IN_BODY.sub(lambda match: known.get(match[0], match[0]), content)
 
-    def value(self, value: Any, met: dict[str, str], members: Collection[str] = ()) -> Any:
-        """The same for a JSON value; `members` are further names of credentials within it."""
+    def value(self, value: Any, found_names: dict[str, str], members: Collection[str] = ()) -> Any:
+        """The same for a JSON value; `members` are further members with credentials."""
         if isinstance(value, list | tuple):
-            return [self.value(one, met, members) for one in value]
+            return [self.value(item, found_names, members) for item in value]
         if not isinstance(value, dict):
             return value
         of_receiver = {"token"} if PORTAL_LINK.isdisjoint(value) else set()
         secret = {*MEMBERS, *members} - of_receiver
-        return {name: self._member(name, one, met, name in secret) for name, one in value.items()}
+        return {
+            name: self._member(name, item, found_names, name in secret)
+            for name, item in value.items()
+        }
 
-    def header(self, value: str, met: dict[str, str]) -> str:
+    def header(self, value: str, found_names: dict[str, str]) -> str:
         """The value of an Authorization header that a target sent, with a name for the credential.
 
         Of Basic credentials (RFC 7617) the user name stays: `Basic user:secret#1`, not encoded.
@@ -129,47 +131,49 @@ class Credentials:
             return value
         user, colon, password = _decoded(encoded).partition(":")
         if scheme.lower() == "basic" and colon:
-            return f"{scheme} {user}:{self.name(password, met)}"
+            return f"{scheme} {user}:{self.name(password, found_names)}"
         return _AUTHORIZATION.sub(
-            lambda found: (found[1] or "") + self.name(found[2], met), value, count=1
+            lambda match: (match[1] or "") + self.name(match[2], found_names), value, count=1
         )
 
-    def name(self, text: str, met: dict[str, str]) -> str:
-        """What stands for a credential."""
+    def name(self, text: str, found_names: dict[str, str]) -> str:
+        """The name of a credential; a text that is not one is returned as it is."""
         if (
             not any(map(str.isalnum, text))
-            or text in self._left
+            or text in self._unmasked
             or is_name(text)
             or text.startswith("$HOOKPROOF")
         ):
             return text
         with self._lock:
-            met[text] = self._names.setdefault(text, f"secret#{len(self._names) + 1}")
-        return met[text]
+            found_names[text] = self._names.setdefault(text, f"secret#{len(self._names) + 1}")
+        return found_names[text]
 
-    def _member(self, name: str, value: Any, met: dict[str, str], secret: bool) -> Any:
+    def _member(self, name: str, value: Any, found_names: dict[str, str], secret: bool) -> Any:
         if secret and isinstance(value, str):
-            return self.name(value, met)
+            return self.name(value, found_names)
         if name in LISTED and isinstance(value, list | tuple):
             inner = INNER.get(name, ())
             return [
-                self.name(one, met) if isinstance(one, str) else self.value(one, met, inner)
-                for one in value
+                self.name(item, found_names)
+                if isinstance(item, str)
+                else self.value(item, found_names, inner)
+                for item in value
             ]
-        return self.value(value, met, INNER.get(name, ()))
+        return self.value(value, found_names, INNER.get(name, ()))
 
-    def _named(self, found: re.Match[bytes], met: dict[str, str]) -> bytes:
+    def _named(self, match: re.Match[bytes], found_names: dict[str, str]) -> bytes:
         try:
-            text = json.loads(found[2])
+            text = json.loads(match[2])
         except ValueError:
-            text = found[2][1:-1].decode("utf-8", "replace")
-        name = self.name(text, met)
-        return found[0] if name == text else found[1] + b'"' + name.encode() + b'"'
+            text = match[2][1:-1].decode("utf-8", "replace")
+        name = self.name(text, found_names)
+        return match[0] if name == text else match[1] + b'"' + name.encode() + b'"'
 
 
-def is_telling(text: str) -> bool:
-    """Whether a credential is no part of ordinary words, so that it can be looked for anywhere."""
-    return len(text) >= LONG and (len(text) >= TELLING or any(map(str.isdigit, text)))
+def is_distinctive(text: str) -> bool:
+    """Whether a credential is unlikely to be part of a word, so that it is masked anywhere."""
+    return len(text) >= LONG and (len(text) >= DISTINCTIVE or any(map(str.isdigit, text)))
 
 
 def spellings(text: str) -> Iterator[str]:
@@ -177,11 +181,10 @@ def spellings(text: str) -> Iterator[str]:
     yield from dict.fromkeys((text, json.dumps(text)[1:-1], quote(text, safe="")))
 
 
-def without_words(content: bytes, named: Mapping[str, str]) -> bytes:
-    """A body in which each of these credentials that stands as a word of its own has its name
-    instead.
+def replace_words(content: bytes, named: Mapping[str, str]) -> bytes:
+    """A body with names in place of these credentials where they are whole words.
 
-    One look is enough however many there are: a page of a list may show hundreds.
+    One pass is enough for any number of them: a page of a list may show hundreds.
     """
     words = {text.encode(): name.encode() for text, name in named.items()}
 
@@ -197,7 +200,7 @@ def without_words(content: bytes, named: Mapping[str, str]) -> bytes:
 
 
 def _decoded(text: str) -> str:
-    """What base64 stands for, or nothing if it is not base64 of UTF-8."""
+    """The text of base64; empty if it is not base64 of UTF-8."""
     try:
         return base64.b64decode(text, validate=True).decode()
     except ValueError:

@@ -1,4 +1,4 @@
-"""Destinations and events: whose deliveries an observation is about.
+"""Destinations and events: the endpoints and broadcasts that an observation is about.
 
 A project's endpoints get every broadcast of the project, also those of other experiments. So each
 event carries a marker of its own, and only deliveries that show the marker, or the event's uid,
@@ -32,8 +32,8 @@ class Roll:
 class Destination:
     """An endpoint of the target whose URL leads to a token of the receiver.
 
-    The exchange that created it plays the role of its name. `secret` is the one given, or the one
-    that the response showed, or None if neither is known. `settings` are the fields of the request
+    The exchange that created it has its name as its role. `secret` is the secret that was sent, or
+    the one in the response, or None if neither is known. `settings` are the fields of the request
     that created it.
     """
 
@@ -47,7 +47,7 @@ class Destination:
 
     @property
     def advanced(self) -> bool:
-        """Which signature format its deliveries have (section 2.3)."""
+        """Whether its deliveries have the advanced signature format (section 2.3)."""
         return self.settings.get("advanced_signatures") is True
 
     @property
@@ -58,7 +58,7 @@ class Destination:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """A broadcast that the target accepted; its exchange plays the role of its name."""
+    """A broadcast that the target accepted; its exchange has its name as its role."""
 
     name: str
     marker: str

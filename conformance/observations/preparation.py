@@ -7,7 +7,7 @@ from hookproof.conformance.model.evidence import Observation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preparation(Observation):
-    """Requests that make, arrange or put back what an experiment works with."""
+    """Requests that create, arrange or restore the resources of an experiment."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,4 +17,4 @@ class GeneratedExchange(Observation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OddRequest(Observation):
-    """A request that no client sends; any answer without a server error will do (section 7)."""
+    """A request that ordinary clients do not send (section 7)."""

@@ -1,4 +1,4 @@
-"""Requests that a target has to accept: valid under the dialect, for resources that exist."""
+"""Requests that are valid under the dialect, for resources that exist."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -29,7 +29,7 @@ from hookproof.conformance.pytest_plugin.requirement_tests import (
     collect_requirements,
 )
 from hookproof.conformance.pytest_plugin.settings import SessionSettings, read_settings
-from hookproof.conformance.results.baseline import weighed
+from hookproof.conformance.results.baseline import apply_baseline
 from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import Level, Requirement
 from hookproof.spec.contract.service_contract import contract_for
@@ -78,7 +78,9 @@ class Host:
         grader = self._grader or self._begin()
         entry = grader.entry(requirement)
         expectations = [each for each in self._settings.baseline if each.id == requirement.id]
-        known = weighed([entry], expectations, self._settings.catalogue, datetime.now(UTC).date())
+        known = apply_baseline(
+            [entry], expectations, self._settings.catalogue, datetime.now(UTC).date()
+        )
         if known.stale:
             words = f"The baseline is stale: {known.stale[0]}."
             return replace(

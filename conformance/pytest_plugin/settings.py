@@ -12,7 +12,7 @@ from hookproof.conformance.model.check_registry import all_checks
 from hookproof.conformance.model.experiment_registry import Experiment, all_experiments
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.results.baseline import Expectation, read_baseline
-from hookproof.conformance.run.runner import Plan
+from hookproof.conformance.run.plan import RunPlan
 from hookproof.conformance.run.selection import Selection, needed_experiments
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.environment import Embedded
@@ -39,8 +39,8 @@ class SessionSettings:
         """The experiments that judging these requirements needs."""
         return needed_experiments(requirements, all_checks(), all_experiments(), self.profile)
 
-    def plan(self, experiments: Sequence[Experiment]) -> Plan:
-        return Plan(
+    def plan(self, experiments: Sequence[Experiment]) -> RunPlan:
+        return RunPlan(
             subject=self.subject,
             experiments=experiments,
             every_experiment=[experiment.name for experiment in all_experiments()],

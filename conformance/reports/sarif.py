@@ -13,7 +13,7 @@ from hookproof.conformance.model.ledger import Entry, counts
 from hookproof.conformance.reports.printable_text import printable
 from hookproof.conformance.reports.summary import notes
 from hookproof.conformance.results.curl_command import curl
-from hookproof.conformance.results.defects import Broken, Defect, defects
+from hookproof.conformance.results.defects import BrokenRequirement, Defect, defects
 from hookproof.conformance.results.run_file import Run
 from hookproof.spec.catalogue import Level
 
@@ -85,7 +85,9 @@ def _invocation(run: Run) -> dict[str, Any]:
     }
 
 
-def _result(run: Run, defect: Defect, broken: Broken, places: dict[str, int]) -> dict[str, Any]:
+def _result(
+    run: Run, defect: Defect, broken: BrokenRequirement, places: dict[str, int]
+) -> dict[str, Any]:
     finding, entry = broken.finding, broken.entry
     counted = counts(entry, strict=run.header.strict)
     result: dict[str, Any] = {
@@ -115,7 +117,7 @@ def _result(run: Run, defect: Defect, broken: Broken, places: dict[str, int]) ->
     return result
 
 
-def _location(run: Run, broken: Broken) -> dict[str, Any]:
+def _location(run: Run, broken: BrokenRequirement) -> dict[str, Any]:
     exchanges = broken.finding.exchanges
     name = (exchanges[-1].operation_id if exchanges else None) or "delivery"
     return {

@@ -1,4 +1,4 @@
-"""The baseline: verdicts that are known and put up with, each with its reason, until a day.
+"""The baseline: known verdicts that a run accepts, each with its reason and perhaps an end date.
 
 - id: 4.3-4
   expected: fail                     # or: not exercised
@@ -6,8 +6,8 @@
   link: https://tracker.example/123  # optional
   expires: 2027-06-30                # optional; the last day on which it counts
 
-An entry that is no longer right is stale, and a stale entry fails the run: a list of known failures
-that nobody has to keep short grows over what it hides.
+An entry that is no longer right is stale, and a stale entry fails the run. Otherwise the list of
+known failures would only grow, and hide new ones.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,10 +26,10 @@ from hookproof.spec.strict_yaml.file_problem import FileProblems
 from hookproof.spec.strict_yaml.parser import YamlText
 from hookproof.spec.strict_yaml.reader import check_yaml, read_text, scan_yaml
 
-# The verdicts that can be put up with, as a file names them.
+# The verdicts that a baseline can accept, as a file names them.
 EXPECTED: Final = {"fail": Verdict.FAIL, "not exercised": Verdict.NOT_EXERCISED}
 
-# Verdicts that leave nothing to put up with.
+# Verdicts that leave nothing to accept.
 OVER: Final = frozenset({Verdict.PASS, Verdict.NOT_APPLICABLE})
 
 _TEXT: Final = {"type": "string", "minLength": 1}
@@ -58,9 +58,7 @@ SCHEMA: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
-    """One entry: a requirement, and the verdict that is put up with; `expires` is the last day on
-    which it counts.
-    """
+    """One entry: a requirement and its accepted verdict. `expires` is the last day it counts."""
 
     id: str
     expected: Verdict
@@ -70,12 +68,11 @@ class Expectation:
 
     @property
     def words(self) -> str:
-        """Why the verdict is put up with, in one line."""
+        """Why the verdict is accepted, in one line."""
         link = f" ({self.link})" if self.link else ""
         return f"{self.reason}{link}{f', until {self.expires}' if self.expires else ''}"
 
     def to_json(self) -> dict[str, Any]:
-        """The entry as it stands in a file."""
         written = {
             "id": self.id,
             "expected": _named(self.expected),
@@ -87,7 +84,7 @@ class Expectation:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "Expectation":
-        """The entry behind `to_json`; raises ValueError for a day that is in no calendar."""
+        """Raises ValueError for a day that does not exist."""
         expires = value.get("expires")
         return cls(
             id=value["id"],
@@ -99,17 +96,15 @@ class Expectation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Weighed:
-    """Entries of the ledger with what the baseline accepts, and the words for each entry of it that
-    is stale.
-    """
+class BaselineOutcome:
+    """The entries of the ledger with what the baseline accepts, and its stale entries in words."""
 
     entries: tuple[Entry, ...]
     stale: tuple[str, ...]
 
 
 def read_baseline(path: Path) -> tuple[Expectation, ...]:
-    """The entries of a file; raises CommandError with all that is wrong with it."""
+    """Read the entries of a file; raises CommandError with all its problems."""
     try:
         content = scan_yaml(read_text(path), str(path))
         check_yaml(content, SCHEMA, str(path))
@@ -119,39 +114,39 @@ def read_baseline(path: Path) -> tuple[Expectation, ...]:
 
 
 def _expectations(content: YamlText, name: str) -> tuple[Expectation, ...]:
-    found: dict[str, Expectation] = {}
+    by_id: dict[str, Expectation] = {}
     problems = []
     for place, written in enumerate(content.value):
-        if written["id"] in found:
+        if written["id"] in by_id:
             problems.append(
                 content.problem(
                     (place, "id"), f"{written['id']} stands there before; once is enough"
                 )
             )
         try:
-            found[written["id"]] = Expectation.from_json(written)
+            by_id[written["id"]] = Expectation.from_json(written)
         except ValueError as wrong:
             problems.append(content.problem((place, "expires"), str(wrong)))
     if problems:
         raise FileProblems(name, problems)
-    return tuple(found.values())
+    return tuple(by_id.values())
 
 
-def weighed(
+def apply_baseline(
     entries: Sequence[Entry], baseline: Iterable[Expectation], catalogue: Catalogue, today: date
-) -> Weighed:
-    """The entries with those accepted that the baseline puts up with today."""
+) -> BaselineOutcome:
+    """Accept the verdicts that the baseline expects today."""
     by_id = {entry.requirement.id: entry for entry in entries}
     accepted: dict[str, str] = {}
     stale: list[str] = []
-    for one in baseline:
-        entry = by_id.get(one.id)
-        wrong = _staleness(one, entry, catalogue, today)
+    for expectation in baseline:
+        entry = by_id.get(expectation.id)
+        wrong = _staleness(expectation, entry, catalogue, today)
         if wrong:
-            stale.append(f"{one.id} {wrong}")
-        elif entry is not None and entry.verdict is one.expected:
-            accepted[one.id] = one.words
-    return Weighed(
+            stale.append(f"{expectation.id} {wrong}")
+        elif entry is not None and entry.verdict is expectation.expected:
+            accepted[expectation.id] = expectation.words
+    return BaselineOutcome(
         entries=tuple(
             replace(entry, accepted=accepted.get(entry.requirement.id)) for entry in entries
         ),
@@ -160,35 +155,40 @@ def weighed(
 
 
 def baseline_text(entries: Iterable[Entry], baseline: Iterable[Expectation]) -> str:
-    """A baseline that puts up with every failure and every stated requirement that was not
-    exercised in these entries.
+    """A baseline that accepts every failure and every stated requirement not exercised.
 
-    Entries of the present baseline that still count are kept; the reasons of new ones are for a
-    reader to write.
+    Entries of the present baseline that still count are kept. The reasons of new entries are drafts
+    that somebody should replace.
     """
-    present = {one.id: one for one in baseline}
-    found = [
+    present = {expectation.id: expectation for expectation in baseline}
+    written = [
         (present[entry.requirement.id] if entry.accepted else _proposed(entry)).to_json()
         for entry in entries
         if entry.verdict is Verdict.FAIL or is_missing(entry)
     ]
-    head = "# Known verdicts of the target. Say why each is put up with, where that is tracked (link) and until when.\n"
+    head = (
+        "# Known verdicts of the target. State why each is accepted, where that is tracked (link)"
+        " and until when.\n"
+    )
     return head + (
-        yaml.safe_dump(found, sort_keys=False, allow_unicode=True, width=118) if found else "[]\n"
+        yaml.safe_dump(written, sort_keys=False, allow_unicode=True, width=118)
+        if written
+        else "[]\n"
     )
 
 
-def _staleness(one: Expectation, entry: Entry | None, catalogue: Catalogue, today: date) -> str:
-    """Why an entry is no longer right, or nothing. What this run did not select says nothing about
-    it.
-    """
-    if one.id not in catalogue.requirements:
+def _staleness(
+    expectation: Expectation, entry: Entry | None, catalogue: Catalogue, today: date
+) -> str:
+    """Why an entry is no longer right; empty if it is, or if the run did not select it."""
+    if expectation.id not in catalogue.requirements:
         return "is no requirement: remove it, or correct its id"
-    if one.expires is not None and one.expires < today:
-        return f"expired on {one.expires}: fix what it is about, or give it another day"
+    if expectation.expires is not None and expectation.expires < today:
+        return f"expired on {expectation.expires}: fix what it is about, or give it another day"
     if entry is not None and entry.judged and entry.verdict in OVER:
         return (
-            f"is expected to be {_named(one.expected)}, but is {entry.verdict.words} now: remove it"
+            f"is expected to be {_named(expectation.expected)},"
+            f" but is {entry.verdict.words} now: remove it"
         )
     return ""
 

@@ -1,4 +1,4 @@
-"""Two runs beside each other: which requirements got better, which got worse."""
+"""Compares two runs: which requirements got better, which got worse."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ PROVED = (Verdict.PASS, Verdict.NOT_APPLICABLE)
 
 
 class Change(StrEnum):
-    """What became of a requirement from one run to the next."""
+    """How the verdict of a requirement changed from one run to the next."""
 
     WORSE = "worse"
     BETTER = "better"
@@ -20,9 +20,7 @@ class Change(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """A requirement of which two ledgers do not say the same; None where one of them did not judge
-    it.
-    """
+    """A requirement with different entries in two ledgers; None stands for not judged."""
 
     change: Change
     before: Entry | None
@@ -30,22 +28,22 @@ class Difference:
 
     @property
     def entry(self) -> Entry:
-        """The entry to name it by."""
-        found = self.after or self.before
-        assert found is not None
-        return found
+        """The later entry that there is."""
+        entry = self.after or self.before
+        assert entry is not None
+        return entry
 
     @property
     def words(self) -> str:
-        """From which verdict to which."""
+        """The verdicts before and after, in words."""
         return f"{_words(self.before)} -> {_words(self.after)}"
 
 
 def differences(before: Ledger, after: Ledger, *, strict: bool = False) -> Iterator[Difference]:
     """The differences between two ledgers, in the order of the document.
 
-    `worse` is what failed, broke or was accepted by nobody and was not so before, or was proved
-    before and is not now; failed hygiene counts only with `strict`.
+    `worse` is a new failure that is not accepted, a new error, or a lost pass. Failed hygiene
+    counts only with `strict`.
     """
     old = {entry.requirement.id: entry for entry in before.entries}
     new = {entry.requirement.id: entry for entry in after.entries}

@@ -1,5 +1,4 @@
-"""Evidence made small for run.jsonl: long bodies are compressed, which takes a run from 20 MB to a
-quarter of that.
+"""Compresses long bodies in run.jsonl, which reduces a run of 20 MB to a quarter.
 
 A member whose name ends in `_b64` and whose value is long becomes one that ends in `_zlib_b64`: the
 same bytes, compressed (RFC 1950) before they are put into base64.
@@ -17,41 +16,41 @@ EVIDENCE: Final = ("exchanges", "deliveries")
 WORTHWHILE: Final = 512
 
 
-def packed_case(case: Mapping[str, Any]) -> dict[str, Any]:
-    """A case as JSON whose long bodies are compressed; what the facts hold is left alone."""
-    return {**case, **{name: packed(case[name]) for name in EVIDENCE}}
+def pack_evidence(evidence: Mapping[str, Any]) -> dict[str, Any]:
+    """Evidence as JSON with long bodies compressed; its facts are unchanged."""
+    return {**evidence, **{name: pack(evidence[name]) for name in EVIDENCE}}
 
 
-def unpacked_case(case: Mapping[str, Any]) -> dict[str, Any]:
-    """The case behind `packed_case`; raises KeyError, ValueError or zlib.error for anything else."""
-    return {**case, **{name: unpacked(case[name]) for name in EVIDENCE}}
+def unpack_evidence(evidence: Mapping[str, Any]) -> dict[str, Any]:
+    """Reverse `pack_evidence`; raises KeyError, ValueError or zlib.error for anything else."""
+    return {**evidence, **{name: unpack(evidence[name]) for name in EVIDENCE}}
 
 
-def packed(value: Any) -> Any:
-    """A JSON value whose long bodies are compressed."""
+def pack(value: Any) -> Any:
+    """A JSON value with long bodies compressed."""
     if isinstance(value, dict):
-        return dict(_packed_member(name, member) for name, member in value.items())
-    return [packed(member) for member in value] if isinstance(value, list) else value
+        return dict(_pack_member(name, member) for name, member in value.items())
+    return [pack(member) for member in value] if isinstance(value, list) else value
 
 
-def unpacked(value: Any) -> Any:
-    """The value behind `packed`; raises ValueError or zlib.error if a body is damaged."""
+def unpack(value: Any) -> Any:
+    """Reverse `pack`; raises ValueError or zlib.error if a body is damaged."""
     if isinstance(value, dict):
-        return dict(_unpacked_member(name, member) for name, member in value.items())
-    return [unpacked(member) for member in value] if isinstance(value, list) else value
+        return dict(_unpack_member(name, member) for name, member in value.items())
+    return [unpack(member) for member in value] if isinstance(value, list) else value
 
 
-def _packed_member(name: str, member: Any) -> tuple[str, Any]:
+def _pack_member(name: str, member: Any) -> tuple[str, Any]:
     if not (name.endswith(PLAIN) and isinstance(member, str)):
-        return name, packed(member)
+        return name, pack(member)
     if len(member) < WORTHWHILE:
         return name, member
     small = zlib.compress(base64.b64decode(member), level=6)
     return name.removesuffix(PLAIN) + PACKED, base64.b64encode(small).decode("ascii")
 
 
-def _unpacked_member(name: str, member: Any) -> tuple[str, Any]:
+def _unpack_member(name: str, member: Any) -> tuple[str, Any]:
     if not (name.endswith(PACKED) and isinstance(member, str)):
-        return name, unpacked(member)
+        return name, unpack(member)
     whole = zlib.decompress(base64.b64decode(member))
     return name.removesuffix(PACKED) + PLAIN, base64.b64encode(whole).decode("ascii")

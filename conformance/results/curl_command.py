@@ -1,4 +1,4 @@
-"""A curl command for an exchange that was written down: the way to see a finding again."""
+"""curl commands that repeat the exchanges of a finding."""
 
 import re
 import shlex
@@ -10,14 +10,17 @@ from hookproof.conformance.results.redaction import VARIABLE
 from hookproof.receiver.http.curl_arguments import URL_AS_IT_IS, body_argument, header_argument
 
 MOST_EXCHANGES: Final = 4
+# In bytes; a longer body would hide the rest of the command.
 LONGEST_BODY: Final = 2000
-"""In bytes; a longer one would bury the command."""
 
 _VARIABLES: Final = re.compile(rf"(\$\{{{VARIABLE}(?:_\d+)?%\?\}}|\${VARIABLE}(?:_\d+)?)")
 
 
 def curl(exchanges: Sequence[Exchange]) -> str:
-    """The commands that repeat the last few of these exchanges, one line each; the key comes from the environment."""
+    """Commands that repeat the last few of these exchanges, one line each.
+
+    The API key comes from the environment.
+    """
     return "\n".join(map(_command, exchanges[-MOST_EXCHANGES:]))
 
 
@@ -49,20 +52,23 @@ def _parts(exchange: Exchange) -> Iterator[str]:
     if body is not None:
         text = _printable(body)
         if text is None:
-            yield f"--data-binary @body.bin  # {len(body)} bytes: request_body_b64 of this exchange in run.jsonl"
+            yield (
+                f"--data-binary @body.bin  # {len(body)} bytes: request_body_b64 of this exchange"
+                " in run.jsonl"
+            )
         else:
             yield body_argument(quoted(text))
 
 
 def quoted(text: str) -> str:
-    """A text for a shell, in which only our own variables are replaced."""
+    """Quote a text for a shell, so that the shell expands only our own variables."""
     parts = _VARIABLES.split(text)
     if len(parts) == 1:
         return shlex.quote(text)
     return (
         '"'
         + "".join(
-            one if i % 2 else re.sub(r'([\\"$`])', r"\\\1", one) for i, one in enumerate(parts)
+            part if i % 2 else re.sub(r'([\\"$`])', r"\\\1", part) for i, part in enumerate(parts)
         )
         + '"'
     )

@@ -1,8 +1,8 @@
-"""The findings of a run grouped: one defect, one finding, with every requirement that it breaks.
+"""Groups the findings of a run by defect, each with all requirements that it breaks.
 
-Findings are of one defect if they have the same cause, or if the same check found the same in the
-same words. The one that leads is accepted by no baseline, if there is such a one, of the lowest
-level, and has the smallest proof.
+Findings belong to one defect if they have the same cause, or the same check and message. The
+leading finding is one that the baseline does not accept, if there is any, then of the first level,
+then with the smallest proof.
 """
 
 from collections.abc import Callable, Iterable
@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from hookproof.conformance.model.ledger import Entry, Finding
 from hookproof.spec.catalogue import Level
 
-# Measures how much there is to read in the proof of a finding, as `proof_size` does.
+# Measures the proof of a finding, as `proof_size` does.
 ProofSize = Callable[[Finding], tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Broken:
-    """A requirement, by its entry, and what shows that it is broken."""
+class BrokenRequirement:
+    """The entry of a broken requirement and the finding that shows it."""
 
     entry: Entry
     finding: Finding
@@ -25,60 +25,62 @@ class Broken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Defect:
-    """One defect: the finding that shows it best, and the others that come of it, in the order of
-    the document.
-    """
+    """One defect: the leading finding, and the others in the order of the document."""
 
-    lead: Broken
-    others: tuple[Broken, ...]
+    lead: BrokenRequirement
+    others: tuple[BrokenRequirement, ...]
 
     @property
-    def all(self) -> tuple[Broken, ...]:
+    def all(self) -> tuple[BrokenRequirement, ...]:
         """Every finding of the defect, the leading one first."""
         return (self.lead, *self.others)
 
     @property
-    def further(self) -> tuple[Broken, ...]:
-        """Each other requirement that it breaks, once."""
-        first = {one.entry.requirement.id: one for one in reversed(self.others)}
+    def further(self) -> tuple[BrokenRequirement, ...]:
+        """The other broken requirements, each once."""
+        first = {other.entry.requirement.id: other for other in reversed(self.others)}
         first.pop(self.lead.entry.requirement.id, None)
-        return tuple(one for one in self.others if first.get(one.entry.requirement.id) is one)
+        return tuple(
+            other for other in self.others if first.get(other.entry.requirement.id) is other
+        )
 
     @property
     def accepted(self) -> bool:
-        """Whether the baseline puts up with all that it breaks."""
-        return all(one.entry.accepted is not None for one in self.all)
+        """Whether the baseline accepts all that it breaks."""
+        return all(broken.entry.accepted is not None for broken in self.all)
 
 
 def defects(entries: Iterable[Entry]) -> tuple[Defect, ...]:
-    """The defects behind these entries, in the order in which the document first speaks of them."""
-    groups: dict[tuple[str, ...], list[Broken]] = {}
+    """The defects behind these entries, in the order of their first requirements."""
+    groups: dict[tuple[str, ...], list[BrokenRequirement]] = {}
     for entry in entries:
         for finding in entry.findings:
-            groups.setdefault(_key(finding), []).append(Broken(entry=entry, finding=finding))
+            groups.setdefault(_key(finding), []).append(
+                BrokenRequirement(entry=entry, finding=finding)
+            )
     return tuple(map(_defect, groups.values()))
 
 
 def proof_size(finding: Finding) -> tuple[int, int]:
-    """How much there is to read in a proof: exchanges and deliveries, then bytes."""
-    bodies = [len(one.request_body or b"") + len(one.response_body) for one in finding.exchanges]
-    return len(finding.exchanges) + len(finding.deliveries), sum(bodies) + sum(
-        len(d.body) for d in finding.deliveries
-    )
+    """The size of a proof: the number of exchanges and deliveries, then that of bytes."""
+    sent = sum(len(exchange.request_body or b"") for exchange in finding.exchanges)
+    answered = sum(len(exchange.response_body) for exchange in finding.exchanges)
+    delivered = sum(len(delivery.body) for delivery in finding.deliveries)
+    return len(finding.exchanges) + len(finding.deliveries), sent + answered + delivered
 
 
 def _key(finding: Finding) -> tuple[str, ...]:
     return ("cause", finding.cause) if finding.cause else ("check", finding.check, finding.message)
 
 
-def _defect(found: list[Broken]) -> Defect:
+def _defect(group: list[BrokenRequirement]) -> Defect:
     levels = list(Level)
     lead = min(
-        found,
-        key=lambda one: (
-            one.entry.accepted is not None,
-            levels.index(one.entry.requirement.level),
-            proof_size(one.finding),
+        group,
+        key=lambda broken: (
+            broken.entry.accepted is not None,
+            levels.index(broken.entry.requirement.level),
+            proof_size(broken.finding),
         ),
     )
-    return Defect(lead=lead, others=tuple(one for one in found if one is not lead))
+    return Defect(lead=lead, others=tuple(broken for broken in group if broken is not lead))

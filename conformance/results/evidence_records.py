@@ -1,4 +1,4 @@
-"""Observations as they stand in run.jsonl: to JSON and back."""
+"""Converts observations to their JSON in run.jsonl and back."""
 
 import importlib
 import pkgutil
@@ -41,7 +41,7 @@ def evidence_json(evidence: Evidence) -> dict[str, Any]:
 
 
 def evidence_of(value: Mapping[str, Any]) -> Evidence:
-    """The observation that `evidence_json` wrote; raises KeyError, TypeError or ValueError."""
+    """Reverse `evidence_json`; raises KeyError, TypeError or ValueError."""
     shared = {
         "experiment": value["experiment"],
         "name": value["name"],
@@ -64,14 +64,14 @@ def own_fields(observation: Observation) -> dict[str, Any]:
 
 
 def own_values(kind: type[Observation], written: Mapping[str, Any]) -> dict[str, Any]:
-    """The values behind `own_fields`; raises ValueError for JSON of another shape."""
+    """Reverse `own_fields`; raises ValueError for JSON of another shape."""
     hints = _hints(kind)  # type: ignore[arg-type] # a class can be hashed
     return {name: msgspec.convert(value, hints[name]) for name, value in written.items()}
 
 
 @cache
 def observation_types() -> Mapping[str, type[Observation]]:
-    """Every class of observation by its name."""
+    """Every class of observation, by name."""
     package = importlib.import_module("hookproof.conformance.observations")
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         importlib.import_module(module.name)
@@ -84,9 +84,9 @@ def _hints(kind: type[Observation]) -> Mapping[str, Any]:
 
 
 def _subclasses(kind: type[Observation]) -> Iterator[type[Observation]]:
-    # A data class with slots takes the place of the class that was written, which may still be
-    # listed: the one that its module knows is meant.
-    for below in kind.__subclasses__():
-        if getattr(sys.modules[below.__module__], below.__name__, None) is below:
-            yield below
-            yield from _subclasses(below)
+    # `dataclass(slots=True)` replaces the class, and the original may still be listed: the class in
+    # the module is the right one.
+    for subclass in kind.__subclasses__():
+        if getattr(sys.modules[subclass.__module__], subclass.__name__, None) is subclass:
+            yield subclass
+            yield from _subclasses(subclass)

@@ -1,4 +1,4 @@
-"""The findings and requirements of run.jsonl: from JSON and back."""
+"""Converts findings and requirements to their JSON in run.jsonl and back."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +11,6 @@ from hookproof.spec.catalogue import Level, Requirement
 
 
 def finding_json(finding: Finding) -> dict[str, Any]:
-    """A finding as a JSON object."""
     return {
         "requirement": finding.requirement,
         "check": finding.check,
@@ -28,14 +27,12 @@ def finding_json(finding: Finding) -> dict[str, Any]:
 
 
 def finding_of(event: Mapping[str, Any]) -> Finding:
-    """The finding behind `finding_json`; raises KeyError, TypeError or ValueError for anything
-    else.
-    """
+    """Reverse `finding_json`; raises KeyError, TypeError or ValueError."""
     return Finding(**{**event, **_proof_of(event)})
 
 
 def entry_json(entry: Entry) -> dict[str, Any]:
-    """An entry without its findings as a JSON object."""
+    """An entry without its findings."""
     requirement = entry.requirement
     return {
         "id": requirement.id,
@@ -57,7 +54,7 @@ def entry_json(entry: Entry) -> dict[str, Any]:
 
 
 def entry_of(event: Mapping[str, Any], findings: Sequence[Finding]) -> Entry:
-    """The entry behind `entry_json`, with those of the findings that are about it."""
+    """Reverse `entry_json`; the entry gets those of the findings that are about it."""
     return Entry(
         requirement=Requirement(
             id=event["id"],
@@ -81,14 +78,13 @@ def entry_of(event: Mapping[str, Any], findings: Sequence[Finding]) -> Entry:
 
 
 def verdict_of(key: str) -> Verdict:
-    """The verdict of this key; raises KeyError."""
     return Verdict[key.upper()]
 
 
-def _proof_json(proved: Finding) -> dict[str, Any]:
+def _proof_json(finding: Finding) -> dict[str, Any]:
     return {
-        "exchanges": [one.to_json() for one in proved.exchanges],
-        "deliveries": [one.to_json() for one in proved.deliveries],
+        "exchanges": [exchange.to_json() for exchange in finding.exchanges],
+        "deliveries": [delivery.to_json() for delivery in finding.deliveries],
     }
 
 

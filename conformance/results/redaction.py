@@ -1,8 +1,8 @@
-"""Keeps API keys and credentials out of everything that is written down.
+"""Masks API keys and credentials in everything that is written.
 
-A key is replaced by the name of the environment variable that would hold it, so that a request
-shown in a report can be sent again by whoever has the key; any other credential by a name that
-stands for it throughout (`credentials.py`).
+A key is replaced by the name of an environment variable, so that anybody who has the key can repeat
+a request from a report. Any other credential is replaced by a name that is the same throughout the
+run (`credential_names.py`).
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -12,9 +12,9 @@ from typing import Any, Final
 from hookproof.conformance.model.evidence import Evidence, Exchange, NotObserved, Observation
 from hookproof.conformance.observations.credential_names import (
     Credentials,
-    is_telling,
+    is_distinctive,
+    replace_words,
     spellings,
-    without_words,
 )
 from hookproof.conformance.results.evidence_records import own_fields, own_values
 from hookproof.conformance.target.client import Key
@@ -24,49 +24,44 @@ from hookproof.spec.dialect.model import Dialect
 
 VARIABLE: Final = "HOOKPROOF_API_KEY"
 HIDDEN: Final = "(masked)"
-# Keys of fewer characters are masked in Authorization alone: anywhere else they may be part of any
-# word.
+# Keys of fewer characters are masked in Authorization only: elsewhere they may be part of any word.
 SHORTEST: Final = 4
 
 
 class Replacer:
-    """Puts texts in place of others, the longest first: one may begin with another."""
+    """Replaces texts by others, the longest first, since one may begin with another."""
 
     def __init__(self, parts: Mapping[str, str]):
         self._parts = tuple(sorted(parts.items(), key=lambda item: (-len(item[0]), item)))
-        # Hardly any text holds a key. Where the keys begin alike, one look tells, however many
-        # projects there are.
-        self._sign = _common_beginning(parts)
+        # Hardly any text holds a key. If the keys have a common prefix, one search tells.
+        self._prefix = _common_prefix(parts)
 
     def text(self, text: str) -> str:
-        """A text without them."""
-        if self._sign not in text:
+        if self._prefix not in text:
             return text
         for part, name in self._parts:
             text = text.replace(part, name)
         return text
 
     def content(self, content: bytes) -> bytes:
-        """Bytes without them."""
-        if self._sign.encode() not in content:
+        if self._prefix.encode() not in content:
             return content
         for part, name in self._parts:
             content = content.replace(part.encode(), name.encode())
         return content
 
     def value(self, value: Any) -> Any:
-        """A JSON value without them."""
         if isinstance(value, dict):
-            return {self.text(name): self.value(one) for name, one in value.items()}
+            return {self.text(name): self.value(item) for name, item in value.items()}
         if isinstance(value, list | tuple):
-            return [self.value(one) for one in value]
+            return [self.value(item) for item in value]
         return self.text(value) if isinstance(value, str) else value
 
 
 class Mask:
     """Masks the keys of a run's projects, and the credentials that evidence shows.
 
-    Without projects it knows no key; what is masked already stays as it is.
+    Without projects there are no keys to mask. What is masked already stays as it is.
     """
 
     def __init__(self, projects: Sequence[Project], dialect: Dialect):
@@ -83,28 +78,32 @@ class Mask:
                 if len(part) >= SHORTEST
             }
         )
-        self._credentials = Credentials(left=(dialect.representation.mask,))
-        self._many, self._telling = 0, Replacer({})
+        self._credentials = Credentials(unmasked=(dialect.representation.mask,))
+        self._known_count, self._known_replacer = 0, Replacer({})
 
     def text(self, text: str) -> str:
-        """A text without keys, and without the credentials met so far."""
+        """A text without keys, and without the credentials found so far."""
         known = self._credentials.known
-        if len(known) != self._many:
-            self._many, self._telling = len(known), _all_of(known)
-        return self._telling.text(self._keys.text(text))
+        if len(known) != self._known_count:
+            self._known_count, self._known_replacer = len(known), _all_of(known)
+        return self._known_replacer.text(self._keys.text(text))
 
     def evidence(self, evidence: Evidence) -> Evidence:
         """An observation without keys and credentials."""
-        met: dict[str, str] = {}
+        found_names: dict[str, str] = {}
         facts = {}
         if isinstance(evidence, Observation):
-            facts = self._credentials.value(self._keys.value(own_fields(evidence)), met)
-        called = [self._exchange(exchange, met) for exchange in evidence.exchanges]
-        arrived = [self._delivery(delivery, met) for delivery in evidence.deliveries]
-        telling = _all_of(met)
-        name = telling.text(self._keys.text(evidence.name))
-        exchanges = tuple(_exchange_without(exchange, telling, met) for exchange in called)
-        deliveries = tuple(_delivery_without(delivery, telling, met) for delivery in arrived)
+            facts = self._credentials.value(self._keys.value(own_fields(evidence)), found_names)
+        exchanged = [self._exchange(exchange, found_names) for exchange in evidence.exchanges]
+        arrived = [self._delivery(delivery, found_names) for delivery in evidence.deliveries]
+        replacer = _all_of(found_names)
+        name = replacer.text(self._keys.text(evidence.name))
+        exchanges = tuple(
+            _exchange_without(exchange, replacer, found_names) for exchange in exchanged
+        )
+        deliveries = tuple(
+            _delivery_without(delivery, replacer, found_names) for delivery in arrived
+        )
         if isinstance(evidence, NotObserved):
             return replace(
                 evidence,
@@ -113,19 +112,21 @@ class Mask:
                 deliveries=deliveries,
                 reason=self.text(evidence.reason),
             )
-        own = own_values(type(evidence), telling.value(facts))
+        own = own_values(type(evidence), replacer.value(facts))
         return replace(evidence, name=name, exchanges=exchanges, deliveries=deliveries, **own)
 
-    def in_clear(self, content: bytes) -> bytes:
+    def unmask(self, content: bytes) -> bytes:
         """A masked request body as it was, to be sent once more."""
-        return self._credentials.in_clear(content)
+        return self._credentials.unmask(content)
 
     def exchange(self, exchange: Exchange) -> Exchange:
         """An exchange without keys and credentials."""
-        met: dict[str, str] = {}
-        return _exchange_without(self._exchange(exchange, met), _all_of(met), met)
+        found_names: dict[str, str] = {}
+        return _exchange_without(
+            self._exchange(exchange, found_names), _all_of(found_names), found_names
+        )
 
-    def _exchange(self, exchange: Exchange, met: dict[str, str]) -> Exchange:
+    def _exchange(self, exchange: Exchange, found_names: dict[str, str]) -> Exchange:
         sent = exchange.request_body
         return replace(
             exchange,
@@ -133,30 +134,32 @@ class Mask:
             request_headers=tuple(self._request_headers(exchange)),
             request_body=None
             if sent is None
-            else self._credentials.content(self._keys.content(sent), met),
+            else self._credentials.content(self._keys.content(sent), found_names),
             response_headers=tuple(
                 (name, self._keys.text(value)) for name, value in exchange.response_headers
             ),
             response_body=self._credentials.content(
-                self._keys.content(exchange.response_body), met
+                self._keys.content(exchange.response_body), found_names
             ),
             problem=None if exchange.problem is None else self._keys.text(exchange.problem),
         )
 
-    def _delivery(self, delivery: ReceivedDelivery, met: dict[str, str]) -> ReceivedDelivery:
+    def _delivery(
+        self, delivery: ReceivedDelivery, found_names: dict[str, str]
+    ) -> ReceivedDelivery:
         headers = ((name, self._keys.text(value)) for name, value in delivery.headers)
         return replace(
             delivery,
             headers=tuple(
                 (
                     name,
-                    self._credentials.header(value, met)
+                    self._credentials.header(value, found_names)
                     if name.lower() == "authorization"
                     else value,
                 )
                 for name, value in headers
             ),
-            body=self._credentials.content(self._keys.content(delivery.body), met),
+            body=self._credentials.content(self._keys.content(delivery.body), found_names),
             path=self._keys.text(delivery.path),
         )
 
@@ -179,45 +182,52 @@ class Mask:
 
 
 def _all_of(named: Mapping[str, str]) -> Replacer:
-    """Puts the names of these credentials in their places, however they are spelled."""
+    """A replacer of these credentials, in all spellings, by their names."""
     return Replacer(
-        {way: name for text, name in named.items() if is_telling(text) for way in spellings(text)}
+        {
+            way: name
+            for text, name in named.items()
+            if is_distinctive(text)
+            for way in spellings(text)
+        }
     )
 
 
-def _exchange_without(exchange: Exchange, telling: Replacer, met: Mapping[str, str]) -> Exchange:
-    if not met:
+def _exchange_without(
+    exchange: Exchange, replacer: Replacer, found_names: Mapping[str, str]
+) -> Exchange:
+    if not found_names:
         return exchange
     sent = exchange.request_body
     return replace(
         exchange,
-        url=telling.text(exchange.url),
+        url=replacer.text(exchange.url),
         request_headers=tuple(
-            (name, telling.text(value)) for name, value in exchange.request_headers
+            (name, replacer.text(value)) for name, value in exchange.request_headers
         ),
-        request_body=None if sent is None else without_words(sent, met),
+        request_body=None if sent is None else replace_words(sent, found_names),
         response_headers=tuple(
-            (name, telling.text(value)) for name, value in exchange.response_headers
+            (name, replacer.text(value)) for name, value in exchange.response_headers
         ),
-        response_body=without_words(exchange.response_body, met),
+        response_body=replace_words(exchange.response_body, found_names),
     )
 
 
 def _delivery_without(
-    delivery: ReceivedDelivery, telling: Replacer, met: Mapping[str, str]
+    delivery: ReceivedDelivery, replacer: Replacer, found_names: Mapping[str, str]
 ) -> ReceivedDelivery:
-    if not met:
+    if not found_names:
         return delivery
     return replace(
         delivery,
-        headers=tuple((name, telling.text(value)) for name, value in delivery.headers),
-        body=telling.content(delivery.body),
-        path=telling.text(delivery.path),
+        headers=tuple((name, replacer.text(value)) for name, value in delivery.headers),
+        body=replacer.content(delivery.body),
+        path=replacer.text(delivery.path),
     )
 
 
-def _common_beginning(texts: Collection[str]) -> str:
-    """What all these texts begin with."""
+def _common_prefix(texts: Collection[str]) -> str:
+    """The longest common prefix of these texts."""
     first, last = min(texts, default=""), max(texts, default="")
     alike = (
         place for place, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]

@@ -3,9 +3,9 @@
 Each line is a JSON object; its member `event` is one of these:
 
 - `header`: what was judged, and how;
-- `case`: one observation, as it came in;
+- `case`: one observation, in order of arrival;
 - `experiment`: how an experiment ended;
-- `shrunk`: a finding whose proof is a smaller request that was tried afterwards;
+- `shrunk`: a finding whose proof is a smaller request that was sent afterwards;
 - `finding`: one defect, with its smallest proof;
 - `requirement`: the verdict of a requirement;
 - `footer`: the verdict of the run. A file without it holds no finished run.
@@ -25,7 +25,7 @@ from typing import Any, Final
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.gathered_evidence import Gathered
 from hookproof.conformance.model.ledger import Entry, Finding, Ledger, RunVerdict
-from hookproof.conformance.results.compression import packed_case
+from hookproof.conformance.results.compression import pack_evidence
 from hookproof.conformance.results.evidence_records import evidence_json
 from hookproof.conformance.results.finding_records import (
     entry_json,
@@ -37,22 +37,22 @@ from hookproof.conformance.results.finding_records import (
 FORMAT: Final = 2
 NAME: Final = "run.jsonl"
 
-# How the lines begin that reports skip; `judgements` stands in files of earlier versions.
+# The beginnings of lines that reports skip; `judgements` occurs in files of earlier versions.
 EVIDENCE: Final = tuple(f'{{"event":"{name}"' for name in ("case", "judgements", "shrunk"))
 
 
 class NotARun(Exception):
-    """A file that holds no finished run; the message says why."""
+    """The file does not hold a finished run; the message states why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """What was judged, and how. `started_at` is in unix seconds; `everything` tells whether all
-    requirements were.
+    """What was judged, and how.
 
-    `sections` holds the titles of the document's sections, `answers` the dialect whole, so that the
-    evidence can be judged again when its file has changed, `baseline` the entries of the baseline
-    as they stand in its file.
+    `started_at` is in Unix seconds; `everything` tells whether all requirements were judged.
+    `sections` holds the titles of the document's sections, `baseline` the entries of the baseline
+    file. `answers` holds the whole dialect, so that the evidence can be judged again even if the
+    dialect's file has changed.
     """
 
     tool_version: str
@@ -72,7 +72,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Footer:
-    """How the run ended. `cut` says why it ended early; `faults` are hookproof's own.
+    """How the run ended. `cut` states why it ended early; `faults` are errors of hookproof.
 
     `stale` names the entries of the baseline that are no longer right.
     """
@@ -89,7 +89,7 @@ class Footer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A finished run as its file tells it."""
+    """A finished run, as read from its file."""
 
     header: Header
     entries: tuple[Entry, ...]
@@ -97,7 +97,6 @@ class Run:
 
     @property
     def ledger(self) -> Ledger:
-        """The entries as a ledger, which adds them up."""
         return Ledger(
             entries=self.entries,
             cut=self.footer.cut,
@@ -107,10 +106,7 @@ class Run:
 
 
 class RunWriter:
-    """Writes a run while it goes on; observations may come from another thread than the rest.
-
-    Everything that it is given is masked already.
-    """
+    """Writes a run while it goes on; thread-safe. Everything passed to it must be masked."""
 
     def __init__(self, stream: TextIOWrapper, header: Header):
         self._stream = stream
@@ -121,12 +117,11 @@ class RunWriter:
 
     def evidence(self, evidence: Evidence, repetition: int = 1) -> None:
         """Write a masked observation; raises TypeError if it is not JSON."""
-        self._write("case", {**packed_case(evidence_json(evidence)), "repetition": repetition})
+        self._write("case", {**pack_evidence(evidence_json(evidence)), "repetition": repetition})
         self.exchanges += len(evidence.exchanges)
         self.deliveries += len(evidence.deliveries)
 
     def experiment(self, gathered: Gathered, repetition: int = 1) -> None:
-        """Write how an experiment ended."""
         self._write(
             "experiment",
             {
@@ -140,7 +135,7 @@ class RunWriter:
         )
 
     def shrunk(self, finding: Finding, requests: int, repetition: int = 1) -> None:
-        """Write a finding with its smaller proof, which took so many requests."""
+        """Write a finding with its smaller proof, and the number of requests that this took."""
         self._write(
             "shrunk",
             {
@@ -180,7 +175,7 @@ class RunWriter:
 
 
 def read_run(path: Path) -> Run:
-    """The finished run in a file; raises NotARun."""
+    """Read a finished run; raises NotARun."""
     try:
         with path.open(encoding="utf-8") as stream:
             return _run(path, stream)

@@ -1,4 +1,4 @@
-"""The evidence of a run, read back from run.jsonl: what judging it again needs, and no report does."""
+"""Reads the evidence of a run back from run.jsonl, to judge it again."""
 
 import json
 import zlib
@@ -10,7 +10,7 @@ from typing import Any
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.ledger import Finding
-from hookproof.conformance.results.compression import unpacked_case
+from hookproof.conformance.results.compression import unpack_evidence
 from hookproof.conformance.results.evidence_records import evidence_of
 from hookproof.conformance.results.finding_records import finding_of
 from hookproof.conformance.results.run_file import NotARun
@@ -18,7 +18,7 @@ from hookproof.conformance.results.run_file import NotARun
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repetition:
-    """What the experiments of one repetition observed, by name and in their order.
+    """The evidence of one repetition, by experiment and in order.
 
     `shrunk` holds the findings whose request was made smaller.
     """
@@ -33,8 +33,8 @@ class _Reading:
     endings: list[Mapping[str, Any]] = field(default_factory=list)
     shrunk: dict[int, list[Finding]] = field(default_factory=dict)
 
-    def take(self, event: dict[str, Any]) -> None:
-        """Take in one event; raises KeyError, TypeError, ValueError or zlib.error if damaged."""
+    def add(self, event: dict[str, Any]) -> None:
+        """Add an event; raises KeyError, TypeError, ValueError or zlib.error if it is damaged."""
         match event.pop("event"):
             case "case":
                 if "observation" not in event:
@@ -43,7 +43,7 @@ class _Reading:
                         " its reports can be rendered, and only a new run can be judged again"
                     )
                 place = (event.pop("repetition"), event["experiment"])
-                self.observations.setdefault(place, []).append(evidence_of(unpacked_case(event)))
+                self.observations.setdefault(place, []).append(evidence_of(unpack_evidence(event)))
             case "shrunk":
                 del event["requests"]
                 self.shrunk.setdefault(event.pop("repetition"), []).append(finding_of(event))
@@ -52,13 +52,13 @@ class _Reading:
 
 
 def read_evidence(path: Path) -> tuple[Repetition, ...]:
-    """The evidence in a file, repetition by repetition; raises NotARun if it is damaged."""
+    """Read the evidence of each repetition; raises NotARun if the file is damaged."""
     reading = _Reading()
     try:
         with path.open(encoding="utf-8") as stream:
             for number, line in enumerate(stream, 1):
                 try:
-                    reading.take(json.loads(line))
+                    reading.add(json.loads(line))
                 except (ValueError, KeyError, TypeError, zlib.error) as error:
                     raise NotARun(
                         f"{path}:{number}: no evidence: {type(error).__name__}: {error}"

@@ -1,34 +1,40 @@
-"""One run from beginning to end: the composition root of `hookproof check`."""
+"""Performs one run from beginning to end: the composition root of `hookproof check`."""
 
 import secrets
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from hookproof.conformance.grading.grader import Grader
 from hookproof.conformance.model.check_registry import CheckContext, all_checks
 from hookproof.conformance.model.experiment_registry import all_experiments
-from hookproof.conformance.model.gathered_evidence import Ending
+from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.ledger import Entry, Ledger
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.reports.formats import REPORTS, write_reports
-from hookproof.conformance.reports.progress import ProgressPlan, progress, usual_durations
-from hookproof.conformance.results.baseline import Expectation, weighed
+from hookproof.conformance.reports.progress import (
+    EntryListener,
+    ProgressPlan,
+    progress,
+    usual_durations,
+)
+from hookproof.conformance.results.baseline import Expectation, apply_baseline
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.results.run_file import NAME, Header, Run, RunWriter, read_run
 from hookproof.conformance.run.intake import Intake
-from hookproof.conformance.run.repetitions import merged
-from hookproof.conformance.run.runner import Plan, Runner
+from hookproof.conformance.run.plan import RunPlan
+from hookproof.conformance.run.repetitions import merge_repetitions
+from hookproof.conformance.run.runner import Runner
 from hookproof.conformance.run.selection import Selection, needed_checks, needed_experiments
-from hookproof.conformance.run.shrinking import Shrinking, with_smaller_proofs
+from hookproof.conformance.run.shrinking import Shrinking, replace_proofs
 from hookproof.conformance.run.working_folder import working_folder
 from hookproof.conformance.target.capabilities import lacking
 from hookproof.conformance.target.definition import Budgets, Target
@@ -46,7 +52,7 @@ INTERRUPTED: Final = "it was interrupted"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What the command line asks for. `max_fail` of 0 means no limit."""
+    """The options of a run. A `max_fail` of 0 means no limit."""
 
     subject: Target | Embedded
     profile: Profile
@@ -60,10 +66,10 @@ class Settings:
     baseline: tuple[Expectation, ...] = ()
 
 
-def embedded(
+def embedded_subject(
     dialect: Dialect, dialect_name: str, seed: int, receiver: ReceiverSettings, budgets: Budgets
 ) -> Embedded:
-    """The embedded server with a project for each experiment."""
+    """The embedded server, with a project for each experiment."""
     projects = projects_needed(len(all_experiments()))
     return Embedded(
         dialect=dialect,
@@ -80,20 +86,20 @@ def perform(settings: Settings) -> Run:
     started = time.monotonic()
     catalogue = load_catalogue()
     requirements = settings.selection.requirements(catalogue)
-    coming = progress_of(settings, catalogue, requirements)
-    run_path = _emptied(settings.out)
+    progress_plan = _progress_plan(settings, catalogue, requirements)
+    run_path = _clear_folder(settings.out)
     with working_folder(settings.out), run_path.open("w", encoding="utf-8") as stream:
-        rounds = Rounds(
+        repeated_run = RepeatedRun(
             settings=settings,
             catalogue=catalogue,
             requirements=requirements,
             stream=stream,
-            coming=coming,
+            progress_plan=progress_plan,
         )
-        writer, ledger = rounds.conducted()
+        writer, ledger = repeated_run.run_all()
         today = datetime.now(UTC).date()
-        known = weighed(ledger.entries, settings.baseline, catalogue, today)
-        ledger = replace(ledger, entries=known.entries, stale=known.stale)
+        outcome = apply_baseline(ledger.entries, settings.baseline, catalogue, today)
+        ledger = replace(ledger, entries=outcome.entries, stale=outcome.stale)
         writer.ledger(ledger, strict=settings.strict, duration_s=time.monotonic() - started)
     run = read_run(run_path)
     write_reports(run, settings.out)
@@ -101,24 +107,25 @@ def perform(settings: Settings) -> Run:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rounds:
+class RepeatedRun:
     """The repetitions of a run, one after the other, with the same seed and into the same file."""
 
     settings: Settings
     catalogue: Catalogue
     requirements: Sequence[Requirement]
     stream: TextIOWrapper
-    coming: ProgressPlan
+    progress_plan: ProgressPlan
 
-    def conducted(self) -> tuple[RunWriter, Ledger]:
-        """The writer of the file, and the ledger of all repetitions; raises CommandError if the first
-        cannot begin.
+    def run_all(self) -> tuple[RunWriter, Ledger]:
+        """Return the writer of the file and the ledger of all repetitions.
+
+        Raises CommandError if the first repetition cannot begin.
         """
         writer: RunWriter | None = None
         ledgers: list[Ledger] = []
         for repetition in range(1, self.settings.repetitions + 1):
             try:
-                writer, ledger = self._conducted_once(writer, repetition)
+                writer, ledger = self._run_once(writer, repetition)
             except CommandError as refusal:
                 if writer is None:
                     raise
@@ -130,13 +137,11 @@ class Rounds:
             if ledger.cut == INTERRUPTED:
                 break
         assert writer is not None
-        return writer, merged(ledgers)
+        return writer, merge_repetitions(ledgers)
 
-    def _conducted_once(
-        self, writer: RunWriter | None, repetition: int
-    ) -> tuple[RunWriter, Ledger]:
-        plan = _plan(self.settings, self.requirements)
-        with Runner(plan) as runner, progress(self.coming, runner.under_way, sys.stderr) as note:
+    def _run_once(self, writer: RunWriter | None, repetition: int) -> tuple[RunWriter, Ledger]:
+        plan = _run_plan(self.settings, self.requirements)
+        with Runner(plan) as runner, self._progress(runner) as note:
             environment = runner.open()
             mask = Mask(environment.target.projects, plan.dialect)  # keys differ by repetition
             if writer is None:
@@ -150,23 +155,25 @@ class Rounds:
                 note(entry)
                 return entry
 
-            ledger = _judged(
-                self.requirements, judge, runner, intake, max_fail=self.settings.max_fail
-            )
+            runner.begin(intake, keep_open=True)
+            ledger = judge_all(self.requirements, judge, runner, max_fail=self.settings.max_fail)
             shrinking = Shrinking(
                 checks=all_checks(),
                 context=_check_context(plan),
                 projects=environment.target.projects,
                 intake=intake,
             )
-            ledger = _shrunk(ledger, shrinking, runner)
-            for shrunk in shrinking.made:
+            ledger = _shrink_proofs(ledger, shrinking, runner)
+            for shrunk in shrinking.shrunk:
                 writer.shrunk(shrunk.finding, shrunk.requests, repetition)
             for gathered in runner.all_gathered():
                 writer.experiment(gathered, repetition)
         return writer, ledger
 
-    def _grader(self, plan: Plan, runner: Runner, target: Target) -> Grader:
+    def _progress(self, runner: Runner) -> AbstractContextManager[EntryListener]:
+        return progress(self.progress_plan, runner.under_way, sys.stderr)
+
+    def _grader(self, plan: RunPlan, runner: Runner, target: Target) -> Grader:
         return Grader(
             checks=needed_checks(self.requirements, all_checks()),
             context=_check_context(plan),
@@ -180,39 +187,37 @@ class Rounds:
         )
 
 
-def _check_context(plan: Plan) -> CheckContext:
+def _check_context(plan: RunPlan) -> CheckContext:
     return CheckContext(dialect=plan.dialect, contract=plan.contract)
 
 
-def _shrunk(ledger: Ledger, shrinking: Shrinking, runner: Runner) -> Ledger:
-    """The ledger with smaller proofs where there are any; a run that was cut is left as it is."""
-    work = None if ledger.cut else shrinking.work(ledger)
-    if work is None:
+def _shrink_proofs(ledger: Ledger, shrinking: Shrinking, runner: Runner) -> Ledger:
+    """The ledger with smaller proofs where possible; that of a run that was cut is unchanged."""
+    follow_up = None if ledger.cut else shrinking.follow_up(ledger)
+    if follow_up is None:
         return ledger
     error: str | None = None
-    with suppress(KeyboardInterrupt):  # what was found before is whole without this
-        error = runner.afterwards(work)
-    smaller = with_smaller_proofs(ledger, [shrunk.finding for shrunk in shrinking.made])
-    broke = [f"The shrink pass broke: {error}"] if error else []
-    return replace(smaller, faults=(*ledger.faults, *broke))
+    with suppress(KeyboardInterrupt):  # the ledger is complete without smaller proofs
+        error = runner.run_follow_up(follow_up)
+    smaller = replace_proofs(ledger, [shrunk.finding for shrunk in shrinking.shrunk])
+    errors = [f"The shrink pass broke: {error}"] if error else []
+    return replace(smaller, faults=(*ledger.faults, *errors))
 
 
-def progress_of(
+def _progress_plan(
     settings: Settings, catalogue: Catalogue, requirements: Sequence[Requirement]
 ) -> ProgressPlan:
-    """What is about to come; how long experiments usually take is known from the run that is in the
-    folder already.
-    """
+    # An earlier run in the folder shows how long the experiments usually take.
     usual_s = usual_durations(settings.out / NAME)
     return ProgressPlan(requirements=requirements, sections=catalogue.sections, usual_s=usual_s)
 
 
-def _plan(settings: Settings, requirements: Sequence[Requirement]) -> Plan:
+def _run_plan(settings: Settings, requirements: Sequence[Requirement]) -> RunPlan:
     dialect, experiments = settings.subject.dialect, all_experiments()
-    return Plan(
+    return RunPlan(
         subject=settings.subject,
         experiments=needed_experiments(requirements, all_checks(), experiments, settings.profile),
-        every_experiment=[one.name for one in experiments],
+        every_experiment=[experiment.name for experiment in experiments],
         dialect=dialect,
         contract=contract_for(dialect),
         profile=settings.profile,
@@ -221,9 +226,10 @@ def _plan(settings: Settings, requirements: Sequence[Requirement]) -> Plan:
     )
 
 
-def _emptied(out: Path) -> Path:
-    """Where run.jsonl goes; what an earlier run left there is removed, so that nobody takes it for
-    this one's.
+def _clear_folder(out: Path) -> Path:
+    """Return the path of run.jsonl in a folder without the reports of an earlier run.
+
+    Otherwise these could be mistaken for the reports of this run.
     """
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -249,41 +255,52 @@ def _header(settings: Settings, environment: Environment, catalogue: Catalogue) 
         sections=dict(catalogue.sections),
         answers=written_dialect(settings.subject.dialect),
         repetitions=settings.repetitions,
-        baseline=[one.to_json() for one in settings.baseline],
+        baseline=[expectation.to_json() for expectation in settings.baseline],
     )
 
 
-def _judged(
+class StoppableRun(Protocol):
+    """The part of a runner that judging needs."""
+
+    cut: str | None
+
+    def stop(self, reason: str) -> None: ...
+
+    def all_gathered(self) -> Sequence[Gathered]: ...
+
+
+def judge_all(
     requirements: Sequence[Requirement],
     judge: Callable[[Requirement], Entry],
-    runner: Runner,
-    intake: Intake,
+    run: StoppableRun,
     *,
     max_fail: int,
 ) -> Ledger:
-    """Judge one requirement after the other, until `max_fail` have failed; 0 means no limit."""
+    """Judge one requirement after the other, until `max_fail` have failed; 0 means no limit.
+
+    After an interrupt the rest is judged by the evidence that is there.
+    """
     entries: dict[str, Entry] = {}
+    failures = 0
     try:
-        runner.begin(intake, held=True)
-        failed = 0
         for requirement in requirements:
             entry = entries[requirement.id] = judge(requirement)
-            failed += entry.verdict in (Verdict.FAIL, Verdict.ERROR)
-            if max_fail and failed >= max_fail and len(entries) < len(requirements):
+            failures += entry.verdict in (Verdict.FAIL, Verdict.ERROR)
+            if max_fail and failures >= max_fail and len(entries) < len(requirements):
                 reason = f"it ended after {max_fail} failures, as --max-fail asks"
-                runner.stop(reason)
+                run.stop(reason)
                 for left in requirements[len(entries) :]:
                     entries[left.id] = _not_judged(left, reason)
                 break
     except KeyboardInterrupt:
-        runner.stop(INTERRUPTED)
+        run.stop(INTERRUPTED)
         for left in requirements:
             if left.id not in entries:
                 entries[left.id] = judge(left)
-    crashed = [
-        gathered.reason for gathered in runner.all_gathered() if gathered.ending is Ending.CRASHED
+    crashes = [
+        gathered.reason for gathered in run.all_gathered() if gathered.ending is Ending.CRASHED
     ]
-    return Ledger(entries=tuple(entries.values()), cut=runner.cut, faults=tuple(crashed))
+    return Ledger(entries=tuple(entries.values()), cut=run.cut, faults=tuple(crashes))
 
 
 def _not_judged(requirement: Requirement, reason: str) -> Entry:

@@ -1,7 +1,7 @@
-"""Where evidence comes in: looked at while it is whole, then masked, then kept.
+"""Takes in evidence: examines it while it is in clear, then masks it, then passes it on.
 
-Whatever needs a secret in clear (which secret signed, whether one has the dialect's form) is
-observed here, once. From here on keys and credentials have names, and only masked evidence is
+Whatever needs a secret in clear (which secret signed, whether a secret has the dialect's form) is
+examined here, once. After that keys and credentials are replaced by names. Only masked evidence is
 judged, written and shown.
 """
 
@@ -14,10 +14,7 @@ from hookproof.spec.dialect.model import Dialect
 
 
 class Intake:
-    """Takes in the evidence of one run; may be used from any thread.
-
-    `keep` is called with each masked observation.
-    """
+    """Takes in the evidence of one run; thread-safe. `keep` is called with all masked evidence."""
 
     def __init__(
         self, mask: Mask, dialect: Dialect, keep: Callable[[Evidence], None] = lambda _: None
@@ -28,7 +25,7 @@ class Intake:
         self._lock = threading.Lock()
 
     def take(self, evidence: Evidence) -> Evidence:
-        """The evidence as it may be kept; raises TypeError or ValueError if it is not JSON."""
+        """Examine and mask evidence; raises TypeError or ValueError if it is not JSON."""
         if isinstance(evidence, Observation):
             evidence = evidence.examined(self._dialect)
         with self._lock:
@@ -37,15 +34,13 @@ class Intake:
         return masked
 
     def exchange(self, exchange: Exchange) -> Exchange:
-        """An exchange as it may be kept."""
         with self._lock:
             return self._mask.exchange(exchange)
 
-    def in_clear(self, content: bytes) -> bytes:
-        """A masked request body as it was, to be sent once more."""
-        return self._mask.in_clear(content)
+    def unmask(self, content: bytes) -> bytes:
+        """Put credentials back into a masked request body, so that it can be sent again."""
+        return self._mask.unmask(content)
 
     def text(self, text: str) -> str:
-        """A text as it may be shown."""
         with self._lock:
             return self._mask.text(text)

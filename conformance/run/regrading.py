@@ -1,4 +1,4 @@
-"""A run judged again from its file: the same evidence, today's checks."""
+"""Judges a finished run again from its file: the same evidence, the checks of this version."""
 
 import shutil
 from dataclasses import dataclass, replace
@@ -12,11 +12,11 @@ from hookproof.conformance.model.experiment_registry import all_experiments
 from hookproof.conformance.model.gathered_evidence import Ending
 from hookproof.conformance.model.ledger import Entry, Ledger
 from hookproof.conformance.model.profile import Profile
-from hookproof.conformance.results.baseline import Expectation, weighed
+from hookproof.conformance.results.baseline import Expectation, apply_baseline
 from hookproof.conformance.results.run_file import EVIDENCE, NAME, Run, RunWriter, read_run
 from hookproof.conformance.results.stored_evidence import Repetition, read_evidence
-from hookproof.conformance.run.repetitions import merged
-from hookproof.conformance.run.shrinking import shrunk_again
+from hookproof.conformance.run.repetitions import merge_repetitions
+from hookproof.conformance.run.shrinking import reapply_shrinking
 from hookproof.spec.catalogue import Catalogue, load_catalogue
 from hookproof.spec.contract.service_contract import contract_for
 from hookproof.spec.dialect.model import Dialect
@@ -27,43 +27,42 @@ EXPERIMENT: Final = '{"event":"experiment"'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Regraded:
-    """A run as its file told it, and the ledger that its evidence makes today, under `dialect`."""
+    """A stored run, and the ledger of its evidence under the present checks and `dialect`."""
 
     run: Run
     ledger: Ledger
     dialect: Dialect
 
 
-def regraded(folder: Path, dialect: Dialect | None = None) -> Regraded:
-    """Judge the evidence in a folder again; raises NotARun, and FileProblems if its dialect can be
-    read no more.
+def regrade_run(folder: Path, dialect: Dialect | None = None) -> Regraded:
+    """Judge the evidence in a folder again, by default under the dialect of the run.
 
-    Without a dialect it is judged against the one that the run was judged against.
+    Raises NotARun, and FileProblems if the stored dialect can no longer be read.
     """
     run = read_run(folder / NAME)
     before = load_dialect_mapping(run.header.answers, f"{folder / NAME}: answers")
     used = dialect or before
     catalogue = load_catalogue()
-    ledger = merged(
+    ledger = merge_repetitions(
         [
             _ledger(run, repetition, used, before, catalogue)
             for repetition in read_evidence(folder / NAME)
         ]
     )
-    known = weighed(
+    outcome = apply_baseline(
         ledger.entries,
-        [Expectation.from_json(one) for one in run.header.baseline],
+        [Expectation.from_json(written) for written in run.header.baseline],
         catalogue,
         datetime.fromtimestamp(run.header.started_at, UTC).date(),
     )
-    ledger = replace(ledger, entries=known.entries, stale=known.stale, cut=run.footer.cut)
+    ledger = replace(ledger, entries=outcome.entries, stale=outcome.stale, cut=run.footer.cut)
     return Regraded(run=run, ledger=ledger, dialect=used)
 
 
-def write_regraded(found: Regraded, source: Path, out: Path, tool_version: str) -> Run:
-    """Write run.jsonl anew with the same evidence and today's verdicts; raises OSError."""
+def write_regraded(regraded: Regraded, source: Path, out: Path, tool_version: str) -> Run:
+    """Write a run.jsonl with the same evidence and the present verdicts; raises OSError."""
     out.mkdir(parents=True, exist_ok=True)
-    header = replace(found.run.header, tool_version=tool_version, dialect=found.dialect.name)
+    header = replace(regraded.run.header, tool_version=tool_version, dialect=regraded.dialect.name)
     part = out / f"{NAME}.part"
     with (source / NAME).open(encoding="utf-8") as old, part.open("w", encoding="utf-8") as stream:
         writer = RunWriter(stream, header)
@@ -71,10 +70,12 @@ def write_regraded(found: Regraded, source: Path, out: Path, tool_version: str) 
             if line.startswith((*EVIDENCE, EXPERIMENT)):
                 stream.write(line)
         writer.exchanges, writer.deliveries = (
-            found.run.footer.exchanges,
-            found.run.footer.deliveries,
+            regraded.run.footer.exchanges,
+            regraded.run.footer.deliveries,
         )
-        writer.ledger(found.ledger, strict=header.strict, duration_s=found.run.footer.duration_s)
+        writer.ledger(
+            regraded.ledger, strict=header.strict, duration_s=regraded.run.footer.duration_s
+        )
     shutil.move(part, out / NAME)
     return read_run(out / NAME)
 
@@ -92,17 +93,19 @@ def _ledger(
         profile=Profile[run.header.profile.upper()],
         gathered=repetition.gathered.__getitem__,
     )
-    crashed = [one.reason for one in repetition.gathered.values() if one.ending is Ending.CRASHED]
+    endings = repetition.gathered.values()
+    crashed = [gathered.reason for gathered in endings if gathered.ending is Ending.CRASHED]
     faults = dict.fromkeys([*crashed, *run.footer.faults])
     entries = tuple(_entry(grader, entry, catalogue) for entry in run.entries)
-    return shrunk_again(
+    return reapply_shrinking(
         Ledger(entries=entries, faults=tuple(faults)), repetition.shrunk, all_checks(), context
     )
 
 
 def _entry(grader: Grader, entry: Entry, catalogue: Catalogue) -> Entry:
-    """The entry of today; what the run did not come to, and what is no requirement any more, stays
-    as it was.
+    """The present entry of a requirement.
+
+    What the run did not judge, and what is not a requirement any more, keeps its stored entry.
     """
     requirement = catalogue.requirements.get(entry.requirement.id)
     return entry if requirement is None or not entry.judged else grader.entry(requirement)

@@ -1,5 +1,6 @@
-"""The repetitions of a run in one ledger: each requirement keeps its worst verdict, and a flaky one
-all of them.
+"""Merges the ledgers of a run's repetitions: each requirement keeps its worst verdict.
+
+A flaky requirement keeps all its verdicts as well.
 """
 
 from collections.abc import Sequence
@@ -8,8 +9,8 @@ from dataclasses import replace
 from hookproof.conformance.model.ledger import Entry, Ledger
 
 
-def merged(ledgers: Sequence[Ledger]) -> Ledger:
-    """One ledger of those of all repetitions, which hold the same requirements in the same order."""
+def merge_repetitions(ledgers: Sequence[Ledger]) -> Ledger:
+    """Merge ledgers that hold the same requirements in the same order."""
     rows = zip(*(ledger.entries for ledger in ledgers), strict=True)
     return Ledger(
         entries=tuple(map(_worst, rows)),

@@ -1,33 +1,33 @@
-"""Runs all experiments at once, on one event loop in a thread of its own.
+"""Runs all experiments concurrently, on one event loop in a separate thread.
 
-The thread opens the venue, tries the keys, gathers the evidence and closes the venue again. The
-main thread stays free to judge, and to be interrupted. The run ends when every experiment has, when
-the time budget is over, when the target stops answering, or when `stop` is called; what was
-gathered by then is kept.
+The thread opens the environment, checks the API keys, gathers the evidence and closes the
+environment. The main thread judges meanwhile and handles interrupts. The run ends when every
+experiment has ended, when the time budget is over, when the target stops answering, or when `stop`
+is called. Evidence gathered before that is kept.
 """
 
 import asyncio
 import random
 import threading
 import time
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, InvalidStateError, wait
 from contextlib import aclosing, nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import TracebackType
-from typing import Any, Final, Self, cast
+from typing import Final, Self, cast
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.grading.grader import error_line
 from hookproof.conformance.model.evidence import Evidence, NotObserved, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import Experiment
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
-from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.run.intake import Intake
+from hookproof.conformance.run.plan import ContextFactory, FollowUp, RunPlan
 from hookproof.conformance.target.circuit_breaker import Breaker, RunOver
 from hookproof.conformance.target.client import ApiClient
 from hookproof.conformance.target.definition import Project, Target
-from hookproof.conformance.target.environment import Embedded, Environment, open_environment
+from hookproof.conformance.target.environment import Environment, open_environment
 from hookproof.conformance.target.hooks.provision import HookFailed
 from hookproof.conformance.target.preflight import (
     FIRST_OPERATION,
@@ -38,55 +38,33 @@ from hookproof.conformance.target.preflight import (
 from hookproof.conformance.target.project_assignment import assign_projects
 from hookproof.conformance.target.seeding import Seeding
 from hookproof.process.exit_codes import CommandError, ExitCode
-from hookproof.spec.contract.service_contract import Contract
-from hookproof.spec.dialect.model import Dialect
 
 CANCELLED_WITHIN_S: Final = 5.0
 CLOSED_WITHIN_S: Final = 15.0
-AFTERWARDS: Final = "afterwards"
-# As many busy experiments keep a target busy; more would only delay the beginning of those that
-# wait.
+# The name under which follow-up work gets its context.
+FOLLOW_UP: Final = "afterwards"
+# This many busy experiments load a target fully. More would only delay the start of the others,
+# which mostly wait.
 BUSY_AT_ONCE: Final = 4
-
-# What is done at the target once all experiments have ended; it is given what makes a bench in a
-# project.
-Afterwork = Callable[[Callable[[Project], ExperimentContext]], Coroutine[Any, Any, None]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What to run: `experiments` out of `every_experiment` that there is.
-
-    `nonce` goes into names, so that no run meets what an earlier one left behind.
-    """
-
-    subject: Target | Embedded
-    experiments: Sequence[Experiment]
-    every_experiment: Sequence[str]
-    dialect: Dialect
-    contract: Contract
-    profile: Profile
-    seed: int
-    nonce: str
 
 
 class Runner:
-    """One run's evidence in the making: a context manager, then `open`, `begin`, and `gathered` as
-    often as needed.
+    """Gathers the evidence of one run.
+
+    Enter it as a context manager, then call `open`, `begin`, and `gathered` for each experiment.
     """
 
-    def __init__(self, plan: Plan):
+    def __init__(self, plan: RunPlan):
         self.cut: str | None = None
         self._plan = plan
         self._environment: Future[Environment] = Future()
         self._intake: Future[Intake] = Future()
-        self._held = False
-        self._afterwork: Future[Afterwork] = Future()
-        self._worked: Future[str | None] = Future()
-        self._observations: dict[str, list[Evidence]] = {one.name: [] for one in plan.experiments}
-        self._gathered: dict[str, Future[Gathered]] = {
-            one.name: Future() for one in plan.experiments
-        }
+        self._keeps_open = False
+        self._follow_up: Future[FollowUp] = Future()
+        self._follow_up_error: Future[str | None] = Future()
+        names = [experiment.name for experiment in plan.experiments]
+        self._observations: dict[str, list[Evidence]] = {name: [] for name in names}
+        self._gathered: dict[str, Future[Gathered]] = {name: Future() for name in names}
         self._loop = asyncio.new_event_loop()
         self._stop = asyncio.Event()
         self._main: asyncio.Task[None] | None = None
@@ -107,66 +85,70 @@ class Runner:
         self._thread.join(CLOSED_WITHIN_S)
 
     def open(self) -> Environment:
-        """Wait until the venue is open and the keys are tried; raises CommandError."""
+        """Wait until the environment is open and the keys are checked; raises CommandError."""
         return self._environment.result()
 
-    def begin(self, intake: Intake, *, held: bool = False) -> None:
-        """Start the experiments; `intake` gets each observation as it comes, in their thread.
+    def begin(self, intake: Intake, *, keep_open: bool = False) -> None:
+        """Start the experiments. `intake` receives each observation, in the experiments' thread.
 
-        With `held` the venue stays open after them, until `afterwards` or the end of the block.
+        With `keep_open` the environment stays open after the experiments, until `run_follow_up`
+        has been called or the context ends.
         """
-        self._held = held
+        self._keeps_open = keep_open
         self._intake.set_result(intake)
 
-    def afterwards(self, work: Afterwork) -> str | None:
-        """Let the thread of a held run do something more when its experiments have ended, and wait
-        for that.
+    def run_follow_up(self, follow_up: FollowUp) -> str | None:
+        """Run more work in the thread once the experiments have ended, and wait for it.
 
-        Nothing is done once the run is over; what is left of the time budget bounds the work. Gives
-        what broke, if anything did.
+        The run must have begun with `keep_open`. The rest of the time budget limits the work, and
+        nothing is done if the run is over. Returns the error of ours that ended the work, if any.
         """
         with suppress(InvalidStateError):  # the run is over
-            self._afterwork.set_result(work)
-        return self._worked.result()
+            self._follow_up.set_result(follow_up)
+        return self._follow_up_error.result()
 
     def gathered(self, name: str) -> Gathered:
-        """Wait for an experiment to end and give what it brought."""
+        """Wait for an experiment to end and return its evidence."""
         return self._gathered[name].result()
 
     def meanwhile(self, name: str) -> Iterator[str]:
-        """The other experiments that have ended, each once and as it does, until this one has;
-        waits between them.
+        """Yield the name of each other experiment as it ends, until this one has ended.
+
+        Blocks between them.
         """
-        told: set[str] = set()
+        reported: set[str] = set()
         while not self._gathered[name].done():
-            ended = [
-                one for one, future in self._gathered.items() if future.done() and one not in told
-            ]
-            if ended:
-                told.add(ended[0])
-                yield ended[0]
+            ended = next(
+                (
+                    other
+                    for other, future in self._gathered.items()
+                    if future.done() and other not in reported
+                ),
+                None,
+            )
+            if ended is not None:
+                reported.add(ended)
+                yield ended
             else:
-                wait(
-                    [one for one in self._gathered.values() if not one.done()],
-                    return_when=FIRST_COMPLETED,
-                )
+                pending = [future for future in self._gathered.values() if not future.done()]
+                wait(pending, return_when=FIRST_COMPLETED)
 
     def under_way(self) -> tuple[str, ...]:
-        """The experiments that have not ended, in their order."""
+        """The names of the experiments that have not ended, in the order of the plan."""
         return tuple(name for name, future in self._gathered.items() if not future.done())
 
     def all_gathered(self) -> tuple[Gathered, ...]:
-        """Wait for all experiments and give what each brought, in their order."""
+        """Wait for all experiments and return their evidence, in the order of the plan."""
         return tuple(map(self.gathered, self._gathered))
 
     def stop(self, reason: str) -> None:
-        """End the run: experiments that have not ended are cut for this reason."""
+        """End the run. Experiments that have not ended are cut, with this reason."""
         try:
-            self._loop.call_soon_threadsafe(self._end, reason)
+            self._loop.call_soon_threadsafe(self._cut_run, reason)
         except RuntimeError:  # the loop is closed: all has ended
             return
 
-    def _end(self, reason: str) -> None:
+    def _cut_run(self, reason: str) -> None:
         self.cut = self.cut or self._masked(reason)
         self._stop.set()
         if self._main is not None and not self._intake.done():
@@ -176,21 +158,21 @@ class Runner:
         failure: BaseException = RuntimeError("the run ended before it began")
         try:
             with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
-                runner.run(self._conduct())
-        except BaseException as error:  # noqa: BLE001 whoever waits in the other thread must hear of anything
+                runner.run(self._run_on_loop())
+        except BaseException as error:  # noqa: BLE001 the other thread waits for a result and must get any error
             failure = error
         if not self._environment.done():
             self._environment.set_exception(failure)
         for name in self._gathered:
             self._settle(name, Ending.CRASHED, error_line(failure), 0.0)
-        if not self._worked.done():
-            self._worked.set_result(None)
+        if not self._follow_up_error.done():
+            self._follow_up_error.set_result(None)
 
-    async def _conduct(self) -> None:
+    async def _run_on_loop(self) -> None:
         self._main = asyncio.current_task()
         breaker = Breaker()
-        async with open_environment(self._plan.subject) as place:
-            plan, target = self._plan, place.target
+        async with open_environment(self._plan.subject) as opened_environment:
+            plan, target = self._plan, opened_environment.target
             async with ApiClient(
                 target.base_url,
                 plan.contract,
@@ -198,21 +180,23 @@ class Runner:
                 timeout_s=target.budgets.request_s,
                 breaker=breaker,
             ) as api:
-                environment = replace(place, target=await self._entered(target, api))
+                usable = await self._add_projects_and_check_keys(target, api)
+                environment = replace(opened_environment, target=usable)
                 self._environment.set_result(environment)
                 intake = await asyncio.wrap_future(self._intake)
                 await self._gather_all(environment, api, breaker, intake)
 
-    async def _entered(self, target: Target, api: ApiClient) -> Target:
-        """The target with all its projects, whose keys were tried; raises CommandError. The time budget
-        begins here.
+    async def _add_projects_and_check_keys(self, target: Target, api: ApiClient) -> Target:
+        """Return the target with all its projects; raises CommandError.
+
+        The time budget begins here.
         """
         self._began = self._loop.time()
         try:
             async with asyncio.timeout(target.budgets.total_s):
-                whole = await with_fresh_projects(target, len(self._plan.experiments))
-                await check_access(whole, api)
-                return whole
+                usable = await with_fresh_projects(target, len(self._plan.experiments))
+                await check_access(usable, api)
+                return usable
         except TimeoutError:
             raise CommandError(out_of_time(target), ExitCode.UNREACHABLE) from None
 
@@ -223,70 +207,83 @@ class Runner:
         breaker: Breaker,
         intake: Intake,
     ) -> None:
-        everything = asyncio.create_task(self._in_order(environment, api, intake))
+        experiments = asyncio.create_task(self._run_experiments(environment, api, intake))
         watch = asyncio.create_task(self._watch(environment, api, breaker))
         stop = asyncio.create_task(self._stop.wait())
         total_s = max(0.0, environment.target.budgets.total_s - (self._loop.time() - self._began))
-        await asyncio.wait({everything, stop}, timeout=total_s, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(
+            {experiments, stop}, timeout=total_s, return_when=asyncio.FIRST_COMPLETED
+        )
         if self.under_way():
-            self._end(f"the time budget of {environment.target.budgets.total_s:g} s is over")
+            self._cut_run(f"the time budget of {environment.target.budgets.total_s:g} s is over")
         breaker.open()
-        for task in (everything, watch, stop):
+        for task in (experiments, watch, stop):
             task.cancel()
-        await asyncio.wait({everything, watch, stop}, timeout=CANCELLED_WITHIN_S)
+        await asyncio.wait({experiments, watch, stop}, timeout=CANCELLED_WITHIN_S)
         for name in self._gathered:
             self._settle(name, Ending.CUT, self.cut or "", total_s)
 
-    async def _in_order(self, environment: Environment, api: ApiClient, intake: Intake) -> None:
-        """Run all experiments at once; those that want to be alone come last where projects are too
-        few for that.
+    async def _run_experiments(
+        self, environment: Environment, api: ApiClient, intake: Intake
+    ) -> None:
+        """Run all experiments concurrently.
+
+        Where projects are too few, the experiments that must be alone run last, one by one.
         """
-        assignment = assign_projects(environment.target.projects, self._names(environment.target))
-        locks = {project.id: asyncio.Lock() for project in environment.target.projects}
-        stock = Seeding(environment.target.provision, self._plan.dialect.words, self._plan.nonce)
+        target = environment.target
+        assignment = assign_projects(target.projects, self._names_sharing_projects(target))
+        locks = {project.id: asyncio.Lock() for project in target.projects}
+        seeding = Seeding(target.provision, self._plan.dialect.words, self._plan.nonce)
         contexts = {
-            one.name: self._context(
-                one.name, environment, api, assignment.projects[one.name], locks, stock
+            experiment.name: self._context(
+                experiment.name,
+                environment,
+                api,
+                assignment.projects[experiment.name],
+                locks,
+                seeding,
             )
-            for one in self._plan.experiments
+            for experiment in self._plan.experiments
         }
-        last = [one for one in self._plan.experiments if one.alone and assignment.shared]
-        rest = [one for one in self._plan.experiments if one not in last]
-        few = asyncio.Semaphore(BUSY_AT_ONCE)
+        last = [each for each in self._plan.experiments if each.alone and assignment.shared]
+        busy_slots = asyncio.Semaphore(BUSY_AT_ONCE)
 
-        async def in_turn(one: Experiment) -> None:
-            async with few if one.busy else nullcontext():
-                await self._gather(one, contexts[one.name], intake)
+        async def run(experiment: Experiment) -> None:
+            async with busy_slots if experiment.busy else nullcontext():
+                await self._gather(experiment, contexts[experiment.name], intake)
 
-        await asyncio.gather(*map(in_turn, rest))
-        for one in last:
-            await self._gather(one, contexts[one.name], intake)
-        if self._held:
-            work = await asyncio.wrap_future(self._afterwork)
+        await asyncio.gather(*(run(each) for each in self._plan.experiments if each not in last))
+        for experiment in last:
+            await self._gather(experiment, contexts[experiment.name], intake)
+        if self._keeps_open:
+            follow_up = await asyncio.wrap_future(self._follow_up)
             if not self._stop.is_set():
-                await self._work(
-                    work,
+                await self._run_follow_up(
+                    follow_up,
                     lambda project: self._context(
-                        AFTERWARDS, environment, api, (project,), locks, stock
+                        FOLLOW_UP, environment, api, (project,), locks, seeding
                     ),
                 )
 
-    async def _work(self, work: Afterwork, context: Callable[[Project], ExperimentContext]) -> None:
-        broke: str | None = None
+    async def _run_follow_up(self, follow_up: FollowUp, context: ContextFactory) -> None:
+        failure: str | None = None
         try:
-            await work(context)
+            await follow_up(context)
         except RunOver:
             pass
-        except Exception as error:  # noqa: BLE001 the evidence is there already, and must not be lost
-            broke = error_line(error)
-        self._worked.set_result(broke)
+        except Exception as error:  # noqa: BLE001 the evidence gathered so far must not be lost
+            failure = error_line(error)
+        self._follow_up_error.set_result(failure)
 
-    def _names(self, target: Target) -> Sequence[str]:
-        """The experiments that share out the projects: all there are, unless projects are made for
-        those of the run.
+    def _names_sharing_projects(self, target: Target) -> Sequence[str]:
+        """The experiments among which the projects are divided.
+
+        These are all registered ones, so that a run of a few gets the same projects, unless
+        projects are created for the experiments of this run.
         """
-        made = target.provision.has("fresh_project")
-        return [one.name for one in self._plan.experiments] if made else self._plan.every_experiment
+        if target.provision.has("fresh_project"):
+            return [experiment.name for experiment in self._plan.experiments]
+        return self._plan.every_experiment
 
     async def _gather(
         self, experiment: Experiment, context: ExperimentContext, intake: Intake
@@ -296,7 +293,7 @@ class Runner:
 
         def take(evidence: Evidence) -> None:
             if not isinstance(evidence, (NotObserved, *experiment.observes)):
-                raise TypeError(f"it does not say that it observes a {type(evidence).__name__}")
+                raise TypeError(f"it does not declare that it observes a {type(evidence).__name__}")
             self._observations[experiment.name].append(intake.take(evidence))
 
         try:
@@ -323,11 +320,11 @@ class Runner:
             raise
         except RunOver:
             ending, reason = Ending.CUT, self.cut or "the run ended"
-        except Exception as error:  # noqa: BLE001 an experiment that breaks is our fault, and must not end the others
-            # What breaks while the run is being ended broke because of that.
-            why = str(error) if isinstance(error, HookFailed) else error_line(error)
-            broke = f"The experiment {experiment.name} broke: {why}"
-            ending, reason = (Ending.CUT, self.cut) if self.cut else (Ending.CRASHED, broke)
+        except Exception as error:  # noqa: BLE001 an error of ours must not end the other experiments
+            cause = str(error) if isinstance(error, HookFailed) else error_line(error)
+            crash = f"The experiment {experiment.name} broke: {cause}"
+            # An error while the run is being ended is a consequence of that.
+            ending, reason = (Ending.CUT, self.cut) if self.cut else (Ending.CRASHED, crash)
         self._settle(experiment.name, ending, reason, self._loop.time() - started)
 
     def _settle(self, name: str, ending: Ending, reason: str, duration_s: float) -> None:
@@ -343,12 +340,13 @@ class Runner:
             )
 
     def _masked(self, text: str) -> str:
-        begun = self._intake.done() and not self._intake.cancelled()
-        return self._intake.result().text(text) if begun else text
+        has_intake = self._intake.done() and not self._intake.cancelled()
+        return self._intake.result().text(text) if has_intake else text
 
     async def _watch(self, environment: Environment, api: ApiClient, breaker: Breaker) -> None:
-        """Ask the target directly whenever many exchanges in a row went unanswered, and end the run
-        if it is silent.
+        """Probe the target when many exchanges in a row were unanswered.
+
+        Ends the run if the probe is unanswered too.
         """
         while True:
             await breaker.suspected.wait()
@@ -356,7 +354,7 @@ class Runner:
                 FIRST_OPERATION, role="watch", project=environment.target.projects[0]
             )
             if exchange.status is None:
-                self._end(f"the target stopped answering: {exchange.problem}")
+                self._cut_run(f"the target stopped answering: {exchange.problem}")
                 return
 
     def _context(
@@ -366,7 +364,7 @@ class Runner:
         api: ApiClient,
         projects: tuple[Project, ...],
         locks: Mapping[str, asyncio.Lock],
-        stock: Seeding,
+        seeding: Seeding,
     ) -> ExperimentContext:
         plan = self._plan
         return ExperimentContext(
@@ -387,5 +385,5 @@ class Runner:
             fixtures=environment.target.fixtures,
             capabilities=environment.target.capabilities,
             canaries=environment.target.egress_probes,
-            stock=stock,
+            stock=seeding,
         )

@@ -10,14 +10,15 @@ from hookproof.conformance.model.profile import Profile
 from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import Catalogue, Level, Requirement
 
-# A run that judges one level judges those before it too.
+# A run that judges a level also judges the levels before it.
 LEVELS: Final = (Level.STATED, Level.OPEN, Level.HYGIENE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """What the command line asks for. A selector is a requirement's id or a section, in which `*`
-    is wild.
+    """The requirements to judge. A selector is the id of a requirement or a section.
+
+    `*` in a selector stands for any text.
     """
 
     only: tuple[str, ...] = ()
@@ -26,16 +27,17 @@ class Selection:
 
     @property
     def is_everything(self) -> bool:
-        """Whether no requirement is left out."""
         return not self.only and not self.exclude and self.level is LEVELS[-1]
 
     def requirements(self, catalogue: Catalogue) -> tuple[Requirement, ...]:
-        """The selected requirements in the order of the document; raises CommandError if there are none."""
+        """The selected requirements in document order; raises CommandError if there are none."""
         chosen = self._matching(self.only, catalogue) if self.only else set(catalogue.requirements)
         chosen -= self._matching(self.exclude, catalogue)
         levels = LEVELS[: LEVELS.index(self.level) + 1]
         selected = tuple(
-            r for r in catalogue.requirements.values() if r.id in chosen and r.level in levels
+            requirement
+            for requirement in catalogue.requirements.values()
+            if requirement.id in chosen and requirement.level in levels
         )
         if not selected:
             raise CommandError(
@@ -47,12 +49,13 @@ class Selection:
     def _matching(selectors: Sequence[str], catalogue: Catalogue) -> set[str]:
         chosen: set[str] = set()
         for selector in selectors:
-            found = catalogue.select(selector)
-            if not found:
+            matching = catalogue.select(selector)
+            if not matching:
                 raise CommandError(
-                    f"{selector!r} selects no requirement; give an id like 4.3-2, a section, or '4.3-*'"
+                    f"{selector!r} selects no requirement;"
+                    " give an id like 4.3-2, a section, or '4.3-*'"
                 )
-            chosen.update(requirement.id for requirement in found)
+            chosen.update(requirement.id for requirement in matching)
         return chosen
 
 
@@ -68,12 +71,17 @@ def needed_experiments(
     experiments: Sequence[Experiment],
     profile: Profile,
 ) -> tuple[Experiment, ...]:
-    """The experiments of the profile whose evidence the checks of these requirements judge; an
-    oracle judges all.
+    """The experiments of the profile whose evidence the checks of these requirements judge.
+
+    An oracle judges the evidence of all experiments.
     """
     names = {
         name
         for check in needed_checks(requirements, checks)
         for name in experiments_of(check, experiments)
     }
-    return tuple(one for one in experiments if one.profile <= profile and one.name in names)
+    return tuple(
+        experiment
+        for experiment in experiments
+        if experiment.profile <= profile and experiment.name in names
+    )

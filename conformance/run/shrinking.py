@@ -1,17 +1,16 @@
-"""Shrinks what was found: smaller requests are sent as long as the same check says the same of
-them.
+"""Shrinks findings: sends smaller requests as long as the same check reports the same failure.
 
-Only what an oracle found is tried. An oracle judges one exchange alone, so a smaller request is as
-good a proof as the one that was met first; what other checks judge are cases of experiments that
-send no more than they need. Nothing is sent unless something failed. The smaller exchange takes the
-place of the proof and changes nothing else: what other checks would say of it is never asked.
+Only findings of oracles are shrunk. An oracle judges one exchange alone, so a smaller request is as
+good a proof as the original one. Other checks judge experiments that send no more than they need.
+Nothing is sent unless something failed. The smaller exchange replaces the proof and changes nothing
+else: no other check judges it.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from hookproof.conformance.experiments.context import ExperimentContext
@@ -23,19 +22,21 @@ from hookproof.conformance.model.evidence import Exchange, Observation
 from hookproof.conformance.model.ledger import Entry, Finding, Ledger
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.run.intake import Intake
+from hookproof.conformance.run.plan import ContextFactory, FollowUp
 from hookproof.conformance.run.smaller_request import Parts, smaller_parts
 from hookproof.conformance.target.client import Key
 from hookproof.conformance.target.definition import Project
 
 ROLE: Final = "shrink"
-# The role of requests whose bytes no client sends.
+# The role of requests that are not sent to their end.
 UNFINISHED: Final = "unfinished"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """The most that the pass may cost. Requests decide; the time, in seconds, is for a target that
-    answers slowly.
+class ShrinkLimits:
+    """The most that shrinking may cost.
+
+    The numbers of requests are the usual limit; the time is for a target that answers slowly.
     """
 
     requests_each: int = 60
@@ -44,30 +45,24 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shrunk:
+class ShrunkFinding:
     """A finding with the smaller proof, and how many requests that took."""
 
     finding: Finding
     requests: int
 
 
-# Gives what an experiment works with, in a project.
-Benches = Callable[[Project], ExperimentContext]
-
-
 @dataclass(slots=True, kw_only=True)
 class Shrinking:
-    """The pass over the findings of a ledger; `made` holds what was found so far, whenever it is
-    interrupted.
-    """
+    """The shrinking of a ledger's findings. `shrunk` is complete so far after an interrupt too."""
 
     checks: Sequence[Check]
     context: CheckContext
     projects: Sequence[Project]
     intake: Intake
-    limits: Limits = Limits()
-    made: list[Shrunk] = field(default_factory=list)
-    _sent: int = 0
+    limits: ShrinkLimits = ShrinkLimits()
+    shrunk: list[ShrunkFinding] = field(default_factory=list)
+    _requests: int = 0
 
     def candidates(self, ledger: Ledger) -> tuple[tuple[Finding, Check], ...]:
         """The findings whose request may become smaller, in the order of the ledger."""
@@ -79,113 +74,117 @@ class Shrinking:
             if finding.check in oracles and not finding.shrunk and _can_shrink(finding)
         )
 
-    def work(self, ledger: Ledger) -> Callable[[Benches], Coroutine[Any, Any, None]] | None:
-        """What to do at the target, or None if there is nothing to shrink."""
-        found = self.candidates(ledger)
-        if not found:
+    def follow_up(self, ledger: Ledger) -> FollowUp | None:
+        """The work to do at the target, or None if there is nothing to shrink."""
+        candidates = self.candidates(ledger)
+        if not candidates:
             return None
 
-        async def shrink(contexts: Benches) -> None:
-            try:
+        async def shrink(contexts: ContextFactory) -> None:
+            with suppress(TimeoutError):
                 async with asyncio.timeout(self.limits.total_s):
-                    for finding, check in found:
+                    for finding, check in candidates:
                         await self._shrink(finding, check, contexts)
-            except TimeoutError:
-                return
 
         return shrink
 
-    async def _shrink(self, finding: Finding, check: Check, contexts: Benches) -> None:
+    async def _shrink(self, finding: Finding, check: Check, contexts: ContextFactory) -> None:
         (exchange,) = finding.exchanges
-        project = next((one for one in self.projects if one.id == exchange.project), None)
+        by_id = {project.id: project for project in self.projects}
+        project = by_id.get(exchange.project)
         if project is None:
             return
         context = contexts(project)
-        async with context.portal_links, _left_as_it_was(context, exchange):
+        async with context.portal_links, _restored(context, exchange):
             await self._search(finding, check, context, project)
 
     async def _search(
         self, finding: Finding, check: Check, context: ExperimentContext, project: Project
     ) -> None:
         smallest, sent = finding, 0
-        further = True
-        while further:
-            further = False
+        has_shrunk = True
+        while has_shrunk:
+            has_shrunk = False
             (exchange,) = smallest.exchanges
-            for parts in smaller_parts(_parts(exchange), _kept(exchange, context)):
-                if sent >= self.limits.requests_each or self._sent >= self.limits.requests:
+            for parts in smaller_parts(_parts(exchange), _required_members(exchange, context)):
+                if sent >= self.limits.requests_each or self._requests >= self.limits.requests:
                     return
-                sent, self._sent = sent + 1, self._sent + 1
-                tried = await _sent(context, project, exchange, parts, self.intake.in_clear)
-                found = proved_by(smallest, self.intake.exchange(tried), check, self.context)
-                if found is not None:
-                    smallest, further = found, True
-                    self._keep(Shrunk(finding=found, requests=sent))
+                sent, self._requests = sent + 1, self._requests + 1
+                answered = await _send(context, project, exchange, parts, self.intake.unmask)
+                proved = prove(smallest, self.intake.exchange(answered), check, self.context)
+                if proved is not None:
+                    smallest, has_shrunk = proved, True
+                    self._record(ShrunkFinding(finding=proved, requests=sent))
                     break
 
-    def _keep(self, shrunk: Shrunk) -> None:
-        self.made = [one for one in self.made if key_of(one.finding) != key_of(shrunk.finding)] + [
-            shrunk
-        ]
+    def _record(self, shrunk: ShrunkFinding) -> None:
+        key = finding_key(shrunk.finding)
+        others = [known for known in self.shrunk if finding_key(known.finding) != key]
+        self.shrunk = [*others, shrunk]
 
 
-def proved_by(
+def prove(
     finding: Finding, exchange: Exchange, check: Check, context: CheckContext
 ) -> Finding | None:
-    """The finding with this exchange as its proof, or None if the check does not say the same of
-    it.
-    """
+    """The finding with this exchange as its proof; None if the check does not report it there."""
     observation = Observation(
         experiment=finding.experiment, name=finding.case, exchanges=(exchange,)
     )
     try:
-        for said in check.judgements(observation, context):
+        for judgement in check.judgements(observation, context):
             if (
-                said.verdict is Verdict.FAIL
-                and (said.requirement, said.message) == (finding.requirement, finding.message)
-                and root_cause(said, observation, context) == finding.cause
+                judgement.verdict is Verdict.FAIL
+                and judgement.requirement == finding.requirement
+                and judgement.message == finding.message
+                and root_cause(judgement, observation, context) == finding.cause
             ):
                 return replace(
                     finding,
-                    exchanges=said.exchanges,
-                    expected=said.expected,
-                    actual=said.actual,
+                    exchanges=judgement.exchanges,
+                    expected=judgement.expected,
+                    actual=judgement.actual,
                     shrunk=True,
                 )
-    except Exception:  # noqa: BLE001 a check that breaks on the smaller case did not say the same of it
+    except Exception:  # noqa: BLE001 a check that raises on the smaller request reports no failure
         return None
     return None
 
 
-def key_of(finding: Finding) -> tuple[str, str, str]:
-    """What tells a finding from all others of a run: its requirement, its check, its message."""
+def finding_key(finding: Finding) -> tuple[str, str, str]:
+    """What identifies a finding in a run."""
     return finding.requirement, finding.check, finding.message
 
 
-def with_smaller_proofs(ledger: Ledger, smaller: Sequence[Finding]) -> Ledger:
-    """The ledger with the proofs of these findings in place of those that it had."""
-    known = {key_of(one): one for one in smaller}
-    return replace(ledger, entries=tuple(_with(entry, known) for entry in ledger.entries))
+def replace_proofs(ledger: Ledger, smaller: Sequence[Finding]) -> Ledger:
+    """The ledger with these findings in place of those with the same keys."""
+    by_key = {finding_key(finding): finding for finding in smaller}
+    return replace(
+        ledger, entries=tuple(_replace_findings(entry, by_key) for entry in ledger.entries)
+    )
 
 
-def shrunk_again(
+def reapply_shrinking(
     ledger: Ledger, stored: Sequence[Finding], checks: Sequence[Check], context: CheckContext
 ) -> Ledger:
-    """The ledger with the smaller proofs that a run stored, as far as its checks still say the same
-    of them.
+    """The ledger with the smaller proofs that a run stored.
+
+    A stored proof that its check no longer reports as the same failure is left out.
     """
-    named = {check.name: check for check in checks}
-    known = {key_of(one): one for entry in ledger.entries for one in entry.findings}
-    found = (
-        proved_by(known[key_of(one)], one.exchanges[0], named[one.check], context)
-        for one in stored
-        if key_of(one) in known
+    by_name = {check.name: check for check in checks}
+    known = {
+        finding_key(finding): finding for entry in ledger.entries for finding in entry.findings
+    }
+    proved = (
+        prove(known[finding_key(finding)], finding.exchanges[0], by_name[finding.check], context)
+        for finding in stored
+        if finding_key(finding) in known
     )
-    return with_smaller_proofs(ledger, [one for one in found if one is not None])
+    return replace_proofs(ledger, [finding for finding in proved if finding is not None])
 
 
-def _with(entry: Entry, known: dict[tuple[str, str, str], Finding]) -> Entry:
-    return replace(entry, findings=tuple(known.get(key_of(one), one) for one in entry.findings))
+def _replace_findings(entry: Entry, by_key: dict[tuple[str, str, str], Finding]) -> Entry:
+    findings = (by_key.get(finding_key(finding), finding) for finding in entry.findings)
+    return replace(entry, findings=tuple(findings))
 
 
 def _can_shrink(finding: Finding) -> bool:
@@ -205,10 +204,8 @@ def _parts(exchange: Exchange) -> Parts:
     )
 
 
-def _kept(exchange: Exchange, context: ExperimentContext) -> frozenset[str]:
-    """Members of a body that stay: what keeps broadcasts away from a new endpoint
-    (`RequestBodies.quiet_fields`).
-    """
+def _required_members(exchange: Exchange, context: ExperimentContext) -> frozenset[str]:
+    """The members of a body that keep broadcasts away from a new endpoint."""
     body = exchange.request_json
     if exchange.operation_id != "createEndpoint" or not isinstance(body, dict):
         return frozenset()
@@ -216,14 +213,14 @@ def _kept(exchange: Exchange, context: ExperimentContext) -> frozenset[str]:
     return frozenset(name for name, value in quiet.items() if body.get(name) == value)
 
 
-async def _sent(
+async def _send(
     context: ExperimentContext,
     project: Project,
     exchange: Exchange,
     parts: Parts,
-    in_clear: Callable[[bytes], bytes],
+    unmask: Callable[[bytes], bytes],
 ) -> Exchange:
-    """Send these parts of a masked request, with the key and the credentials that it had."""
+    """Send a masked request made of these parts, with the original key and credentials."""
     key = Key(exchange.key)
     keys = dict(context.api.headers(project, key, has_body=False))
     headers = [
@@ -237,15 +234,15 @@ async def _sent(
         project=project,
         method=exchange.method,
         target=target + (f"?{'&'.join(parts.query)}" if parts.query else ""),
-        content=None if parts.content is None else in_clear(parts.content),
+        content=None if parts.content is None else unmask(parts.content),
         headers=headers,
         key=key,
     )
 
 
 @asynccontextmanager
-async def _left_as_it_was(context: ExperimentContext, exchange: Exchange) -> AsyncIterator[None]:
-    """Put a portal link back after the block if the requests within it update it."""
+async def _restored(context: ExperimentContext, exchange: Exchange) -> AsyncIterator[None]:
+    """Restore a portal link at the end of the context, if the requests update one."""
     if exchange.operation_id != "updatePortalLink":
         yield
         return

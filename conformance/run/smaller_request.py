@@ -1,9 +1,8 @@
-"""Smaller requests: what can be left out of a request, or be shorter, from the boldest cut to the
-mildest.
+"""Makes requests smaller: leaves parts out or shortens them, the largest cuts first.
 
-Nothing here knows what a request is good for. Its method, its path and its credentials stay; texts
-that name a place (a URL, a mail address) are left out or stay whole, since half of one may be the
-place of a stranger.
+The method, the path and the credentials of a request stay, whatever it is for. Texts that name an
+address (a URL, a mail address) are left out or stay whole, since half of one may be the address of
+somebody else.
 """
 
 import json
@@ -15,14 +14,15 @@ from hookproof.conformance.target.client import encoded
 
 Item = TypeVar("Item")
 
-# Headers without which a request would be refused for what it was never about.
+# Headers without which a request would be refused for another reason.
 LASTING: Final = frozenset({"authorization", "content-type"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """What may become smaller of a request: the pieces of its query as they were sent, its headers,
-    its body.
+    """The parts of a request that may become smaller.
+
+    `query` holds the pieces of the query between `&`, as they were sent.
     """
 
     query: tuple[str, ...]
@@ -30,9 +30,10 @@ class Parts:
     content: bytes | None
 
 
-def smaller_parts(parts: Parts, kept: Collection[str] = ()) -> Iterator[Parts]:
-    """Each way to make a request smaller by one cut; members of the body in `kept` stay as they
-    are.
+def smaller_parts(parts: Parts, required: Collection[str] = ()) -> Iterator[Parts]:
+    """Each way to make a request smaller by one cut.
+
+    The members of the body that `required` names stay as they are.
     """
     for query in _without_some(parts.query):
         yield replace(parts, query=tuple(query))
@@ -44,15 +45,15 @@ def smaller_parts(parts: Parts, kept: Collection[str] = ()) -> Iterator[Parts]:
         for shorter in _shorter_pieces(piece):
             yield replace(parts, query=(*parts.query[:place], shorter, *parts.query[place + 1 :]))
     if parts.content:
-        for content in _smaller_bodies(parts.content, kept):
+        for content in _smaller_bodies(parts.content, required):
             yield replace(parts, content=content)
 
 
-def smaller_values(value: Any, kept: Collection[str] = ()) -> Iterator[Any]:
+def smaller_values(value: Any, required: Collection[str] = ()) -> Iterator[Any]:
     """Each way to make a JSON value smaller by one cut: fewer members first, then smaller ones."""
     match value:
         case dict():
-            yield from _smaller_objects(value, kept)
+            yield from _smaller_objects(value, required)
         case list():
             yield from _without_some(value)
             for place, member in enumerate(value):
@@ -64,16 +65,18 @@ def smaller_values(value: Any, kept: Collection[str] = ()) -> Iterator[Any]:
             yield 0
 
 
-def _smaller_objects(value: dict[str, Any], kept: Collection[str]) -> Iterator[dict[str, Any]]:
-    names = [name for name in value if name not in kept]
-    for left in _without_some(names):
-        yield {name: member for name, member in value.items() if name in kept or name in left}
+def _smaller_objects(value: dict[str, Any], required: Collection[str]) -> Iterator[dict[str, Any]]:
+    names = [name for name in value if name not in required]
+    for retained in _without_some(names):
+        yield {
+            name: member for name, member in value.items() if name in required or name in retained
+        }
     for name in names:
         for smaller in smaller_values(value[name]):
             yield {**value, name: smaller}
 
 
-def _smaller_bodies(content: bytes, kept: Collection[str]) -> Iterator[bytes]:
+def _smaller_bodies(content: bytes, required: Collection[str]) -> Iterator[bytes]:
     try:
         value = json.loads(content)
         compact = encoded(value)
@@ -82,14 +85,12 @@ def _smaller_bodies(content: bytes, kept: Collection[str]) -> Iterator[bytes]:
         return
     if len(compact) < len(content):
         yield compact
-    for smaller in smaller_values(value, kept):
+    for smaller in smaller_values(value, required):
         yield encoded(smaller)
 
 
 def _without_some(items: Sequence[Item]) -> Iterator[list[Item]]:
-    """The items without all of them, without each half, each quarter and so on, down to without
-    each single one.
-    """
+    """The items without all, without each half, each quarter and so on, down to each item."""
     size = len(items)
     while size:
         for start in range(0, len(items), size):
@@ -110,7 +111,7 @@ def _shorter_contents(content: bytes) -> Iterator[bytes]:
 
 def _shorter_pieces(piece: str) -> Iterator[str]:
     name, sign, value = piece.partition("=")
-    if sign and "%" not in value:  # half of an escape would be another request altogether
+    if sign and "%" not in value:  # half of an escape sequence would be another request
         for shorter in _shorter_texts(value):
             yield f"{name}={shorter}"
 

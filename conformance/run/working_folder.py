@@ -1,7 +1,7 @@
-"""The folder in which a run keeps what only it needs: the CA, sockets' certificates, caches.
+"""The folder for what only the run needs: the CA, the certificates of sockets, caches.
 
-It is inside `--out`, so that a run that is killed leaves nothing elsewhere; the next run into the
-same folder removes what was left.
+It is inside `--out`, so that a run that is killed leaves nothing elsewhere. The next run into the
+same folder removes the remains.
 """
 
 import os
@@ -17,9 +17,9 @@ NAME: Final = ".working"
 
 @contextmanager
 def working_folder(out: Path) -> Iterator[Path]:
-    """Make temporary files of this process, and of those that it starts, inside `out`.
+    """Let this process and its children create temporary files inside `out`.
 
-    The folder is removed at the end.
+    The folder is removed at the end of the context.
     """
     folder = out.resolve() / NAME
     shutil.rmtree(folder, ignore_errors=True)

@@ -18,7 +18,7 @@ from hookproof.conformance.experiments.support.existing_resources import (
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.generation.generated_requests import generated_sequences
-from hookproof.conformance.generation.operation_sequence import Step
+from hookproof.conformance.generation.operation_sequence import SequenceStep
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.model.profile import Profile
@@ -66,7 +66,7 @@ async def sequences(context: ExperimentContext) -> AsyncIterator[Evidence]:
 async def run_sequence(
     context: ExperimentContext,
     links: Sequence[Mapping[str, Any]],
-    steps: Sequence[Step],
+    steps: Sequence[SequenceStep],
     *,
     name: str,
 ) -> OperationSequence:
@@ -92,7 +92,7 @@ class _RunningSequence:
         self._values: dict[tuple[str, int], Any] = {}
         self._keys: set[Any] = set()
 
-    async def take(self, step: Step) -> None:
+    async def take(self, step: SequenceStep) -> None:
         match step.operation_id:
             case "listPortalLinks" | "listSources":
                 await listed(self._trial, step.operation_id)
@@ -108,19 +108,19 @@ class _RunningSequence:
     async def look_at_everything(self) -> None:
         """Fetch and retrieve all that the sequence was about, and list the portal links."""
         for name in self._endpoints:
-            await self.take(Step(operation_id="getEndpoint", subject=name))
+            await self.take(SequenceStep(operation_id="getEndpoint", subject=name))
         for name in self._links:
-            await self.take(Step(operation_id="getPortalLink", subject=name))
+            await self.take(SequenceStep(operation_id="getPortalLink", subject=name))
         if self._links:
-            await self.take(Step(operation_id="listPortalLinks"))
+            await self.take(SequenceStep(operation_id="listPortalLinks"))
 
-    async def _create(self, step: Step) -> None:
+    async def _create(self, step: SequenceStep) -> None:
         body = self._bodies.quiet_endpoint(**self._fields(step, self._bodies.endpoint_value))
         uid = uid_of(await self._call(step, ROLES[step.operation_id], body=body))
         if uid is not None and step.subject is not None:
             self._endpoints[step.subject] = uid
 
-    async def _broadcast(self, step: Step) -> None:
+    async def _broadcast(self, step: SequenceStep) -> None:
         body = self._bodies.broadcast(**self._fields(step, self._bodies.event_value))
         key = body.get("idempotency_key")
         await self._call(
@@ -128,7 +128,7 @@ class _RunningSequence:
         )
         self._keys |= {key} - {None}
 
-    async def _about(self, step: Step, parameter: str, known: Mapping[str, str]) -> None:
+    async def _about(self, step: SequenceStep, parameter: str, known: Mapping[str, str]) -> None:
         uid = known.get(step.subject or "")
         if uid is None:
             return
@@ -144,10 +144,10 @@ class _RunningSequence:
             step, ROLES[step.operation_id], path={parameter: uid}, body=body() if body else None
         )
 
-    async def _call(self, step: Step, role: str, **arguments: Any) -> Exchange:
+    async def _call(self, step: SequenceStep, role: str, **arguments: Any) -> Exchange:
         return await self._trial.call(step.operation_id, role=role, **arguments)
 
-    def _fields(self, step: Step, value: Callable[[str], Any]) -> dict[str, Any]:
+    def _fields(self, step: SequenceStep, value: Callable[[str], Any]) -> dict[str, Any]:
         """The fields of a step with their values.
 
         A number stands for the same owner or key in the whole sequence.
@@ -156,7 +156,9 @@ class _RunningSequence:
             name: self._value(step, name, number, value) for name, number in step.fields.items()
         }
 
-    def _value(self, step: Step, name: str, number: int, value: Callable[[str], Any]) -> Any:
+    def _value(
+        self, step: SequenceStep, name: str, number: int, value: Callable[[str], Any]
+    ) -> Any:
         if name in {"owner_id", "idempotency_key"}:
             return self._values.setdefault((name, number), value(name))
         chosen = value(name)

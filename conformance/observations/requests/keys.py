@@ -1,4 +1,4 @@
-"""Requests with a key that does not open what they ask for (section 5)."""
+"""Requests with a key that does not authorize them (section 5)."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -55,12 +55,12 @@ class CallWithKey(RequestsWithoutRight):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreationsWithoutRight(RequestsWithoutRight):
-    """Endpoints that nobody may create, and a portal link of their owner before and after."""
+    """Creations of endpoints without a valid key, and a portal link of their owner."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BroadcastsWithoutRight(RequestsWithoutRight):
-    """Broadcasts that nobody may send, and one with the same idempotency_key that is allowed."""
+    """Broadcasts without a valid key, and one with the same idempotency_key that is allowed."""
 
     @property
     def accepted(self) -> Exchange | None:

@@ -5,7 +5,7 @@ Nobody else changes the portal links meanwhile.
 
 from dataclasses import dataclass
 
-from hookproof.conformance.generation.operation_sequence import Step
+from hookproof.conformance.generation.operation_sequence import SequenceStep
 from hookproof.conformance.model.evidence import Observation
 from hookproof.conformance.observations.resources.broadcast_answer import KeyedBroadcasts
 from hookproof.conformance.observations.resources.round_trip import EndpointCreation
@@ -24,7 +24,7 @@ class OperationSequence(ModeledOperations):
     Steps about what was never created were left out of the exchanges.
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[SequenceStep, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

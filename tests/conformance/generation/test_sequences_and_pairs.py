@@ -6,12 +6,12 @@ from itertools import combinations, product
 import pytest
 
 from hookproof.conformance.generation.generated_requests import generated_sequences
-from hookproof.conformance.generation.operation_sequence import Step
+from hookproof.conformance.generation.operation_sequence import SequenceStep
 from hookproof.conformance.generation.pairwise import all_pairs
 
 
-def sequences(*, seed: int = 5, portal_links: int = 2) -> list[tuple[Step, ...]]:
-    async def gathered() -> list[tuple[Step, ...]]:
+def sequences(*, seed: int = 5, portal_links: int = 2) -> list[tuple[SequenceStep, ...]]:
+    async def gathered() -> list[tuple[SequenceStep, ...]]:
         made = generated_sequences(seed=seed, sequences=12, steps=15, portal_links=portal_links)
         return [steps async for steps in made]
 
@@ -50,8 +50,8 @@ def test_without_portal_links_no_step_is_about_one() -> None:
 
 
 def test_a_step_survives_its_way_through_json() -> None:
-    step = Step(operation_id="createEndpoint", subject="e0", fields={"name": 1})
-    assert Step.from_json(step.to_json()) == step
+    step = SequenceStep(operation_id="createEndpoint", subject="e0", fields={"name": 1})
+    assert SequenceStep.from_json(step.to_json()) == step
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hookproof.conformance.checks.support.broadcast_reach import reaches
 from hookproof.conformance.checks.support.json_equality import exact, same
 from hookproof.conformance.model.evidence import NOT_JSON
-from hookproof.conformance.model.retry_schedule import MOST, Wait, may_be_due, wait_before
+from hookproof.conformance.model.retry_schedule import MOST_ATTEMPTS, Wait, may_be_due, wait_before
 from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.conformance.observations.destinations import Roll, ended
 from hookproof.conformance.observations.secret_windows import requested_window, shown_window, skew_s
@@ -172,7 +172,8 @@ def test_an_attempt_is_due_once_there_was_time_for_those_before_it() -> None:
 def test_no_number_is_too_large_for_a_schedule_that_grows_fast() -> None:
     retry = replace(REFERENCE.retry, factor=Answer((1e4,)))
     assert not any(
-        may_be_due(retry, attempt, since=1, waited_s=60.0) for attempt in (MOST, MOST + 1, 10**9)
+        may_be_due(retry, attempt, since=1, waited_s=60.0)
+        for attempt in (MOST_ATTEMPTS, MOST_ATTEMPTS + 1, 10**9)
     )
 
 

@@ -8,9 +8,9 @@ from hookproof.conformance.model.ledger import Entry, Ledger, RunVerdict
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.baseline import (
     Expectation,
+    apply_baseline,
     baseline_text,
     read_baseline,
-    weighed,
 )
 from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import Level, load_catalogue
@@ -29,12 +29,15 @@ def expect(name: str, expected: Verdict = Verdict.FAIL, expires: date | None = N
 
 
 def verdict_of(entries: list[Entry], *baseline: Expectation) -> tuple[RunVerdict, tuple[str, ...]]:
-    found = weighed(entries, baseline, load_catalogue(), TODAY)
+    found = apply_baseline(entries, baseline, load_catalogue(), TODAY)
     return Ledger(entries=found.entries, stale=found.stale).verdict(strict=False), found.stale
 
 
 def test_every_member_of_an_entry_is_read(tmp_path: Path) -> None:
-    text = "- {id: 4.3-4, expected: fail, reason: It is cached., link: https://t.invalid/1, expires: 2027-06-30}\n"
+    text = (
+        "- {id: 4.3-4, expected: fail, reason: It is cached.,"
+        " link: https://t.invalid/1, expires: 2027-06-30}\n"
+    )
     (entry,) = read(tmp_path, text)
     assert entry.words == "It is cached. (https://t.invalid/1), until 2027-06-30"
     assert Expectation.from_json(entry.to_json()) == entry
@@ -132,5 +135,5 @@ def test_writing_a_baseline_anew_keeps_the_reasons_that_still_count(tmp_path: Pa
     kept = Expectation(
         id="4.1-2", expected=Verdict.FAIL, reason="We know.", link="https://t.invalid/1"
     )
-    found = weighed([passed(), failed()], [kept], load_catalogue(), TODAY)
+    found = apply_baseline([passed(), failed()], [kept], load_catalogue(), TODAY)
     assert read(tmp_path, baseline_text(found.entries, [kept])) == (kept,)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hookproof.conformance.observations.credential_names import is_telling, without_words
+from hookproof.conformance.observations.credential_names import is_distinctive, replace_words
 from hookproof.conformance.results.evidence_records import evidence_of
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.results.run_file import NAME, RunWriter
@@ -181,16 +181,16 @@ def test_masking_twice_changes_nothing() -> None:
 def test_short_credentials_are_masked_in_their_place_alone() -> None:
     kept = mask().exchange(exchange(request={"secret": "name", "name": "name"}))
     assert kept.request_json == {"secret": "secret#1", "name": "name"}
-    assert not is_telling("application")
-    assert is_telling("password-1")
+    assert not is_distinctive("application")
+    assert is_distinctive("password-1")
 
 
 def test_words_are_replaced_at_one_look() -> None:
     named = {SECRET: "secret#1", "abc/def+123==": "secret#2"}
     assert (
-        without_words(f"a {SECRET}, x={SECRET}/y {SECRET}0".encode(), named).count(b"secret#1") == 2
+        replace_words(f"a {SECRET}, x={SECRET}/y {SECRET}0".encode(), named).count(b"secret#1") == 2
     )
-    assert without_words(b'"abc/def+123=="', named) == b'"secret#2"'
+    assert replace_words(b'"abc/def+123=="', named) == b'"secret#2"'
 
 
 def test_basic_credentials_keep_the_user_name_and_lose_the_password() -> None:
@@ -205,4 +205,4 @@ def test_a_masked_body_is_sent_again_as_it_was() -> None:
     kept = one.exchange(exchange(request_body=body)).request_body
     assert kept is not None
     assert b"quotes" not in kept
-    assert json.loads(one.in_clear(kept)) == json.loads(body)
+    assert json.loads(one.unmask(kept)) == json.loads(body)

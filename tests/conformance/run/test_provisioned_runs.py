@@ -54,13 +54,14 @@ def bare_server(folder: Path) -> Iterator[str]:
 
 
 def subscription_guard(folder: Path) -> str:
-    """Source that narrows what a broadcast reaches to the endpoints that have a file in the folder."""
+    """Source that lets a broadcast reach only the endpoints that have a file in the folder."""
     return (
         "import pathlib\n"
         "_all_reached = EndpointTable.find_reached\n"
         "def _subscribed(self, project, **more):\n"
         f"    folder = pathlib.Path({str(folder)!r})\n"
-        "    return [row for row in _all_reached(self, project, **more) if (folder / row.uid).exists()]\n"
+        "    rows = _all_reached(self, project, **more)\n"
+        "    return [row for row in rows if (folder / row.uid).exists()]\n"
         "EndpointTable.find_reached = _subscribed\n"
     )
 

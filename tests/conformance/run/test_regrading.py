@@ -12,7 +12,7 @@ from hookproof.conformance.model.evidence import Evidence, NotExaminedError
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.conformance.observations.destinations import Destination
-from hookproof.conformance.results.compression import packed_case, unpacked_case
+from hookproof.conformance.results.compression import pack_evidence, unpack_evidence
 from hookproof.conformance.results.evidence_records import evidence_json
 from hookproof.conformance.results.run_file import NAME, NotARun, RunWriter
 from hookproof.conformance.results.stored_evidence import read_evidence
@@ -71,10 +71,10 @@ def test_evidence_of_an_earlier_version_is_refused_with_its_reason(tmp_path: Pat
 
 def test_long_bodies_are_packed_and_short_ones_stay_readable() -> None:
     written = evidence_json(PLAIN)
-    small = packed_case(written)
+    small = pack_evidence(written)
     assert len(json.dumps(small)) < len(json.dumps(written)) / 2
     assert small["deliveries"][0]["body_b64"] == written["deliveries"][0]["body_b64"]
-    assert unpacked_case(small) == written
+    assert unpack_evidence(small) == written
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,11 @@
 from hookproof.conformance.model.ledger import Ledger
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.run.repetitions import merged
+from hookproof.conformance.run.repetitions import merge_repetitions
 from tests.conformance.canned_run import failed, idle, passed
 
 
 def test_the_worst_verdict_counts_and_all_of_them_are_kept() -> None:
-    ledger = merged(
+    ledger = merge_repetitions(
         [
             Ledger(entries=(passed("4.1-2"),)),
             Ledger(entries=(failed(),)),
@@ -20,12 +20,12 @@ def test_the_worst_verdict_counts_and_all_of_them_are_kept() -> None:
 
 
 def test_what_is_always_the_same_is_not_flaky() -> None:
-    (entry,) = merged([Ledger(entries=(idle(),)), Ledger(entries=(idle(),))]).entries
+    (entry,) = merge_repetitions([Ledger(entries=(idle(),)), Ledger(entries=(idle(),))]).entries
     assert entry.seen == ()
 
 
 def test_a_cut_and_every_fault_are_kept() -> None:
-    ledger = merged(
+    ledger = merge_repetitions(
         [Ledger(entries=(), faults=("a",)), Ledger(entries=(), cut="late", faults=("a", "b"))]
     )
     assert (ledger.cut, ledger.faults) == ("late", ("a", "b"))

@@ -17,7 +17,8 @@ from hookproof.conformance.model.evidence import (
 from hookproof.conformance.model.experiment_registry import Experiment, Gather
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.profile import Profile
-from hookproof.conformance.run.runner import BUSY_AT_ONCE, Plan, Runner
+from hookproof.conformance.run.plan import RunPlan
+from hookproof.conformance.run.runner import BUSY_AT_ONCE, Runner
 from hookproof.conformance.target.definition import Budgets, Project, Target
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.receiver.http.authority import Authority
@@ -37,19 +38,19 @@ def runner(
     total_s: float = 120,
     ca: Path | None = None,
 ) -> Any:
-    """A runner for these experiments, not opened yet."""
-    measure = context()
+    """A runner for these experiments, not open yet."""
+    check_context = context()
     names = [gather.__name__ for gather in gathers]
     settings = (
         ReceiverSettings()
         if ca is None
         else ReceiverSettings(ca=ca / "ca.pem", ca_key=ca / "ca.key")
     )
-    plan = Plan(
+    plan = RunPlan(
         subject=Target(
             base_url=url,
             projects=PROJECTS,
-            dialect=measure.dialect,
+            dialect=check_context.dialect,
             receiver=settings,
             budgets=Budgets(request_s=5, total_s=total_s),
         ),
@@ -65,28 +66,28 @@ def runner(
             for name, gather in zip(names, gathers, strict=True)
         ],
         every_experiment=names,
-        dialect=measure.dialect,
-        contract=measure.contract,
+        dialect=check_context.dialect,
+        contract=check_context.contract,
         profile=Profile.QUICK,
         seed=3,
         nonce="run",
     )
-    with Runner(plan) as made:
-        yield made
+    with Runner(plan) as run:
+        yield run
 
 
 def results(
     *gathers: Gather, **options: Any
 ) -> tuple[dict[str, Gathered], list[Evidence], str | None]:
-    """What each experiment brought, all cases as they came, and why the run was cut."""
-    kept: list[Evidence] = []
-    with stand_in(empty_page) as url, runner(url, *gathers, **options) as made:
-        made.open()
-        made.begin(intake(kept.append))
+    """The evidence of each experiment, all evidence in order of arrival, and why it was cut."""
+    taken: list[Evidence] = []
+    with stand_in(empty_page) as url, runner(url, *gathers, **options) as run:
+        run.open()
+        run.begin(intake(taken.append))
         return (
-            {gather.__name__: made.gathered(gather.__name__) for gather in gathers},
-            kept,
-            made.cut,
+            {gather.__name__: run.gathered(gather.__name__) for gather in gathers},
+            taken,
+            run.cut,
         )
 
 
@@ -100,7 +101,7 @@ async def lists(context: ExperimentContext) -> AsyncIterator[Evidence]:
     yield trial.observe(CannedObservation)
 
 
-async def hinders(context: ExperimentContext) -> AsyncIterator[Evidence]:
+async def lacks_a_portal_link(context: ExperimentContext) -> AsyncIterator[Evidence]:
     yield context.trial("first").observe(CannedObservation)
     raise PreconditionFailed("no portal link")
 
@@ -123,34 +124,48 @@ async def listens(context: ExperimentContext) -> AsyncIterator[Evidence]:
 
 
 def test_evidence_of_a_complete_experiment_is_kept() -> None:
-    found, kept, cut = results(lists)
-    assert found["lists"].ending is Ending.COMPLETE
-    assert [one.status for case in found["lists"].observations for one in case.exchanges] == [200]
-    assert kept == list(found["lists"].observations)
+    gathered, taken, cut = results(lists)
+    assert gathered["lists"].ending is Ending.COMPLETE
+    assert [
+        exchange.status
+        for observation in gathered["lists"].observations
+        for exchange in observation.exchanges
+    ] == [200]
+    assert taken == list(gathered["lists"].observations)
     assert cut is None
 
 
-def test_an_obstacle_ends_its_experiment_with_a_case_that_says_why() -> None:
-    found, kept, _ = results(hinders)
-    assert [reason_of(one) for one in found["hinders"].observations] == ["", "no portal link"]
-    assert found["hinders"].ending is Ending.COMPLETE
-    assert len(kept) == 2
+def test_a_failed_precondition_ends_its_experiment_with_evidence_that_states_why() -> None:
+    gathered, taken, _ = results(lacks_a_portal_link)
+    assert [reason_of(evidence) for evidence in gathered["lacks_a_portal_link"].observations] == [
+        "",
+        "no portal link",
+    ]
+    assert gathered["lacks_a_portal_link"].ending is Ending.COMPLETE
+    assert len(taken) == 2
 
 
-def test_an_experiment_that_breaks_keeps_its_cases_and_disturbs_no_other() -> None:
-    found, _, cut = results(crashes, lists)
-    assert (found["crashes"].ending, len(found["crashes"].observations)) == (Ending.CRASHED, 1)
-    assert found["crashes"].reason.startswith(
+def test_an_experiment_that_breaks_keeps_its_evidence_and_disturbs_no_other() -> None:
+    gathered, _, cut = results(crashes, lists)
+    assert (gathered["crashes"].ending, len(gathered["crashes"].observations)) == (
+        Ending.CRASHED,
+        1,
+    )
+    assert gathered["crashes"].reason.startswith(
         "The experiment crashes broke: KeyError: 'data' (test_runner.py:"
     )
-    assert found["lists"].ending is Ending.COMPLETE
+    assert gathered["lists"].ending is Ending.COMPLETE
     assert cut is None
 
 
 def test_the_time_budget_cuts_what_is_not_done() -> None:
-    found, _, cut = results(waits, lists, total_s=4)
+    gathered, _, cut = results(waits, lists, total_s=4)
     assert cut == "the time budget of 4 s is over"
-    assert (found["waits"].ending, found["waits"].reason, len(found["waits"].observations)) == (
+    assert (
+        gathered["waits"].ending,
+        gathered["waits"].reason,
+        len(gathered["waits"].observations),
+    ) == (
         Ending.CUT,
         cut,
         1,
@@ -158,10 +173,10 @@ def test_the_time_budget_cuts_what_is_not_done() -> None:
 
 
 def test_a_run_can_be_stopped_and_keeps_what_it_has() -> None:
-    with stand_in(empty_page) as url, runner(url, waits) as made:
-        made.open()
-        made.begin(intake(lambda _: made.stop("enough")))
-        assert made.gathered("waits").reason == "enough"
+    with stand_in(empty_page) as url, runner(url, waits) as run:
+        run.open()
+        run.begin(intake(lambda _: run.stop("enough")))
+        assert run.gathered("waits").reason == "enough"
 
 
 def test_an_experiment_that_goes_on_after_the_end_reaches_the_target_no_more() -> None:
@@ -179,39 +194,39 @@ def test_an_experiment_that_goes_on_after_the_end_reaches_the_target_no_more() -
         asked.append(head)
         return empty_page(head)
 
-    with stand_in(answer) as url, runner(url, stubborn, total_s=4) as made:
-        made.open()
-        made.begin(intake())
-        assert made.gathered("stubborn").ending is Ending.CUT
+    with stand_in(answer) as url, runner(url, stubborn, total_s=4) as run:
+        run.open()
+        run.begin(intake())
+        assert run.gathered("stubborn").ending is Ending.CUT
     assert not [head for head in asked if b"portal-links" in head]
 
 
 def test_a_run_that_never_began_ends_too() -> None:
-    with stand_in(empty_page) as url, runner(url, waits) as made:
-        made.open()
-    assert made.gathered("waits").ending is Ending.CRASHED
+    with stand_in(empty_page) as url, runner(url, waits) as run:
+        run.open()
+    assert run.gathered("waits").ending is Ending.CRASHED
 
 
 def test_a_target_out_of_reach_is_refused_before_anything_begins() -> None:
     with (
         closed_port() as url,
-        runner(url, lists) as made,
+        runner(url, lists) as run,
         pytest.raises(CommandError, match="unreachable") as refused,
     ):
-        made.open()
+        run.open()
     assert refused.value.exit_code is ExitCode.UNREACHABLE
 
 
 def test_nothing_can_be_received_from_a_target_that_cannot_know_our_ca() -> None:
-    found, _, _ = results(listens)
-    (case,) = found["listens"].observations
-    assert "`hookproof ca DIR`" in reason_of(case)
+    gathered, _, _ = results(listens)
+    (evidence,) = gathered["listens"].observations
+    assert "`hookproof ca DIR`" in reason_of(evidence)
 
 
 def test_a_target_that_trusts_our_ca_is_listened_to(tmp_path: Path) -> None:
     Authority(tmp_path)
-    found, _, _ = results(listens, ca=tmp_path)
-    assert [reason_of(one) for one in found["listens"].observations] == [""]
+    gathered, _, _ = results(listens, ca=tmp_path)
+    assert [reason_of(evidence) for evidence in gathered["listens"].observations] == [""]
 
 
 def test_experiments_that_must_be_alone_come_after_all_others_and_one_by_one() -> None:
@@ -227,7 +242,7 @@ def test_experiments_that_must_be_alone_come_after_all_others_and_one_by_one() -
             if name in {"c", "d"}:
                 await asyncio.wait_for(together.wait(), 60)
             else:
-                await asyncio.sleep(0.02)  # it dawdles, so that another could come between
+                await asyncio.sleep(0.02)  # long enough for another to begin meanwhile
             seen[name] = list(running)
             running.remove(name)
             yield context.trial("only").observe(CannedObservation)
@@ -266,8 +281,8 @@ def test_few_busy_experiments_run_at_once_and_the_others_beside_them() -> None:
         waiting.set()
         yield context.trial("only").observe(CannedObservation)
 
-    found, _, _ = results(*map(named, names), waits_too, busy=names)
-    assert {one.ending for one in found.values()} == {Ending.COMPLETE}
+    gathered, _, _ = results(*map(named, names), waits_too, busy=names)
+    assert {each.ending for each in gathered.values()} == {Ending.COMPLETE}
     assert most == BUSY_AT_ONCE
 
 
@@ -278,31 +293,31 @@ def test_experiments_are_named_as_they_end_until_the_awaited_one_has() -> None:
         await asyncio.get_running_loop().run_in_executor(None, go_on.wait, 60)
         yield context.trial("only").observe(CannedObservation)
 
-    with stand_in(empty_page) as url, runner(url, lists, hinders, last) as made:
-        made.open()
-        made.begin(intake())
+    with stand_in(empty_page) as url, runner(url, lists, lacks_a_portal_link, last) as run:
+        run.open()
+        run.begin(intake())
         named = []
-        for name in made.meanwhile("last"):
+        for name in run.meanwhile("last"):
             named.append(name)
             if len(named) == 2:
                 go_on.set()
-        assert sorted(named) == ["hinders", "lists"]
-        assert made.gathered("last").ending is Ending.COMPLETE
-        assert list(made.meanwhile("lists")) == []
+        assert sorted(named) == ["lacks_a_portal_link", "lists"]
+        assert run.gathered("last").ending is Ending.COMPLETE
+        assert list(run.meanwhile("lists")) == []
 
 
 def test_chance_is_seeded_for_each_experiment_apart() -> None:
     drawn: list[tuple[str, float]] = []
 
-    async def one(context: ExperimentContext) -> AsyncIterator[Evidence]:
+    async def first(context: ExperimentContext) -> AsyncIterator[Evidence]:
         drawn.append((context.experiment, context.random.random()))
         yield context.trial("only").observe(CannedObservation)
 
-    async def two(context: ExperimentContext) -> AsyncIterator[Evidence]:
+    async def second(context: ExperimentContext) -> AsyncIterator[Evidence]:
         drawn.append((context.experiment, context.random.random()))
         yield context.trial("only").observe(CannedObservation)
 
-    results(one, two)
-    results(one, two)
+    results(first, second)
+    results(first, second)
     assert len(set(drawn)) == 2
     assert len({number for _, number in drawn}) == 2

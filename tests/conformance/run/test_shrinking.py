@@ -16,14 +16,14 @@ from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.model.ledger import Entry, Finding, Ledger
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.run_file import NAME, read_run
-from hookproof.conformance.run.regrading import regraded
+from hookproof.conformance.run.regrading import regrade_run
 from hookproof.conformance.run.shrinking import (
-    Limits,
     Shrinking,
-    key_of,
-    proved_by,
-    shrunk_again,
-    with_smaller_proofs,
+    ShrinkLimits,
+    finding_key,
+    prove,
+    reapply_shrinking,
+    replace_proofs,
 )
 from tests.conformance.canned_evidence import CannedObservation, context, exchange, intake
 from tests.conformance.canned_run import finding, requirement
@@ -54,53 +54,55 @@ def breaks_on(*parts: bytes) -> object:
     )
 
 
-def server_error(judge: Check, case: Observation) -> Finding:
-    said = next(one for one in judge.judgements(case, context()) if one.verdict is Verdict.FAIL)
+def server_error(check: Check, observation: Observation) -> Finding:
+    judgements = check.judgements(observation, context())
+    judgement = next(each for each in judgements if each.verdict is Verdict.FAIL)
     return Finding(
-        requirement=said.requirement,
-        check=judge.name,
-        message=said.message,
-        expected=said.expected,
-        actual=said.actual,
-        exchanges=said.exchanges,
+        requirement=judgement.requirement,
+        check=check.name,
+        message=judgement.message,
+        expected=judgement.expected,
+        actual=judgement.actual,
+        exchanges=judgement.exchanges,
         deliveries=(),
         count=1,
-        experiment=case.experiment,
-        case=case.name,
+        experiment=observation.experiment,
+        case=observation.name,
         cause="listSources is answered with 500",
     )
 
 
 def ledger_of(*findings: Finding) -> Ledger:
     entries = (
-        Entry(requirement=requirement(one.requirement), verdict=Verdict.FAIL, findings=(one,))
-        for one in findings
+        Entry(requirement=requirement(each.requirement), verdict=Verdict.FAIL, findings=(each,))
+        for each in findings
     )
     return Ledger(entries=tuple(entries))
 
 
 ORACLE = next(
-    one for one in all_checks() if one.name == "no_request_is_answered_with_a_server_error"
+    each for each in all_checks() if each.name == "no_request_is_answered_with_a_server_error"
 )
 
 
 def shrunk(
     answer: object,
-    limits: Limits = Limits(),  # noqa: B008
+    limits: ShrinkLimits = ShrinkLimits(),  # noqa: B008
 ) -> tuple[list[Finding], Sequence[int], str | None]:
-    """The smaller findings of a run against this target, what they took, and what broke."""
-    with stand_in(answer) as url, runner(url, lists) as made:  # type: ignore[arg-type]
-        made.open()
+    """The smaller findings of a run against this target, the requests sent, and any error."""
+    with stand_in(answer) as url, runner(url, lists) as run:  # type: ignore[arg-type]
+        run.open()
         taken = intake(lambda _: None, *(project.api_key for project in PROJECTS))
-        made.begin(taken, held=True)
-        (case,) = made.gathered("lists").observations
-        pass_ = Shrinking(
+        run.begin(taken, keep_open=True)
+        (observation,) = run.gathered("lists").observations
+        shrinking = Shrinking(
             checks=[ORACLE], context=context(), projects=PROJECTS, intake=taken, limits=limits
         )
-        work = pass_.work(ledger_of(server_error(ORACLE, case)))
-        assert work is not None
-        broke = made.afterwards(work)
-        return [one.finding for one in pass_.made], [one.requests for one in pass_.made], broke
+        follow_up = shrinking.follow_up(ledger_of(server_error(ORACLE, observation)))
+        assert follow_up is not None
+        error = run.run_follow_up(follow_up)
+        findings = [each.finding for each in shrinking.shrunk]
+        return findings, [each.requests for each in shrinking.shrunk], error
 
 
 def target_of(found: Finding) -> str:
@@ -128,14 +130,14 @@ def test_the_same_target_gives_the_same_smaller_request() -> None:
 
 
 def test_requests_are_bounded_and_what_was_found_by_then_is_kept() -> None:
-    assert shrunk(breaks_on(b"sort="), Limits(requests=0)) == ([], [], None)
-    ((found,), (requests,), _) = shrunk(breaks_on(b"sort="), Limits(requests_each=3))
+    assert shrunk(breaks_on(b"sort="), ShrinkLimits(requests=0)) == ([], [], None)
+    ((found,), (requests,), _) = shrunk(breaks_on(b"sort="), ShrinkLimits(requests_each=3))
     assert requests <= 3
     assert target_of(found) not in ("sort=", "")
 
 
 def test_time_is_bounded() -> None:
-    assert shrunk(breaks_on(b"sort="), Limits(total_s=0)) == ([], [], None)
+    assert shrunk(breaks_on(b"sort="), ShrinkLimits(total_s=0)) == ([], [], None)
 
 
 def test_what_happened_once_and_no_more_keeps_its_proof() -> None:
@@ -165,43 +167,45 @@ def test_a_portal_link_is_put_back_after_smaller_updates() -> None:
         link = {"uid": "l1", "name": "as it was", "owner_id": "owner-1"}
         return response(200, json.dumps({"status": True, "message": "", "data": link}).encode())
 
-    with stand_in(answer) as url, runner(url, updates) as made:
-        made.open()
+    with stand_in(answer) as url, runner(url, updates) as run:
+        run.open()
         taken = intake(lambda _: None, *(project.api_key for project in PROJECTS))
-        made.begin(taken, held=True)
-        (case,) = made.gathered("updates").observations
-        found = replace(server_error(ORACLE, case), cause="updatePortalLink is answered with 500")
-        pass_ = Shrinking(checks=[ORACLE], context=context(), projects=PROJECTS, intake=taken)
-        work = pass_.work(ledger_of(found))
-        assert work is not None
-        assert made.afterwards(work) is None
-    assert pass_.made[0].finding.exchanges[0].request_body == b"{}"
+        run.begin(taken, keep_open=True)
+        (observation,) = run.gathered("updates").observations
+        found = replace(
+            server_error(ORACLE, observation), cause="updatePortalLink is answered with 500"
+        )
+        shrinking = Shrinking(checks=[ORACLE], context=context(), projects=PROJECTS, intake=taken)
+        follow_up = shrinking.follow_up(ledger_of(found))
+        assert follow_up is not None
+        assert run.run_follow_up(follow_up) is None
+    assert shrinking.shrunk[0].finding.exchanges[0].request_body == b"{}"
     assert asked[-1].startswith(b"PUT")
     assert b"Content-Length: %d" % len(b'{"name":"as it was","owner_id":"owner-1"}') in asked[-1]
 
 
-def test_a_work_that_breaks_is_told_and_costs_nothing_else() -> None:
-    async def broken(_benches: object) -> None:
+def test_an_error_of_the_follow_up_is_reported_and_costs_nothing_else() -> None:
+    async def broken(_contexts: object) -> None:
         raise KeyError("data")
 
-    with stand_in(empty_page) as url, runner(url, lists) as made:
-        made.open()
-        made.begin(intake(), held=True)
-        assert made.gathered("lists").observations
-        assert (made.afterwards(broken) or "").startswith("KeyError: 'data' (test_shrinking.py:")
-        assert made.cut is None
+    with stand_in(empty_page) as url, runner(url, lists) as run:
+        run.open()
+        run.begin(intake(), keep_open=True)
+        assert run.gathered("lists").observations
+        assert (run.run_follow_up(broken) or "").startswith("KeyError: 'data' (test_shrinking.py:")
+        assert run.cut is None
 
 
 def test_nothing_is_done_once_the_run_is_over() -> None:
-    async def never(_benches: object) -> None:
+    async def never(_contexts: object) -> None:
         raise AssertionError
 
-    with stand_in(empty_page) as url, runner(url, lists) as made:
-        made.open()
-        made.begin(intake(), held=True)
-        assert made.gathered("lists").observations
-        made.stop("enough")
-        assert made.afterwards(never) is None
+    with stand_in(empty_page) as url, runner(url, lists) as run:
+        run.open()
+        run.begin(intake(), keep_open=True)
+        assert run.gathered("lists").observations
+        run.stop("enough")
+        assert run.run_follow_up(never) is None
 
 
 def flags(evidence: Exchange, _context: CheckContext) -> Iterator[Judgement]:
@@ -244,7 +248,7 @@ ALONE = replace(STATEFUL, evidence=(Exchange,))
 def test_what_cannot_be_shrunk_is_left_alone(case: Check, given: dict[str, object]) -> None:
     found = replace(finding(), **given)  # type: ignore[arg-type]
     assert (
-        Shrinking(checks=[case], context=context(), projects=PROJECTS, intake=intake()).work(
+        Shrinking(checks=[case], context=context(), projects=PROJECTS, intake=intake()).follow_up(
             ledger_of(found)
         )
         is None
@@ -254,14 +258,12 @@ def test_what_cannot_be_shrunk_is_left_alone(case: Check, given: dict[str, objec
 def test_a_proof_counts_only_if_the_check_says_the_same_of_it() -> None:
     small = exchange(request={"name": ""})
     plain = replace(finding(), message="it", deliveries=())
-    found = proved_by(plain, small, ALONE, context())
+    found = prove(plain, small, ALONE, context())
     assert found is not None
     assert (found.exchanges, found.count, found.shrunk) == ((small,), 3, True)
-    assert proved_by(replace(plain, message="something else"), small, ALONE, context()) is None
-    assert proved_by(replace(plain, cause="another"), small, ALONE, context()) is None
-    assert (
-        proved_by(plain, small, replace(ALONE, judge=lambda *_: iter([1 / 0])), context()) is None
-    )  # type: ignore[list-item]
+    assert prove(replace(plain, message="something else"), small, ALONE, context()) is None
+    assert prove(replace(plain, cause="another"), small, ALONE, context()) is None
+    assert prove(plain, small, replace(ALONE, judge=lambda *_: iter([1 / 0])), context()) is None  # type: ignore[list-item]
 
 
 def test_a_server_without_findings_is_sent_nothing_more() -> None:
@@ -269,7 +271,7 @@ def test_a_server_without_findings_is_sent_nothing_more() -> None:
         entries=(Entry(requirement=requirement("7-8"), verdict=Verdict.PASS, exercised=3),)
     )
     shrinking = Shrinking(checks=[ORACLE], context=context(), projects=PROJECTS, intake=intake())
-    assert shrinking.work(whole) is None
+    assert shrinking.follow_up(whole) is None
 
 
 def test_a_smaller_proof_changes_nothing_but_the_proof() -> None:
@@ -278,13 +280,13 @@ def test_a_smaller_proof_changes_nothing_but_the_proof() -> None:
     )
     stored = replace(plain, exchanges=(exchange(request={}),), shrunk=True)
     before = ledger_of(plain, finding("4.1-9"))
-    after = shrunk_again(
+    after = reapply_shrinking(
         before, [stored, replace(stored, message="of another run")], [ALONE], context()
     )
     assert after.entries[0].findings[0].exchanges == stored.exchanges
     assert after.entries[1] == before.entries[1]
     assert [one.verdict for one in after.entries] == [one.verdict for one in before.entries]
-    assert with_smaller_proofs(before, []) == before
+    assert replace_proofs(before, []) == before
 
 
 def test_a_faulty_servers_findings_show_small_requests_and_are_judged_again_alike(
@@ -299,12 +301,12 @@ def test_a_faulty_servers_findings_show_small_requests_and_are_judged_again_alik
     (flag,) = requirements(tmp_path)["6-2"]["findings"]
     assert """--data-raw '{"event_type":"","data":{}}'""" in flag["curl"]
     run = read_run(tmp_path / "hookproof-report" / NAME)
-    small = {key_of(one): one for entry in run.entries for one in entry.findings if one.shrunk}
+    small = {finding_key(one): one for entry in run.entries for one in entry.findings if one.shrunk}
     assert {"6-2", "7-8"} == {name for name, _, _ in small}
     assert all(len(one.exchanges[0].request_body or b"") < 40 for one in small.values())
     assert "with a smaller request since" in done.out
-    again = regraded(tmp_path / "hookproof-report").ledger
+    again = regrade_run(tmp_path / "hookproof-report").ledger
     assert [entry.verdict for entry in again.entries] == [entry.verdict for entry in run.entries]
     assert {
-        key_of(one): one for entry in again.entries for one in entry.findings if one.shrunk
+        finding_key(one): one for entry in again.entries for one in entry.findings if one.shrunk
     } == small

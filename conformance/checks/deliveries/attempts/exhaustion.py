@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged
-from hookproof.conformance.model.notification import tells_of
+from hookproof.conformance.model.notification import notifies_contacts
 from hookproof.conformance.observations.answer import shown
 from hookproof.conformance.observations.deliveries import Attempts
 from hookproof.conformance.observations.delivery.attempts.exhaustion import ExhaustedDeliveries
@@ -72,7 +72,7 @@ def condition_met_at(
     """When the condition for a notification was met at the earliest, on the monotonic clock; None
     if it was not.
     """
-    if not tells_of(dialect, exhausted.exhausted):
+    if not notifies_contacts(dialect, exhausted.exhausted):
         return None
     if dialect.delivery.notify_on.value is Notify.STATE_CHANGE:
         return last[-1].arrived_monotonic

@@ -14,7 +14,7 @@ from hookproof.conformance.experiments.deliveries.attempts.retry_waiting import 
 from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import experiment
-from hookproof.conformance.model.notification import tells_of
+from hookproof.conformance.model.notification import notifies_contacts
 from hookproof.conformance.model.retry_schedule import wait_before
 from hookproof.conformance.model.tolerances import LATE_S
 from hookproof.conformance.observations.delivery.attempts.exhaustion import (
@@ -85,7 +85,7 @@ def events_to_exhaust(dialect: Dialect) -> int:
 def awaited_messages(dialect: Dialect, exhausted: int) -> int:
     """How many messages to the chat channel are worth waiting for: one or none."""
     try:
-        return int(tells_of(dialect, exhausted))
+        return int(notifies_contacts(dialect, exhausted))
     except Undecided:  # nothing will be judged
         return 0
 

@@ -7,7 +7,7 @@ from typing import Any, Final, Self
 from hookproof.conformance.model.evidence import Exchange, NotExaminedError
 from hookproof.conformance.observations.deliveries import Attempts, DeliveryObservation
 from hookproof.conformance.observations.delivery.security.token_requests import (
-    TokenRequest,
+    TokenRequestReading,
     read_token_request,
 )
 from hookproof.conformance.observations.destinations import Destination
@@ -80,7 +80,7 @@ class OAuth2Deliveries(AuthorizedDeliveries):
     token_server: str
     issued: tuple[str, ...] = ()
     token_uses: tuple[TokenUse, ...] = ()
-    token_requests: tuple[TokenRequest, ...] = ()
+    token_requests: tuple[TokenRequestReading, ...] = ()
 
     def examined(self, dialect: Dialect) -> Self:
         """The observation with its access tokens, client secrets and assertions compared."""
@@ -104,7 +104,7 @@ class OAuth2Deliveries(AuthorizedDeliveries):
         return self.arrived_at(self.token_server)
 
     @property
-    def first_token_request(self) -> tuple[tuple[ReceivedDelivery, TokenRequest], ...]:
+    def first_token_request(self) -> tuple[tuple[ReceivedDelivery, TokenRequestReading], ...]:
         """The first of them and what it showed, if there is any."""
         pairs = zip(self.requests_for_tokens, self.token_requests, strict=True)
         return tuple(pairs)[:1]

@@ -20,7 +20,7 @@ GRANT: Final = ("grant_type", "scope", "audience")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TokenRequest:
+class TokenRequestReading:
     """What a request for an access token showed; `sequence` is that of the receiver's token.
 
     `missing` are the members of oauth2 whose values it does not carry. `assertion_problem` is what
@@ -32,11 +32,11 @@ class TokenRequest:
     assertion_problem: str | None
 
 
-def read_token_request(request: ReceivedDelivery, oauth2: Mapping[str, Any]) -> TokenRequest:
+def read_token_request(request: ReceivedDelivery, oauth2: Mapping[str, Any]) -> TokenRequestReading:
     """What a request showed of the settings of its endpoint."""
     parameters = parameters_of(request)
     values = parameters.values()
-    return TokenRequest(
+    return TokenRequestReading(
         sequence=request.sequence,
         missing=tuple(
             name for name in (*CLIENT, *GRANT) if name in oauth2 and oauth2[name] not in values

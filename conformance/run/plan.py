@@ -1,0 +1,36 @@
+"""What a run is to gather, and the types of the work that it does at the target."""
+
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.model.experiment_registry import Experiment
+from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.target.definition import Project, Target
+from hookproof.conformance.target.environment import Embedded
+from hookproof.spec.contract.service_contract import Contract
+from hookproof.spec.dialect.model import Dialect
+
+ContextFactory = Callable[[Project], ExperimentContext]
+
+# Work at the target once all experiments have ended.
+FollowUp = Callable[[ContextFactory], Coroutine[Any, Any, None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPlan:
+    """The experiments of a run, out of the names of all that are registered (`every_experiment`).
+
+    `nonce` goes into the names of resources, so that a run does not mistake what an earlier one
+    created for its own.
+    """
+
+    subject: Target | Embedded
+    experiments: Sequence[Experiment]
+    every_experiment: Sequence[str]
+    dialect: Dialect
+    contract: Contract
+    profile: Profile
+    seed: int
+    nonce: str
