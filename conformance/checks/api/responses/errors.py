@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from hookproof.conformance.checks.support.bounds import bounds
 from hookproof.conformance.checks.support.refusal import refusal_with
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
@@ -34,6 +35,8 @@ STATUS_OF: Final = {
     Mistake.TOO_LARGE: ("8-14", "body_too_large"),
     Mistake.BEYOND: ("8-17", "invalid_value"),
 }
+# The mistakes that are beyond a bound of the dialect.
+BEYOND_BOUNDS: Final = frozenset({Mistake.TOO_LARGE, Mistake.BEYOND})
 
 # Roles of requests that something in front of the service may refuse in its own words.
 NOT_FOR_THE_API: Final = frozenset({"odd", "unfinished"})
@@ -109,6 +112,8 @@ def a_mistake_is_refused_with_the_dialects_status(
 ) -> Iterator[Judgement]:
     tried = request.tried
     if tried is not None:
+        if request.mistake in BEYOND_BOUNDS:
+            context.require_same_rules("requests beyond what is allowed", bounds)
         requirement, name = STATUS_OF[request.mistake]
         status: Answer[int] = getattr(context.dialect.errors, name)
         what = f"{request.mistake} {request.field}".rstrip()
