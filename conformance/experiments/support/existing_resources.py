@@ -19,8 +19,8 @@ NO_PORTAL_LINKS = (
     "make some at the target, or give target.yaml a provision hook create_portal_link"
 )
 NO_SOURCES = (
-    "the project has no source, and no operation creates one: make some at the target, or give target.yaml "
-    "a provision hook create_source"
+    "the project has no source, and no operation creates one: make some at the target, or give"
+    " target.yaml a provision hook create_source"
 )
 
 
@@ -56,8 +56,8 @@ async def changeable_links(
     for uid, answer in zip(named, found, strict=True):
         if uid_of(answer) is None:
             raise PreconditionFailed(
-                f"the portal link {uid} that fixtures name in target.yaml is not there for project {trial.project.id}:"
-                f" its retrieval was answered {answer.problem or answer.status}"
+                f"the portal link {uid} that fixtures name in target.yaml is not there for project"
+                f" {trial.project.id}: its retrieval was answered {answer.problem or answer.status}"
             )
     return tuple(answer.data for answer in found)
 
@@ -99,7 +99,7 @@ def uid_of(answer: Exchange) -> str | None:
 
 
 def pagination(page: Exchange) -> Mapping[str, Any]:
-    """The pagination object of a page, whatever else came; empty if there was none (section 2.2)."""
+    """The pagination object of a page, or an empty one (section 2.2)."""
     found = page.data.get("pagination") if isinstance(page.data, dict) else None
     return found if isinstance(found, dict) else {}
 

@@ -74,7 +74,7 @@ def _sizes(context: ExperimentContext, total: int) -> list[int]:
 
 
 def least_size(context: ExperimentContext, total: int) -> int:
-    """The smallest page size with which a walk over so many items takes no more pages than it may."""
+    """The smallest page size with which a walk over so many items stays within its pages."""
     return max(1, -(-total // (PAGES[context.profile] - 1)))
 
 
