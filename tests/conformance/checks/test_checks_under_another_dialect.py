@@ -39,7 +39,7 @@ from hookproof.spec.dialect.model import Undecided
 from hookproof.spec.dialect.reader import shipped_dialects
 from tests.conformance.canned_evidence import context, exchange
 from tests.conformance.checks.api.example import Judge, created, refusal, tried
-from tests.conformance.checks.api.examples_envelope_and_lists import LINKS, list_request, walk
+from tests.conformance.checks.api.examples_lists import LINKS, list_request, walk
 from tests.conformance.checks.api.test_checks_of_the_api import EXAMPLES
 from tests.conformance.checks.deliveries.arrival import test_deliveries_reach as reach
 from tests.conformance.checks.deliveries.attempts import test_deliveries_exhaustion as exhaustion
