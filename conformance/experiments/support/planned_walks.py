@@ -53,9 +53,9 @@ def planned_walks(
         for size in sizes
     ]
     filtered = [
-        PlannedWalk(operation_id=operation_id, sort=sort, per_page=size, filter=one)
-        for one, found in _filters(context, operation_id, listed)
-        for sort, size in ((None, None), ("ASC", least_size(context, found)))
+        PlannedWalk(operation_id=operation_id, sort=sort, per_page=size, filter=terms)
+        for terms, matches in _filters(context, operation_id, listed)
+        for sort, size in ((None, None), ("ASC", least_size(context, matches)))
     ]
     return sorted_walks + filtered
 
@@ -100,7 +100,8 @@ def _filters(
         how = match.value if match.decided else Match.EXACT
         searched = [_wanted(text, how) for text in _telling(texts)[:VALUES_PER_FILTER]]
         filters += [
-            ({parameter: one}, sum(how.matches(one, text) for text in texts)) for one in searched
+            ({parameter: wanted_text}, sum(how.matches(wanted_text, text) for text in texts))
+            for wanted_text in searched
         ]
         filters.append(({parameter: context.word("nobody")}, 0))
     return filters

@@ -9,7 +9,11 @@ from hookproof.conformance.checks.support.refusal import refusal_with
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
-from hookproof.conformance.observations.answer import SERVER_ERRORS, refused
+from hookproof.conformance.observations.answer import (
+    SERVER_ERRORS,
+    reaches_the_service,
+    refused,
+)
 from hookproof.conformance.observations.requests.mistakes import (
     HalfRequest,
     Mistake,
@@ -37,9 +41,6 @@ STATUS_OF: Final = {
 }
 # The mistakes that are beyond a bound of the dialect.
 BEYOND_BOUNDS: Final = frozenset({Mistake.TOO_LARGE, Mistake.BEYOND})
-
-# Roles of requests that something in front of the service may refuse in its own words.
-NOT_FOR_THE_API: Final = frozenset({"odd", "unfinished"})
 
 # What stack traces of common languages look like.
 TRACES: Final = re.compile(
@@ -88,7 +89,7 @@ def a_refusal_has_the_dialects_error_body(
     exchange: Exchange, context: CheckContext
 ) -> Iterator[Judgement]:
     """And its content type, parameters aside."""
-    if not refused(exchange) or exchange.role in NOT_FOR_THE_API:
+    if not refused(exchange) or not reaches_the_service(exchange):
         return
     wanted = context.dialect.errors.content_type
     declared = (
