@@ -3,11 +3,11 @@
 import pytest
 
 from hookproof.conformance.model.check_registry import Check, all_checks
-from hookproof.conformance.model.experiment_registry import all_experiments
+from hookproof.conformance.model.experiment_registry import all_experiments, experiments_of
 from hookproof.spec.catalogue import Requirement, load_catalogue
 
 CHECKS = all_checks()
-EXPERIMENTS = {one.name for one in all_experiments()}
+EXPERIMENTS = all_experiments()
 REQUIREMENTS = load_catalogue().requirements
 
 
@@ -23,10 +23,12 @@ def test_a_requirement_has_a_check_or_a_reason(requirement: Requirement) -> None
 @pytest.mark.parametrize("check", CHECKS, ids=[check.name for check in CHECKS])
 def test_a_check_is_bound_to_what_exists(check: Check) -> None:
     assert set(check.requirements) <= set(REQUIREMENTS)
-    assert set(check.experiments) <= EXPERIMENTS
+    assert experiments_of(check, EXPERIMENTS), "no experiment observes what it judges"
 
 
-def test_every_experiment_is_judged_by_name_or_by_the_oracles() -> None:
+def test_every_experiment_is_judged_by_a_check_of_its_own_or_by_the_oracles() -> None:
     assert CHECKS
     assert EXPERIMENTS
-    assert any(not check.experiments for check in CHECKS)
+    judged = {name for check in CHECKS for name in experiments_of(check, EXPERIMENTS)}
+    assert judged == {experiment.name for experiment in EXPERIMENTS}
+    assert any(check.is_oracle for check in CHECKS)
