@@ -86,7 +86,7 @@ class Trial:
         Raises Obstacle where the target cannot deliver to the receiver at all.
         """
         arrived = await self.receiver.deliveries(token, count=count, timeout_s=timeout_s)
-        self.received = [one for one in self.received if one.token != token]
+        self.received = [kept for kept in self.received if kept.token != token]
         self.received.extend(arrived)
         return arrived
 

@@ -49,6 +49,18 @@ class CheckContext:
             f" since; to judge them by {self.dialect.name}, run check again with that dialect"
         )
 
+    def require_same_rules(self, requests: str, rules: Callable[[Dialect], object]) -> None:
+        """Raise NotExaminedError if the requests of the run were made by other rules.
+
+        `requests` names these requests, `rules` reads what they depend on from a dialect.
+        """
+        before = self.examined_by
+        if before is not None and rules(before) != rules(self.dialect):
+            raise NotExaminedError(
+                f"{requests} were made for the dialect {before.name}, which has other rules for"
+                f" them than {self.dialect.name}; run check again with that dialect"
+            )
+
 
 Judge = Callable[[Any, CheckContext], Iterator[Judgement]]
 _Judge = TypeVar("_Judge", bound=Judge)

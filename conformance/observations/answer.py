@@ -11,6 +11,9 @@ from hookproof.conformance.model.evidence import NOT_JSON, Exchange
 CLIENT_ERRORS: Final = range(400, 500)
 SERVER_ERRORS: Final = range(500, 600)
 
+# Roles of requests that no client sends.
+REFUSED_BY_PROXIES: Final = frozenset({"odd", "unfinished"})
+
 
 class Kind(StrEnum):
     """The kinds of resources, by the name of their schema in the contract."""
@@ -54,6 +57,13 @@ PARTS: Final = {
     Kind.PORTAL_LINK: {"endpoints_metadata": Kind.ENDPOINT},
     Kind.EVENT: {"endpoint_metadata": Kind.ENDPOINT, "source_metadata": Kind.SOURCE},
 }
+
+
+def reaches_the_service(exchange: Exchange) -> bool:
+    """Whether the service itself answers; a proxy in front of it may refuse other requests in its
+    own words.
+    """
+    return exchange.role not in REFUSED_BY_PROXIES
 
 
 def refused(exchange: Exchange) -> bool:

@@ -77,7 +77,7 @@ IN_FLIGHT = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Try:
+class HostileRequest:
     """One request to make; `target` is its path, already percent-encoded.
 
     It `shows` what becomes of a mistake or at a bound; None stands for what is merely odd.
@@ -118,7 +118,9 @@ async def hostile(context: ExperimentContext) -> AsyncIterator[Evidence]:
         yield observation
 
 
-async def _tried(context: ExperimentContext, request: Try, places: asyncio.Semaphore) -> Evidence:
+async def _tried(
+    context: ExperimentContext, request: HostileRequest, places: asyncio.Semaphore
+) -> Evidence:
     trial = context.trial(f"{request.name}, {request.operation_id or request.target[:80]}")
     further = [("Content-Type", request.media_type)] if request.content is not None else []
     async with places, turn(context, request.operation_id or ""):
@@ -146,7 +148,7 @@ async def _tried(context: ExperimentContext, request: Try, places: asyncio.Semap
             return trial.observe(OddRequest)
 
 
-def _bodies(context: ExperimentContext, requests: ValidRequests) -> Iterator[Try]:
+def _bodies(context: ExperimentContext, requests: ValidRequests) -> Iterator[HostileRequest]:
     """Sections 2.1 and 7: what is no JSON, what is strange JSON, and JSON under another name."""
     for operation_id in filter(requests.can_call, OPERATIONS_WITH_BODY):
         method, target = (
@@ -155,12 +157,12 @@ def _bodies(context: ExperimentContext, requests: ValidRequests) -> Iterator[Try
         )
         place = {"operation_id": operation_id, "method": method, "target": target}
         for name, content in NOT_JSON.items():
-            yield Try(shows=Mistake.NOT_JSON, name=name, content=content, **place)
+            yield HostileRequest(shows=Mistake.NOT_JSON, name=name, content=content, **place)
         for name, content in ODD_JSON.items():
-            yield Try(shows=None, name=name, content=content, **place)
+            yield HostileRequest(shows=None, name=name, content=content, **place)
         for media_type in MEDIA_TYPES:
             content = encoded(requests.body(operation_id))
-            yield Try(
+            yield HostileRequest(
                 shows=Mistake.MEDIA_TYPE,
                 name=media_type,
                 media_type=media_type,
@@ -169,7 +171,7 @@ def _bodies(context: ExperimentContext, requests: ValidRequests) -> Iterator[Try
             )
 
 
-def _sizes(context: ExperimentContext, requests: ValidRequests) -> Iterator[Try]:
+def _sizes(context: ExperimentContext, requests: ValidRequests) -> Iterator[HostileRequest]:
     """Section 8: one byte above the limit for each operation, and exactly the limit for a
     broadcast.
     """
@@ -183,7 +185,7 @@ def _sizes(context: ExperimentContext, requests: ValidRequests) -> Iterator[Try]
         }
         content = _padded(encoded(requests.body(operation_id)), limit + 1)
         target = requests.target(operation_id)
-        yield Try(
+        yield HostileRequest(
             shows=Mistake.TOO_LARGE,
             name="one byte too many",
             content=content,
@@ -195,7 +197,7 @@ def _sizes(context: ExperimentContext, requests: ValidRequests) -> Iterator[Try]
         "operation_id": "createBroadcastEvent",
         "target": requests.target("createBroadcastEvent"),
     }
-    yield Try(
+    yield HostileRequest(
         shows=Bound.SIZE,
         name="as large as allowed",
         method="POST",
@@ -209,16 +211,16 @@ def _padded(body: bytes, size: int) -> bytes:
     return body[:-1] + b" " * max(0, size - len(body)) + body[-1:]
 
 
-def _methods(requests: ValidRequests) -> Iterator[Try]:
+def _methods(requests: ValidRequests) -> Iterator[HostileRequest]:
     for operation_id, method in OTHER_METHODS.items():
         if requests.can_call(operation_id):
             target = requests.target(operation_id)
-            yield Try(
+            yield HostileRequest(
                 shows=Mistake.METHOD, name=method, method=method, target=target, content=b"{}"
             )
 
 
-def _paths(context: ExperimentContext) -> Iterator[Try]:
+def _paths(context: ExperimentContext) -> Iterator[HostileRequest]:
     """Section 7: paths outside the eight operations, and identifiers that no service assigns."""
     project = f"/api/v1/projects/{quote(context.projects[0].id, safe='')}"
     for target in (
@@ -226,7 +228,7 @@ def _paths(context: ExperimentContext) -> Iterator[Try]:
         f"/api/v1/{context.word('nowhere')}",
         f"{project}/{context.word('other')}",
     ):
-        yield Try(shows=Mistake.PATH, name="path outside", method="GET", target=target)
+        yield HostileRequest(shows=Mistake.PATH, name="path outside", method="GET", target=target)
     odd = (
         "%2F",
         "..%2F..%2Fetc%2Fpasswd",
@@ -240,7 +242,7 @@ def _paths(context: ExperimentContext) -> Iterator[Try]:
     for identifier in odd:
         for kind in ("endpoints", "portal-links"):
             target = f"{project}/{kind}/{identifier}"
-            yield Try(
+            yield HostileRequest(
                 shows=None,
                 name="odd identifier",
                 method="GET",
@@ -252,7 +254,7 @@ def _paths(context: ExperimentContext) -> Iterator[Try]:
         "?next_page_cursor=" + "A" * 4000,
     ):
         for kind in ("sources", "portal-links"):
-            yield Try(
+            yield HostileRequest(
                 shows=None,
                 name="odd query",
                 method="GET",

@@ -179,20 +179,22 @@ async def _with_inserts(context: ExperimentContext, walk: PlannedWalk) -> Eviden
         return trial.not_observed(WalkWithInserts, NO_HOOK.format(hook))
     before = await _met(context, PlannedWalk(operation_id=walk.operation_id))
     still = await _met(context, walk)
-    made: list[str | None] = []
+    additions: list[str | None] = []
     first_letters = iter("AmzZ0")
 
-    async def make_one() -> None:
-        if len(made) < INSERTS:
-            made.append(await _made(context, trial, walk.operation_id, next(first_letters)))
+    async def add_resource() -> None:
+        if len(additions) < INSERTS:
+            additions.append(await _made(context, trial, walk.operation_id, next(first_letters)))
 
-    _, complete = await _forward(trial, walk, PAGES[context.profile] + INSERTS, between=make_one)
+    _, complete = await _forward(
+        trial, walk, PAGES[context.profile] + INSERTS, between=add_resource
+    )
     return trial.observe(
         WalkWithInserts,
         **_asked(walk, [], complete=complete),
         before=tuple(before),
         still=tuple(still),
-        made=tuple(made),
+        made=tuple(additions),
     )
 
 

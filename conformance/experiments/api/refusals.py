@@ -56,7 +56,7 @@ WRONG_TYPES: Final[Mapping[str, Any]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Try:
+class PlannedRequest:
     """One request to make, the class that it shows, and the fields of that class."""
 
     about: str
@@ -107,7 +107,9 @@ async def refusals(context: ExperimentContext) -> AsyncIterator[Evidence]:
         yield restored.observe(Preparation)
 
 
-async def _tried(context: ExperimentContext, requests: ValidRequests, request: Try) -> Evidence:
+async def _tried(
+    context: ExperimentContext, requests: ValidRequests, request: PlannedRequest
+) -> Evidence:
     trial = context.trial(
         f"{request.operation_id}, {request.about}: {request.field}".removesuffix(": ")
     )
@@ -121,11 +123,11 @@ async def _tried(context: ExperimentContext, requests: ValidRequests, request: T
     )
 
 
-def _missing_fields(requests: ValidRequests) -> Iterator[Try]:
+def _missing_fields(requests: ValidRequests) -> Iterator[PlannedRequest]:
     """Section 4.9."""
     for operation_id in OPERATIONS_WITH_BODY:
         required = requests.bodies.required(operation_id)
-        yield Try(
+        yield PlannedRequest(
             about="required fields alone",
             observes=RequiredFieldsAlone,
             operation_id=operation_id,
@@ -137,7 +139,7 @@ def _missing_fields(requests: ValidRequests) -> Iterator[Try]:
                 for name, value in (requests.body(operation_id) or {}).items()
                 if name != left_out
             }
-            yield Try(
+            yield PlannedRequest(
                 about="required field left out",
                 observes=RequiredFieldLeftOut,
                 operation_id=operation_id,
@@ -146,7 +148,7 @@ def _missing_fields(requests: ValidRequests) -> Iterator[Try]:
             )
 
 
-def _wrong_types(context: ExperimentContext, requests: ValidRequests) -> Iterator[Try]:
+def _wrong_types(context: ExperimentContext, requests: ValidRequests) -> Iterator[PlannedRequest]:
     """Sections 4.1, 4.3, 4.6, 4.8 and 7: every documented field with a value of another type."""
     for operation_id in OPERATIONS_WITH_BODY:
         schema = context.contract.operations[operation_id].body_schema or {}
@@ -157,7 +159,7 @@ def _wrong_types(context: ExperimentContext, requests: ValidRequests) -> Iterato
                 **(requests.body(operation_id) or {}),
                 name: WRONG_TYPES[described.get("type", "object")],
             }
-            yield Try(
+            yield PlannedRequest(
                 about="other type",
                 observes=MistakenRequest,
                 facts={"mistake": Mistake.OTHER_TYPE},
@@ -167,7 +169,7 @@ def _wrong_types(context: ExperimentContext, requests: ValidRequests) -> Iterato
             )
 
 
-def _words(requests: ValidRequests) -> Iterator[Try]:
+def _words(requests: ValidRequests) -> Iterator[PlannedRequest]:
     """Sections 2.9: words and fields that nothing lists."""
     oauth2 = requests.bodies.oauth2()
     odd = requests.bodies.word("word")
@@ -184,7 +186,7 @@ def _words(requests: ValidRequests) -> Iterator[Try]:
     }
     for name, value in authentications.items():
         body = requests.bodies.quiet_endpoint(authentication=value)
-        yield Try(
+        yield PlannedRequest(
             about="unlisted word",
             observes=UnlistedInput,
             facts={"kind": Unlisted.WORD},
@@ -193,7 +195,7 @@ def _words(requests: ValidRequests) -> Iterator[Try]:
             body=body,
         )
     body = requests.bodies.portal_link(auth_type=odd)
-    yield Try(
+    yield PlannedRequest(
         about="unlisted word",
         observes=UnlistedInput,
         facts={"kind": Unlisted.WORD},
@@ -203,7 +205,7 @@ def _words(requests: ValidRequests) -> Iterator[Try]:
     )
     for operation_id in OPERATIONS_WITH_BODY:
         body = {**(requests.body(operation_id) or {}), "undocumented_field": odd}
-        yield Try(
+        yield PlannedRequest(
             about="unknown field",
             observes=UnlistedInput,
             facts={"kind": Unlisted.FIELD},
@@ -213,7 +215,7 @@ def _words(requests: ValidRequests) -> Iterator[Try]:
         )
 
 
-def _set_by_the_service(requests: ValidRequests) -> Iterator[Try]:
+def _set_by_the_service(requests: ValidRequests) -> Iterator[PlannedRequest]:
     """Section 2.9."""
     for operation_id in ("createEndpoint", "updatePortalLink", "createBroadcastEvent"):
         for name in requests.bodies.dialect.requests.service_assigned:
@@ -223,7 +225,7 @@ def _set_by_the_service(requests: ValidRequests) -> Iterator[Try]:
                 else requests.bodies.word("given")
             )
             body = {**(requests.body(operation_id) or {}), name: value}
-            yield Try(
+            yield PlannedRequest(
                 about="field of the service",
                 observes=UnlistedInput,
                 facts={"kind": Unlisted.SERVICE_FIELD},
@@ -233,7 +235,7 @@ def _set_by_the_service(requests: ValidRequests) -> Iterator[Try]:
             )
 
 
-def _numbers(requests: ValidRequests) -> Iterator[Try]:
+def _numbers(requests: ValidRequests) -> Iterator[PlannedRequest]:
     """Section 8: the edges of the dialect's bounds, and one step beyond."""
     rules = requests.bodies.dialect.requests
     edges = {
@@ -248,7 +250,7 @@ def _numbers(requests: ValidRequests) -> Iterator[Try]:
     for (operation_id, name), bounds in edges.items():
         for edge, step in bounds:
             body = requests.body(operation_id) or {}
-            yield Try(
+            yield PlannedRequest(
                 about="number at the edge",
                 observes=RequestWithinBounds,
                 facts={"bound": Bound.NUMBER},
@@ -256,7 +258,7 @@ def _numbers(requests: ValidRequests) -> Iterator[Try]:
                 field=name,
                 body={**body, name: edge},
             )
-            yield Try(
+            yield PlannedRequest(
                 about="number beyond",
                 observes=MistakenRequest,
                 facts={"mistake": Mistake.BEYOND},
@@ -265,7 +267,7 @@ def _numbers(requests: ValidRequests) -> Iterator[Try]:
                 body={**body, name: edge + step},
             )
     zero = {**(requests.body("createEndpoint") or {}), "rate_limit": 0}
-    yield Try(
+    yield PlannedRequest(
         about="rate limit of zero",
         observes=RateLimitOfZero,
         operation_id="createEndpoint",
@@ -274,11 +276,11 @@ def _numbers(requests: ValidRequests) -> Iterator[Try]:
     )
 
 
-def _urls(requests: ValidRequests) -> Iterator[Try]:
+def _urls(requests: ValidRequests) -> Iterator[PlannedRequest]:
     for scheme, url in NOT_HTTPS.items():
         body = requests.bodies.quiet_endpoint(url=url.format(host=requests.bodies.word("host")))
         kind = Scheme.HTTP if scheme.lower() == "http" else Scheme.OTHER
-        yield Try(
+        yield PlannedRequest(
             about=kind.value,
             observes=EndpointUrlTried,
             facts={"scheme": kind},
@@ -288,7 +290,7 @@ def _urls(requests: ValidRequests) -> Iterator[Try]:
         )
 
 
-def _unknown_identifiers(requests: ValidRequests) -> Iterator[Try]:
+def _unknown_identifiers(requests: ValidRequests) -> Iterator[PlannedRequest]:
     """Identifiers that differ from known ones in the last character (sections 4.2 to 4.6)."""
     link = requests.portal_link
     for operation_id, parameter, known in (
@@ -300,7 +302,7 @@ def _unknown_identifiers(requests: ValidRequests) -> Iterator[Try]:
         if known is not None:
             unknown = known[:-1] + ("1" if known.endswith("0") else "0")
             body = requests.body(operation_id)
-            yield Try(
+            yield PlannedRequest(
                 about="unknown identifier",
                 observes=UnknownIdentifier,
                 operation_id=operation_id,

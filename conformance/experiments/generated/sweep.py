@@ -45,13 +45,13 @@ async def sweep(context: ExperimentContext) -> AsyncIterator[Evidence]:
     trial = context.trial("resources to ask for")
     bodies = RequestBodies.of(context)
     links = (await changeable_links(context, trial, pages=1))[:PORTAL_LINKS]
-    made = [
+    creations = [
         await trial.call("createEndpoint", role="create", body=bodies.quiet_endpoint())
         for _ in range(ENDPOINTS)
     ]
     yield trial.observe(Preparation)
     known = {
-        "endpointID": [uid for one in made if (uid := uid_of(one)) is not None],
+        "endpointID": [uid for creation in creations if (uid := uid_of(creation))],
         "portalLinkID": [link["uid"] for link in links],
     }
     async for observation in _answers(

@@ -19,8 +19,8 @@ NO_PORTAL_LINKS = (
     "make some at the target, or give target.yaml a provision hook create_portal_link"
 )
 NO_SOURCES = (
-    "the project has no source, and no operation creates one: make some at the target, or give target.yaml "
-    "a provision hook create_source"
+    "the project has no source, and no operation creates one: make some at the target, or give"
+    " target.yaml a provision hook create_source"
 )
 
 
@@ -49,17 +49,17 @@ async def changeable_links(
     named = context.fixtures.get(trial.project.id, Fixtures()).portal_links
     if not named:
         return await stocked(context, trial, "listPortalLinks", pages=pages)
-    found = [
+    answers = [
         await trial.call("getPortalLink", role="inventory", path={"portalLinkID": uid})
         for uid in named
     ]
-    for uid, answer in zip(named, found, strict=True):
+    for uid, answer in zip(named, answers, strict=True):
         if uid_of(answer) is None:
             raise PreconditionFailed(
-                f"the portal link {uid} that fixtures name in target.yaml is not there for project {trial.project.id}:"
-                f" its retrieval was answered {answer.problem or answer.status}"
+                f"the portal link {uid} that fixtures name in target.yaml is not there for project"
+                f" {trial.project.id}: its retrieval was answered {answer.problem or answer.status}"
             )
-    return tuple(answer.data for answer in found)
+    return tuple(answer.data for answer in answers)
 
 
 async def listed(
@@ -68,16 +68,16 @@ async def listed(
     """The resources on the first pages of a list, in the order in which the target shows them
     (section 2.2).
     """
-    found: dict[str, dict[str, Any]] = {}
+    resources: dict[str, dict[str, Any]] = {}
     query: dict[str, str] = {}
     for _ in range(pages):
         page = await trial.call(operation_id, role="inventory", query=query, project=project)
-        found.update({item["uid"]: item for item in content(page)})
+        resources.update({item["uid"]: item for item in content(page)})
         cursor = pagination(page).get("next_page_cursor")
         if pagination(page).get("has_next_page") is not True or not isinstance(cursor, str):
             break
         query = {"direction": "next", "next_page_cursor": cursor}
-    return tuple(found.values())
+    return tuple(resources.values())
 
 
 def content(page: Exchange) -> tuple[dict[str, Any], ...]:
@@ -99,9 +99,9 @@ def uid_of(answer: Exchange) -> str | None:
 
 
 def pagination(page: Exchange) -> Mapping[str, Any]:
-    """The pagination object of a page, whatever else came; empty if there was none (section 2.2)."""
-    found = page.data.get("pagination") if isinstance(page.data, dict) else None
-    return found if isinstance(found, dict) else {}
+    """The pagination object of a page, or an empty one (section 2.2)."""
+    shown = page.data.get("pagination") if isinstance(page.data, dict) else None
+    return shown if isinstance(shown, dict) else {}
 
 
 async def put_back(context: ExperimentContext, trial: Trial, link: Mapping[str, Any]) -> Exchange:

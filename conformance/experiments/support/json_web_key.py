@@ -1,4 +1,4 @@
-"""Private keys with the members that signing_key takes (section 2.5), named as in a JSON Web Key."""
+"""Private keys for signing_key (section 2.5), with members named as in a JSON Web Key."""
 
 import base64
 

@@ -53,9 +53,9 @@ def planned_walks(
         for size in sizes
     ]
     filtered = [
-        PlannedWalk(operation_id=operation_id, sort=sort, per_page=size, filter=one)
-        for one, found in _filters(context, operation_id, listed)
-        for sort, size in ((None, None), ("ASC", least_size(context, found)))
+        PlannedWalk(operation_id=operation_id, sort=sort, per_page=size, filter=terms)
+        for terms, matches in _filters(context, operation_id, listed)
+        for sort, size in ((None, None), ("ASC", least_size(context, matches)))
     ]
     return sorted_walks + filtered
 
@@ -74,7 +74,7 @@ def _sizes(context: ExperimentContext, total: int) -> list[int]:
 
 
 def least_size(context: ExperimentContext, total: int) -> int:
-    """The smallest page size with which a walk over so many items takes no more pages than it may."""
+    """The smallest page size with which a walk over so many items stays within its pages."""
     return max(1, -(-total // (PAGES[context.profile] - 1)))
 
 
@@ -100,7 +100,8 @@ def _filters(
         how = match.value if match.decided else Match.EXACT
         searched = [_wanted(text, how) for text in _telling(texts)[:VALUES_PER_FILTER]]
         filters += [
-            ({parameter: one}, sum(how.matches(one, text) for text in texts)) for one in searched
+            ({parameter: wanted_text}, sum(how.matches(wanted_text, text) for text in texts))
+            for wanted_text in searched
         ]
         filters.append(({parameter: context.word("nobody")}, 0))
     return filters

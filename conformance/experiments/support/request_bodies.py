@@ -96,8 +96,8 @@ class RequestBodies:
         """A body for createBroadcastEvent: the fields given, event_type, data, and what is required
         (section 4.8).
         """
-        told = {"event_type": self.event_value("event_type"), "data": self.event_value("data")}
-        return {**self.required("createBroadcastEvent"), **told, **fields}
+        required = {"event_type": self.event_value("event_type"), "data": self.event_value("data")}
+        return {**self.required("createBroadcastEvent"), **required, **fields}
 
     def required(self, operation_id: str) -> dict[str, Any]:
         """A body with nothing but the fields that the dialect requires of an operation (section
@@ -204,8 +204,10 @@ class RequestBodies:
     def secret(self) -> str:
         """A signing secret with the dialect's prefix and form, unlike any other."""
         rules = self.dialect.signatures.secret
-        made = self.random.randbytes(SECRET_BYTES)
-        text = base64.b64encode(made).decode() if rules.form is SecretForm.BASE64 else made.hex()
+        content = self.random.randbytes(SECRET_BYTES)
+        text = (
+            base64.b64encode(content).decode() if rules.form is SecretForm.BASE64 else content.hex()
+        )
         return rules.prefix + text
 
     def timestamp(self) -> str:

@@ -1,12 +1,12 @@
 """Walks through a list, page by page: what was asked for, and what the pages show (4.4, 4.7)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.evidence import Exchange, NotExaminedError
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
-from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.model import Answer, Dialect
 from hookproof.spec.dialect.vocabulary import Match
 
 Item = Mapping[str, Any]
@@ -113,26 +113,41 @@ class WalkWithInserts(ListWalk):
     made: tuple[str | None, ...]
 
 
-def filter_of(walk: WalkedPages, dialect: Dialect) -> Callable[[Item], bool] | None:
-    """Whether a resource passes the walk's filter by what it shows; None where the dialect leaves
-    matching open.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilterTerm:
+    """The field that a filter compares, how it compares, and the value that was asked for."""
+
+    field: str
+    match: Answer[Match]
+    wanted: str
+
+    def passes(self, item: Item) -> bool:
+        """Whether a resource passes the filter by what it shows."""
+        return self.match.value.matches(self.wanted, str(item.get(self.field) or ""))
+
+
+def filter_of(walk: WalkedPages, dialect: Dialect) -> FilterTerm | None:
+    """The filter of a walk; None for a walk without one.
+
+    Raises NotExaminedError if the list was filtered by a parameter of another dialect.
     """
+    if not walk.filter:
+        return None
+    ((parameter, wanted),) = walk.filter.items()
+    if walk.operation_id == "listSources":
+        return FilterTerm(field=parameter, match=Answer((Match.EXACT,)), wanted=wanted)
     paging = dialect.paging
-    matches = {
+    fields = {
         paging.owner_filter: ("owner_id", paging.owner_match),
         paging.name_filter: ("name", paging.name_match),
     }
-    terms: list[tuple[str, Match, str]] = []
-    for parameter, wanted in walk.filter.items():
-        field, match = (
-            (parameter, None) if walk.operation_id == "listSources" else matches[parameter]
+    if parameter not in fields:
+        raise NotExaminedError(
+            f"the list was filtered by {parameter!r}, which is not a filter of the dialect"
+            f" {dialect.name}"
         )
-        if match is not None and len(match.allowed) != 1:
-            return None
-        terms.append((field, Match.EXACT if match is None else match.value, wanted))
-    return lambda item: all(
-        how.matches(wanted, str(item.get(field) or "")) for field, how, wanted in terms
-    )
+    field, match = fields[parameter]
+    return FilterTerm(field=field, match=match, wanted=wanted)
 
 
 def _page(exchange: Exchange) -> Page | None:

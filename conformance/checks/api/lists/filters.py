@@ -1,12 +1,13 @@
 """Sections 4.4 and 4.7: filters leave exactly what matches, on every page."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.lists.walk import (
-    Item,
+    FilterTerm,
     Page,
     PageWalk,
     WalkedPages,
@@ -24,23 +25,23 @@ FILTERS: Final = {
 }
 
 
-@check(*(one for both in FILTERS.values() for one in both), *FILTER_PAGES.values())
+@check(*chain.from_iterable(FILTERS.values()), *FILTER_PAGES.values())
 def a_filter_leaves_exactly_what_matches_on_every_page(
     observed: PageWalk, context: CheckContext
 ) -> Iterator[Judgement]:
     """What is there is judged by what it shows, what is missing against the unfiltered list."""
     walk = observed.walked()
-    passes = filter_of(walk, context.dialect) if walk is not None and walk.filter else None
-    if walk is None or passes is None:
+    term = filter_of(walk, context.dialect) if walk is not None else None
+    if walk is None or term is None or len(term.match.allowed) != 1:
         return
-    nothing_else, nothing_less = FILTERS[_filtered_field(walk, context)]
-    wanted = {str(item["uid"]) for item in walk.listed if passes(item)}
+    nothing_else, nothing_less = FILTERS[term.field]
+    wanted = {str(item["uid"]) for item in walk.listed if term.passes(item)}
     further = [
         page for page in [*walk.pages[1:], *(back for _, back in walk.stepped_back)] if page.items
     ]
-    yield _only(walk, walk.pages, passes, nothing_else)
+    yield _only_matches(walk, walk.pages, term, nothing_else)
     if further:
-        yield _only(walk, further, passes, FILTER_PAGES[walk.operation_id])
+        yield _only_matches(walk, further, term, FILTER_PAGES[walk.operation_id])
     if walk.complete:
         missing = sorted(wanted - set(walk.uids))
         message = "A filter leaves out a resource that matches"
@@ -54,23 +55,17 @@ def a_filter_leaves_exactly_what_matches_on_every_page(
         )
 
 
-def _only(
-    walk: WalkedPages, pages: Sequence[Page], passes: Callable[[Item], bool], requirement: str
+def _only_matches(
+    walk: WalkedPages, pages: Sequence[Page], term: FilterTerm, requirement: str
 ) -> Judgement:
-    strangers = sorted(
-        {str(item.get("uid")) for page in pages for item in page.items if not passes(item)}
+    others = sorted(
+        {str(item.get("uid")) for page in pages for item in page.items if not term.passes(item)}
     )
     return judged(
-        not strangers,
+        not others,
         requirement,
         "A filter lets through a resource that does not match",
         expected=f"only matches of {dict(walk.filter)}",
-        actual=f"also {strangers}",
+        actual=f"also {others}",
         exchanges=[page.exchange for page in pages],
     )
-
-
-def _filtered_field(walk: WalkedPages, context: CheckContext) -> str:
-    (parameter,) = walk.filter
-    paging = context.dialect.paging
-    return {paging.owner_filter: "owner_id", paging.name_filter: "name"}.get(parameter, parameter)

@@ -96,7 +96,7 @@ def a_cursor_has_the_dialects_form(
     )
     if not form.decided or not identifiers.decided:
         return
-    patterns = [IDENTIFIER_PATTERNS[one] for one in identifiers.allowed]
+    patterns = [IDENTIFIER_PATTERNS[allowed] for allowed in identifiers.allowed]
     for member in CURSORS.values():
         cursor = pagination(exchange).get(member)
         if _is_page(exchange) and isinstance(cursor, str) and cursor:

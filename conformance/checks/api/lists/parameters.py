@@ -46,6 +46,9 @@ def per_page_above_the_maximum_is_cut_or_refused(
     tried, paging = request.tried, context.dialect.paging
     if tried is None or not paging.above_maximum.decided:
         return
+    context.require_same_rules(
+        "requests above the largest perPage", lambda dialect: dialect.paging.maximum_per_page
+    )
     size = pagination(tried).get("per_page")
     outcomes = {
         AboveMaximum.CLAMP: tried.succeeded
@@ -54,7 +57,7 @@ def per_page_above_the_maximum_is_cut_or_refused(
         and context.dialect.errors.invalid_value.allows(tried.status),
     }
     yield judged(
-        any(outcomes[one] for one in paging.above_maximum.allowed),
+        any(outcomes[allowed] for allowed in paging.above_maximum.allowed),
         "8-13",
         "A perPage above the maximum is not treated as the dialect says",
         expected=f"{paging.above_maximum.value}, maximum"
@@ -78,7 +81,7 @@ def an_unreadable_parameter_is_refused_or_taken_as_absent(
         and context.dialect.errors.invalid_value.allows(tried.status),
     }
     yield judged(
-        any(outcomes[one] for one in rule.allowed),
+        any(outcomes[allowed] for allowed in rule.allowed),
         UNREADABLE[request.operation_id],
         "A parameter that cannot be read is not treated as the dialect says:"
         f" {' '.join(request.query)}",

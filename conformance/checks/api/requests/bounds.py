@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from hookproof.conformance.checks.support.bounds import bounds
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.answer import refused, sent
@@ -38,11 +39,12 @@ def only_https_urls_are_taken(
 
 @check(*ACCEPTED.values())
 def what_lies_within_the_bounds_is_taken(
-    request: RequestWithinBounds, _context: CheckContext
+    request: RequestWithinBounds, context: CheckContext
 ) -> Iterator[Judgement]:
     """Numbers at the edge and a body as large as allowed."""
     tried = request.tried
     if tried is not None:
+        context.require_same_rules("requests at the edge of what is allowed", bounds)
         what = f"{request.bound} {request.field}".rstrip()
         message = f"A request within the dialect's bounds is refused: {what}"
         yield judged(
@@ -66,7 +68,7 @@ def a_rate_limit_of_zero_is_taken_or_refused(
         outcomes = {ZeroLimit.UNLIMITED: tried.succeeded, ZeroLimit.REFUSED: refusal}
         message = "A rate_limit of 0 is not treated as the dialect says"
         yield judged(
-            any(outcomes[one] for one in zero.allowed),
+            any(outcomes[allowed] for allowed in zero.allowed),
             "8-5",
             message,
             expected=zero.value.value,

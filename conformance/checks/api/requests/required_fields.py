@@ -32,6 +32,10 @@ def required_fields_are_enough_and_none_may_be_left_out(
     tried, operation_id = request.tried, request.operation_id
     if tried is None or operation_id is None:
         return
+    context.require_same_rules(
+        f"requests of {operation_id} with its required fields",
+        lambda dialect: dialect.requests.required_by(operation_id),
+    )
     if isinstance(request, RequiredFieldLeftOut):
         yield refusal_with(
             tried,

@@ -26,6 +26,11 @@ def input_that_is_not_listed_is_ignored_or_refused(
     answer = _on_input(request.kind, context.dialect)
     if tried is None or not answer.decided:
         return
+    if request.kind is Unlisted.SERVICE_FIELD:
+        context.require_same_rules(
+            "requests with fields that only the service sets",
+            lambda dialect: dialect.requests.service_assigned,
+        )
     kept = request.kind is not Unlisted.SERVICE_FIELD or shown(tried).get(field) != sent(tried).get(
         field
     )

@@ -111,6 +111,7 @@ def a_secret_of_another_form_is_taken_or_refused(
     """As the dialect says, where it has a form that not every text has."""
     rules, status = context.dialect.signatures.secret, context.dialect.errors.invalid_value
     accepts_any = not rules.prefix and rules.form is SecretForm.TEXT
+    context.require_same_signatures()
     for created in creation.created[:1]:
         if accepts_any or not rules.other_forms.decided:
             yield not_applicable(

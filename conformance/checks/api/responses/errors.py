@@ -4,11 +4,16 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from hookproof.conformance.checks.support.bounds import bounds
 from hookproof.conformance.checks.support.refusal import refusal_with
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
-from hookproof.conformance.observations.answer import SERVER_ERRORS, refused
+from hookproof.conformance.observations.answer import (
+    SERVER_ERRORS,
+    reaches_the_service,
+    refused,
+)
 from hookproof.conformance.observations.requests.mistakes import (
     HalfRequest,
     Mistake,
@@ -34,9 +39,8 @@ STATUS_OF: Final = {
     Mistake.TOO_LARGE: ("8-14", "body_too_large"),
     Mistake.BEYOND: ("8-17", "invalid_value"),
 }
-
-# Roles of requests that something in front of the service may refuse in its own words.
-NOT_FOR_THE_API: Final = frozenset({"odd", "unfinished"})
+# The mistakes that are beyond a bound of the dialect.
+BEYOND_BOUNDS: Final = frozenset({Mistake.TOO_LARGE, Mistake.BEYOND})
 
 # What stack traces of common languages look like.
 TRACES: Final = re.compile(
@@ -85,7 +89,7 @@ def a_refusal_has_the_dialects_error_body(
     exchange: Exchange, context: CheckContext
 ) -> Iterator[Judgement]:
     """And its content type, parameters aside."""
-    if not refused(exchange) or exchange.role in NOT_FOR_THE_API:
+    if not refused(exchange) or not reaches_the_service(exchange):
         return
     wanted = context.dialect.errors.content_type
     declared = (
@@ -109,6 +113,8 @@ def a_mistake_is_refused_with_the_dialects_status(
 ) -> Iterator[Judgement]:
     tried = request.tried
     if tried is not None:
+        if request.mistake in BEYOND_BOUNDS:
+            context.require_same_rules("requests beyond what is allowed", bounds)
         requirement, name = STATUS_OF[request.mistake]
         status: Answer[int] = getattr(context.dialect.errors, name)
         what = f"{request.mistake} {request.field}".rstrip()

@@ -4,7 +4,10 @@ from collections.abc import Iterator
 
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged
-from hookproof.conformance.observations.delivery.security.custom_headers import HostileHeaders
+from hookproof.conformance.observations.delivery.security.custom_headers import (
+    HostileHeaders,
+    reserved_headers,
+)
 from hookproof.spec.dialect.vocabulary import OnInput
 
 
@@ -16,6 +19,7 @@ def a_reserved_header_is_ignored_or_refused_as_the_dialect_says(
     value.
     """
     rule, refusal = context.dialect.delivery.reserved_headers, context.dialect.errors.invalid_value
+    context.require_same_rules("broadcasts with headers that the service sets", reserved_headers)
     for header, broadcast in hostile.answered(hostile.reserved):
         outcome = OnInput.IGNORED if broadcast.succeeded else OnInput.REFUSED
         arrived = hostile.deliveries_with(header, context.dialect)
@@ -41,6 +45,7 @@ def no_custom_header_replaces_or_doubles_the_signature(
 ) -> Iterator[Judgement]:
     """Each delivery has the headers of its signature once, and none of them is forged."""
     signatures = context.dialect.signatures
+    context.require_same_signatures()
     for header, broadcast in hostile.answered(hostile.reserved):
         wrong = [
             delivery

@@ -10,8 +10,8 @@ from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.observations.delivery.security.custom_headers import (
     HostileHeaders,
     SentHeader,
+    reserved_headers,
 )
-from hookproof.spec.dialect.model import Dialect
 
 FORGED: Final = "forged"
 INJECTED: Final = "X-Injected"
@@ -52,21 +52,3 @@ async def hostile_headers(scenario: Scenario) -> HostileHeaders:
     return await scenario.observe(
         HostileHeaders, reserved=reserved, broken=BROKEN, injected=INJECTED
     )
-
-
-def reserved_headers(dialect: Dialect) -> tuple[str, ...]:
-    """The headers that the service sets on a delivery, by its dialect and by HTTP, each once."""
-    delivery, signatures = dialect.delivery, dialect.signatures
-    named = (
-        signatures.simple.header,
-        signatures.advanced.header,
-        signatures.simple.timestamp_header,
-        signatures.advanced.timestamp_header,
-        delivery.event_id_header,
-        delivery.attempt_header,
-        "Host",
-        "Content-Length",
-        "Content-Type",
-        "Transfer-Encoding",
-    )
-    return tuple(dict.fromkeys(name for name in named if name is not None))

@@ -57,3 +57,21 @@ class HostileHeaders(SignedDeliveries):
             for destination in self.destinations
             for delivery in self.arrived_at(destination.token)
         )
+
+
+def reserved_headers(dialect: Dialect) -> tuple[str, ...]:
+    """The headers that the service sets on a delivery, by its dialect and by HTTP, each once."""
+    delivery, signatures = dialect.delivery, dialect.signatures
+    named = (
+        signatures.simple.header,
+        signatures.advanced.header,
+        signatures.simple.timestamp_header,
+        signatures.advanced.timestamp_header,
+        delivery.event_id_header,
+        delivery.attempt_header,
+        "Host",
+        "Content-Length",
+        "Content-Type",
+        "Transfer-Encoding",
+    )
+    return tuple(dict.fromkeys(name for name in named if name is not None))

@@ -177,3 +177,8 @@ def tried(
         return observation(shows, answer, **fields)
     kind, name = kinds[type(shows)]
     return observation(kind, answer, **fields, **{name: shows})
+
+
+def accepted(operation_id: str = "createEndpoint", role: str = "refused") -> Exchange:
+    """A request that should have been refused and was not."""
+    return exchange(role, operation_id, data={})

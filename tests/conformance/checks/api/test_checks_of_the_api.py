@@ -44,25 +44,31 @@ from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.run.intake import Intake
 from tests.conformance.canned_evidence import context, exchange, observation, verdicts
 from tests.conformance.checks.api import (
-    examples_access_and_errors,
+    examples_access,
     examples_answers,
     examples_endpoints,
-    examples_envelope_and_lists,
     examples_events,
+    examples_lists,
+    examples_pages,
     examples_portal_links,
+    examples_requests,
+    examples_secrets,
     examples_sequences,
 )
 from tests.conformance.checks.api.example import Example, Judge, created, event, link, page, refusal
-from tests.conformance.checks.api.examples_envelope_and_lists import walk
+from tests.conformance.checks.api.examples_lists import walk
 
 EXAMPLES = (
-    *examples_envelope_and_lists.EXAMPLES,
+    *examples_pages.EXAMPLES,
+    *examples_lists.EXAMPLES,
     *examples_endpoints.EXAMPLES,
+    *examples_secrets.EXAMPLES,
     *examples_answers.EXAMPLES,
     *examples_portal_links.EXAMPLES,
     *examples_sequences.EXAMPLES,
     *examples_events.EXAMPLES,
-    *examples_access_and_errors.EXAMPLES,
+    *examples_access.EXAMPLES,
+    *examples_requests.EXAMPLES,
 )
 
 CHECKS_OF_THE_API = "hookproof.conformance.checks.api."

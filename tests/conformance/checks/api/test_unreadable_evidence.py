@@ -21,14 +21,14 @@ from hookproof.conformance.observations.lists.parameters import (
 from hookproof.conformance.observations.resources.secret_roll import RollAnswer
 from tests.conformance.canned_evidence import exchange, observation, verdicts
 from tests.conformance.checks.api.example import Judge
-from tests.conformance.checks.api.examples_endpoints import (
+from tests.conformance.checks.api.examples_lists import LINKS, list_request
+from tests.conformance.checks.api.examples_secrets import (
     BODY,
     EXPIRING,
     NEW,
     secret,
     with_secrets,
 )
-from tests.conformance.checks.api.examples_envelope_and_lists import LINKS, list_request
 
 
 def roll_after(*read: str) -> RollAnswer:

@@ -1,0 +1,16 @@
+"""The bounds of a dialect, at whose edges and beyond which requests are tried (section 8)."""
+
+from hookproof.spec.dialect.model import Dialect
+
+
+def bounds(dialect: Dialect) -> tuple[int, ...]:
+    """Every bound of a number or of a body that a request is measured by."""
+    rules = dialect.requests
+    return (
+        rules.size_limit,
+        rules.http_timeout_minimum,
+        rules.http_timeout_maximum,
+        rules.rate_limit_maximum,
+        rules.rate_limit_duration_maximum,
+        rules.expiration_maximum,
+    )

@@ -1,0 +1,226 @@
+"""Examples for sections 2.9, 4.9, 7 and 8: refusals, required fields and bounds."""
+
+from hookproof.conformance.checks.api.requests.bounds import (
+    a_rate_limit_of_zero_is_taken_or_refused,
+    only_https_urls_are_taken,
+    what_lies_within_the_bounds_is_taken,
+)
+from hookproof.conformance.checks.api.requests.required_fields import (
+    LEFT_OUT,
+    REQUIRED_ALONE,
+    required_fields_are_enough_and_none_may_be_left_out,
+)
+from hookproof.conformance.checks.api.requests.unlisted_input import (
+    WORDS,
+    input_that_is_not_listed_is_ignored_or_refused,
+)
+from hookproof.conformance.checks.api.responses.errors import (
+    STATUS_OF,
+    UNKNOWN,
+    a_mistake_is_refused_with_the_dialects_status,
+    a_refusal_has_the_dialects_error_body,
+    a_refusal_shows_nothing_of_the_services_code,
+    an_unfinished_request_is_ended,
+    no_request_is_answered_with_a_server_error,
+    what_does_not_exist_is_refused,
+)
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.observations.requests.mistakes import (
+    Bound,
+    HalfRequest,
+    OverlongRequest,
+    RateLimitOfZero,
+    RequiredFieldLeftOut,
+    RequiredFieldsAlone,
+    Scheme,
+    UnknownIdentifier,
+    Unlisted,
+)
+from tests.conformance.canned_evidence import context, exchange, observation
+from tests.conformance.checks.api.example import (
+    Example,
+    accepted,
+    created,
+    refusal,
+    tried,
+)
+
+
+def half(answer: Exchange) -> HalfRequest:
+    """A request that stops halfway."""
+    return observation(HalfRequest, answer, operation_id="createEndpoint", promised=100, sent=8)
+
+
+def overlong(answer: Exchange, sent: int) -> OverlongRequest:
+    """A request of which so many bytes out of 100 were sent."""
+    return observation(
+        OverlongRequest, answer, operation_id="createEndpoint", promised=100, sent=sent
+    )
+
+
+REFUSALS = (
+    Example(
+        check=no_request_is_answered_with_a_server_error,
+        requirement="7-8",
+        kept=refusal(400),
+        broken=refusal(500, body=b"oops"),
+    ),
+    *(
+        Example(
+            check=a_refusal_shows_nothing_of_the_services_code,
+            requirement="7-9",
+            kept=refusal(400),
+            broken=refusal(400, body={"status": False, "message": trace}),
+        )
+        for trace in (
+            "Traceback (most recent call last): ...",
+            'File "/srv/app/main.py", line 7',
+            "at com.example.Handler.handle(Handler.java:12)",
+            "goroutine 1 [running]",
+            "at handle (/srv/index.js:3:7)",
+        )
+    ),
+    Example(
+        check=a_refusal_has_the_dialects_error_body,
+        requirement="7-1",
+        kept=refusal(404, response_headers=[("Content-Type", "application/json; charset=utf-8")]),
+        broken=refusal(404, body={"error": "no"}),
+    ),
+    Example(
+        check=a_refusal_has_the_dialects_error_body,
+        requirement="7-1",
+        kept=refusal(404),
+        broken=refusal(404, response_headers=[("Content-Type", "text/html")]),
+    ),
+    *(
+        Example(
+            check=a_mistake_is_refused_with_the_dialects_status,
+            requirement=requirement,
+            kept=tried(about, refusal(yardstick_status(name))),
+            broken=tried(about, broken),
+        )
+        for about, (requirement, name) in STATUS_OF.items()
+        for yardstick_status in (lambda name: getattr(context().dialect.errors, name).value,)
+        for broken in (refusal(409), accepted(role="tried"))
+    ),
+    *(
+        Example(
+            check=what_does_not_exist_is_refused,
+            requirement=requirement,
+            kept=tried(UnknownIdentifier, refusal(404, operation_id)),
+            broken=tried(UnknownIdentifier, exchange("tried", operation_id, data={})),
+        )
+        for operation_id, requirement in UNKNOWN.items()
+    ),
+    Example(
+        check=an_unfinished_request_is_ended,
+        requirement="7-7",
+        kept=half(refusal(408, role="unfinished")),
+        broken=half(refusal(504, role="unfinished")),
+    ),
+    *(
+        Example(
+            check=an_unfinished_request_is_ended,
+            requirement="8-18",
+            kept=overlong(refusal(413, role="unfinished"), 40),
+            broken=overlong(broken, sent),
+        )
+        for broken, sent in (
+            (refusal(413, role="unfinished"), 100),
+            (accepted(role="unfinished"), 40),
+        )
+    ),
+)
+
+TAKEN = (
+    *(
+        Example(
+            check=required_fields_are_enough_and_none_may_be_left_out,
+            requirement=requirement,
+            kept=tried(RequiredFieldLeftOut, refusal(400, operation_id)),
+            broken=tried(RequiredFieldLeftOut, exchange("tried", operation_id, data={})),
+        )
+        for operation_id, requirement in LEFT_OUT.items()
+    ),
+    *(
+        Example(
+            check=required_fields_are_enough_and_none_may_be_left_out,
+            requirement=requirement,
+            kept=tried(RequiredFieldsAlone, exchange("tried", operation_id, data={})),
+            broken=tried(RequiredFieldsAlone, refusal(400, operation_id)),
+        )
+        for operation_id, requirement in REQUIRED_ALONE.items()
+    ),
+    *(
+        Example(
+            check=input_that_is_not_listed_is_ignored_or_refused,
+            requirement=requirement,
+            kept=tried(about, answer),
+            broken=tried(about, broken),
+            dialect=dialect,
+        )
+        for about, requirement in WORDS.items()
+        for dialect, answer, broken in (
+            ("contrary", created(role="tried"), refusal(422))
+            if about == "unlisted word"
+            else ("contrary", refusal(422), accepted(role="tried")),
+            ("reference", refusal(400), created(role="tried"))
+            if about == "unlisted word"
+            else ("reference", exchange("tried", data={}, request={"name": "given"}), refusal(400)),
+        )
+    ),
+    Example(
+        check=input_that_is_not_listed_is_ignored_or_refused,
+        requirement="2.9-10",
+        kept=tried(
+            Unlisted.SERVICE_FIELD,
+            created({}, {"uid": "given"}, role="tried"),
+            field="uid",
+        ),
+        broken=tried(
+            Unlisted.SERVICE_FIELD,
+            created({"uid": "given"}, {"uid": "given"}, role="tried"),
+            field="uid",
+        ),
+    ),
+    *(
+        Example(
+            check=only_https_urls_are_taken,
+            requirement=requirement,
+            kept=tried(about, refusal(409)),
+            broken=tried(about, accepted(role="tried")),
+        )
+        for about, requirement in ((Scheme.HTTP, "8-10"), (Scheme.OTHER, "8-11"))
+    ),
+    *(
+        Example(
+            check=what_lies_within_the_bounds_is_taken,
+            requirement=requirement,
+            kept=tried(about, accepted(role="tried")),
+            broken=tried(about, refusal(400)),
+        )
+        for about, requirement in (
+            (Bound.NUMBER, "8-16"),
+            (Bound.SIZE, "8-15"),
+        )
+    ),
+    *(
+        Example(
+            check=a_rate_limit_of_zero_is_taken_or_refused,
+            requirement="8-5",
+            kept=tried(RateLimitOfZero, kept),
+            broken=tried(RateLimitOfZero, broken),
+            dialect=dialect,
+        )
+        for dialect, kept, broken in (
+            ("reference", accepted(role="tried"), refusal(400)),
+            ("contrary", refusal(422), accepted(role="tried")),
+        )
+    ),
+)
+
+
+EXAMPLES = (
+    *REFUSALS,
+    *TAKEN,
+)

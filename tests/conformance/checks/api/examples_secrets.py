@@ -1,0 +1,223 @@
+"""Examples for sections 2.4 and 4.3: the secrets of endpoints, and rolls of them."""
+
+from typing import Any
+
+from hookproof.conformance.checks.api.resources.secret import (
+    a_given_secret_is_the_endpoints,
+    a_secret_is_made_when_none_is_given,
+    a_secret_of_another_form_is_taken_or_refused,
+    a_secret_that_was_never_replaced_does_not_expire,
+    an_endpoint_is_fetched_with_its_secrets,
+    no_two_secrets_of_an_endpoint_have_the_same_uid,
+    secrets_are_shown_where_the_dialect_says,
+)
+from hookproof.conformance.checks.api.resources.secret_roll import (
+    a_roll_leaves_the_configuration_as_it_was,
+    a_roll_leaves_the_secrets_of_others_alone,
+    a_roll_shows_when_the_endpoint_is_fetched,
+    a_roll_without_a_secret_brings_in_one,
+    the_new_secret_does_not_expire,
+    the_old_secret_expires_when_the_roll_says,
+    the_secret_sent_is_among_those_in_the_answer,
+)
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.observations.resources.round_trip import (
+    SecretOfAnotherForm,
+)
+from hookproof.conformance.observations.resources.secret_roll import RollAnswer
+from tests.conformance.canned_evidence import NOW, context, exchange, observation
+from tests.conformance.checks.api.example import (
+    AT,
+    OTHER_UID,
+    UID,
+    Example,
+    created,
+    endpoint,
+    fetched,
+    refusal,
+    secret,
+)
+from tests.conformance.checks.api.examples_endpoints import minimal, shown_with
+
+OLD, NEW = "01ARZ3NDEKTSV4RRFFQ69G5FA0", "01ARZ3NDEKTSV4RRFFQ69G5FA1"
+ONE_HOUR_ON = "2027-01-15T09:00:00.000000Z"  # NOW and an hour
+assert NOW == 1_800_000_000.0, "ONE_HOUR_ON counts from NOW"
+GIVEN = "a-secret-that-was-given"
+
+
+def with_secrets(
+    role: str, operation_id: str, *secrets: dict[str, Any], request: Any = None, **fields: Any
+) -> Exchange:
+    """An endpoint with these secrets in the answer to an operation."""
+    return exchange(
+        role,
+        operation_id,
+        data=endpoint(secrets=list(secrets), **fields),
+        request=request,
+        path={"endpointID": UID},
+    )
+
+
+def roll(
+    *secrets: dict[str, Any], body: dict[str, Any], fetched_secrets: Any = None, **changed: Any
+) -> RollAnswer:
+    """A roll that was answered with these secrets, between two fetches, examined as at intake.
+
+    Another endpoint stays as it is.
+    """
+    after = list(secrets) if fetched_secrets is None else fetched_secrets
+    return observation(
+        RollAnswer,
+        with_secrets("create other", "createEndpoint", secret(OTHER_UID)),
+        with_secrets("fetch before", "getEndpoint", secret(OLD, GIVEN)),
+        with_secrets("roll", "expireEndpointSecret", *secrets, request=body),
+        with_secrets("fetch", "getEndpoint", *after, **changed),
+        with_secrets("fetch other", "getEndpoint", secret(OTHER_UID)),
+        given=(GIVEN,),
+    ).examined(context().dialect)
+
+
+EXPIRING = secret(OLD, GIVEN, expires_at=ONE_HOUR_ON)
+BODY = {"secret": "new-secret", "expiration": 3600}
+ROLLED = roll(EXPIRING, secret(NEW, "new-secret"), body=BODY)
+
+OF_SECRET = (
+    Example(
+        check=a_given_secret_is_the_endpoints,
+        requirement="2.3-11",
+        kept=shown_with(created({"secrets": [secret(value=GIVEN)]}, {"secret": GIVEN})),
+        broken=shown_with(created({"secrets": [secret()]}, {"secret": GIVEN})),
+    ),
+    *(
+        Example(
+            check=a_secret_is_made_when_none_is_given,
+            requirement=requirement,
+            kept=minimal(
+                created({"secrets": [secret(value="s" * 43)]}),
+                created({"secrets": [secret(value="t" * 43)]}),
+            ),
+            broken=minimal(*[created({"secrets": [secret(value=value)]}) for value in values]),
+        )
+        for requirement, values in (
+            ("2.3-12", ("", "s" * 43)),
+            ("2.3-13", ("short", "s" * 43)),
+            ("2.3-14", ("s" * 43,) * 2),
+        )
+    ),
+    Example(
+        check=a_secret_of_another_form_is_taken_or_refused,
+        requirement="2.3-15",
+        kept=observation(SecretOfAnotherForm, created()),
+        broken=observation(SecretOfAnotherForm, refusal(role="create")),
+        dialect="contrary",
+    ),
+    Example(
+        check=a_secret_that_was_never_replaced_does_not_expire,
+        requirement="2.4-5",
+        kept=shown_with(created({"secrets": [secret(expires_at=None)]})),
+        broken=shown_with(created({"secrets": [secret(expires_at=AT)]})),
+    ),
+    Example(
+        check=an_endpoint_is_fetched_with_its_secrets,
+        requirement="4.2-6",
+        kept=shown_with(created(), fetched()),
+        broken=shown_with(created(), fetched({"secrets": [secret(value="another")]})),
+    ),
+    Example(
+        check=no_two_secrets_of_an_endpoint_have_the_same_uid,
+        requirement="2.4-2",
+        kept=fetched({"secrets": [secret(OLD), secret(NEW)]}),
+        broken=fetched({"secrets": [secret(OLD), secret(OLD)]}),
+    ),
+    Example(
+        check=secrets_are_shown_where_the_dialect_says,
+        requirement="2.4-4",
+        kept=shown_with(
+            created({}, {"secret": GIVEN}), fetched({"secrets": [secret(value=GIVEN)]})
+        ),
+        broken=shown_with(
+            created({}, {"secret": GIVEN}), fetched({"secrets": [secret(value="***")]})
+        ),
+    ),
+    Example(
+        check=secrets_are_shown_where_the_dialect_says,
+        requirement="2.4-4",
+        kept=shown_with(
+            created({}, {"secret": GIVEN}), fetched({"secrets": [secret(value="***")]})
+        ),
+        broken=shown_with(
+            created({}, {"secret": GIVEN}), fetched({"secrets": [secret(value=GIVEN)]})
+        ),
+        dialect="contrary",
+    ),
+)
+
+ROLLS = (
+    Example(
+        check=a_roll_leaves_the_configuration_as_it_was,
+        requirement="4.3-11",
+        kept=ROLLED,
+        broken=roll(EXPIRING, secret(NEW, "new-secret"), body=BODY, url="https://two.invalid"),
+    ),
+    Example(
+        check=the_secret_sent_is_among_those_in_the_answer,
+        requirement="4.3-12",
+        kept=ROLLED,
+        broken=roll(EXPIRING, secret(NEW, "another"), body=BODY),
+    ),
+    Example(
+        check=a_roll_shows_when_the_endpoint_is_fetched,
+        requirement="4.3-13",
+        kept=ROLLED,
+        broken=roll(
+            EXPIRING, secret(NEW, "new-secret"), body=BODY, fetched_secrets=[secret(OLD, GIVEN)]
+        ),
+    ),
+    Example(
+        check=a_roll_leaves_the_secrets_of_others_alone,
+        requirement="4.3-14",
+        kept=ROLLED,
+        broken=observation(
+            RollAnswer,
+            *ROLLED.exchanges[:-1],
+            with_secrets(
+                "fetch other", "getEndpoint", secret(OTHER_UID, expires_at=AT), secret(NEW)
+            ),
+            given=ROLLED.given,
+        ),
+    ),
+    Example(
+        check=the_old_secret_expires_when_the_roll_says,
+        requirement="4.3-15",
+        kept=ROLLED,
+        broken=roll(
+            secret(OLD, GIVEN, expires_at="2027-01-15T08:01:00.000000Z"),
+            secret(NEW, "new-secret"),
+            body=BODY,
+        ),
+    ),
+    Example(
+        check=the_old_secret_expires_when_the_roll_says,
+        requirement="4.3-18",
+        kept=roll(secret(NEW, "new-secret"), body={"secret": "new-secret"}),
+        broken=roll(EXPIRING, secret(NEW, "new-secret"), body={"secret": "new-secret"}),
+    ),
+    Example(
+        check=the_new_secret_does_not_expire,
+        requirement="4.3-17",
+        kept=ROLLED,
+        broken=roll(EXPIRING, secret(NEW, "new-secret", expires_at=ONE_HOUR_ON), body=BODY),
+    ),
+    Example(
+        check=a_roll_without_a_secret_brings_in_one,
+        requirement="4.3-19",
+        kept=roll(EXPIRING, secret(NEW, "g" * 43), body={"expiration": 3600}),
+        broken=roll(EXPIRING, secret(NEW, ""), body={"expiration": 3600}),
+    ),
+)
+
+
+EXAMPLES = (
+    *OF_SECRET,
+    *ROLLS,
+)
