@@ -16,7 +16,8 @@ from hookproof.spec.contract.deliveries import specialise_deliveries
 from hookproof.spec.contract.examples import drop_unfit_examples
 from hookproof.spec.contract.requests import specialise_requests
 from hookproof.spec.contract.responses import ANY_SUCCESS, ERROR_BODY, specialise_responses
-from hookproof.spec.dialect.model import Answer, Dialect
+from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.openapi_document import (
     SCHEMAS,
     Document,

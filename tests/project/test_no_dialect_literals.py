@@ -21,7 +21,7 @@ import pytest
 import yaml
 from aiohttp import web
 
-from hookproof.spec.dialect.model import Answer
+from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.reader import load_dialect, shipped_dialects
 from tests.source_tree import ROOT
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from hookproof.receiver.signatures.diagnosis.deviation import Aspect, Deviation, Variant, Variants
 from hookproof.receiver.signatures.signed_message import WHOLE_NUMBER
-from hookproof.spec.dialect.model import SignatureScheme
+from hookproof.spec.dialect.signature_scheme import SignatureScheme
 
 PER_SECOND: Final = {
     "seconds": 1,

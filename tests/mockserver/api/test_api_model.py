@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 from hypothesis import HealthCheck, settings, strategies
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
-from hookproof.spec.dialect.model import Answer, Dialect
+from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import (
     AppIdMeaning,
     Duplicate,

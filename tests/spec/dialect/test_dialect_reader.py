@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 import yaml
 
+from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.answers import answers_of
 from hookproof.spec.dialect.file_schema import dialect_writing
-from hookproof.spec.dialect.model import Answer, Dialect
+from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect, load_dialect_mapping
 from hookproof.spec.dialect.vocabulary import (
     Hash,
