@@ -13,7 +13,7 @@ from hookproof.spec.dialect.answers import answers_of
 from hookproof.spec.dialect.reader import load_dialect, shipped_dialects
 from hookproof.spec.openapi_document import openapi_document, operation_named, operations_of
 from tests.spec.dialect_variants import UNDECIDED, contract
-from tests.spec.document_tables import OPERATIONS
+from tests.spec.document_operations import OPERATIONS
 
 REFERENCE = contract({})
 
