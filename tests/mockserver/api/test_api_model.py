@@ -55,7 +55,7 @@ class ServerModel:
     events: dict[str, str] = field(default_factory=dict)
 
 
-class Comparison(RuleBasedStateMachine):
+class ModelComparison(RuleBasedStateMachine):
     """The rules of the state machine; a subclass chooses the dialect."""
 
     dialect_name = "reference"
@@ -300,7 +300,7 @@ class Comparison(RuleBasedStateMachine):
             }
 
 
-class ContraryComparison(Comparison):
+class ContraryModelComparison(ModelComparison):
     dialect_name = "contrary"
 
 
@@ -312,7 +312,7 @@ _settings = settings(
     derandomize=True,
     suppress_health_check=list(HealthCheck),
 )
-TestReference = Comparison.TestCase
+TestReference = ModelComparison.TestCase
 TestReference.settings = _settings
-TestContrary = ContraryComparison.TestCase
+TestContrary = ContraryModelComparison.TestCase
 TestContrary.settings = _settings
