@@ -161,7 +161,7 @@ def _problems(validator: Draft202012Validator, value: object) -> tuple[SchemaPro
         errors = (leaf for error in validator.iter_errors(value) for leaf in _leaves(error))
         return tuple(_problem(error) for error in islice(errors, MOST_PROBLEMS))
     except UnicodeEncodeError:
-        return (SchemaProblem(pointer="", message="holds a lone surrogate, which is no text"),)
+        return (SchemaProblem(pointer="", message="holds a lone surrogate, which is not text"),)
     except ValueError as error:  # nested too deeply for the validator, or not a JSON value
         return (SchemaProblem(pointer="", message=f"cannot be checked: {error}"),)
 
