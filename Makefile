@@ -1,4 +1,5 @@
-# Every target sets up what it needs: a virtual environment with the locked versions of constraints.txt.
+# A target that needs the virtual environment sets it up, with the versions locked in
+# constraints.txt.
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
@@ -18,7 +19,7 @@ $(READY): pyproject.toml constraints.txt
 setup: $(READY) ## Set up the virtual environment
 
 .PHONY: check
-check: setup ## Judge the embedded server over real sockets
+check: setup ## Check the embedded server over real sockets
 	$(BIN)/hookproof check
 
 .PHONY: test
@@ -42,7 +43,7 @@ load: setup ## Load the embedded server for 10 seconds
 	$(BIN)/hookproof load
 
 .PHONY: load-million
-load-million: setup ## Load the embedded server until a million deliveries have arrived, and watch memory
+load-million: setup ## Load the embedded server with a million deliveries and watch memory
 	$(BIN)/python -m tests.bench.million
 
 .PHONY: knee
@@ -58,16 +59,16 @@ lock: ## Update constraints.txt to the newest versions that pyproject.toml allow
 	touch $(READY)
 
 .PHONY: mutants
-mutants: setup ## Test the suites against every mutant and every conforming variant, and record the kill matrix
+mutants: setup ## Test the suites against every mutant and conforming variant; record the kills
 	$(BIN)/hookproof mutants --record
 
 .PHONY: mutants-quick
-mutants-quick: setup ## The same for the first fault that each check kills
+mutants-quick: setup ## Test the suites against the first fault that each check kills
 	$(BIN)/hookproof mutants --quick --jobs 4
 
 .PHONY: mutants-stock
-mutants-stock: setup ## Run plain schemathesis against the same servers (takes about an hour)
-	$(BIN)/hookproof mutants --stock
+mutants-stock: setup ## Run plain schemathesis against the mutants (takes about an hour)
+	$(BIN)/hookproof mutants --schemathesis-baseline
 
 .PHONY: bench
 bench: setup ## Measure server, deliveries, receiver, load generator and suites (needs wrk)
@@ -89,7 +90,7 @@ flake: setup ## Run the quick profile 30 times, three of them under load, and co
 	$(BIN)/python -m tests.conformance.flake 30
 
 .PHONY: torture
-torture: setup ## Kill the reference server while it writes and delivers, and look for what it had accepted
+torture: setup ## Kill the reference server as it writes and delivers; look for lost data
 	$(BIN)/python -m tests.mockserver.store.kill_during_writes 200
 	$(BIN)/python -m tests.mockserver.store.kill_during_deliveries 50
 

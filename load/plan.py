@@ -16,7 +16,7 @@ from hookproof.receiver.replies.script import Reply
 KEY: Final = "{key}"
 
 
-class OperationCall(msgspec.Struct, frozen=True, kw_only=True):
+class OperationTemplate(msgspec.Struct, frozen=True, kw_only=True):
     """One operation as it is sent; no `statuses` means any success.
 
     `paths` are used in turn, and so are `bodies`, JSON texts; without them the request has no body.
@@ -85,7 +85,7 @@ class LoadPlan(msgspec.Struct, frozen=True, kw_only=True):
     points: tuple[tuple[float, float], ...]
     users: int
     mix: dict[str, float]
-    calls: dict[str, OperationCall]
+    calls: dict[str, OperationTemplate]
     broadcast: dict[str, Any]
     pad: str
     endpoints: tuple[ReceivingEndpoint, ...]

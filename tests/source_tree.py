@@ -8,6 +8,13 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 PACKAGES: Final = ("spec", "mockserver", "receiver", "conformance", "load")
 
 
+def source_files() -> list[Path]:
+    """Return the project's Python files, tests included, each once."""
+    # rglob does not follow the links in hookproof/ to the packages.
+    folders = (*PACKAGES, "hookproof", "tests")
+    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+
+
 def copied_sources(folder: Path) -> Path:
     """Copy the packages, the links to them and pyproject.toml into `folder`, and return it."""
     ignore = shutil.ignore_patterns("__pycache__")

@@ -23,8 +23,9 @@ from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.target.capabilities import Lack
 from hookproof.spec.catalogue import Catalogue, Level, Requirement
+from hookproof.spec.dialect.answer import Undecided
 from hookproof.spec.dialect.answers import undecided_fields
-from hookproof.spec.dialect.model import Dialect, Undecided
+from hookproof.spec.dialect.model import Dialect
 
 
 class Grader:

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
-from hookproof.spec.dialect.model import Retry, Undecided
+from hookproof.spec.dialect.answer import Undecided
+from hookproof.spec.dialect.model import Retry
 
 # More attempts at one delivery than any service makes.
 MOST_ATTEMPTS: Final = 100

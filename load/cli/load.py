@@ -29,7 +29,7 @@ from hookproof.load.run.judgement import complaints, generator_overload
 from hookproof.load.run.knee_search import Knee
 from hookproof.load.run.outcome import LoadOutcome
 from hookproof.load.single_process import InterruptForwarder, LoadGeneratorFailed
-from hookproof.load.target.client import RequestRefused, Unreachable
+from hookproof.load.target.client import TargetRefusal, Unreachable
 from hookproof.load.target.settings import KEY_VARIABLE, TargetSettings, target_settings
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.installed_version import installed_version
@@ -223,7 +223,7 @@ async def _run(
             return await _search(ready, profile, interrupts)
     except Unreachable as unreachable:
         raise CommandError(str(unreachable), ExitCode.UNREACHABLE) from None
-    except (ChildFailed, RequestRefused, AuthorityProblem, UnfitWorker) as failed:
+    except (ChildFailed, TargetRefusal, AuthorityProblem, UnfitWorker) as failed:
         raise CommandError(str(failed)) from None
     except LoadGeneratorFailed as failed:
         raise CommandError(str(failed), ExitCode.INTERNAL_ERROR) from None

@@ -13,7 +13,7 @@ from locust.exception import StopUser
 from hookproof.load.broadcast_mark import data_with_mark
 from hookproof.load.ledger.sending import Sending
 from hookproof.load.locust_worker.operation_mix import OperationMix
-from hookproof.load.plan import LoadPlan, OperationCall
+from hookproof.load.plan import LoadPlan, OperationTemplate
 from hookproof.load.profile.load_profile import BROADCAST
 from hookproof.load.profile.schedule import Schedule
 
@@ -137,7 +137,7 @@ class LoadUser(FastHttpUser):
             self.work.sending.failed(operation_id, failure.why)
 
     def _exchange(
-        self, operation_id: str, call: OperationCall, turn: int, body: bytes | None
+        self, operation_id: str, call: OperationTemplate, turn: int, body: bytes | None
     ) -> RequestFailure | None:
         """Send a request and return what is wrong with its answer, or None."""
         with self.client.request(

@@ -17,7 +17,7 @@ MOST_DELIVERIES: Final = 200_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EndpointSettings:
+class LoadEndpointSettings:
     """How many endpoints a run has, and how many of them are limited (sections 2.3 and 8).
 
     `http_timeout_s` is how long a delivery to them may take, None for the target's own default.
@@ -84,7 +84,7 @@ class LoadProfile:
     shape: RateCurve
     mix: Mapping[str, float]
     payload_bytes: int
-    endpoints: EndpointSettings
+    endpoints: LoadEndpointSettings
     roll: RollSettings | None
     trouble: tuple[Trouble, ...]
     search: Search | None
@@ -94,7 +94,7 @@ class LoadProfile:
     def of(cls, read: Mapping[str, Any]) -> "LoadProfile":
         """The profile in a file that agrees with `SCHEMA`; raises ValueError for other problems."""
         shape = _shape(read)
-        endpoints = EndpointSettings(**read.get("endpoints", {}))
+        endpoints = LoadEndpointSettings(**read.get("endpoints", {}))
         if endpoints.limited and not (endpoints.rate_limit and endpoints.rate_limit_duration_s):
             raise ValueError("endpoints: limited ones need rate_limit and rate_limit_duration_s")
         if endpoints.limited > endpoints.count:
@@ -221,7 +221,7 @@ def _shape(read: Mapping[str, Any]) -> RateCurve:
     return RateCurve.steady(rate, duration_s)
 
 
-def _bound(shape: RateCurve, endpoints: EndpointSettings) -> None:
+def _bound(shape: RateCurve, endpoints: LoadEndpointSettings) -> None:
     for problem in problems_of(shape.points):
         raise ValueError(f"rate and duration: {problem}")
     if shape.slots * endpoints.count > MOST_DELIVERIES:

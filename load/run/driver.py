@@ -15,7 +15,7 @@ from hookproof.load.plan import LoadPlan
 from hookproof.load.profile.load_profile import LoadProfile
 from hookproof.load.run.outcome import LoadOutcome, compute_outcome
 from hookproof.load.single_process import START_WITHIN_S, InterruptForwarder, start_single_process
-from hookproof.load.target.preparation import Preparation, prepare
+from hookproof.load.target.preparation import LoadPreparation, prepare
 from hookproof.load.target.settings import TargetSettings
 from hookproof.receiver.client.child_process import child
 from hookproof.receiver.http.authority import Authority
@@ -39,7 +39,7 @@ class Generators(Protocol):
 class Driver:
     """Carries out runs against a prepared target."""
 
-    preparation: Preparation
+    preparation: LoadPreparation
     generators: Generators
 
     async def run(self, profile: LoadProfile) -> LoadOutcome:
@@ -59,7 +59,7 @@ async def open_driver(
 ) -> AsyncIterator[Driver]:
     """Start receivers and, if needed, a target, and create the endpoints of the runs there.
 
-    Raises ChildFailed, LoadGeneratorFailed, UnfitWorker, Unreachable, RequestRefused and
+    Raises ChildFailed, LoadGeneratorFailed, UnfitWorker, Unreachable, TargetRefusal and
     AuthorityProblem.
     """
     async with AsyncExitStack() as stack:

@@ -17,7 +17,7 @@ from hookproof.load.ledger.share import (
 )
 from hookproof.load.profile.load_profile import LoadProfile
 from hookproof.load.sidecar.api import Arrived, ArrivedAt
-from hookproof.load.target.preparation import Preparation
+from hookproof.load.target.preparation import LoadPreparation
 
 DISTRIBUTION: Final = (0, 10, 25, 50, 75, 90, 95, 99, 99.5, 99.9, 99.99, 100)
 Figures = dict[str, float | None]
@@ -45,7 +45,7 @@ class LoadOutcome:
 class _Ledger:
     """Both sides of all shares, and the account of each endpoint whose receiver was not lost."""
 
-    preparation: Preparation
+    preparation: LoadPreparation
     sent: Sent
     arrived: Arrived
     accounts: Mapping[str, Account]
@@ -64,7 +64,7 @@ class _Ledger:
 
 
 def compute_outcome(
-    preparation: Preparation, profile: LoadProfile, gathered: RunResult
+    preparation: LoadPreparation, profile: LoadProfile, gathered: RunResult
 ) -> LoadOutcome:
     """Balance the ledger of a run that is over."""
     ledger, length_s = _ledger(preparation, profile, gathered), stretch_s(profile.duration_s)
@@ -101,7 +101,7 @@ def compute_outcome(
     )
 
 
-def _ledger(preparation: Preparation, profile: LoadProfile, gathered: RunResult) -> _Ledger:
+def _ledger(preparation: LoadPreparation, profile: LoadProfile, gathered: RunResult) -> _Ledger:
     sent, arrived = sent_by_all(gathered.shares, gathered.workers), arrived_at_all(gathered.shares)
     explanations = Explanations.of(preparation.settings.dialect)
     return _Ledger(

@@ -18,7 +18,7 @@ class Unreachable(Exception):
     """The target did not answer; the message says so."""
 
 
-class RequestRefused(Exception):
+class TargetRefusal(Exception):
     """The target answered, but refuses what a run needs; the message says what."""
 
 
@@ -44,7 +44,7 @@ class TargetClient:
         await self._session.close()
 
     async def call(self, method: str, path: str, body: object = None) -> Mapping[str, Any]:
-        """The `data` of the answer (section 2.1); raises Unreachable and RequestRefused."""
+        """The `data` of the answer (section 2.1); raises Unreachable and TargetRefusal."""
         url = f"{self._settings.base_url}{path}"
         try:
             async with self._session.request(
@@ -57,7 +57,7 @@ class TargetClient:
                     else None
                 )
         except ValueError:
-            raise RequestRefused(
+            raise TargetRefusal(
                 f"{method} {url} was answered with {status} and not with JSON"
             ) from None
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
@@ -66,7 +66,7 @@ class TargetClient:
             ) from None
         if not isinstance(envelope, dict) or not isinstance(envelope.get("data"), dict):
             shown = " ".join(text.split())[:200]
-            raise RequestRefused(
+            raise TargetRefusal(
                 f"{method} {url} was answered with {status} and not with a resource: {shown}"
             )
         data: Mapping[str, Any] = envelope["data"]

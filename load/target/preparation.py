@@ -15,13 +15,18 @@ import msgspec
 
 from hookproof.load.plan import (
     LoadPlan,
-    OperationCall,
+    OperationTemplate,
     ReceivingEndpoint,
     ReplyPeriod,
     RolledEndpoint,
     SecretRolls,
 )
-from hookproof.load.profile.load_profile import BROADCAST, EndpointSettings, LoadProfile, Trouble
+from hookproof.load.profile.load_profile import (
+    BROADCAST,
+    LoadEndpointSettings,
+    LoadProfile,
+    Trouble,
+)
 from hookproof.load.target.client import TargetClient
 from hookproof.load.target.settings import TargetSettings
 from hookproof.load.target.signing_secret import new_secret
@@ -57,7 +62,7 @@ class PlacedEndpoint:
 
 
 @dataclass(slots=True, kw_only=True)
-class Preparation:
+class LoadPreparation:
     """What the runs of a command share.
 
     `left_out` says which operations cannot be sent to this target, and why. `receivers` are the
@@ -68,7 +73,7 @@ class Preparation:
     contract: Contract
     receivers: tuple[str, ...]
     endpoints: list[PlacedEndpoint] = field(default_factory=list)
-    calls: dict[str, OperationCall] = field(default_factory=dict)
+    calls: dict[str, OperationTemplate] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
 
     def plans(self, profile: LoadProfile, run: str) -> list[LoadPlan]:
@@ -110,10 +115,10 @@ class Preparation:
 
     def call(
         self, operation_id: str, paths: tuple[str, ...], bodies: tuple[object, ...] = ()
-    ) -> OperationCall:
+    ) -> OperationTemplate:
         operation = self.contract.operations[operation_id]
         texts = tuple(msgspec.json.encode(body).decode() for body in bodies)
-        return OperationCall(
+        return OperationTemplate(
             method=operation.method.upper(),
             paths=paths,
             statuses=operation.success.allowed,
@@ -163,12 +168,12 @@ def _reply_period(trouble: Trouble, tokens: tuple[str, ...]) -> ReplyPeriod:
 
 async def prepare(
     settings: TargetSettings, profile: LoadProfile, receivers: Sequence[str]
-) -> Preparation:
+) -> LoadPreparation:
     """Create the endpoints, in turn at each receiver, and find what the mix needs.
 
-    Raises Unreachable or RequestRefused.
+    Raises Unreachable or TargetRefusal.
     """
-    preparation = Preparation(
+    preparation = LoadPreparation(
         settings=settings, contract=contract_for(settings.dialect), receivers=tuple(receivers)
     )
     async with TargetClient(settings) as target:
@@ -181,7 +186,7 @@ async def prepare(
 
 
 async def _create_endpoint(
-    preparation: Preparation, target: TargetClient, profile: LoadProfile, number: int
+    preparation: LoadPreparation, target: TargetClient, profile: LoadProfile, number: int
 ) -> None:
     wanted, rules, worker = (
         profile.endpoints,
@@ -208,7 +213,9 @@ async def _create_endpoint(
     )
 
 
-def limit_fields(wanted: EndpointSettings, dialect: Dialect, *, limited: bool) -> dict[str, int]:
+def limit_fields(
+    wanted: LoadEndpointSettings, dialect: Dialect, *, limited: bool
+) -> dict[str, int]:
     """The fields of an endpoint for its rate limit and its time-out (section 8)."""
     body = {}
     if limited:
@@ -222,7 +229,7 @@ def limit_fields(wanted: EndpointSettings, dialect: Dialect, *, limited: bool) -
 
 
 async def _find_calls(
-    preparation: Preparation, target: TargetClient, profile: LoadProfile, sidecar_url: str
+    preparation: LoadPreparation, target: TargetClient, profile: LoadProfile, sidecar_url: str
 ) -> None:
     """Prepare the calls of the operations of the mix."""
     preparation.calls[BROADCAST] = preparation.call(BROADCAST, (preparation.path(BROADCAST),))
@@ -265,7 +272,7 @@ async def _find_calls(
     await _find_portal_links(preparation, target)
 
 
-async def _find_portal_links(preparation: Preparation, target: TargetClient) -> None:
+async def _find_portal_links(preparation: LoadPreparation, target: TargetClient) -> None:
     """Fetch the portal links to be updated; they cannot be created (section 4)."""
     page = await target.call("GET", preparation.path("listPortalLinks"))
     portal_links: list[Mapping[str, Any]] = page.get("content") or []

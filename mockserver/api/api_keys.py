@@ -36,7 +36,7 @@ class ApiKeys:
     def check(self, project: str, header: str | None) -> None:
         """Raise ApiError unless the header carries a key for the project.
 
-        Only the holder of a valid key is told that a project is unknown, so that strangers cannot
+        Only the holder of a valid key learns that a project is unknown, so that strangers cannot
         probe for project ids.
         """
         given = b"" if header is None else header.encode("utf-8", "surrogateescape")

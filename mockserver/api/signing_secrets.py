@@ -5,7 +5,7 @@ import binascii
 from dataclasses import dataclass
 
 from hookproof.mockserver.store.identifiers import Entropy
-from hookproof.spec.dialect.model import Secrets
+from hookproof.spec.dialect.signature_scheme import Secrets
 from hookproof.spec.dialect.vocabulary import SecretForm
 
 

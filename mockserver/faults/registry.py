@@ -11,7 +11,8 @@ from typing import Any, Final, TypeVar
 from hookproof.mockserver.collaborators import Collaborators
 from hookproof.mockserver.delivery.collaborators import DeliveryCollaborators
 from hookproof.mockserver.faults.renamed import former_names
-from hookproof.spec.dialect.model import Dialect, Undecided
+from hookproof.spec.dialect.answer import Undecided
+from hookproof.spec.dialect.model import Dialect
 
 # Whether a fault is one under this dialect: under others it changes nothing, or is right.
 Where = Callable[[Dialect], bool]

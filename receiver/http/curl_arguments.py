@@ -22,5 +22,8 @@ def omitted_header_argument(name: str, quote: Callable[[str], str]) -> str:
 
 
 def body_argument(quoted_body: str) -> str:
-    """The option for a body; --data and --data-binary would read a file for one that begins with @."""
+    """The option for a body.
+
+    --data and --data-binary would read a file if the body begins with @.
+    """
     return f"--data-raw {quoted_body}"

@@ -14,7 +14,7 @@ from typing import Final
 
 from hookproof.receiver.inbox.arrival import RawHeaders
 from hookproof.receiver.signatures.secret_key import secret_key
-from hookproof.spec.dialect.model import Secrets, SignatureScheme
+from hookproof.spec.dialect.signature_scheme import Secrets, SignatureScheme
 from hookproof.spec.dialect.vocabulary import Encoding
 
 PLACEHOLDER: Final = re.compile(r"\{(id|timestamp|body|signatures|signature|version)\}")

@@ -18,7 +18,8 @@ from hookproof.receiver.signatures.signed_message import (
     read_headers,
 )
 from hookproof.receiver.signatures.verification import Unverified, Verified, verify
-from hookproof.spec.dialect.model import Dialect, SignatureScheme
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.signature_scheme import SignatureScheme
 
 
 class SchemeFormat(StrEnum):

@@ -2,7 +2,7 @@
 
 import base64
 
-from hookproof.spec.dialect.model import Secrets
+from hookproof.spec.dialect.signature_scheme import Secrets
 from hookproof.spec.dialect.vocabulary import SecretForm
 
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
-from hookproof.spec.dialect.model import SignatureScheme
+from hookproof.spec.dialect.signature_scheme import SignatureScheme
 
 Headers = Sequence[tuple[str, str]]
 

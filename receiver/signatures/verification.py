@@ -17,7 +17,7 @@ from hookproof.receiver.signatures.signed_message import (
     read_headers,
     signed_bytes,
 )
-from hookproof.spec.dialect.model import Secrets, SignatureScheme
+from hookproof.spec.dialect.signature_scheme import Secrets, SignatureScheme
 from hookproof.spec.dialect.vocabulary import Encoding
 
 __all__ = ["Reason", "Unverified", "Verified", "verify"]

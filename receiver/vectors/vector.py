@@ -11,7 +11,7 @@ from typing import Final
 import hookproof.spec
 from hookproof.receiver.signatures.judgement import SchemeFormat
 from hookproof.receiver.signatures.signed_message import Reason
-from hookproof.spec.dialect.model import SignatureScheme
+from hookproof.spec.dialect.signature_scheme import SignatureScheme
 
 FOLDER: Final = Path(hookproof.spec.__file__).parent / "vectors"
 

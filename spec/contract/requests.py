@@ -8,7 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hookproof.spec.dialect.model import Answer, Dialect
+from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import (
     AboveMaximum,
     BadParameter,

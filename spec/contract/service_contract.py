@@ -16,7 +16,8 @@ from hookproof.spec.contract.deliveries import specialise_deliveries
 from hookproof.spec.contract.examples import drop_unfit_examples
 from hookproof.spec.contract.requests import specialise_requests
 from hookproof.spec.contract.responses import ANY_SUCCESS, ERROR_BODY, specialise_responses
-from hookproof.spec.dialect.model import Answer, Dialect
+from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.openapi_document import (
     SCHEMAS,
     Document,
@@ -160,7 +161,7 @@ def _problems(validator: Draft202012Validator, value: object) -> tuple[SchemaPro
         errors = (leaf for error in validator.iter_errors(value) for leaf in _leaves(error))
         return tuple(_problem(error) for error in islice(errors, MOST_PROBLEMS))
     except UnicodeEncodeError:
-        return (SchemaProblem(pointer="", message="holds a lone surrogate, which is no text"),)
+        return (SchemaProblem(pointer="", message="holds a lone surrogate, which is not text"),)
     except ValueError as error:  # nested too deeply for the validator, or not a JSON value
         return (SchemaProblem(pointer="", message=f"cannot be checked: {error}"),)
 

@@ -4,7 +4,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Final
 
-from hookproof.spec.dialect.model import Answer, Dialect, Undecided
+from hookproof.spec.dialect.answer import Answer, Undecided
+from hookproof.spec.dialect.model import Dialect
 
 # The gaps that a server may leave open: they are about what it sends besides deliveries.
 MAY_STAY_UNDECIDED: Final = ("delivery.notify_on", "delivery.own_events")

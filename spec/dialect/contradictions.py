@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterator
 from operator import attrgetter
 from typing import Any, Final
 
-from hookproof.spec.dialect.model import REQUIRES, Answer, Dialect
+from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.model import REQUIRES, Dialect
 from hookproof.spec.dialect.template_contradictions import (
     ONE_SECRET,
     Contradiction,

@@ -1,6 +1,6 @@
 """How each type of a dialect's fields is written in a file: its JSON Schema, and its reader.
 
-Both are derived from the dataclasses of `model.py`, so that a field is defined in one place. A
+Both are derived from the dataclass `Dialect`, so that a field is defined in one place. A
 field typed `Answer` accepts a value, `{one_of: [...]}` with the preferred value first, or
 `{undecided: why}`.
 """
@@ -13,7 +13,9 @@ from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Final, get_args, get_origin, get_type_hints
 
-from hookproof.spec.dialect.model import Answer, Dialect, Placeholder, Range, Shape
+from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.constraints import Placeholder, Range, Shape
+from hookproof.spec.dialect.model import Dialect
 
 Schema = dict[str, Any]
 
@@ -43,7 +45,7 @@ def dialect_writing() -> Writing:
 
 
 def writing_of(annotation: Any) -> Writing:
-    """How a type of `model.py` is written; raises TypeError for a type that no file can express."""
+    """How the type of a field is written; raises TypeError if no file can express it."""
     generic = _GENERICS.get(get_origin(annotation))
     if generic is not None:
         return generic(*get_args(annotation))

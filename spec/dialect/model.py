@@ -11,8 +11,24 @@ here in messages.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Final, Generic, TypeVar
+from typing import Annotated, Final
 
+from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.constraints import (
+    AMOUNT,
+    COUNT,
+    HEADER,
+    HEADER_TEXT,
+    MEDIA_TYPE,
+    ONE_WORD,
+    PARAMETER,
+    REFUSAL,
+    STATUS,
+    SUCCESS,
+    Placeholder,
+    Range,
+)
+from hookproof.spec.dialect.signature_scheme import Signatures
 from hookproof.spec.dialect.vocabulary import (
     AboveMaximum,
     AppIdMeaning,
@@ -20,10 +36,8 @@ from hookproof.spec.dialect.vocabulary import (
     CreationVisit,
     CursorForm,
     Duplicate,
-    Encoding,
     Excess,
     FormEncoding,
-    Hash,
     IdentifierForm,
     KeyScope,
     Match,
@@ -35,85 +49,12 @@ from hookproof.spec.dialect.vocabulary import (
     RedirectOutcome,
     RetryAfter,
     SecretDisplay,
-    SecretForm,
-    SigningSecrets,
     SortKey,
     SuccessStatus,
     TimestampForm,
     TimeUnit,
     ZeroLimit,
 )
-
-T = TypeVar("T")
-
-
-class Undecided(Exception):
-    """A single answer was needed, but the dialect leaves the gap undecided."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer(Generic[T]):
-    """The values that a dialect allows for one gap, the preferred one first.
-
-    An undecided answer has no value.
-    """
-
-    allowed: tuple[T, ...]
-    # Why the gap stays undecided.
-    reason: str = ""
-
-    @property
-    def decided(self) -> bool:
-        return bool(self.allowed)
-
-    @property
-    def value(self) -> T:
-        """The preferred value; raises Undecided."""
-        if not self.allowed:
-            raise Undecided(self.reason)
-        return self.allowed[0]
-
-    def allows(self, actual: object) -> bool:
-        """Whether `actual` agrees with the dialect; everything agrees with an undecided answer."""
-        return not self.allowed or actual in self.allowed
-
-
-@dataclass(frozen=True, slots=True)
-class Placeholder:
-    """A constraint: the text contains `{name}`."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """A constraint: the number is between the two, both included."""
-
-    minimum: float
-    maximum: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """A constraint: the text matches a regular expression, which `words` describe."""
-
-    pattern: str
-    words: str
-
-
-SUCCESS = Range(200, 299)
-REFUSAL = Range(400, 499)
-STATUS = Range(200, 499)
-COUNT = Range(1)
-AMOUNT = Range(0)
-HEADER = Shape(r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", "the name of a header")
-MEDIA_TYPE = Shape(
-    r"^[!#$&^_.+0-9A-Za-z-]+/[!#$&^_.+0-9A-Za-z-]+$", "a media type without parameters"
-)
-PARAMETER = Shape(r"^[0-9A-Za-z._~-]+$", "the name of a query parameter")
-ONE_WORD = Shape(r"^[0-9a-z][0-9a-z-]*$", "a word of small letters, digits and hyphens")
-PRINTABLE = Shape(r"^[ -~]*$", "printable ASCII text")
-HEADER_TEXT = Shape(r"^[!-~]([ !-~]*[!-~])?$", "printable ASCII text without blanks at its ends")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -375,58 +316,6 @@ class Idempotency:
 
     duplicate: Annotated[Answer[Duplicate], "what a duplicate is answered with"]
     duplicate_status: Annotated[Answer[int], "status of that answer", STATUS]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Secrets:
-    """Sections 2.3 and 2.4: the text of a signing secret."""
-
-    prefix: Annotated[str, "what a secret's text begins with; it is not part of the key"]
-    form: Annotated[SecretForm, "how the rest of the text becomes the key"]
-    generated_bytes: Annotated[
-        int, "random bytes in a secret that the service generates", Range(16)
-    ]
-    other_forms: Annotated[
-        Answer[OnInput], "what happens to a given secret without this prefix and form"
-    ]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignatureScheme:
-    """Section 6, item 3: how one of the two signature formats is computed.
-
-    `signed` and `value` are templates. `{body}` is the raw body, `{timestamp}` the time of the
-    attempt, `{id}` the event's identifier, `{signatures}` the items joined by `separator`. In an
-    item, `{signature}` is the encoded HMAC and `{version}` the label at the secret's position; the
-    last label is that of all further secrets.
-    """
-
-    header: Annotated[str, "header that carries the signatures", HEADER]
-    timestamp_header: Annotated[str | None, "header that carries the time; null: none", HEADER]
-    hash: Annotated[Hash, "hash of the HMAC"]
-    encoding: Annotated[Encoding, "how a signature is written"]
-    signed: Annotated[str, "bytes that are signed", Placeholder("body")]
-    value: Annotated[str, "value of the header", Placeholder("signatures"), HEADER_TEXT]
-    item: Annotated[str, "one signature within the value", Placeholder("signature"), HEADER_TEXT]
-    separator: Annotated[str, "text between two signatures", PRINTABLE]
-    versions: Annotated[tuple[str, ...], "labels of the signatures, in order", HEADER_TEXT]
-    timestamp_unit: Annotated[TimeUnit, "unit of the time since 1970"]
-    secrets: Annotated[SigningSecrets, "living secrets that sign, in the order of their signatures"]
-    tolerance_s: Annotated[
-        float, "age or lead of the time that a receiver accepts, in seconds", AMOUNT
-    ]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Signatures:
-    """Section 2.3: the two formats that advanced_signatures chooses between."""
-
-    secret: Annotated[Secrets, "signing secrets"]
-    simple: Annotated[SignatureScheme, "format when advanced_signatures is false"]
-    advanced: Annotated[SignatureScheme, "format when advanced_signatures is true"]
-
-    def scheme(self, *, advanced: bool) -> SignatureScheme:
-        return self.advanced if advanced else self.simple
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

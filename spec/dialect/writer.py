@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.file_schema import ONE_OF, UNDECIDED
-from hookproof.spec.dialect.model import Answer, Dialect
+from hookproof.spec.dialect.model import Dialect
 
 
 def written_dialect(dialect: Dialect) -> dict[str, Any]:

@@ -55,7 +55,7 @@ BROADCAST: Final = json.dumps(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class RateComparison:
     """One row of the table: the rate of `subject` over that of `baseline`.
 
     Both are names of requests, and rates are requests per second. `least` is the ratio required.
@@ -68,34 +68,38 @@ class Comparison:
 
 
 ROWS: Final = (
-    Comparison(work="GET endpoint (about 1.4 kB)", subject="get", baseline="bare", least=0.60),
-    Comparison(work="POST create endpoint", subject="create", baseline="bare", least=0.30),
-    Comparison(
+    RateComparison(work="GET endpoint (about 1.4 kB)", subject="get", baseline="bare", least=0.60),
+    RateComparison(work="POST create endpoint", subject="create", baseline="bare", least=0.30),
+    RateComparison(
         work="POST broadcast, no endpoints", subject="broadcast", baseline="bare", least=0.30
     ),
-    Comparison(work="GET list of 20 portal links", subject="list", baseline="bare", least=0.35),
-    Comparison(
+    RateComparison(work="GET list of 20 portal links", subject="list", baseline="bare", least=0.35),
+    RateComparison(
         work="POST create endpoint, --db", subject="create, file", baseline="create", least=0.6
     ),
-    Comparison(
+    RateComparison(
         work="POST broadcast, --db", subject="broadcast, file", baseline="broadcast", least=0.6
     ),
-    Comparison(
+    RateComparison(
         work=f"GET endpoint, {STORED} stored", subject="get, full", baseline="get", least=0.9
     ),
-    Comparison(work=f"GET list, {STORED} stored", subject="list, full", baseline="list", least=0.9),
+    RateComparison(
+        work=f"GET list, {STORED} stored", subject="list, full", baseline="list", least=0.9
+    ),
 )
 PRISM_ROWS: Final = (
-    Comparison(
+    RateComparison(
         work="create, of Prism silent", subject="create", baseline="prism silent, create", least=2
     ),
-    Comparison(
+    RateComparison(
         work="list, of Prism silent", subject="list", baseline="prism silent, list", least=2
     ),
-    Comparison(
+    RateComparison(
         work="create, of Prism by default", subject="create", baseline="prism, create", least=4
     ),
-    Comparison(work="list, of Prism by default", subject="list", baseline="prism, list", least=4),
+    RateComparison(
+        work="list, of Prism by default", subject="list", baseline="prism, list", least=4
+    ),
 )
 RSS_LIMIT_MB: Final = 350.0
 
@@ -199,7 +203,7 @@ def measure(
 class ComparisonResult:
     """The medians of both rates of a row and of their ratio."""
 
-    row: Comparison
+    row: RateComparison
     rate: float
     of_rate: float
     ratio: float
@@ -213,7 +217,7 @@ class ComparisonResult:
 
 
 def results_of(
-    rows: Sequence[Comparison], rounds: Sequence[Mapping[str, float]]
+    rows: Sequence[RateComparison], rounds: Sequence[Mapping[str, float]]
 ) -> list[ComparisonResult]:
     return [
         ComparisonResult(

@@ -51,7 +51,7 @@ RECORDED_PROFILE: Final = "standard"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bound:
+class RunBound:
     """The bounds of a row: the most seconds and the fewest requests.
 
     `waits`: whether the waits and the sweep bound the seconds too.
@@ -63,9 +63,9 @@ class Bound:
 
 
 BOUNDS: Final = {
-    "quick": Bound(most_s=8.0, waits=True),
-    "standard": Bound(most_s=30.0, fewest=3000, waits=True),
-    "standard, 20 ms late": Bound(most_s=60.0),
+    "quick": RunBound(most_s=8.0, waits=True),
+    "standard": RunBound(most_s=30.0, fewest=3000, waits=True),
+    "standard, 20 ms late": RunBound(most_s=60.0),
 }
 
 

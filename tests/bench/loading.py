@@ -27,7 +27,7 @@ import msgspec
 from hookproof.load.broadcast_mark import data_with_mark
 from hookproof.load.distributed.workers import Distribution, start_workers
 from hookproof.load.ledger.share import RunResult
-from hookproof.load.plan import LoadPlan, OperationCall
+from hookproof.load.plan import LoadPlan, OperationTemplate
 from hookproof.load.profile.load_profile import BROADCAST
 from hookproof.load.single_process import MODULE, InterruptForwarder
 from hookproof.load.target.settings import TargetSettings, target_settings
@@ -58,7 +58,7 @@ def plans(sink: str, requests: int, workers: int) -> list[LoadPlan]:
             points=((0.0, requests / DUE_WITHIN_S), (DUE_WITHIN_S, requests / DUE_WITHIN_S)),
             users=USERS * workers,
             mix={BROADCAST: 1.0},
-            calls={BROADCAST: OperationCall(method="POST", paths=("/",), statuses=())},
+            calls={BROADCAST: OperationTemplate(method="POST", paths=("/",), statuses=())},
             broadcast=dict(EVENT),
             pad=PAD,
             endpoints=(),

@@ -1,8 +1,8 @@
 import pytest
 
-from tests.mockserver.delivery.endpoints import Authority
+from tests.mockserver.delivery.endpoints import LoopbackAuthority
 
 
 @pytest.fixture(scope="session")
-def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    return Authority(tmp_path_factory.mktemp("authority"))
+def authority(tmp_path_factory: pytest.TempPathFactory) -> LoopbackAuthority:
+    return LoopbackAuthority(tmp_path_factory.mktemp("authority"))

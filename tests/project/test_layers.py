@@ -2,11 +2,67 @@
 
 import subprocess
 import sys
+import tomllib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 import pytest
 
-from tests.source_tree import copied_sources
+from tests.source_tree import ROOT, copied_sources
+
+# What breaks each contract of pyproject.toml: a module, and the import that is added to it.
+PLANTED: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
+    "spec and process lie below all, the receiver below the suites and the load profiles": (
+        ("spec/catalogue.py", "import hookproof.receiver.inbox.delivery"),
+        ("conformance/model/evidence.py", "import hookproof.mockserver.app"),
+        ("load/ledger/balance.py", "import hookproof.conformance.model.evidence"),
+        ("hookproof/process/exit_codes.py", "import hookproof.spec.catalogue"),
+        ("hookproof/target/target_file.py", "import hookproof.conformance.target.definition"),
+    ),
+    "the receiver and the mock server share vectors and no code": (
+        (
+            "receiver/signatures/verification.py",
+            "import hookproof.mockserver.delivery.attempt.signing",
+        ),
+        (
+            "mockserver/delivery/attempt/signing.py",
+            "import hookproof.receiver.signatures.verification",
+        ),
+    ),
+    "no imports in a circle, in any package": (
+        ("spec/dialect/answer.py", "import hookproof.spec.dialect.model"),
+    ),
+    "layers of conformance": (
+        ("conformance/model/evidence.py", "import hookproof.conformance.grading.grader"),
+    ),
+    "layers of the mock server": (
+        ("mockserver/delivery/store_port.py", "import hookproof.mockserver.store.database"),
+    ),
+    "layers of the mock server's deliveries": (
+        (
+            "mockserver/delivery/http_client/tls.py",
+            "import hookproof.mockserver.delivery.attempt.body",
+        ),
+    ),
+    "clean code of the mock server knows nothing of faults": (
+        ("mockserver/api/listener.py", "import hookproof.mockserver.faults.live"),
+    ),
+    "only load imports locust": (("conformance/model/evidence.py", "import locust"),),
+    "only the schemathesis worker imports schemathesis": (
+        ("conformance/model/evidence.py", "import schemathesis"),
+    ),
+    "layers of the receiver": (("receiver/inbox/store.py", "import hookproof.receiver.session"),),
+    "the mock server knows nothing of the suites' and the load run's view of a target": (
+        ("mockserver/app.py", "import hookproof.target.target_file"),
+    ),
+    "layers of load": (("load/target/settings.py", "import hookproof.load.run.outcome"),),
+    "layers of spec": (("spec/dialect/model.py", "import hookproof.spec.catalogue"),),
+    "only the generating processes of load are patched by gevent": (
+        ("load/run/driver.py", "import locust"),
+        ("load/sidecar/arrivals.py", "import gevent"),
+    ),
+}
 
 
 @pytest.fixture
@@ -28,40 +84,21 @@ def test_the_layers_hold(tree: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "planted"),
-    [
-        ("spec/catalogue.py", "import hookproof.receiver.inbox.delivery"),
-        (
-            "receiver/signatures/verification.py",
-            "import hookproof.mockserver.delivery.attempt.signing",
-        ),
-        (
-            "mockserver/delivery/attempt/signing.py",
-            "import hookproof.receiver.signatures.verification",
-        ),
-        (
-            "mockserver/delivery/http_client/tls.py",
-            "import hookproof.mockserver.delivery.attempt.body",
-        ),
-        ("conformance/model/evidence.py", "import hookproof.mockserver.app"),
-        ("mockserver/api/listener.py", "import hookproof.mockserver.faults.live"),
-        ("mockserver/delivery/store_port.py", "import hookproof.mockserver.store.database"),
-        ("load/ledger/balance.py", "import hookproof.conformance.model.evidence"),
-        ("receiver/inbox/store.py", "import hookproof.receiver.session"),
-        ("conformance/model/evidence.py", "import locust"),
-        ("conformance/model/evidence.py", "import schemathesis"),
-        ("hookproof/process/exit_codes.py", "import hookproof.spec.catalogue"),
-        ("hookproof/target/target_file.py", "import hookproof.conformance.target.definition"),
-        ("mockserver/app.py", "import hookproof.target.target_file"),
-        ("load/target/settings.py", "import hookproof.load.run.outcome"),
-        ("load/run/driver.py", "import locust"),
-        ("load/sidecar/arrivals.py", "import gevent"),
-        ("spec/dialect/model.py", "import hookproof.spec.catalogue"),
-    ],
+    ("contract", "module", "statement"),
+    [(contract, *violation) for contract, planted in PLANTED.items() for violation in planted],
 )
-def test_a_planted_violation_is_caught(tree: Path, module: str, planted: str) -> None:
+def test_a_planted_violation_breaks_its_contract(
+    tree: Path, contract: str, module: str, statement: str
+) -> None:
     path = tree / module
-    path.write_text(f"{path.read_text()}\n{planted}\n")
+    path.write_text(f"{path.read_text()}\n{statement}\n")
     outcome = lint_imports(tree)
     assert outcome.returncode == 1, outcome.stdout
-    assert "BROKEN" in outcome.stdout
+    # Long names are wrapped, within words too.
+    assert "".join(f"{contract} BROKEN".split()) in "".join(outcome.stdout.split())
+
+
+def test_every_contract_has_a_planted_violation() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    contracts = settings["tool"]["importlinter"]["contracts"]
+    assert PLANTED.keys() == {contract["name"] for contract in contracts}

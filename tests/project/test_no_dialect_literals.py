@@ -3,7 +3,7 @@
 Three kinds of literal are looked for in the packages that take a dialect: the texts of the shipped
 dialects (header names, parameter names, words, templates), the statuses, and the names by which the
 standard library calls statuses. Names that the document itself uses (properties, parameters) and
-the words of the vocabulary are no answers.
+the words of the vocabulary are not answers.
 """
 
 import ast
@@ -21,7 +21,7 @@ import pytest
 import yaml
 from aiohttp import web
 
-from hookproof.spec.dialect.model import Answer
+from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.reader import load_dialect, shipped_dialects
 from tests.source_tree import ROOT
 
@@ -53,7 +53,7 @@ PROSE: Final = ("name", "summary", "policy")
 OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
     "mockserver/control/listener.py": (
         ANY_STATUS,
-        "the control listener is no part of the API: its statuses are its own",
+        "the control listener is not part of the API: its statuses are its own",
     ),
     "receiver/": (
         ANY_STATUS,
@@ -179,7 +179,7 @@ def _names(value: Any) -> Iterator[str]:
 
 
 def literals(source: str) -> Iterator[tuple[int, object]]:
-    """Every constant of a module that is no docstring, and every status that it names, as a number;
+    """Every constant of a module but docstrings, and every status that it names, as a number;
     with its line.
     """
     tree = ast.parse(source)

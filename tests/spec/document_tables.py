@@ -1,5 +1,4 @@
-"""The API document, transcribed: every field table of section 2, every parameter and body list of
-section 4.
+"""The API document, transcribed: every field table of section 2, every body list of section 4.
 
 Read from the document and not from spec/openapi.yaml, so that a test can hold the one against the
 other.
@@ -9,7 +8,7 @@ of the schema that holds a resource or sub-object (`Endpoint`, `OAuth2`), `array
 `NOT_SHOWN` where the document gives none.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 Fields = dict[str, str]
 
@@ -27,23 +26,6 @@ class Table:
 
     section: str
     fields: Fields
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operation:
-    """One operation of section 4. `label` is None where the document labels no success; `data`
-    names its payload.
-    """
-
-    section: str
-    method: str
-    path: str
-    label: str | None
-    data: str
-    body: str | None = None
-    path_parameters: tuple[str, ...] = ("projectID",)
-    query_parameters: Fields = field(default_factory=dict)
-    unnamed_parameters: Fields = field(default_factory=dict)
 
 
 def strings(*names: str) -> Fields:
@@ -318,94 +300,5 @@ TABLES = {
             "event_type": "string",
             "idempotency_key": "string",
         },
-    ),
-}
-
-PROJECT = "/api/v1/projects/{projectID}"
-
-OPERATIONS = {
-    "createEndpoint": Operation(
-        section="4.1",
-        method="post",
-        path=f"{PROJECT}/endpoints",
-        body="CreateEndpoint",
-        label="Created",
-        data="Endpoint",
-    ),
-    "getEndpoint": Operation(
-        section="4.2",
-        method="get",
-        path=f"{PROJECT}/endpoints/{{endpointID}}",
-        path_parameters=("projectID", "endpointID"),
-        label=None,
-        data="Endpoint",
-    ),
-    "expireEndpointSecret": Operation(
-        section="4.3",
-        method="put",
-        path=f"{PROJECT}/endpoints/{{endpointID}}/expire_secret",
-        path_parameters=("projectID", "endpointID"),
-        body="ExpireSecret",
-        label="OK",
-        data="Endpoint",
-    ),
-    "listPortalLinks": Operation(
-        section="4.4",
-        method="get",
-        path=f"{PROJECT}/portal-links",
-        query_parameters={
-            "direction": "string",
-            "next_page_cursor": "string",
-            "prev_page_cursor": "string",
-            "perPage": "integer",
-            "sort": "string",
-        },
-        unnamed_parameters={
-            "portal-owner-filter-name": "string",
-            "portal-name-filter-name": "string",
-        },
-        label=None,
-        data="PortalLinkPage",
-    ),
-    "getPortalLink": Operation(
-        section="4.5",
-        method="get",
-        path=f"{PROJECT}/portal-links/{{portalLinkID}}",
-        path_parameters=("projectID", "portalLinkID"),
-        label="OK",
-        data="PortalLink",
-    ),
-    "updatePortalLink": Operation(
-        section="4.6",
-        method="put",
-        path=f"{PROJECT}/portal-links/{{portalLinkID}}",
-        path_parameters=("projectID", "portalLinkID"),
-        body="UpdatePortalLink",
-        label="Accepted",
-        data="PortalLink",
-    ),
-    "listSources": Operation(
-        section="4.7",
-        method="get",
-        path=f"{PROJECT}/sources",
-        query_parameters={
-            "direction": "string",
-            "next_page_cursor": "string",
-            "prev_page_cursor": "string",
-            "perPage": "integer",
-            "provider": "string",
-            "sort": "string",
-            "type": "string",
-        },
-        label="OK",
-        data="SourcePage",
-    ),
-    "createBroadcastEvent": Operation(
-        section="4.8",
-        method="post",
-        path=f"{PROJECT}/events/broadcast",
-        body="CreateBroadcastEvent",
-        label="Created",
-        data="Event",
     ),
 }

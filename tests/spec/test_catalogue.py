@@ -11,7 +11,8 @@ import pytest
 from hookproof.spec.catalogue import GAPS, REQUIREMENTS, Level, dialect_fields, load_catalogue
 from hookproof.spec.contract.service_contract import OPERATION_IDS
 from hookproof.spec.strict_yaml.file_problem import FileProblems
-from tests.spec.document_tables import OPERATIONS, SECTIONS
+from tests.spec.document_operations import OPERATIONS
+from tests.spec.document_tables import SECTIONS
 
 CATALOGUE = load_catalogue()
 

@@ -16,7 +16,8 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from tests.source_tree import ROOT
-from tests.spec.document_tables import NOT_SHOWN, OPERATIONS, SECTIONS, TABLES, Fields, Operation
+from tests.spec.document_operations import OPERATIONS, DocumentedOperation
+from tests.spec.document_tables import NOT_SHOWN, SECTIONS, TABLES, Fields
 
 CONTRACT: dict[str, Any] = yaml.safe_load((ROOT / "spec" / "openapi.yaml").read_text("utf-8"))
 SCHEMAS: dict[str, Any] = CONTRACT["components"]["schemas"]
@@ -84,9 +85,7 @@ def expression(schema: dict[str, Any]) -> str:
 
 
 def fields_of(schema: dict[str, Any]) -> Fields:
-    """Type expressions of the properties, those of `allOf` included; a schema's own overrule those
-    it builds on.
-    """
+    """Type expressions of the properties; a schema's own replace those of its `allOf`."""
     fields: Fields = {}
     for part in schema.get("allOf", []):
         fields |= fields_of(resolved(part))
@@ -122,11 +121,11 @@ def all_schemas() -> list[tuple[str, dict[str, Any]]]:
     return named + list(schemas_outside_components("contract", CONTRACT))
 
 
-def operation_node(operation: Operation) -> dict[str, Any]:
+def operation_node(operation: DocumentedOperation) -> dict[str, Any]:
     return dict(CONTRACT["paths"][operation.path][operation.method])
 
 
-def parameters_of(operation: Operation) -> list[dict[str, Any]]:
+def parameters_of(operation: DocumentedOperation) -> list[dict[str, Any]]:
     shared = CONTRACT["paths"][operation.path].get("parameters", [])
     return [
         resolved(parameter)
@@ -134,12 +133,11 @@ def parameters_of(operation: Operation) -> list[dict[str, Any]]:
     ]
 
 
-def success_of(operation: Operation) -> dict[str, Any]:
+def success_of(operation: DocumentedOperation) -> dict[str, Any]:
     return dict(operation_node(operation)["responses"][CODE_OF_LABEL[operation.label]])
 
 
 def json_content(node: dict[str, Any]) -> dict[str, Any]:
-    """The only content of a body or response: the document knows JSON and nothing else."""
     assert list(node["content"]) == ["application/json"]
     return dict(node["content"]["application/json"])
 
@@ -158,9 +156,7 @@ def taken_from(source: str, answer: Any) -> Any:
 
 
 def closed_validator(name: str) -> Draft202012Validator:
-    """Validates against a named schema, and refuses the fields that the contract does not know: a
-    typing mistake.
-    """
+    """A validator for a named schema that refuses fields unknown to the contract, such as typos."""
     components = deepcopy(CONTRACT["components"])
     for schema in components["schemas"].values():
         if "allOf" in schema:
@@ -260,7 +256,9 @@ def test_the_contract_has_the_eight_operations_and_no_others() -> None:
 
 
 @every_operation
-def test_an_operation_has_the_parameters_of_its_table_and_no_others(operation: Operation) -> None:
+def test_an_operation_has_the_parameters_of_its_table_and_no_others(
+    operation: DocumentedOperation,
+) -> None:
     found = {
         (node["in"], node["name"]): expression(node["schema"]) for node in parameters_of(operation)
     }
@@ -271,14 +269,14 @@ def test_an_operation_has_the_parameters_of_its_table_and_no_others(operation: O
 
 
 @every_operation
-def test_only_path_parameters_are_required(operation: Operation) -> None:
+def test_only_path_parameters_are_required(operation: DocumentedOperation) -> None:
     required = [node["name"] for node in parameters_of(operation) if node.get("required")]
     assert sorted(required) == sorted(operation.path_parameters)
     assert "required" not in operation_node(operation).get("requestBody", {})  # section 4.9
 
 
 @every_operation
-def test_a_parameter_without_a_name_is_listed_apart(operation: Operation) -> None:
+def test_a_parameter_without_a_name_is_listed_apart(operation: DocumentedOperation) -> None:
     unnamed = operation_node(operation).get("x-unnamed-parameters", [])
     assert {
         node["gap"]: expression(node["schema"]) for node in unnamed
@@ -286,13 +284,15 @@ def test_a_parameter_without_a_name_is_listed_apart(operation: Operation) -> Non
 
 
 @every_operation
-def test_an_operation_takes_the_body_of_its_table(operation: Operation) -> None:
+def test_an_operation_takes_the_body_of_its_table(operation: DocumentedOperation) -> None:
     body = operation_node(operation).get("requestBody")
     assert (body and expression(json_content(body)["schema"])) == operation.body
 
 
 @every_operation
-def test_an_operation_answers_its_label_with_its_resource_or_refuses(operation: Operation) -> None:
+def test_an_operation_answers_its_label_with_its_resource_or_refuses(
+    operation: DocumentedOperation,
+) -> None:
     responses = operation_node(operation)["responses"]
     assert set(responses) == {CODE_OF_LABEL[operation.label], "4XX"}
     assert expression(json_content(success_of(operation))["schema"]) == f"{operation.data}Envelope"
@@ -319,14 +319,14 @@ def test_every_operation_requires_the_authorization_header() -> None:
     ] == []
 
 
-def test_the_target_is_whatever_base_url_says() -> None:
+def test_the_target_is_what_base_url_says() -> None:
     (server,) = CONTRACT["servers"]
     assert server["url"] == "{base_url}"
     assert list(server["variables"]) == ["base_url"]
 
 
 @every_operation
-def test_an_operation_is_described_with_its_section(operation: Operation) -> None:
+def test_an_operation_is_described_with_its_section(operation: DocumentedOperation) -> None:
     node = operation_node(operation)
     known_tags = {tag["name"] for tag in CONTRACT["tags"]}
     (tag,) = node["tags"]
@@ -360,7 +360,7 @@ def test_every_cited_section_exists() -> None:
 
 
 @every_operation
-def test_an_operation_has_examples_that_its_schemas_accept(operation: Operation) -> None:
+def test_an_operation_has_examples_that_its_schemas_accept(operation: DocumentedOperation) -> None:
     answers = example_values(json_content(success_of(operation)))
     assert answers
     for answer in answers:
@@ -373,7 +373,9 @@ def test_an_operation_has_examples_that_its_schemas_accept(operation: Operation)
 
 
 @every_operation
-def test_an_operation_links_to_what_its_answer_can_be_used_for(operation: Operation) -> None:
+def test_an_operation_links_to_what_its_answer_can_be_used_for(
+    operation: DocumentedOperation,
+) -> None:
     links = {name: resolved(link) for name, link in success_of(operation).get("links", {}).items()}
     assert set(links) == LINKS[operation_node(operation)["operationId"]]
     (answer,) = example_values(json_content(success_of(operation)))

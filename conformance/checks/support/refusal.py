@@ -3,7 +3,7 @@
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.answer import refused
-from hookproof.spec.dialect.model import Answer
+from hookproof.spec.dialect.answer import Answer
 
 
 def refusal_with(tried: Exchange, requirement: str, message: str, status: Answer[int]) -> Judgement:

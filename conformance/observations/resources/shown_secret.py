@@ -13,7 +13,7 @@ from typing import Any
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import shown
-from hookproof.spec.dialect.model import Secrets
+from hookproof.spec.dialect.signature_scheme import Secrets
 from hookproof.spec.dialect.vocabulary import SecretForm
 
 

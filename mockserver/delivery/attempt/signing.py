@@ -19,7 +19,8 @@ from hookproof.mockserver.delivery.store_port import (
     PendingDelivery,
     SigningSecret,
 )
-from hookproof.spec.dialect.model import Dialect, Secrets, SignatureScheme
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.signature_scheme import Secrets, SignatureScheme
 from hookproof.spec.dialect.vocabulary import Encoding, SecretForm, SigningSecrets, TimeUnit
 
 PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")

@@ -3,7 +3,8 @@
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from hookproof.spec.dialect.model import Answer, Dialect
+from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.model import Dialect
 
 _Record = TypeVar("_Record")
 

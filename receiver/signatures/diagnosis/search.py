@@ -33,7 +33,7 @@ from hookproof.receiver.signatures.diagnosis.time_variants import (
 from hookproof.receiver.signatures.diagnosis.unexplained import unexplained
 from hookproof.receiver.signatures.signed_message import PLACEHOLDER, Headers
 from hookproof.receiver.signatures.verification import Verified, verify
-from hookproof.spec.dialect.model import Secrets, SignatureScheme
+from hookproof.spec.dialect.signature_scheme import Secrets, SignatureScheme
 
 EFFORT_OF_A_HASH: Final = 2048
 # In bytes hashed, plus EFFORT_OF_A_HASH for each hash.

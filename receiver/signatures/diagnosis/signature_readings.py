@@ -19,7 +19,7 @@ from hookproof.receiver.signatures.signed_message import (
     VerificationRefused,
     read_headers,
 )
-from hookproof.spec.dialect.model import SignatureScheme
+from hookproof.spec.dialect.signature_scheme import SignatureScheme
 from hookproof.spec.dialect.vocabulary import Encoding
 
 ENCODED_TEXT: Final = re.compile(r"[0-9A-Za-z+/_-]{6,1024}={0,2}")

@@ -7,7 +7,7 @@ from typing import Final
 
 from hookproof.receiver.signatures.diagnosis.deviation import Aspect, Deviation, Variant, Variants
 from hookproof.receiver.signatures.signed_message import WHOLE_NUMBER
-from hookproof.spec.dialect.model import SignatureScheme
+from hookproof.spec.dialect.signature_scheme import SignatureScheme
 
 PER_SECOND: Final = {
     "seconds": 1,
@@ -119,7 +119,9 @@ def _spellings(text: str) -> Iterator[Variant[str]]:
 
 def _known_times(text: str, known: Sequence[float]) -> Iterator[Variant[str]]:
     per_second = PER_SECOND[_unit(text)]
-    for time in filter(math.isfinite, known):
+    for time in known:
+        if not math.isfinite(time * per_second):
+            continue
         distance = _distance(_seconds(text) - time)
         words = f"signed another time that is known, {distance} the one that it sent"
         yield _variant(words, str(int(time * per_second)))

@@ -9,7 +9,7 @@ from hookproof.receiver.signatures.diagnosis.signature_readings import (
     HeaderReadings,
 )
 from hookproof.receiver.signatures.signed_message import WHOLE_NUMBER, Headers
-from hookproof.spec.dialect.model import SignatureScheme
+from hookproof.spec.dialect.signature_scheme import SignatureScheme
 from hookproof.spec.dialect.vocabulary import Hash
 
 # Digest sizes in bytes.

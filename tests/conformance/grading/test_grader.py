@@ -14,7 +14,7 @@ from hookproof.conformance.model.ledger import Entry
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.spec.catalogue import Catalogue, Gap, Level, Requirement
-from hookproof.spec.dialect.model import Answer, Undecided
+from hookproof.spec.dialect.answer import Answer, Undecided
 from tests.conformance.canned_evidence import (
     CannedObservation,
     OtherObservation,

@@ -1,6 +1,4 @@
-"""Several workers make one run: its ledger balances, bounds hold over all of them, and a lost one
-is told of.
-"""
+"""Several workers make one run: its ledger balances, bounds hold for all, a loss is reported."""
 
 import json
 import re

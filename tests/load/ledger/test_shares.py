@@ -21,7 +21,7 @@ from hookproof.load.plan import ReceivingEndpoint
 from hookproof.load.profile.load_profile import load_profile
 from hookproof.load.run.outcome import compute_outcome
 from hookproof.load.sidecar.api import Arrived, ArrivedAt
-from hookproof.load.target.preparation import PlacedEndpoint, Preparation
+from hookproof.load.target.preparation import LoadPreparation, PlacedEndpoint
 from hookproof.load.target.settings import target_settings
 from hookproof.spec.contract.service_contract import contract_for
 from hookproof.target.settings import Flags
@@ -128,8 +128,8 @@ def test_no_share_at_all_is_a_run_without_figures() -> None:
     assert quantiles(unpacked(arrived_at_all([]).latencies))["p50"] is None
 
 
-def preparation() -> Preparation:
-    prepared = Preparation(
+def preparation() -> LoadPreparation:
+    prepared = LoadPreparation(
         settings=SETTINGS,
         contract=contract_for(SETTINGS.dialect),
         receivers=("https://a", "https://b", "https://c"),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hookproof.load.profile.load_profile import EndpointSettings, load_profile, shipped_profiles
+from hookproof.load.profile.load_profile import LoadEndpointSettings, load_profile, shipped_profiles
 from hookproof.load.profile.schedule import RateCurve
 from hookproof.load.target.preparation import limit_fields
 from hookproof.spec.dialect.reader import load_dialect
@@ -81,7 +81,7 @@ def test_endpoints_of_many_workers_count_against_the_bound_of_a_run() -> None:
 
 
 def test_an_endpoint_is_told_its_limits_in_the_dialects_units_and_within_its_bounds() -> None:
-    wanted = EndpointSettings(rate_limit=5, rate_limit_duration_s=60, http_timeout_s=100_000)
+    wanted = LoadEndpointSettings(rate_limit=5, rate_limit_duration_s=60, http_timeout_s=100_000)
     reference, contrary = load_dialect("reference"), load_dialect("contrary")
     assert limit_fields(wanted, reference, limited=True) == {
         "rate_limit": 5,
@@ -91,4 +91,4 @@ def test_an_endpoint_is_told_its_limits_in_the_dialects_units_and_within_its_bou
     assert limit_fields(wanted, contrary, limited=False) == {
         "http_timeout": contrary.requests.http_timeout_maximum
     }
-    assert limit_fields(EndpointSettings(), reference, limited=False) == {}
+    assert limit_fields(LoadEndpointSettings(), reference, limited=False) == {}

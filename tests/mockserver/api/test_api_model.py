@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 from hypothesis import HealthCheck, settings, strategies
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
-from hookproof.spec.dialect.model import Answer, Dialect
+from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import (
     AppIdMeaning,
     Duplicate,
@@ -54,7 +55,7 @@ class ServerModel:
     events: dict[str, str] = field(default_factory=dict)
 
 
-class Comparison(RuleBasedStateMachine):
+class ModelComparison(RuleBasedStateMachine):
     """The rules of the state machine; a subclass chooses the dialect."""
 
     dialect_name = "reference"
@@ -299,7 +300,7 @@ class Comparison(RuleBasedStateMachine):
             }
 
 
-class ContraryComparison(Comparison):
+class ContraryModelComparison(ModelComparison):
     dialect_name = "contrary"
 
 
@@ -311,7 +312,7 @@ _settings = settings(
     derandomize=True,
     suppress_health_check=list(HealthCheck),
 )
-TestReference = Comparison.TestCase
+TestReference = ModelComparison.TestCase
 TestReference.settings = _settings
-TestContrary = ContraryComparison.TestCase
+TestContrary = ContraryModelComparison.TestCase
 TestContrary.settings = _settings

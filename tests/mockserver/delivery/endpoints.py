@@ -14,7 +14,7 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
 
 @dataclass(kw_only=True)
-class Arrived:
+class EndpointRequest:
     """A request as it was received; `at` is in seconds of the monotonic clock."""
 
     method: str
@@ -29,22 +29,22 @@ class Arrived:
         return next((value for key, value in self.headers if key.lower() == name.lower()), None)
 
 
-Responder = Callable[[Arrived, asyncio.StreamWriter], Awaitable[None]]
+Responder = Callable[[EndpointRequest, asyncio.StreamWriter], Awaitable[None]]
 
 
 @dataclass(kw_only=True)
-class Endpoint:
+class EndpointServer:
     """A running server and the requests that arrived."""
 
     url: str
-    arrived: list[Arrived] = field(default_factory=list)
+    arrived: list[EndpointRequest] = field(default_factory=list)
     connections: int = 0
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def at(self, path: str) -> list[Arrived]:
+    def at(self, path: str) -> list[EndpointRequest]:
         return [request for request in self.arrived if request.target == path]
 
-    async def until(self, count: int, timeout_s: float = 60.0) -> list[Arrived]:
+    async def until(self, count: int, timeout_s: float = 60.0) -> list[EndpointRequest]:
         """Wait until `count` requests have arrived."""
         async with asyncio.timeout(timeout_s):
             while len(self.arrived) < count:
@@ -53,7 +53,7 @@ class Endpoint:
         return self.arrived
 
 
-class Authority:
+class LoopbackAuthority:
     """A CA for tests, with its certificate in a file."""
 
     def __init__(self, folder: Path) -> None:
@@ -70,7 +70,7 @@ class Authority:
         return context
 
 
-async def always_ok(request: Arrived, writer: asyncio.StreamWriter) -> None:
+async def always_ok(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
     writer.write(OK)
 
 
@@ -78,7 +78,7 @@ def answering(*answers: bytes) -> Responder:
     """Send these raw responses in turn, the last one indefinitely."""
     left = list(answers)
 
-    async def answer(request: Arrived, writer: asyncio.StreamWriter) -> None:
+    async def answer(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
         writer.write(left.pop(0) if len(left) > 1 else left[0])
 
     return answer
@@ -91,10 +91,12 @@ def reply(status: int, *headers: str, body: bytes = b"") -> bytes:
 
 
 @asynccontextmanager
-async def serving(answer: Responder, context: ssl.SSLContext | None) -> AsyncIterator[Endpoint]:
+async def serving(
+    answer: Responder, context: ssl.SSLContext | None
+) -> AsyncIterator[EndpointServer]:
     """Run a server; at the end all connections are closed and all handlers have ended."""
     handlers: set[asyncio.Task[None]] = set()
-    endpoint = Endpoint(url="")
+    endpoint = EndpointServer(url="")
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -123,7 +125,7 @@ async def serving(answer: Responder, context: ssl.SSLContext | None) -> AsyncIte
 
 
 async def _handle_request(
-    endpoint: Endpoint,
+    endpoint: EndpointServer,
     reader: asyncio.StreamReader,
     writer: asyncio.StreamWriter,
     answer: Responder,
@@ -136,7 +138,7 @@ async def _handle_request(
         (name, value.lstrip(" ")) for name, _, value in (line.partition(":") for line in lines)
     ]
     length = next((int(value) for name, value in headers if name.lower() == "content-length"), 0)
-    request = Arrived(
+    request = EndpointRequest(
         method=method,
         target=target,
         headers=headers,

@@ -6,8 +6,8 @@ from typing import Any
 
 from hookproof.spec.dialect.model import Dialect
 from tests.mockserver.delivery.endpoints import (
-    Authority,
-    Endpoint,
+    EndpointServer,
+    LoopbackAuthority,
     Responder,
     always_ok,
     serving,
@@ -15,11 +15,11 @@ from tests.mockserver.delivery.endpoints import (
 from tests.mockserver.delivery.engines import engine
 from tests.mockserver.delivery.memory_store import MemoryStore
 
-Scenario = Callable[[MemoryStore, Endpoint], Awaitable[None]]
+Scenario = Callable[[MemoryStore, EndpointServer], Awaitable[None]]
 
 
 def run_scenario(
-    authority: Authority,
+    authority: LoopbackAuthority,
     scenario: Scenario,
     responder: Responder = always_ok,
     answers: Dialect | None = None,

@@ -13,8 +13,8 @@ from hookproof.mockserver.delivery.store_port import DeliveryState, Failure, Sig
 from hookproof.spec.dialect.model import Dialect
 from tests.mockserver.delivery import scenario as scenarios
 from tests.mockserver.delivery.endpoints import (
-    Authority,
-    Endpoint,
+    EndpointServer,
+    LoopbackAuthority,
     Responder,
     always_ok,
     answering,
@@ -26,7 +26,7 @@ from tests.mockserver.delivery.scenario import Scenario
 
 
 def run_scenario(
-    authority: Authority,
+    authority: LoopbackAuthority,
     scenario: Scenario,
     responder: Responder = always_ok,
     answers: Dialect | None = None,
@@ -34,17 +34,19 @@ def run_scenario(
 ) -> None:
     """Run a scenario whose store knows the endpoint as `e`, at /e."""
 
-    async def with_endpoint(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def with_endpoint(store: MemoryStore, endpoint: EndpointServer) -> None:
         store.endpoints["e"] = settings("e", f"{endpoint.url}/e")
         await scenario(store, endpoint)
 
     scenarios.run_scenario(authority, with_endpoint, responder, answers, **options)
 
 
-def test_the_body_arrives_byte_for_byte_and_is_what_was_signed(authority: Authority) -> None:
+def test_the_body_arrives_byte_for_byte_and_is_what_was_signed(
+    authority: LoopbackAuthority,
+) -> None:
     raw = b'{"z": 1.0, "a":1e5, "n":123456789012345678901234567890, "u":"\\u00e9\xf0\x9f\x98\x80" }'
 
-    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
         store.accept("e", raw)
         await store.until_final()
         [request] = endpoint.arrived
@@ -56,8 +58,8 @@ def test_the_body_arrives_byte_for_byte_and_is_what_was_signed(authority: Author
     run_scenario(authority, scenario)
 
 
-def test_a_form_endpoint_gets_a_signed_form(authority: Authority) -> None:
-    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
+def test_a_form_endpoint_gets_a_signed_form(authority: LoopbackAuthority) -> None:
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
         form = "application/x-www-form-urlencoded"
         store.endpoints["e"] = settings("e", f"{endpoint.url}/e", content_type=form)
         store.accept("e", b'{"a": 1.50, "b": "x y"}')
@@ -71,7 +73,9 @@ def test_a_form_endpoint_gets_a_signed_form(authority: Authority) -> None:
     run_scenario(authority, scenario)
 
 
-def test_custom_headers_arrive_and_replace_none_of_the_service_s_own(authority: Authority) -> None:
+def test_custom_headers_arrive_and_replace_none_of_the_service_s_own(
+    authority: LoopbackAuthority,
+) -> None:
     custom = {
         "X-Mine": "größe",
         "User-Agent": "mine",
@@ -85,7 +89,7 @@ def test_custom_headers_arrive_and_replace_none_of_the_service_s_own(authority: 
         "X-Webhook-Attempt": "99",
     }
 
-    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
         store.accept("e", custom_headers=custom)
         await store.until_final()
         [request] = endpoint.arrived
@@ -102,7 +106,7 @@ def test_custom_headers_arrive_and_replace_none_of_the_service_s_own(authority: 
 
 
 def test_each_attempt_has_the_event_s_id_its_own_number_and_its_own_time(
-    authority: Authority,
+    authority: LoopbackAuthority,
 ) -> None:
     now = [1_800_000_000.0]
 
@@ -110,7 +114,7 @@ def test_each_attempt_has_the_event_s_id_its_own_number_and_its_own_time(
         now[0] += 10
         return now[0]
 
-    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
         store.endpoints["e"] = settings("e", f"{endpoint.url}/e", advanced_signatures=True)
         delivery = store.accept("e", event_type="order.paid", event_uid="the-event")
         await store.until_final()
@@ -135,8 +139,10 @@ def test_each_attempt_has_the_event_s_id_its_own_number_and_its_own_time(
     )
 
 
-def test_an_event_type_that_no_header_can_carry_arrives_encoded(authority: Authority) -> None:
-    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
+def test_an_event_type_that_no_header_can_carry_arrives_encoded(
+    authority: LoopbackAuthority,
+) -> None:
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
         store.accept("e", event_type="a\r\nX-Forged: 1")
         await store.until_final()
         assert endpoint.arrived[0].header("X-Type") == "a%0D%0AX-Forged%3A%201"
@@ -149,9 +155,9 @@ def test_an_event_type_that_no_header_can_carry_arrives_encoded(authority: Autho
     [("a\r\nX-Forged: 1", {}), ("text/plain", {"X-Mine": "a\r\nX-Forged: 1"})],
 )
 def test_a_header_that_would_break_the_request_is_never_sent(
-    authority: Authority, content_type: str, custom: dict[str, str]
+    authority: LoopbackAuthority, content_type: str, custom: dict[str, str]
 ) -> None:
-    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
         store.endpoints["e"] = settings("e", f"{endpoint.url}/e", content_type=content_type)
         delivery = store.accept("e", custom_headers=custom)
         await store.until_final()
@@ -161,7 +167,7 @@ def test_a_header_that_would_break_the_request_is_never_sent(
     run_scenario(authority, scenario)
 
 
-def test_both_secrets_sign_until_the_old_one_expires(authority: Authority) -> None:
+def test_both_secrets_sign_until_the_old_one_expires(authority: LoopbackAuthority) -> None:
     now = [1_800_000_000.0]
     rolled = (
         SigningSecret(value="old", expires_at=1_800_000_060.0),
@@ -176,7 +182,7 @@ def test_both_secrets_sign_until_the_old_one_expires(authority: Authority) -> No
         ]
         return f"t={seconds}," + ",".join(f"v1={digest}" for digest in digests)
 
-    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
         store.endpoints["e"] = settings(
             "e", f"{endpoint.url}/e", advanced_signatures=True, secrets=rolled
         )
@@ -190,7 +196,9 @@ def test_both_secrets_sign_until_the_old_one_expires(authority: Authority) -> No
     run_scenario(authority, scenario, clock=lambda: now[0])
 
 
-def test_a_secret_rolled_between_two_attempts_signs_the_second(authority: Authority) -> None:
+def test_a_secret_rolled_between_two_attempts_signs_the_second(
+    authority: LoopbackAuthority,
+) -> None:
     store_of: list[MemoryStore] = []
 
     async def roll_then_fail(request: Any, writer: asyncio.StreamWriter) -> None:
@@ -207,7 +215,7 @@ def test_a_secret_rolled_between_two_attempts_signs_the_second(authority: Author
 
     seen: list[Any] = []
 
-    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
         store_of.append(store)
         store.accept("e", b"{}")
         await store.until_final()
@@ -219,14 +227,14 @@ def test_a_secret_rolled_between_two_attempts_signs_the_second(authority: Author
 
 
 @pytest.mark.parametrize("name", ["contrary", "standard-webhooks"])
-def test_the_headers_are_those_of_the_dialect(authority: Authority, name: str) -> None:
+def test_the_headers_are_those_of_the_dialect(authority: LoopbackAuthority, name: str) -> None:
     answers = dialect(name)
     secrets = answers.signatures.secret
     secret = SigningSecret(
         value=f"{secrets.prefix}c2VjcmV0IG9mIHRoZSBlbmRwb2ludA==", expires_at=None
     )
 
-    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
         store.endpoints["e"] = settings(
             "e", f"{endpoint.url}/e", secrets=(secret,), advanced_signatures=True
         )
@@ -244,7 +252,7 @@ def test_the_headers_are_those_of_the_dialect(authority: Authority, name: str) -
 
 
 def test_an_attempt_without_a_connection_is_retried(
-    authority: Authority,
+    authority: LoopbackAuthority,
 ) -> None:
     async def break_connection_once(request: Any, writer: asyncio.StreamWriter) -> None:
         seen.append(request)
@@ -255,7 +263,7 @@ def test_an_attempt_without_a_connection_is_retried(
 
     seen: list[Any] = []
 
-    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
         store.endpoints["closed"] = settings("closed", "https://127.0.0.1:1/")
         broken, closed = store.accept("e"), store.accept("closed")
         await store.until_final()
@@ -269,8 +277,8 @@ def test_an_attempt_without_a_connection_is_retried(
     )
 
 
-def test_a_delivery_is_exhausted_after_the_last_attempt(authority: Authority) -> None:
-    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
+def test_a_delivery_is_exhausted_after_the_last_attempt(authority: LoopbackAuthority) -> None:
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
         delivery = store.accept("e")
         await store.until_final()
         assert store.states[delivery] is DeliveryState.EXHAUSTED
@@ -281,8 +289,8 @@ def test_a_delivery_is_exhausted_after_the_last_attempt(authority: Authority) ->
     )
 
 
-def test_a_retry_waits_for_retry_after(authority: Authority) -> None:
-    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
+def test_a_retry_waits_for_retry_after(authority: LoopbackAuthority) -> None:
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
         store.accept("e")
         await store.until_final()
         first, second = endpoint.arrived
@@ -291,8 +299,8 @@ def test_a_retry_waits_for_retry_after(authority: Authority) -> None:
     run_scenario(authority, scenario, answering(reply(429, "Retry-After: 1"), reply(200)))
 
 
-def test_a_redirect_is_an_answer_and_is_never_followed(authority: Authority) -> None:
-    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
+def test_a_redirect_is_an_answer_and_is_never_followed(authority: LoopbackAuthority) -> None:
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
         delivery = store.accept("e")
         await store.until_final()
         assert store.states[delivery] is DeliveryState.EXHAUSTED
@@ -303,9 +311,9 @@ def test_a_redirect_is_an_answer_and_is_never_followed(authority: Authority) -> 
 
 
 def test_an_endpoint_is_deactivated_after_as_many_exhausted_deliveries_as_the_dialect_says(
-    authority: Authority,
+    authority: LoopbackAuthority,
 ) -> None:
-    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
         for _ in range(2):
             store.accept("e")
             await store.until_final()
@@ -324,8 +332,8 @@ def test_an_endpoint_is_deactivated_after_as_many_exhausted_deliveries_as_the_di
     )
 
 
-def test_the_reference_never_deactivates(authority: Authority) -> None:
-    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
+def test_the_reference_never_deactivates(authority: LoopbackAuthority) -> None:
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
         for _ in range(5):
             store.accept("e")
         await store.until_final()
@@ -336,8 +344,8 @@ def test_the_reference_never_deactivates(authority: Authority) -> None:
     )
 
 
-def test_a_delivery_to_an_unknown_endpoint_is_discarded(authority: Authority) -> None:
-    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
+def test_a_delivery_to_an_unknown_endpoint_is_discarded(authority: LoopbackAuthority) -> None:
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
         delivery = store.accept("nobody")
         await store.until_final()
         assert store.states[delivery] is DeliveryState.DISCARDED
@@ -345,8 +353,8 @@ def test_a_delivery_to_an_unknown_endpoint_is_discarded(authority: Authority) ->
     run_scenario(authority, scenario)
 
 
-def test_what_is_due_later_does_not_hold_up_what_is_due_now(authority: Authority) -> None:
-    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
+def test_what_is_due_later_does_not_hold_up_what_is_due_now(authority: LoopbackAuthority) -> None:
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
         later = store.accept("e", due_at=time.time() + 3600)
         now = store.accept("e")
         await store.until_final(now)
@@ -355,8 +363,8 @@ def test_what_is_due_later_does_not_hold_up_what_is_due_now(authority: Authority
     run_scenario(authority, scenario)
 
 
-def test_what_is_due_later_goes_out_when_it_is_due(authority: Authority) -> None:
-    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
+def test_what_is_due_later_goes_out_when_it_is_due(authority: LoopbackAuthority) -> None:
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
         started = time.time()
         later = store.accept("e", due_at=started + 0.3)
         await store.until_final(later)
@@ -366,11 +374,11 @@ def test_what_is_due_later_goes_out_when_it_is_due(authority: Authority) -> None
 
 
 def test_connections_are_kept_for_the_next_delivery(
-    authority: Authority, monkeypatch: pytest.MonkeyPatch
+    authority: LoopbackAuthority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("hookproof.mockserver.delivery.http_client.pool.IDLE_S", 300.0)
 
-    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
         for _ in range(10):
             store.accept("e")
             await store.until_final()

@@ -18,8 +18,8 @@ from hookproof.receiver.signatures.verification import Verified, verify
 from hookproof.spec.dialect.reader import load_dialect, shipped_dialects
 from tests.mockserver.delivery.endpoints import (
     OK,
-    Arrived,
-    Authority,
+    EndpointRequest,
+    LoopbackAuthority,
     always_ok,
     answering,
     reply,
@@ -30,7 +30,7 @@ from tests.mockserver.delivery.memory_store import MemoryStore, settings
 from tests.source_tree import ROOT
 
 
-def test_what_is_pending_at_the_start_is_delivered(authority: Authority) -> None:
+def test_what_is_pending_at_the_start_is_delivered(authority: LoopbackAuthority) -> None:
     async def run() -> None:
         store = MemoryStore()
         async with serving(always_ok, authority.context()) as endpoint:
@@ -44,11 +44,11 @@ def test_what_is_pending_at_the_start_is_delivered(authority: Authority) -> None
     asyncio.run(run())
 
 
-def test_a_stop_lets_what_is_under_way_finish(authority: Authority) -> None:
+def test_a_stop_lets_what_is_under_way_finish(authority: LoopbackAuthority) -> None:
     async def run() -> None:
         store, release = MemoryStore(), asyncio.Event()
 
-        async def waits(request: Arrived, writer: asyncio.StreamWriter) -> None:
+        async def waits(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
             asyncio.get_running_loop().call_later(0.1, release.set)
             await release.wait()
             writer.write(OK)
@@ -64,13 +64,13 @@ def test_a_stop_lets_what_is_under_way_finish(authority: Authority) -> None:
 
 
 def test_what_does_not_finish_in_time_is_delivered_by_the_next_engine(
-    authority: Authority,
+    authority: LoopbackAuthority,
 ) -> None:
     async def run() -> None:
         store = MemoryStore()
         hang = True
 
-        async def hangs_once(request: Arrived, writer: asyncio.StreamWriter) -> None:
+        async def hangs_once(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
             if hang:
                 await asyncio.Event().wait()
             writer.write(OK)
@@ -89,7 +89,7 @@ def test_what_does_not_finish_in_time_is_delivered_by_the_next_engine(
     asyncio.run(run())
 
 
-def test_a_stop_during_a_handshake_leaves_nothing_open(authority: Authority) -> None:
+def test_a_stop_during_a_handshake_leaves_nothing_open(authority: LoopbackAuthority) -> None:
     async def run() -> None:
         store = MemoryStore()
         connected = asyncio.Event()
@@ -117,7 +117,7 @@ def test_a_stop_during_a_handshake_leaves_nothing_open(authority: Authority) -> 
 
 @pytest.mark.parametrize("method", ["HEAD", "GET"])
 def test_a_visit_is_a_bare_request_and_returns_the_status(
-    authority: Authority, method: str
+    authority: LoopbackAuthority, method: str
 ) -> None:
     async def run() -> None:
         store = MemoryStore()
@@ -139,7 +139,7 @@ def test_a_visit_is_a_bare_request_and_returns_the_status(
 @pytest.mark.parametrize(
     "url", ["https://10.0.0.1/", "https://a.invalid/", "https://127.0.0.1:1/", "nonsense"]
 )
-def test_a_visit_without_a_response_returns_none(authority: Authority, url: str) -> None:
+def test_a_visit_without_a_response_returns_none(authority: LoopbackAuthority, url: str) -> None:
     async def run() -> None:
         async with engine(MemoryStore(), authority.file) as running:
             assert await running.visit(url, "HEAD") is None
@@ -147,8 +147,8 @@ def test_a_visit_without_a_response_returns_none(authority: Authority, url: str)
     asyncio.run(run())
 
 
-def test_a_visit_is_bounded_by_the_default_time_out(authority: Authority) -> None:
-    async def hangs(request: Arrived, writer: asyncio.StreamWriter) -> None:
+def test_a_visit_is_bounded_by_the_default_time_out(authority: LoopbackAuthority) -> None:
+    async def hangs(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
         await asyncio.Event().wait()
 
     async def run() -> None:
@@ -163,7 +163,7 @@ def test_a_visit_is_bounded_by_the_default_time_out(authority: Authority) -> Non
 
 
 def test_a_name_that_changes_its_address_is_connected_to_where_it_was_checked(
-    authority: Authority,
+    authority: LoopbackAuthority,
 ) -> None:
     """The first lookup returns loopback, every further one a closed address."""
     lookups: list[str] = []

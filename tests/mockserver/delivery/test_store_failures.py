@@ -13,7 +13,7 @@ from hookproof.mockserver.delivery.engine import DeliveryEngine
 from hookproof.mockserver.delivery.http_client.egress import EgressGuard
 from hookproof.mockserver.store.database import Database
 from hookproof.mockserver.store.deliveries import Deliveries
-from tests.mockserver.delivery.endpoints import Authority, always_ok, serving
+from tests.mockserver.delivery.endpoints import LoopbackAuthority, always_ok, serving
 from tests.mockserver.delivery.engines import PROMPT, dialect
 from tests.mockserver.store.file_store import (
     add_endpoint,
@@ -42,7 +42,7 @@ class FailingCommits:
 )
 @pytest.mark.parametrize("failures", [1, 2, 9])
 def test_a_commit_that_fails_loses_no_delivery_and_needs_no_wake(
-    authority: Authority,
+    authority: LoopbackAuthority,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     failures: int,

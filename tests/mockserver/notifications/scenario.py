@@ -10,8 +10,8 @@ from typing import Any
 from hookproof.mockserver.notifications.limits import NotificationLimits
 from hookproof.mockserver.notifications.mail import MailServer
 from tests.mockserver.delivery.endpoints import (
-    Authority,
-    Endpoint,
+    EndpointServer,
+    LoopbackAuthority,
     Responder,
     always_ok,
     answering,
@@ -35,8 +35,8 @@ class NotificationScenario:
     """The parts of a scenario; the endpoint `failing` answers 500 by default."""
 
     server: Server
-    failing: Endpoint
-    chat: Endpoint
+    failing: EndpointServer
+    chat: EndpointServer
     mails: Mails
 
     async def endpoint(self, **fields: Any) -> Any:
@@ -97,7 +97,7 @@ def next_number() -> int:
 
 @asynccontextmanager
 async def open_scenario(
-    authority: Authority,
+    authority: LoopbackAuthority,
     *,
     answer: Responder | None = None,
     chat: Responder = always_ok,
@@ -131,7 +131,7 @@ async def open_scenario(
 
 
 def run_scenario(
-    authority: Authority,
+    authority: LoopbackAuthority,
     scenario: Callable[[NotificationScenario], Awaitable[None]],
     **options: Any,
 ) -> None:

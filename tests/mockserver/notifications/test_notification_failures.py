@@ -11,8 +11,8 @@ import pytest
 from hookproof.mockserver.notifications.mail import MailServer
 from tests.mockserver.delivery.endpoints import (
     OK,
-    Arrived,
-    Authority,
+    EndpointRequest,
+    LoopbackAuthority,
     Responder,
     answering,
     reply,
@@ -33,11 +33,11 @@ from tests.mockserver.running_server import run_server
 HASTY = replace(SOON, timeout_s=0.2)
 
 
-async def never_answer(request: Arrived, writer: asyncio.StreamWriter) -> None:
+async def never_answer(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
     await asyncio.sleep(60)
 
 
-async def hang_up(request: Arrived, writer: asyncio.StreamWriter) -> None:
+async def hang_up(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
     writer.transport.abort()
 
 
@@ -59,7 +59,7 @@ async def hang_up(request: Arrived, writer: asyncio.StreamWriter) -> None:
     ],
 )
 def test_a_chat_is_tried_again_a_few_times_where_that_may_help(
-    authority: Authority, chat: Responder, state: str, attempts: int, detail: str
+    authority: LoopbackAuthority, chat: Responder, state: str, attempts: int, detail: str
 ) -> None:
     async def scenario(setting: NotificationScenario) -> None:
         await setting.endpoint()
@@ -81,7 +81,7 @@ def test_a_chat_is_tried_again_a_few_times_where_that_may_help(
     ],
 )
 def test_a_mail_is_tried_again_a_few_times_where_that_may_help(
-    authority: Authority, errors: tuple[str, ...], state: str, attempts: int, detail: str
+    authority: LoopbackAuthority, errors: tuple[str, ...], state: str, attempts: int, detail: str
 ) -> None:
     async def scenario(setting: NotificationScenario) -> None:
         await setting.endpoint()
@@ -94,7 +94,7 @@ def test_a_mail_is_tried_again_a_few_times_where_that_may_help(
     run_scenario(authority, scenario, errors=errors, limits=replace(SOON, attempts=3))
 
 
-def test_a_chat_and_a_mail_server_that_hang_delay_no_delivery(authority: Authority) -> None:
+def test_a_chat_and_a_mail_server_that_hang_delay_no_delivery(authority: LoopbackAuthority) -> None:
     """Deliveries of later events and other endpoints end while the notifications still hang."""
 
     async def main() -> None:
@@ -122,7 +122,7 @@ def test_a_chat_and_a_mail_server_that_hang_delay_no_delivery(authority: Authori
 
 
 def test_what_hangs_is_given_up_and_logged_without_a_secret(
-    authority: Authority, caplog: pytest.LogCaptureFixture
+    authority: LoopbackAuthority, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def main() -> None:
         async with silent_server() as port:
@@ -146,7 +146,7 @@ def test_what_hangs_is_given_up_and_logged_without_a_secret(
 
 
 def test_a_server_that_stops_gives_up_what_hangs_and_logs_it(
-    authority: Authority, caplog: pytest.LogCaptureFixture
+    authority: LoopbackAuthority, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def scenario(setting: NotificationScenario) -> None:
         await setting.endpoint(support_email="")
@@ -171,7 +171,7 @@ def test_a_server_that_stops_gives_up_what_hangs_and_logs_it(
     ],
 )
 def test_a_chat_url_goes_through_the_guard_and_stays_out_of_the_log(
-    authority: Authority, caplog: pytest.LogCaptureFixture, url: str, detail: str
+    authority: LoopbackAuthority, caplog: pytest.LogCaptureFixture, url: str, detail: str
 ) -> None:
     async def scenario(setting: NotificationScenario) -> None:
         await setting.endpoint(slack_webhook_url=url)
@@ -186,9 +186,9 @@ def test_a_chat_url_goes_through_the_guard_and_stays_out_of_the_log(
 
 
 def test_a_chat_whose_certificate_is_not_trusted_is_sent_nothing(
-    authority: Authority, tmp_path_factory: pytest.TempPathFactory
+    authority: LoopbackAuthority, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    stranger = Authority(tmp_path_factory.mktemp("stranger"))
+    stranger = LoopbackAuthority(tmp_path_factory.mktemp("stranger"))
 
     async def scenario(setting: NotificationScenario) -> None:
         async with serving(answering(OK), stranger.context()) as chat:
@@ -204,7 +204,7 @@ def test_a_chat_whose_certificate_is_not_trusted_is_sent_nothing(
 
 @pytest.mark.parametrize("host", ["169.254.169.254", "mail.invalid"])
 def test_the_mail_server_s_address_goes_through_the_guard_too(
-    authority: Authority, host: str
+    authority: LoopbackAuthority, host: str
 ) -> None:
     async def scenario(setting: NotificationScenario) -> None:
         await setting.endpoint()
@@ -215,7 +215,7 @@ def test_the_mail_server_s_address_goes_through_the_guard_too(
     run_scenario(authority, scenario, mail=MailServer(host=host, port=25))
 
 
-def test_a_mail_server_that_is_not_there_costs_only_the_mail(authority: Authority) -> None:
+def test_a_mail_server_that_is_not_there_costs_only_the_mail(authority: LoopbackAuthority) -> None:
     async def scenario(setting: NotificationScenario) -> None:
         await setting.endpoint()
         await setting.broadcast()
@@ -229,9 +229,9 @@ def test_a_mail_server_that_is_not_there_costs_only_the_mail(authority: Authorit
 
 @pytest.mark.parametrize("trusted", [True, False])
 def test_a_mail_goes_over_tls_where_it_is_offered_and_in_clear_never_instead(
-    authority: Authority, tmp_path_factory: pytest.TempPathFactory, trusted: bool
+    authority: LoopbackAuthority, tmp_path_factory: pytest.TempPathFactory, trusted: bool
 ) -> None:
-    issuer = authority if trusted else Authority(tmp_path_factory.mktemp("stranger"))
+    issuer = authority if trusted else LoopbackAuthority(tmp_path_factory.mktemp("stranger"))
     context = issuer.context("localhost")
     context.verify_mode = ssl.CERT_NONE
 
@@ -249,7 +249,9 @@ def test_a_mail_goes_over_tls_where_it_is_offered_and_in_clear_never_instead(
     asyncio.run(main())
 
 
-def test_an_address_beyond_ascii_needs_a_server_that_accepts_it(authority: Authority) -> None:
+def test_an_address_beyond_ascii_needs_a_server_that_accepts_it(
+    authority: LoopbackAuthority,
+) -> None:
     async def main() -> None:
 
         for takes, expected in ((True, "sent"), (False, "failed")):
@@ -266,7 +268,7 @@ def test_an_address_beyond_ascii_needs_a_server_that_accepts_it(authority: Autho
     asyncio.run(main())
 
 
-def test_without_a_mail_server_only_the_chat_is_notified(authority: Authority) -> None:
+def test_without_a_mail_server_only_the_chat_is_notified(authority: LoopbackAuthority) -> None:
     """Unlike all others, this uses `hookproof serve` without --smtp."""
 
     async def main() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.mockserver.delivery.endpoints import Arrived, Authority, answering, reply
+from tests.mockserver.delivery.endpoints import EndpointRequest, LoopbackAuthority, answering, reply
 from tests.mockserver.notifications.scenario import (
     ONCE,
     SOON,
@@ -21,7 +21,9 @@ from tests.mockserver.notifications.scenario import (
 DISABLES_AT_ONCE: Mapping[str, Mapping[str, Any]] = {"retry": {**ONCE, "deactivate_after": 1}}
 
 
-def test_an_exhausted_delivery_sends_one_mail_and_one_chat_message(authority: Authority) -> None:
+def test_an_exhausted_delivery_sends_one_mail_and_one_chat_message(
+    authority: LoopbackAuthority,
+) -> None:
     async def scenario(setting: NotificationScenario) -> None:
         endpoint = await setting.endpoint(name="orders", secret="signing-s3cret")
         await setting.broadcast()
@@ -53,7 +55,7 @@ def test_an_exhausted_delivery_sends_one_mail_and_one_chat_message(authority: Au
     run_scenario(authority, scenario, groups={"retry": {**ONCE, "attempts": 2}})
 
 
-def test_a_message_holds_no_secret_no_payload_and_no_url(authority: Authority) -> None:
+def test_a_message_holds_no_secret_no_payload_and_no_url(authority: LoopbackAuthority) -> None:
     async def scenario(setting: NotificationScenario) -> None:
         await setting.endpoint(
             secret="signing-s3cret",
@@ -75,7 +77,7 @@ def test_a_message_holds_no_secret_no_payload_and_no_url(authority: Authority) -
     run_scenario(authority, scenario)
 
 
-def test_a_delivery_that_succeeds_in_the_end_is_not_reported(authority: Authority) -> None:
+def test_a_delivery_that_succeeds_in_the_end_is_not_reported(authority: LoopbackAuthority) -> None:
     async def scenario(setting: NotificationScenario) -> None:
         await setting.endpoint()
         await setting.broadcast()
@@ -89,7 +91,9 @@ def test_a_delivery_that_succeeds_in_the_end_is_not_reported(authority: Authorit
     run_scenario(authority, scenario, answer=answers, groups={"retry": {**ONCE, "attempts": 2}})
 
 
-def test_only_the_contacts_that_an_endpoint_names_are_notified(authority: Authority) -> None:
+def test_only_the_contacts_that_an_endpoint_names_are_notified(
+    authority: LoopbackAuthority,
+) -> None:
     async def scenario(setting: NotificationScenario) -> None:
         for contacts in (
             {"slack_webhook_url": ""},
@@ -108,7 +112,7 @@ def test_only_the_contacts_that_an_endpoint_names_are_notified(authority: Author
 
 
 def test_an_endpoint_that_is_disabled_has_its_change_of_state_reported_once(
-    authority: Authority,
+    authority: LoopbackAuthority,
 ) -> None:
     async def scenario(setting: NotificationScenario) -> None:
         endpoint = await setting.endpoint(name="orders")
@@ -135,7 +139,7 @@ def test_an_endpoint_that_is_disabled_has_its_change_of_state_reported_once(
 
 
 def test_an_endpoint_that_receives_while_disabled_changes_its_state_only_once(
-    authority: Authority,
+    authority: LoopbackAuthority,
 ) -> None:
     async def scenario(setting: NotificationScenario) -> None:
         endpoint = await setting.endpoint()
@@ -164,7 +168,7 @@ def test_an_endpoint_that_receives_while_disabled_changes_its_state_only_once(
     ],
 )
 def test_the_dialect_says_what_contacts_are_notified_of(
-    authority: Authority, condition: Any, expected: list[str]
+    authority: LoopbackAuthority, condition: Any, expected: list[str]
 ) -> None:
     async def scenario(setting: NotificationScenario) -> None:
         await setting.endpoint()
@@ -182,7 +186,7 @@ def test_the_dialect_says_what_contacts_are_notified_of(
 
 
 def test_an_endpoint_that_keeps_failing_is_reported_once_and_the_rest_with_the_next_message(
-    authority: Authority,
+    authority: LoopbackAuthority,
 ) -> None:
     async def scenario(setting: NotificationScenario) -> None:
         await setting.endpoint()
@@ -199,7 +203,7 @@ def test_an_endpoint_that_keeps_failing_is_reported_once_and_the_rest_with_the_n
     run_scenario(authority, scenario, limits=replace(SOON, window_s=3.0))
 
 
-def test_two_endpoints_do_not_share_a_rate_limit(authority: Authority) -> None:
+def test_two_endpoints_do_not_share_a_rate_limit(authority: LoopbackAuthority) -> None:
     async def scenario(setting: NotificationScenario) -> None:
         endpoints = {(await setting.endpoint())["uid"] for _ in range(3)}
         await setting.broadcast(2)
@@ -212,7 +216,7 @@ def test_two_endpoints_do_not_share_a_rate_limit(authority: Authority) -> None:
 
 
 def test_the_state_and_the_count_of_failures_outlive_the_server(
-    authority: Authority, tmp_path: Path
+    authority: LoopbackAuthority, tmp_path: Path
 ) -> None:
     options = {
         "groups": {"retry": {**ONCE, "deactivate_after": 2}},
@@ -248,7 +252,7 @@ def test_the_state_and_the_count_of_failures_outlive_the_server(
     asyncio.run(main())
 
 
-def test_a_delivery_in_between_starts_the_count_anew(authority: Authority) -> None:
+def test_a_delivery_in_between_starts_the_count_anew(authority: LoopbackAuthority) -> None:
     async def scenario(setting: NotificationScenario) -> None:
         endpoint = await setting.endpoint()
         for _ in range(3):
@@ -263,7 +267,7 @@ def test_a_delivery_in_between_starts_the_count_anew(authority: Authority) -> No
     )
 
 
-def test_contacts_that_a_dialect_masks_are_notified_too(authority: Authority) -> None:
+def test_contacts_that_a_dialect_masks_are_notified_too(authority: LoopbackAuthority) -> None:
     async def scenario(setting: NotificationScenario) -> None:
         endpoint = await setting.endpoint()
         assert endpoint["slack_webhook_url"] == endpoint["support_email"] == "********"
@@ -277,10 +281,10 @@ def test_contacts_that_a_dialect_masks_are_notified_too(authority: Authority) ->
     )
 
 
-def test_a_reset_discards_what_is_unsent_and_the_journal(authority: Authority) -> None:
+def test_a_reset_discards_what_is_unsent_and_the_journal(authority: LoopbackAuthority) -> None:
     waiting = asyncio.Event()
 
-    async def hang(request: Arrived, writer: asyncio.StreamWriter) -> None:
+    async def hang(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
         waiting.set()
         await asyncio.sleep(60)
 
@@ -300,7 +304,7 @@ def test_a_reset_discards_what_is_unsent_and_the_journal(authority: Authority) -
     run_scenario(authority, scenario, chat=hang)
 
 
-def test_metrics_count_notifications_and_what_was_held_back(authority: Authority) -> None:
+def test_metrics_count_notifications_and_what_was_held_back(authority: LoopbackAuthority) -> None:
     async def scenario(setting: NotificationScenario) -> None:
         await setting.endpoint()
         await setting.broadcast(3)
@@ -314,7 +318,7 @@ def test_metrics_count_notifications_and_what_was_held_back(authority: Authority
     run_scenario(authority, scenario)
 
 
-def test_a_hostile_name_forges_neither_a_header_nor_a_mention(authority: Authority) -> None:
+def test_a_hostile_name_forges_neither_a_header_nor_a_mention(authority: LoopbackAuthority) -> None:
     name = (
         "x\r\nBcc: victim@elsewhere.invalid\r\n\r\nnew body \u202etxet\u2028"
         "<!channel> <https://evil.invalid|click> & " + "y" * 500
@@ -352,7 +356,7 @@ def test_a_hostile_name_forges_neither_a_header_nor_a_mention(authority: Authori
     ],
 )
 def test_a_hostile_address_gets_no_mail_and_reaches_no_mail_server(
-    authority: Authority, address: str
+    authority: LoopbackAuthority, address: str
 ) -> None:
     async def scenario(setting: NotificationScenario) -> None:
         await setting.endpoint(support_email=address)

@@ -8,8 +8,9 @@ from functools import cache
 from typing import Any
 
 from hookproof.receiver.signatures.verification import Unverified, Verified, verify
-from hookproof.spec.dialect.model import Dialect, SignatureScheme
+from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect
+from hookproof.spec.dialect.signature_scheme import SignatureScheme
 from hookproof.spec.dialect.vocabulary import Encoding, Hash
 from tests.source_tree import ROOT
 

@@ -8,12 +8,12 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from hookproof.spec.contract.service_contract import OPERATION_IDS, Contract, contract_for
+from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.answers import answers_of
-from hookproof.spec.dialect.model import Answer
 from hookproof.spec.dialect.reader import load_dialect, shipped_dialects
 from hookproof.spec.openapi_document import openapi_document, operation_named, operations_of
 from tests.spec.dialect_variants import UNDECIDED, contract
-from tests.spec.document_tables import OPERATIONS
+from tests.spec.document_operations import OPERATIONS
 
 REFERENCE = contract({})
 

@@ -233,7 +233,7 @@ def test_a_hostile_value_is_a_problem_and_never_an_exception(value: object) -> N
 
 def test_a_lone_surrogate_is_told_as_what_it_is() -> None:
     (problem,) = REFERENCE.request_problems("createEndpoint", {"name": "n", "url": "\ud800"})
-    assert problem.message == "holds a lone surrogate, which is no text"
+    assert problem.message == "holds a lone surrogate, which is not text"
 
 
 def test_what_the_contract_leaves_open_may_be_nested_deep() -> None:

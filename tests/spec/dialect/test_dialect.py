@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 import yaml
 
+from hookproof.spec.dialect.answer import Answer, Undecided
 from hookproof.spec.dialect.answers import answers_of, require_decided, undecided_fields
 from hookproof.spec.dialect.file_schema import dialect_writing, writing_of
-from hookproof.spec.dialect.model import Answer, Undecided
 from hookproof.spec.dialect.reader import load_dialect, shipped_dialects
 from hookproof.spec.dialect.vocabulary import (
     AboveMaximum,

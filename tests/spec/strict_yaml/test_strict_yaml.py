@@ -1,4 +1,4 @@
-"""YAML that people write is read strictly, and all that is wrong with it is told with its line."""
+"""YAML files of people are read strictly, and each problem is reported with its line."""
 
 import copy
 import os

@@ -7,7 +7,8 @@ from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.answer import refused, sent, shown
 from hookproof.conformance.observations.requests.mistakes import Unlisted, UnlistedInput
-from hookproof.spec.dialect.model import Answer, Dialect
+from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import OnInput
 
 WORDS: Final = {

@@ -21,7 +21,7 @@ from hookproof.conformance.observations.requests.mistakes import (
     OverlongRequest,
     UnknownIdentifier,
 )
-from hookproof.spec.dialect.model import Answer
+from hookproof.spec.dialect.answer import Answer
 
 UNKNOWN: Final = {
     "getEndpoint": "4.2-7",

@@ -26,7 +26,8 @@ from hookproof.conformance.observations.delivery.attempts.exhaustion import (
 )
 from hookproof.conformance.observations.destinations import Destination, Event
 from hookproof.receiver.replies.script import Reply
-from hookproof.spec.dialect.model import Dialect, Undecided
+from hookproof.spec.dialect.answer import Undecided
+from hookproof.spec.dialect.model import Dialect
 
 # The most exhausted deliveries that are made to see an endpoint disabled.
 MOST_EVENTS: Final = 10

@@ -8,7 +8,7 @@ from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.model.evidence import PreconditionFailed
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.retry_schedule import wait_before
-from hookproof.spec.dialect.model import Undecided
+from hookproof.spec.dialect.answer import Undecided
 
 # How long to wait after a further attempt is due before its absence counts.
 MARGIN_S: Final = 1.0

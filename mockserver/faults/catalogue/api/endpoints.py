@@ -1,4 +1,7 @@
-"""EndpointTable that are not stored or shown as they were sent (sections 2.3 to 2.5, 3, 4.1, 4.2)."""
+"""Endpoints that are not stored or shown as they were sent.
+
+Sections 2.3 to 2.5, 3, 4.1 and 4.2.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -10,9 +10,9 @@ from cryptography.hazmat.primitives import serialization
 
 from hookproof.mockserver.delivery.store_port import ClientCertificate, Failure
 from tests.mockserver.delivery.endpoints import (
-    Arrived,
-    Authority,
-    Endpoint,
+    EndpointRequest,
+    EndpointServer,
+    LoopbackAuthority,
 )
 from tests.mockserver.delivery.engines import PROMPT, dialect
 from tests.mockserver.delivery.memory_store import MemoryStore, settings
@@ -21,11 +21,13 @@ from tests.mockserver.delivery.scenario import run_scenario
 ONCE = dialect(retry={**PROMPT, "attempts": 1})
 
 
-def deliver_with(authority: Authority, authentication: Mapping[str, Any], **custom: str) -> Arrived:
+def deliver_with(
+    authority: LoopbackAuthority, authentication: Mapping[str, Any], **custom: str
+) -> EndpointRequest:
     """Deliver to an endpoint with this authentication and return the request."""
-    arrived: list[Arrived] = []
+    arrived: list[EndpointRequest] = []
 
-    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
         store.endpoints["e"] = settings("e", endpoint.url, authentication=authentication)
         store.accept("e", custom_headers=custom)
         await store.until_final()
@@ -37,7 +39,7 @@ def deliver_with(authority: Authority, authentication: Mapping[str, Any], **cust
 
 
 def test_an_api_key_goes_in_its_header_and_no_custom_header_replaces_it(
-    authority: Authority,
+    authority: LoopbackAuthority,
 ) -> None:
     authentication = {"type": "api_key", "api_key": {"header_name": "X-Key", "header_value": "k-1"}}
     request = deliver_with(authority, authentication, **{"x-key": "forged", "X-Other": "1"})
@@ -45,7 +47,7 @@ def test_an_api_key_goes_in_its_header_and_no_custom_header_replaces_it(
     assert request.header("X-Other") == "1"
 
 
-def test_an_api_key_may_use_the_authorization_header(authority: Authority) -> None:
+def test_an_api_key_may_use_the_authorization_header(authority: LoopbackAuthority) -> None:
     authentication = {
         "type": "api_key",
         "api_key": {"header_name": "Authorization", "header_value": "Key k-1"},
@@ -53,7 +55,7 @@ def test_an_api_key_may_use_the_authorization_header(authority: Authority) -> No
     assert deliver_with(authority, authentication).header("Authorization") == "Key k-1"
 
 
-def test_basic_auth_sends_user_name_and_password(authority: Authority) -> None:
+def test_basic_auth_sends_user_name_and_password(authority: LoopbackAuthority) -> None:
     authentication = {"type": "basic_auth", "basic_auth": {"username": "ü", "password": "p:w"}}
     value = deliver_with(authority, authentication).header("Authorization")
     assert value is not None
@@ -62,7 +64,7 @@ def test_basic_auth_sends_user_name_and_password(authority: Authority) -> None:
 
 @pytest.mark.parametrize("authentication", [{}, {"type": ""}, {"api_key": {"header_name": "a"}}])
 def test_an_authentication_without_type_presents_nothing(
-    authority: Authority, authentication: dict[str, Any]
+    authority: LoopbackAuthority, authentication: dict[str, Any]
 ) -> None:
     assert deliver_with(authority, authentication).header("Authorization") is None
 
@@ -100,9 +102,9 @@ def test_an_authentication_without_type_presents_nothing(
     ],
 )
 def test_unusable_credentials_are_a_failure_whose_detail_contains_none(
-    authority: Authority, authentication: dict[str, Any]
+    authority: LoopbackAuthority, authentication: dict[str, Any]
 ) -> None:
-    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
         store.endpoints["e"] = settings("e", endpoint.url, authentication=authentication)
         delivery = store.accept("e")
         await store.until_final()
@@ -115,7 +117,7 @@ def test_unusable_credentials_are_a_failure_whose_detail_contains_none(
 
 
 def test_a_client_certificate_is_presented_to_its_endpoint_and_no_other(
-    authority: Authority, monkeypatch: pytest.MonkeyPatch
+    authority: LoopbackAuthority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("hookproof.mockserver.delivery.http_client.pool.IDLE_S", 300.0)
     issued = authority.ca.issue_cert("the-client")
@@ -124,7 +126,7 @@ def test_a_client_certificate_is_presented_to_its_endpoint_and_no_other(
         key=issued.private_key_pem.bytes().decode(),
     )
 
-    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
         store.endpoints["mutual"] = settings(
             "mutual", f"{endpoint.url}/mutual", client_certificate=pair
         )
@@ -152,7 +154,7 @@ def encrypted_key(pem: str) -> str:
 
 @pytest.mark.parametrize("case", ["nonsense", "another key", "an encrypted key"])
 def test_an_unusable_client_certificate_is_a_failure_whose_detail_contains_no_key(
-    authority: Authority, case: str
+    authority: LoopbackAuthority, case: str
 ) -> None:
     issued = authority.ca.issue_cert("the-client")
     certificate, key = (
@@ -166,7 +168,7 @@ def test_an_unusable_client_certificate_is_a_failure_whose_detail_contains_no_ke
     }
     pair = ClientCertificate(certificate=certificate, key=keys[case])
 
-    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
         store.endpoints["e"] = settings("e", endpoint.url, client_certificate=pair)
         delivery = store.accept("e")
         await store.until_final()

@@ -12,9 +12,9 @@ from joserfc.jwk import ECKey, RSAKey
 
 from hookproof.mockserver.delivery.store_port import DeliveryState, Failure
 from tests.mockserver.delivery.endpoints import (
-    Arrived,
-    Authority,
-    Endpoint,
+    EndpointRequest,
+    EndpointServer,
+    LoopbackAuthority,
     reply,
 )
 from tests.mockserver.delivery.engines import PROMPT, dialect
@@ -33,7 +33,7 @@ class TokenIssuer:
         self.release: asyncio.Event | None = None
         self.status = 200
 
-    async def __call__(self, request: Arrived, writer: asyncio.StreamWriter) -> None:
+    async def __call__(self, request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
         if request.target != "/token":
             writer.write(reply(200 if request.header("Authorization") in self.valid else 401))
             return
@@ -46,7 +46,7 @@ class TokenIssuer:
         writer.write(reply(self.status, "Content-Type: application/json", body=body))
 
 
-def oauth2(endpoint: Endpoint, **members: Any) -> dict[str, Any]:
+def oauth2(endpoint: EndpointServer, **members: Any) -> dict[str, Any]:
     """Return an OAuth 2 authentication with a shared secret."""
     oauth2_settings = {
         "url": f"{endpoint.url}/token",
@@ -57,10 +57,12 @@ def oauth2(endpoint: Endpoint, **members: Any) -> dict[str, Any]:
     return {"type": "oauth2", "oauth2": oauth2_settings}
 
 
-def test_a_token_is_requested_with_the_shared_secret_and_presented(authority: Authority) -> None:
+def test_a_token_is_requested_with_the_shared_secret_and_presented(
+    authority: LoopbackAuthority,
+) -> None:
     issuer = TokenIssuer()
 
-    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
         members = {"authentication_type": "shared_secret", "scope": "a b", "audience": "them"}
         authentication = oauth2(endpoint, **members, grant_type="client_credentials")
         store.endpoints["e"] = settings("e", endpoint.url, authentication=authentication)
@@ -80,10 +82,10 @@ def test_a_token_is_requested_with_the_shared_secret_and_presented(authority: Au
     run_scenario(authority, scenario, issuer)
 
 
-def test_many_deliveries_at_once_share_one_fetch(authority: Authority) -> None:
+def test_many_deliveries_at_once_share_one_fetch(authority: LoopbackAuthority) -> None:
     issuer = TokenIssuer()
 
-    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
         store.endpoints["e"] = settings("e", endpoint.url)
         for _ in range(64):  # widen the queue first
             store.accept("e")
@@ -113,12 +115,12 @@ def test_many_deliveries_at_once_share_one_fetch(authority: Authority) -> None:
     ],
 )
 def test_a_token_is_reused_until_shortly_before_it_expires(
-    authority: Authority, unit: str | None, expires_in: object, life_s: float
+    authority: LoopbackAuthority, unit: str | None, expires_in: object, life_s: float
 ) -> None:
     now = [1_800_000_000.0]
     issuer = TokenIssuer(expires_in=expires_in)
 
-    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
         authentication = oauth2(endpoint, **({"expiry_time_unit": unit} if unit else {}))
         store.endpoints["e"] = settings("e", endpoint.url, authentication=authentication)
         for share, fetches in ((0, 1), (0.85, 1), (0.95, 2)):
@@ -131,12 +133,12 @@ def test_a_token_is_reused_until_shortly_before_it_expires(
 
 
 def test_the_token_response_is_read_by_the_field_mapping_of_the_endpoint(
-    authority: Authority,
+    authority: LoopbackAuthority,
 ) -> None:
     issuer = TokenIssuer(kind="Bearer", token_type="forged", life=1000, expires_in=0)
     issuer.token_name = "ticket"
 
-    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
         names = {"access_token": "ticket", "token_type": "kind", "expires_in": "life"}
         store.endpoints["e"] = settings(
             "e", endpoint.url, authentication=oauth2(endpoint, field_mapping=names)
@@ -152,10 +154,10 @@ def test_the_token_response_is_read_by_the_field_mapping_of_the_endpoint(
     run_scenario(authority, scenario, issuer)
 
 
-def test_a_refused_token_is_renewed_once_and_without_delay(authority: Authority) -> None:
+def test_a_refused_token_is_renewed_once_and_without_delay(authority: LoopbackAuthority) -> None:
     issuer = TokenIssuer()
 
-    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
         store.endpoints["e"] = settings("e", endpoint.url, authentication=oauth2(endpoint))
         store.accept("e")
         await store.until_final()
@@ -172,17 +174,17 @@ def test_a_refused_token_is_renewed_once_and_without_delay(authority: Authority)
 
 
 def test_an_endpoint_that_refuses_every_token_is_retried_with_pauses(
-    authority: Authority,
+    authority: LoopbackAuthority,
 ) -> None:
     class RefusingIssuer(TokenIssuer):
-        async def __call__(self, request: Arrived, writer: asyncio.StreamWriter) -> None:
+        async def __call__(self, request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
             await super().__call__(request, writer)
             if len(self.forms) > 1:
                 self.valid.clear()
 
     issuer = RefusingIssuer()
 
-    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
         store.endpoints["e"] = settings("e", endpoint.url, authentication=oauth2(endpoint))
         store.accept("e")
         await store.until_final()
@@ -200,12 +202,12 @@ def test_an_endpoint_that_refuses_every_token_is_retried_with_pauses(
 
 @pytest.mark.parametrize("status", [400, 500])
 def test_a_failed_token_request_is_a_failure_and_is_retried(
-    authority: Authority, status: int
+    authority: LoopbackAuthority, status: int
 ) -> None:
     issuer = TokenIssuer()
     issuer.status = status
 
-    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
         store.endpoints["e"] = settings("e", endpoint.url, authentication=oauth2(endpoint))
         delivery = store.accept("e")
         await store.until_final()
@@ -228,14 +230,14 @@ KEYS: dict[str, Callable[[], RSAKey | ECKey]] = {
 @pytest.mark.parametrize("named", [True, False])
 @pytest.mark.parametrize("algorithm", KEYS)
 def test_a_signed_assertion_proves_the_client(
-    authority: Authority, algorithm: str, named: bool
+    authority: LoopbackAuthority, algorithm: str, named: bool
 ) -> None:
     issuer, key, now = TokenIssuer(), KEYS[algorithm](), 1_800_000_000.0
     private = {
         name: value for name, value in key.as_dict(private=True).items() if isinstance(value, str)
     }
 
-    async def scenario(store: MemoryStore, endpoint: Endpoint) -> None:
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
         members = (
             {"issuer": "us", "subject": "it", "audience": "them", "signing_algorithm": algorithm}
             if named

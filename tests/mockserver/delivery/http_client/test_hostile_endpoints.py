@@ -1,10 +1,9 @@
 """Endpoints that misbehave: each attempt ends in time and harms no other endpoint."""
 
 import asyncio
-import gzip
 import socket
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,127 +14,43 @@ import trustme
 
 from hookproof.mockserver.delivery.http_client.http1 import BODY_LIMIT
 from hookproof.mockserver.delivery.store_port import AttemptOutcome, DeliveryState, Failure
-from tests.mockserver.delivery.endpoints import OK, Arrived, Authority, always_ok, serving
+from tests.mockserver.delivery.endpoints import (
+    EndpointRequest,
+    LoopbackAuthority,
+    always_ok,
+    serving,
+)
 from tests.mockserver.delivery.engines import PROMPT, dialect, engine
+from tests.mockserver.delivery.http_client.misbehaviours import (
+    Misbehaviour,
+    a_body_until_it_closes,
+    a_header_name_beyond_ascii,
+    a_second_answer_behind_the_first,
+    an_upgrade,
+    asks_for_an_eternity,
+    closes_without_an_answer,
+    endless_body,
+    endless_chunks,
+    endless_header,
+    endless_interim_answers,
+    gone,
+    gzip_bomb,
+    header_values_beyond_ascii,
+    leads_to_a_private_address,
+    never_answers,
+    not_http,
+    one_body_byte_at_a_time,
+    one_byte_at_a_time,
+    resets_mid_response,
+)
 from tests.mockserver.delivery.memory_store import MemoryStore, settings
 
 TIMEOUT_S = 1.0  # for responses that end in no other way
-BOMB = gzip.compress(bytes(20_000_000))
 ONCE = dialect(retry={**PROMPT, "attempts": 1})
-
-Misbehaviour = Callable[[Arrived, asyncio.StreamWriter], Awaitable[None]]
-
-
-async def never_answers(request: Arrived, writer: asyncio.StreamWriter) -> None:
-    await asyncio.Event().wait()
-
-
-async def one_byte_at_a_time(request: Arrived, writer: asyncio.StreamWriter) -> None:
-    for byte in OK * 100:
-        writer.write(bytes([byte]))
-        await writer.drain()
-        await asyncio.sleep(0.05)
-
-
-async def one_body_byte_at_a_time(request: Arrived, writer: asyncio.StreamWriter) -> None:
-    writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
-    while True:
-        writer.write(b"x")
-        await writer.drain()
-        await asyncio.sleep(0.05)
-
-
-async def resets_mid_response(request: Arrived, writer: asyncio.StreamWriter) -> None:
-    writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
-    await writer.drain()
-    writer.transport.abort()
-
-
-async def closes_without_an_answer(request: Arrived, writer: asyncio.StreamWriter) -> None:
-    writer.transport.abort()
-
-
-async def endless_interim_answers(request: Arrived, writer: asyncio.StreamWriter) -> None:
-    while True:
-        writer.write(b"HTTP/1.1 100 Continue\r\n\r\n" * 100)
-        await writer.drain()
-
-
-async def endless_header(request: Arrived, writer: asyncio.StreamWriter) -> None:
-    writer.write(b"HTTP/1.1 200 OK\r\nX-Long: ")
-    while True:
-        writer.write(b"x" * 10_000)
-        await writer.drain()
-
-
-async def not_http(request: Arrived, writer: asyncio.StreamWriter) -> None:
-    writer.write(b"SSH-2.0-OpenSSH_9.7\r\n")
-
-
-async def a_header_name_beyond_ascii(request: Arrived, writer: asyncio.StreamWriter) -> None:
-    writer.write("HTTP/1.1 200 OK\r\nGröße: 1\r\nContent-Length: 0\r\n\r\n".encode())
-
-
-async def endless_body(request: Arrived, writer: asyncio.StreamWriter) -> None:
-    writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\n")
-    while True:
-        writer.write(b"x" * 65536)
-        await writer.drain()
-
-
-async def endless_chunks(request: Arrived, writer: asyncio.StreamWriter) -> None:
-    writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
-    while True:
-        writer.write(b"1000\r\n" + b"x" * 4096 + b"\r\n")
-        await writer.drain()
-
-
-async def gzip_bomb(request: Arrived, writer: asyncio.StreamWriter) -> None:
-    writer.write(
-        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(BOMB)
-        + BOMB
-    )
-
-
-async def header_values_beyond_ascii(request: Arrived, writer: asyncio.StreamWriter) -> None:
-    writer.write(
-        b"HTTP/1.1 200 \xc3\xbc\r\nX-A: \xff\xfe\xe9\r\nRetry-After: \xb2\r\n"
-        b"Content-Length: 0\r\n\r\n"
-    )
-
-
-async def a_body_until_it_closes(request: Arrived, writer: asyncio.StreamWriter) -> None:
-    writer.write(b"HTTP/1.0 200 OK\r\n\r\nfine")
-    writer.close()
-
-
-async def a_second_answer_behind_the_first(request: Arrived, writer: asyncio.StreamWriter) -> None:
-    writer.write(OK + b"HTTP/1.1 500 Forged\r\nContent-Length: 0\r\n\r\n")
-
-
-async def an_upgrade(request: Arrived, writer: asyncio.StreamWriter) -> None:
-    writer.write(
-        b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\nabc"
-    )
-
-
-async def gone(request: Arrived, writer: asyncio.StreamWriter) -> None:
-    writer.write(b"HTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n")
-
-
-async def asks_for_an_eternity(request: Arrived, writer: asyncio.StreamWriter) -> None:
-    writer.write(b"HTTP/1.1 429 Slow\r\nRetry-After: 99999999999999\r\nContent-Length: 0\r\n\r\n")
-
-
-async def leads_to_a_private_address(request: Arrived, writer: asyncio.StreamWriter) -> None:
-    writer.write(
-        b"HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/latest/\r\n"
-        b"Content-Length: 0\r\n\r\n"
-    )
 
 
 def beside_a_healthy_endpoint(
-    authority: Authority, misbehaviour: Misbehaviour, **limits: float
+    authority: LoopbackAuthority, misbehaviour: Misbehaviour, **limits: float
 ) -> list[AttemptOutcome]:
     """Deliver to both and return the outcomes of the bad one; the healthy one gets everything."""
 
@@ -163,7 +78,7 @@ def beside_a_healthy_endpoint(
     "misbehaviour", [never_answers, one_byte_at_a_time, one_body_byte_at_a_time]
 )
 def test_a_response_that_is_not_complete_in_time_is_a_timeout(
-    authority: Authority, misbehaviour: Misbehaviour
+    authority: LoopbackAuthority, misbehaviour: Misbehaviour
 ) -> None:
     for outcome in beside_a_healthy_endpoint(authority, misbehaviour, http_timeout_s=TIMEOUT_S):
         assert (outcome.failure, outcome.status) == (Failure.TIMEOUT, None)
@@ -182,7 +97,7 @@ def test_a_response_that_is_not_complete_in_time_is_a_timeout(
     ],
 )
 def test_an_unusable_response_is_a_failure_with_its_reason(
-    authority: Authority, misbehaviour: Misbehaviour, failure: Failure
+    authority: LoopbackAuthority, misbehaviour: Misbehaviour, failure: Failure
 ) -> None:
     for outcome in beside_a_healthy_endpoint(authority, misbehaviour):
         assert (outcome.failure, outcome.status) == (failure, None)
@@ -205,16 +120,16 @@ def test_an_unusable_response_is_a_failure_with_its_reason(
     ],
 )
 def test_an_unusual_response_counts_by_its_status(
-    authority: Authority, misbehaviour: Misbehaviour, status: int
+    authority: LoopbackAuthority, misbehaviour: Misbehaviour, status: int
 ) -> None:
     for outcome in beside_a_healthy_endpoint(authority, misbehaviour):
         assert (outcome.status, outcome.failure) == (status, None)
 
 
-def test_of_a_huge_body_little_more_than_the_limit_is_read(authority: Authority) -> None:
+def test_of_a_huge_body_little_more_than_the_limit_is_read(authority: LoopbackAuthority) -> None:
     sent = 0
 
-    async def huge(request: Arrived, writer: asyncio.StreamWriter) -> None:
+    async def huge(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
         nonlocal sent
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\n")
         while True:
@@ -250,7 +165,9 @@ async def silent_listener(*, accepts: bool) -> AsyncIterator[str]:
 
 
 @pytest.mark.parametrize("accepts", [True, False])
-def test_a_half_open_connection_ends_with_the_time_out(authority: Authority, accepts: bool) -> None:
+def test_a_half_open_connection_ends_with_the_time_out(
+    authority: LoopbackAuthority, accepts: bool
+) -> None:
     async def run() -> None:
         store = MemoryStore()
         async with (
@@ -266,7 +183,9 @@ def test_a_half_open_connection_ends_with_the_time_out(authority: Authority, acc
     asyncio.run(run())
 
 
-def test_a_peer_that_closes_before_it_reads_is_a_failed_connection(authority: Authority) -> None:
+def test_a_peer_that_closes_before_it_reads_is_a_failed_connection(
+    authority: LoopbackAuthority,
+) -> None:
     class Curt(asyncio.Protocol):
         def connection_made(self, transport: asyncio.BaseTransport) -> None:
             cast("asyncio.Transport", transport).abort()
@@ -289,7 +208,7 @@ def test_a_peer_that_closes_before_it_reads_is_a_failed_connection(authority: Au
 
 
 def test_a_peer_that_stops_reading_a_large_body_ends_with_the_time_out(
-    authority: Authority,
+    authority: LoopbackAuthority,
 ) -> None:
     async def run() -> None:
         store = MemoryStore()
@@ -323,7 +242,7 @@ def test_a_peer_that_stops_reading_a_large_body_ends_with_the_time_out(
     asyncio.run(run())
 
 
-def expired(authority: Authority) -> ssl.SSLContext:
+def expired(authority: LoopbackAuthority) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.ca.issue_cert(
         "127.0.0.1", not_after=datetime.now(UTC) - timedelta(days=1)
@@ -331,11 +250,11 @@ def expired(authority: Authority) -> ssl.SSLContext:
     return context
 
 
-def for_another_host(authority: Authority) -> ssl.SSLContext:
+def for_another_host(authority: LoopbackAuthority) -> ssl.SSLContext:
     return authority.context("elsewhere.local")
 
 
-def self_signed(authority: Authority) -> ssl.SSLContext:
+def self_signed(authority: LoopbackAuthority) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     trustme.CA().issue_cert("127.0.0.1").configure_cert(context)
     return context
@@ -343,7 +262,7 @@ def self_signed(authority: Authority) -> ssl.SSLContext:
 
 @pytest.mark.parametrize("certificate", [expired, for_another_host, self_signed])
 def test_an_untrusted_certificate_ends_each_attempt_before_anything_is_sent(
-    authority: Authority, certificate: Callable[[Authority], ssl.SSLContext]
+    authority: LoopbackAuthority, certificate: Callable[[LoopbackAuthority], ssl.SSLContext]
 ) -> None:
     async def run() -> None:
         store = MemoryStore()
@@ -382,7 +301,7 @@ def test_a_url_that_leads_nowhere_is_a_failure_with_its_reason(
 ) -> None:
     async def run() -> None:
         store = MemoryStore()
-        async with engine(store, Authority(tmp_path).file, ONCE) as running:
+        async with engine(store, LoopbackAuthority(tmp_path).file, ONCE) as running:
             store.on_accept = running.wake
             store.endpoints["e"] = settings("e", url)
             delivery = store.accept("e")

@@ -12,7 +12,7 @@ from hookproof.mockserver.delivery.scheduling.api_priority import (
     ApiPriority,
 )
 from hookproof.mockserver.delivery.store_port import Start
-from tests.mockserver.delivery.endpoints import Authority, always_ok, serving
+from tests.mockserver.delivery.endpoints import LoopbackAuthority, always_ok, serving
 from tests.mockserver.delivery.engines import engine
 from tests.mockserver.delivery.memory_store import MemoryStore, settings
 
@@ -69,7 +69,7 @@ def _after_one_burst() -> ApiPriority:
 
 
 def test_every_delivery_goes_out_while_requests_never_end_and_each_round_starts_few(
-    authority: Authority,
+    authority: LoopbackAuthority,
 ) -> None:
     class CountingStore(MemoryStore):
         def record_starts(self, starts: Sequence[Start]) -> None:

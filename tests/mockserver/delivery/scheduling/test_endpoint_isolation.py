@@ -13,8 +13,8 @@ from hookproof.mockserver.delivery.scheduling.concurrency_limit import (
 from hookproof.mockserver.delivery.scheduling.endpoint_queue import EndpointQueue
 from hookproof.mockserver.delivery.store_port import DeliveryState, Record
 from tests.mockserver.delivery.endpoints import (
-    Arrived,
-    Authority,
+    EndpointRequest,
+    LoopbackAuthority,
     always_ok,
     answering,
     reply,
@@ -24,12 +24,14 @@ from tests.mockserver.delivery.engines import PROMPT, dialect, engine
 from tests.mockserver.delivery.memory_store import MemoryStore, settings
 
 
-async def hangs(request: Arrived, writer: asyncio.StreamWriter) -> None:
+async def hangs(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
     await asyncio.Event().wait()
 
 
 @pytest.mark.parametrize("hanging", [1, 40])
-def test_endpoints_that_hang_delay_no_other_endpoint(authority: Authority, hanging: int) -> None:
+def test_endpoints_that_hang_delay_no_other_endpoint(
+    authority: LoopbackAuthority, hanging: int
+) -> None:
     """They hang for a minute, and there are more of them than attempts may run at once."""
 
     async def run() -> None:
@@ -56,7 +58,7 @@ def test_endpoints_that_hang_delay_no_other_endpoint(authority: Authority, hangi
     asyncio.run(run())
 
 
-def test_a_failing_endpoint_delays_no_other_endpoint(authority: Authority) -> None:
+def test_a_failing_endpoint_delays_no_other_endpoint(authority: LoopbackAuthority) -> None:
     async def run() -> None:
         store = MemoryStore()
         slow = dialect(retry={"initial_s": 30, "jitter": 0})
@@ -78,14 +80,14 @@ def test_a_failing_endpoint_delays_no_other_endpoint(authority: Authority) -> No
 
 
 def test_an_endpoint_that_answers_gets_more_attempts_at_once_up_to_its_bound(
-    authority: Authority,
+    authority: LoopbackAuthority,
 ) -> None:
     async def run() -> None:
         store = MemoryStore()
         under_way = highest = 0
         release = asyncio.Event()
 
-        async def counting(request: Arrived, writer: asyncio.StreamWriter) -> None:
+        async def counting(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
             nonlocal under_way, highest
             if len(endpoint.arrived) > 30:
                 under_way += 1
@@ -111,7 +113,7 @@ def test_an_endpoint_that_answers_gets_more_attempts_at_once_up_to_its_bound(
     asyncio.run(run())
 
 
-def test_a_pending_delivery_needs_no_task(authority: Authority) -> None:
+def test_a_pending_delivery_needs_no_task(authority: LoopbackAuthority) -> None:
     async def run() -> None:
         store = MemoryStore()
         async with (
@@ -128,7 +130,9 @@ def test_a_pending_delivery_needs_no_task(authority: Authority) -> None:
     asyncio.run(run())
 
 
-def test_one_event_reaches_a_thousand_endpoints_over_few_connections(authority: Authority) -> None:
+def test_one_event_reaches_a_thousand_endpoints_over_few_connections(
+    authority: LoopbackAuthority,
+) -> None:
     async def run() -> None:
         store = MemoryStore()
         async with (
@@ -153,7 +157,7 @@ def test_one_event_reaches_a_thousand_endpoints_over_few_connections(authority: 
 
 
 def test_a_store_that_fails_pauses_one_queue_and_no_other(
-    authority: Authority, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    authority: LoopbackAuthority, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A record that cannot be written leaves the delivery pending, so it is sent again."""
     monkeypatch.setattr("hookproof.mockserver.delivery.scheduling.dispatcher.STORE_PAUSE_S", 0.05)
@@ -199,7 +203,9 @@ def test_young_attempts_stop_counting_and_the_total_waits_for_an_end() -> None:
     assert limit.wait_s(100.0) == 0
 
 
-def test_a_delivery_that_waits_for_its_retry_does_not_delay_a_new_one(authority: Authority) -> None:
+def test_a_delivery_that_waits_for_its_retry_does_not_delay_a_new_one(
+    authority: LoopbackAuthority,
+) -> None:
     async def run() -> None:
         store = MemoryStore()
         answers = dialect(retry={**PROMPT, "initial_s": 600, "maximum_s": 600})

@@ -4,7 +4,7 @@ import asyncio
 
 from hookproof.mockserver.delivery.scheduling.endpoint_queue import EndpointQueue
 from hookproof.mockserver.delivery.scheduling.idle_queues import IdleQueues
-from tests.mockserver.delivery.endpoints import Authority, always_ok, serving
+from tests.mockserver.delivery.endpoints import LoopbackAuthority, always_ok, serving
 from tests.mockserver.delivery.engines import engine
 from tests.mockserver.delivery.memory_store import MemoryStore, settings
 
@@ -75,7 +75,7 @@ def test_no_queue_is_reported_after_clear() -> None:
 
 
 def test_the_engine_removes_a_queue_when_its_rate_limit_counts_nothing_and_creates_it_again(
-    authority: Authority,
+    authority: LoopbackAuthority,
 ) -> None:
     async def run() -> None:
         store = MemoryStore()

@@ -6,8 +6,8 @@ import pytest
 
 from hookproof.mockserver.delivery.store_port import DeliveryState, Failure
 from tests.mockserver.delivery.endpoints import (
-    Arrived,
-    Authority,
+    EndpointRequest,
+    LoopbackAuthority,
     always_ok,
     answering,
     reply,
@@ -26,7 +26,7 @@ def overfull_spans(arrivals: list[float], limit: int, window_s: float) -> list[t
     return [(first, last) for first, last in spans if last - first < window_s]
 
 
-async def answer_late(request: Arrived, writer: asyncio.StreamWriter) -> None:
+async def answer_late(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
     await asyncio.sleep(0.4)
     await always_ok(request, writer)
 
@@ -37,7 +37,7 @@ async def answer_late(request: Arrived, writer: asyncio.StreamWriter) -> None:
     ids=["answers", "fails", "answers late"],
 )
 def test_in_no_window_more_arrive_than_the_limit_and_nothing_is_lost(
-    authority: Authority, responder: object
+    authority: LoopbackAuthority, responder: object
 ) -> None:
     async def run() -> None:
         store = MemoryStore()
@@ -65,7 +65,7 @@ def test_in_no_window_more_arrive_than_the_limit_and_nothing_is_lost(
     asyncio.run(run())
 
 
-def test_the_limit_of_one_endpoint_does_not_delay_another(authority: Authority) -> None:
+def test_the_limit_of_one_endpoint_does_not_delay_another(authority: LoopbackAuthority) -> None:
     async def run() -> None:
         store = MemoryStore()
         async with (
@@ -85,7 +85,7 @@ def test_the_limit_of_one_endpoint_does_not_delay_another(authority: Authority) 
     asyncio.run(run())
 
 
-def test_the_limit_holds_across_a_restart(authority: Authority) -> None:
+def test_the_limit_holds_across_a_restart(authority: LoopbackAuthority) -> None:
     async def run() -> None:
         store = MemoryStore()
         async with serving(always_ok, authority.context()) as endpoint:
@@ -102,7 +102,7 @@ def test_the_limit_holds_across_a_restart(authority: Authority) -> None:
     asyncio.run(run())
 
 
-def test_starts_are_recorded_for_limited_endpoints_alone(authority: Authority) -> None:
+def test_starts_are_recorded_for_limited_endpoints_alone(authority: LoopbackAuthority) -> None:
     async def run() -> None:
         store = MemoryStore()
         async with (
@@ -120,7 +120,7 @@ def test_starts_are_recorded_for_limited_endpoints_alone(authority: Authority) -
     asyncio.run(run())
 
 
-def test_a_dialect_may_drop_deliveries_above_the_limit(authority: Authority) -> None:
+def test_a_dialect_may_drop_deliveries_above_the_limit(authority: LoopbackAuthority) -> None:
     async def run() -> None:
         store = MemoryStore()
         answers = dialect(delivery={"excess": "dropped"})

@@ -5,7 +5,7 @@ import asyncio
 from hookproof.mockserver.delivery.scheduling.concurrency_limit import ConcurrencyBounds
 from hookproof.mockserver.delivery.scheduling.endpoint_queue import EndpointQueue
 from hookproof.mockserver.delivery.scheduling.ready_queue import ReadyQueue
-from tests.mockserver.delivery.endpoints import Authority, always_ok, serving
+from tests.mockserver.delivery.endpoints import LoopbackAuthority, always_ok, serving
 from tests.mockserver.delivery.engines import engine
 from tests.mockserver.delivery.memory_store import MemoryStore, settings
 
@@ -30,7 +30,9 @@ def test_a_queue_waits_once() -> None:
     assert not ready
 
 
-def test_a_quiet_endpoint_does_not_wait_for_hundreds_with_a_backlog(authority: Authority) -> None:
+def test_a_quiet_endpoint_does_not_wait_for_hundreds_with_a_backlog(
+    authority: LoopbackAuthority,
+) -> None:
     async def run() -> None:
         store = MemoryStore()
         async with serving(always_ok, authority.context()) as endpoint:

@@ -74,7 +74,7 @@ FORMATS: Mapping[str, SigningFormat] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mistake:
+class SigningMistake:
     """What a sender does wrong; what is None is done right.
 
     `expected` is part of the diagnosis. `signed` is the body that is signed, `sent` the one that
@@ -94,7 +94,7 @@ class Mistake:
     only: tuple[str, ...] = field(default_factory=lambda: tuple(FORMATS))
 
 
-def signed_with(dialect: str, *mistakes: Mistake) -> SignedVector:
+def signed_with(dialect: str, *mistakes: SigningMistake) -> SignedVector:
     """The delivery of a sender that makes all of these mistakes at once."""
     form = FORMATS[dialect]
     vector = find_vector(form.vector)

@@ -19,7 +19,7 @@ from tests.receiver.signatures.diagnosis.mistake_catalogue import (
 from tests.receiver.signatures.diagnosis.signing_mistakes import (
     FORMATS,
     TIME,
-    Mistake,
+    SigningMistake,
     signed_with,
 )
 from tests.receiver.signatures.signature_vectors import SignedVector
@@ -61,7 +61,7 @@ def other_secrets(dialect: str) -> KnownValues:
 
 
 @pytest.mark.parametrize(("dialect", "mistake", "kind"), CASES)
-def test_a_mistake_is_named(dialect: str, mistake: Mistake, kind: str) -> None:
+def test_a_mistake_is_named(dialect: str, mistake: SigningMistake, kind: str) -> None:
     diagnosis = run_diagnosis(signed_with(dialect, mistake), known=other_secrets(dialect))
     assert diagnosis.explained, diagnosis.cause
     assert mistake.expected in diagnosis.cause
@@ -94,7 +94,9 @@ PAIRS = [
     ("dialect", "first", "second"),
     [pytest.param(*pair, id=f"{pair[0]}: {pair[1].name} and {pair[2].name}") for pair in PAIRS],
 )
-def test_two_mistakes_at_once_are_both_named(dialect: str, first: Mistake, second: Mistake) -> None:
+def test_two_mistakes_at_once_are_both_named(
+    dialect: str, first: SigningMistake, second: SigningMistake
+) -> None:
     diagnosis = run_diagnosis(signed_with(dialect, first, second))
     assert diagnosis.explained, diagnosis.cause
     assert first.expected in diagnosis.cause

@@ -124,6 +124,12 @@ def test_known_bodies_and_times_are_tried() -> None:
     assert again.cause == "signed another time that is known, 3600 s before the one that it sent"
 
 
+def test_a_known_time_too_large_for_the_unit_that_was_sent_is_left_out() -> None:
+    vector = find_vector("reference, advanced: a small object")
+    in_milliseconds = vector.with_value(vector.value.replace("1735689600", "1735689600000"))
+    assert run_diagnosis(in_milliseconds, known=KnownValues(times=(1e307,))) is not None
+
+
 def test_the_bound_is_a_count_and_not_a_clock() -> None:
     vector = replace(find_vector("reference, advanced: a small object"), body=b'{"a":1}')
     tries = {

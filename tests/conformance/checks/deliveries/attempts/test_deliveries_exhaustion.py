@@ -9,7 +9,7 @@ from hookproof.conformance.checks.deliveries.attempts.exhaustion import (
 from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.attempts.exhaustion import ExhaustedDeliveries
-from hookproof.spec.dialect.model import Answer
+from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.vocabulary import Notify
 from tests.conformance.canned_deliveries import destination, event, observed, sent
 from tests.conformance.canned_evidence import NOW, context, delivery, exchange, verdicts

@@ -1,0 +1,37 @@
+"""The answer of a dialect to one gap: one value, several, or none."""
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Undecided(Exception):
+    """A single answer was needed, but the dialect leaves the gap undecided."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[T]):
+    """The values that a dialect allows for one gap, the preferred one first.
+
+    An undecided answer has no value.
+    """
+
+    allowed: tuple[T, ...]
+    # Why the gap stays undecided.
+    reason: str = ""
+
+    @property
+    def decided(self) -> bool:
+        return bool(self.allowed)
+
+    @property
+    def value(self) -> T:
+        """The preferred value; raises Undecided."""
+        if not self.allowed:
+            raise Undecided(self.reason)
+        return self.allowed[0]
+
+    def allows(self, actual: object) -> bool:
+        """Whether `actual` agrees with the dialect; everything agrees with an undecided answer."""
+        return not self.allowed or actual in self.allowed

@@ -1,0 +1,74 @@
+"""The fields of a dialect about signing secrets and the two signature formats (section 2.3)."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.constraints import (
+    AMOUNT,
+    HEADER,
+    HEADER_TEXT,
+    PRINTABLE,
+    Placeholder,
+    Range,
+)
+from hookproof.spec.dialect.vocabulary import (
+    Encoding,
+    Hash,
+    OnInput,
+    SecretForm,
+    SigningSecrets,
+    TimeUnit,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Secrets:
+    """Sections 2.3 and 2.4: the text of a signing secret."""
+
+    prefix: Annotated[str, "what a secret's text begins with; it is not part of the key"]
+    form: Annotated[SecretForm, "how the rest of the text becomes the key"]
+    generated_bytes: Annotated[
+        int, "random bytes in a secret that the service generates", Range(16)
+    ]
+    other_forms: Annotated[
+        Answer[OnInput], "what happens to a given secret without this prefix and form"
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignatureScheme:
+    """Section 6, item 3: how one of the two signature formats is computed.
+
+    `signed` and `value` are templates. `{body}` is the raw body, `{timestamp}` the time of the
+    attempt, `{id}` the event's identifier, `{signatures}` the items joined by `separator`. In an
+    item, `{signature}` is the encoded HMAC and `{version}` the label at the secret's position; the
+    last label is that of all further secrets.
+    """
+
+    header: Annotated[str, "header that carries the signatures", HEADER]
+    timestamp_header: Annotated[str | None, "header that carries the time; null: none", HEADER]
+    hash: Annotated[Hash, "hash of the HMAC"]
+    encoding: Annotated[Encoding, "how a signature is written"]
+    signed: Annotated[str, "bytes that are signed", Placeholder("body")]
+    value: Annotated[str, "value of the header", Placeholder("signatures"), HEADER_TEXT]
+    item: Annotated[str, "one signature within the value", Placeholder("signature"), HEADER_TEXT]
+    separator: Annotated[str, "text between two signatures", PRINTABLE]
+    versions: Annotated[tuple[str, ...], "labels of the signatures, in order", HEADER_TEXT]
+    timestamp_unit: Annotated[TimeUnit, "unit of the time since 1970"]
+    secrets: Annotated[SigningSecrets, "living secrets that sign, in the order of their signatures"]
+    tolerance_s: Annotated[
+        float, "age or lead of the time that a receiver accepts, in seconds", AMOUNT
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signatures:
+    """Section 2.3: the two formats that advanced_signatures chooses between."""
+
+    secret: Annotated[Secrets, "signing secrets"]
+    simple: Annotated[SignatureScheme, "format when advanced_signatures is false"]
+    advanced: Annotated[SignatureScheme, "format when advanced_signatures is true"]
+
+    def scheme(self, *, advanced: bool) -> SignatureScheme:
+        return self.advanced if advanced else self.simple

@@ -1,0 +1,41 @@
+"""Files of dialects for tests, and how the reader refuses them."""
+
+from pathlib import Path
+
+import pytest
+
+from hookproof.spec.dialect.reader import load_dialect
+from hookproof.spec.strict_yaml.file_problem import FileProblems
+from tests.source_tree import ROOT
+
+DIALECTS = ROOT / "spec" / "dialects"
+
+
+def written(folder: Path, text: str, name: str = "own.yaml") -> str:
+    (folder / name).write_text(text)
+    return str(folder / name)
+
+
+def refusal(name_or_path: str) -> list[str]:
+    """The lines with which a dialect is refused, without the folder of a file."""
+    with pytest.raises(FileProblems) as caught:
+        load_dialect(name_or_path)
+    folder = f"{Path(name_or_path).parent}/"
+    return [line.replace(folder, "") for line in str(caught.value).splitlines()]
+
+
+def reference_text(**replaced: str) -> str:
+    """The text of reference.yaml, in which whole lines are replaced, by the words that they begin
+    with.
+    """
+    lines = (DIALECTS / "reference.yaml").read_text().splitlines()
+    for start, line in replaced.items():
+        (index,) = (index for index, old in enumerate(lines) if old.strip().startswith(f"{start}:"))
+        lines[index] = line
+    return "\n".join(lines)
+
+
+def line_of(text: str, start: str) -> int:
+    return next(
+        number for number, line in enumerate(text.splitlines(), 1) if line.strip().startswith(start)
+    )
