@@ -6,7 +6,8 @@ from typing import Any
 
 from hookproof.conformance.model.evidence import Exchange, NotExaminedError
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
-from hookproof.spec.dialect.model import Answer, Dialect
+from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import Match
 
 Item = Mapping[str, Any]
