@@ -2,12 +2,8 @@
 
 import ast
 from collections import defaultdict
-from typing import Final
 
 from tests.source_tree import ROOT, source_files
-
-# Names that several classes still have until the ones in conformance are renamed.
-BEING_RENAMED: Final = frozenset({"Fault", "Plan", "Recording", "Step", "TokenRequest", "Try"})
 
 
 def class_definitions() -> dict[str, list[str]]:
@@ -22,4 +18,4 @@ def class_definitions() -> dict[str, list[str]]:
 
 def test_no_two_classes_share_a_name() -> None:
     shared = {name: places for name, places in class_definitions().items() if len(places) > 1}
-    assert shared.keys() <= BEING_RENAMED, shared
+    assert shared == {}

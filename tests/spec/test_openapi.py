@@ -24,7 +24,7 @@ SCHEMAS: dict[str, Any] = CONTRACT["components"]["schemas"]
 
 CODE_OF_LABEL = {"Created": "201", "Accepted": "202", "OK": "200", None: "200"}
 
-# Keywords that shape or describe a schema. Every other keyword convicts somebody, and needs a line
+# Keywords that shape or describe a schema. Every other keyword refuses something, and needs a line
 # in CONSTRAINTS.
 SHAPE = frozenset(
     {"$ref", "allOf", "default", "deprecated", "description", "items", "properties", "type"}

@@ -113,7 +113,7 @@ def says_nothing(connection: socket.socket, _: int) -> None:
 
 
 def repeats(head: bytes, piece: bytes, pause_s: float = 0.0) -> Behaviour:
-    """A beginning, and then one piece after the other for ever."""
+    """A beginning, and then one piece after the other indefinitely."""
     pause = threading.Event()
 
     def behave(connection: socket.socket, _: int) -> None:

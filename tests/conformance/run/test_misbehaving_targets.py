@@ -60,7 +60,7 @@ OUT_OF_REACH: dict[str, tuple[Behaviour, str, str]] = {
     "speaks plain HTTP where TLS is expected": (says_and_closes(response(200)), "https", "SSL"),
     "never ends its answer": (repeats(OPEN_HEAD, CHUNK), "http", "longer than 16777216 bytes"),
     "sends a huge header": (says_and_closes(HUGE_HEADER), "http", "400"),
-    "says 1xx for ever": (
+    "says 1xx indefinitely": (
         repeats(b"", b"HTTP/1.1 102 Processing\r\n\r\n", 0.01),
         "http",
         NO_ANSWER,
@@ -91,7 +91,7 @@ CONVICTED: dict[str, Behaviour] = {
 
 
 @pytest.mark.parametrize("behave", CONVICTED.values(), ids=CONVICTED)
-def test_a_target_with_wrong_answers_is_convicted(tmp_path: Path, behave: Behaviour) -> None:
+def test_a_target_with_wrong_answers_does_not_conform(tmp_path: Path, behave: Behaviour) -> None:
     with misbehaving(behave) as url:
         done = check(tmp_path, url, *KEY, *FEW, "--budget", str(LONG_S), timeout_s=BOUND_S)
     assert (done.code, done.err) == (1, "")

@@ -1,4 +1,4 @@
-"""Each check of the API passes a target that keeps its word, and convicts one that does not."""
+"""Each check of the API passes a target that conforms, and fails one that does not."""
 
 from dataclasses import replace
 
@@ -82,7 +82,7 @@ def test_a_target_that_keeps_its_word_passes(example: Example) -> None:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=str)
-def test_a_target_that_breaks_its_word_is_convicted(example: Example) -> None:
+def test_a_target_that_breaks_its_word_fails(example: Example) -> None:
     assert (
         verdicts(example.check, example.broken, example.dialect)[example.requirement]
         is Verdict.FAIL
@@ -125,7 +125,7 @@ def test_in_a_dialect_where_any_text_is_a_secret_none_has_another_form() -> None
     }
 
 
-def test_a_word_that_a_client_may_have_given_convicts_nobody() -> None:
+def test_a_word_that_a_client_may_have_given_is_not_a_failure() -> None:
     listed = page("listPortalLinks", [link(auth_type="what a client gave")])
     assert verdicts(an_enumerated_field_shows_a_word_of_the_dialect, listed, "contrary") == {}
 
@@ -154,7 +154,7 @@ def test_something_in_front_of_the_service_may_refuse_odd_requests_in_its_own_wo
     )
 
 
-def test_an_experiment_that_got_no_answer_convicts_nobody_of_opening_its_doors() -> None:
+def test_an_experiment_that_got_no_answer_is_not_a_failure_of_access() -> None:
     silent = exchange("refused", problem="TimeoutError")
     evidence = observation(CallWithKey, silent, kind=KeyKind.NONE, operation_id="createEndpoint")
     assert verdicts(nothing_works_without_a_key, evidence) == {}

@@ -1,4 +1,4 @@
-"""What cannot be read convicts nobody of what it might have said: that it cannot be read is for
+"""What cannot be read is no proof of what it might have said: that it cannot be read is for
 other checks.
 """
 
@@ -70,11 +70,11 @@ def another_endpoint() -> RollAnswer:
         ),
     ],
 )
-def test_nobody_is_convicted(check: Judge, evidence: Observation, dialect: str) -> None:
+def test_it_is_not_a_failure(check: Judge, evidence: Observation, dialect: str) -> None:
     assert Verdict.FAIL not in verdicts(check, evidence, dialect).values()
 
 
-def test_a_success_where_only_a_refusal_is_right_is_convicted_without_a_size() -> None:
+def test_a_success_where_only_a_refusal_is_right_fails_without_a_size() -> None:
     evidence = list_request(PageSizeAboveMaximum, exchange("tried", LINKS, data={}))
     assert verdicts(per_page_above_the_maximum_is_cut_or_refused, evidence)["8-13"] is Verdict.FAIL
 
