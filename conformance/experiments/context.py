@@ -83,7 +83,7 @@ class Trial:
         """Wait until `count` requests have arrived at the token or the time is over; keep and
         return all of them.
 
-        Raises Obstacle where the target cannot deliver to the receiver at all.
+        Raises PreconditionFailed where the target cannot deliver to the receiver at all.
         """
         arrived = await self.receiver.deliveries(token, count=count, timeout_s=timeout_s)
         self.received = [kept for kept in self.received if kept.token != token]
@@ -121,8 +121,8 @@ class ExperimentContext:
     in seconds, `nonce` tells this run from all others, since a target may have met the same seed
     before. Whoever changes portal links of the first project, or walks their list, holds
     `portal_links`: the API cannot create any, so experiments in one project share those that are
-    there. `canaries` are addresses that the target must not reach. `stock` fills a project's lists
-    through the provision hooks, once for all experiments.
+    there. `egress_probes` are addresses that the target must not reach. `seeding` fills a
+    project's lists through the provision hooks, once for all experiments.
     """
 
     experiment: str
@@ -141,15 +141,15 @@ class ExperimentContext:
     provision: Provision
     fixtures: Mapping[str, Fixtures]
     capabilities: Mapping[str, Presence]
-    canaries: tuple[str, ...]
-    stock: "Stocked"
+    egress_probes: tuple[str, ...]
+    seeding: "ListSeeding"
 
     def presence(self, capability: str) -> Presence:
         """What the target says of a capability of its own."""
         return self.capabilities.get(capability, Presence.AUTO)
 
     def refuse_lacking(self, capability: str) -> None:
-        """Raise Obstacle for a capability that the target says it lacks."""
+        """Raise PreconditionFailed for a capability that the target declares it lacks."""
         if self.presence(capability) is Presence.NO:
             raise PreconditionFailed(
                 f"the target says that it lacks {capability} (capabilities in target.yaml)"
@@ -170,7 +170,7 @@ class ExperimentContext:
         return f"{stem}-{self.nonce}{self.random.getrandbits(40):010x}"
 
 
-class Stocked(Protocol):
+class ListSeeding(Protocol):
     """What fills a project before its lists are looked at."""
 
     async def fill(self, api: ApiClient, operation_id: str, project: Project) -> None:

@@ -384,6 +384,6 @@ class Runner:
             provision=environment.target.provision,
             fixtures=environment.target.fixtures,
             capabilities=environment.target.capabilities,
-            canaries=environment.target.egress_probes,
-            stock=seeding,
+            egress_probes=environment.target.egress_probes,
+            seeding=seeding,
         )

@@ -6,7 +6,7 @@ from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.existing_resources import (
     NO_PORTAL_LINKS,
     put_back,
-    stocked,
+    seeded_list,
 )
 from hookproof.conformance.experiments.support.valid_requests import ValidRequests, valid_requests
 from hookproof.conformance.model.evidence import Evidence
@@ -64,8 +64,8 @@ async def _across(
 
 async def _lists(context: ExperimentContext, operation_id: str, elsewhere: Project) -> Evidence:
     trial = context.trial(f"{operation_id} in two projects")
-    await stocked(context, trial, operation_id)
-    await stocked(context, trial, operation_id, project=elsewhere)
+    await seeded_list(context, trial, operation_id)
+    await seeded_list(context, trial, operation_id, project=elsewhere)
     return trial.observe(
         ListsOfTwoProjects,
         operation_id=operation_id,

@@ -92,7 +92,7 @@ async def _lists(
     arranged = context.trial(f"{operation_id}: as it is walked through")
     try:
         context.refuse_lacking("sources" if operation_id == "listSources" else "portal_links")
-        await context.stock.fill(context.api, operation_id, arranged.project)
+        await context.seeding.fill(context.api, operation_id, arranged.project)
         moved = await _one_owner(context, arranged) if operation_id == "listPortalLinks" else []
     except PreconditionFailed as failed:
         yield arranged.not_observed(PageWalk, str(failed))

@@ -24,7 +24,7 @@ NO_SOURCES = (
 )
 
 
-async def stocked(
+async def seeded_list(
     context: ExperimentContext,
     trial: Trial,
     operation_id: str,
@@ -34,7 +34,7 @@ async def stocked(
 ) -> tuple[dict[str, Any], ...]:
     """What `listed` gives, in a list that a provision hook has filled where it was too short."""
     context.refuse_lacking("sources" if operation_id == "listSources" else "portal_links")
-    await context.stock.fill(context.api, operation_id, project or trial.project)
+    await context.seeding.fill(context.api, operation_id, project or trial.project)
     return await listed(trial, operation_id, pages=pages, project=project)
 
 
@@ -44,11 +44,11 @@ async def changeable_links(
     """The portal links of the trial's project that may be changed: the fixtures, or all where none
     are named.
 
-    Raises Obstacle for a fixture that the target does not show.
+    Raises PreconditionFailed for a fixture that the target does not show.
     """
     named = context.fixtures.get(trial.project.id, Fixtures()).portal_links
     if not named:
-        return await stocked(context, trial, "listPortalLinks", pages=pages)
+        return await seeded_list(context, trial, "listPortalLinks", pages=pages)
     answers = [
         await trial.call("getPortalLink", role="inventory", path={"portalLinkID": uid})
         for uid in named

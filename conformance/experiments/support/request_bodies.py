@@ -1,8 +1,8 @@
-"""Request bodies that the target's dialect takes, with values that any server can live with.
+"""Request bodies that the target's dialect accepts, with values that any server can live with.
 
-    bodies = RequestBodies.of(bench) bodies.new_endpoint(url=token.url)            # what the
-    dialect requires, and nothing that must not be there bodies.quiet_endpoint(name="n")
-    # the same, but broadcasts do not reach it
+    bodies = RequestBodies.of(context)
+    bodies.new_endpoint(url=token.url)  # what the dialect requires, and nothing else
+    bodies.quiet_endpoint(name="n")     # the same, but broadcasts do not reach it
 
 Hosts are reserved names (`*.invalid`): a target must not be made to call strangers.
 """
@@ -45,7 +45,7 @@ class RequestBodies:
 
     @classmethod
     def of(cls, context: ExperimentContext) -> "RequestBodies":
-        """The bodies for a bench's dialect, with values from its random numbers."""
+        """The bodies for the dialect of an experiment, with values from its random numbers."""
         return cls(dialect=context.dialect, random=context.random, word=context.word)
 
     def new_endpoint(self, **fields: Any) -> dict[str, Any]:

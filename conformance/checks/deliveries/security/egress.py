@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.answer import refused
-from hookproof.conformance.observations.delivery.security.egress import CanaryVisits
+from hookproof.conformance.observations.delivery.security.egress import EgressProbeVisits
 
 
 @check("6-20")
 def no_request_reaches_a_canary(
-    observed: CanaryVisits, context: CheckContext
+    observed: EgressProbeVisits, context: CheckContext
 ) -> Iterator[Judgement]:
     """Nobody connected to an address that the target must not reach, while the sentinel arrived
     elsewhere.

@@ -16,7 +16,7 @@ from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.observations.delivery.security.egress import (
     CANARY,
     SENTINEL,
-    CanaryVisits,
+    EgressProbeVisits,
 )
 from hookproof.conformance.target.egress_probe import (
     EgressProbe,
@@ -31,52 +31,52 @@ NO_CANARIES: Final = (
 )
 
 
-@experiment("egress", observes=(CanaryVisits,))
+@experiment("egress", observes=(EgressProbeVisits,))
 async def egress(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Each way to each canary."""
-    if not context.canaries:
+    if not context.egress_probes:
         raise PreconditionFailed(NO_CANARIES)
     scenarios = {
         f"{way} {host}": partial(_lead_to, host=host, way=way, lead=lead)
-        for host in context.canaries
+        for host in context.egress_probes
         for way, lead in WAYS.items()
     }
     async for observation in run_scenarios(context, scenarios):
         yield observation
 
 
-async def _lead_to(scenario: Scenario, *, host: str, way: str, lead: "Lead") -> CanaryVisits:
+async def _lead_to(scenario: Scenario, *, host: str, way: str, lead: "Lead") -> EgressProbeVisits:
     """One way to one canary, and a sentinel that shows that deliveries go out meanwhile."""
     try:
-        async with listen_for_egress(host) as canary:
+        async with listen_for_egress(host) as probe:
             plain = await scenario.destination("sentinel's")
             try:
-                await lead(scenario, canary)
+                await lead(scenario, probe)
             except PreconditionFailed:  # a target may refuse such a URL; the exchange shows it
-                return await scenario.observe(CanaryVisits, way=way, visits=len(canary.peers))
+                return await scenario.observe(EgressProbeVisits, way=way, visits=len(probe.peers))
             await scenario.broadcast("event")
             sentinel = await scenario.broadcast(SENTINEL)
             await scenario.await_arrival(plain, sentinel)
             await scenario.quiet()
-            return await scenario.observe(CanaryVisits, way=way, visits=len(canary.peers))
+            return await scenario.observe(EgressProbeVisits, way=way, visits=len(probe.peers))
     except ProbeUnavailable as problem:
         raise PreconditionFailed(str(problem)) from None
 
 
-async def _as_endpoint(scenario: Scenario, canary: EgressProbe) -> None:
+async def _as_endpoint(scenario: Scenario, probe: EgressProbe) -> None:
     token = await scenario.context.receiver.new_token()
-    await scenario.endpoint(CANARY, token.token, url=canary.url)
+    await scenario.endpoint(CANARY, token.token, url=probe.url)
 
 
-async def _by_redirect(scenario: Scenario, canary: EgressProbe) -> None:
+async def _by_redirect(scenario: Scenario, probe: EgressProbe) -> None:
     await scenario.destination(
-        CANARY, replies=[Reply(status=307, headers=(("Location", canary.url),))]
+        CANARY, replies=[Reply(status=307, headers=(("Location", probe.url),))]
     )
 
 
-async def _as_token_url(scenario: Scenario, canary: EgressProbe) -> None:
+async def _as_token_url(scenario: Scenario, probe: EgressProbe) -> None:
     scenario.context.refuse_lacking("oauth2")
-    await scenario.destination(CANARY, authentication=oauth2_towards(scenario, canary.url))
+    await scenario.destination(CANARY, authentication=oauth2_towards(scenario, probe.url))
 
 
 # Makes an endpoint of which something leads to the canary; raises PreconditionFailed if the target

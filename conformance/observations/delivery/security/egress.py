@@ -12,7 +12,7 @@ SENTINEL: Final = "sentinel"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CanaryVisits(DeliveryObservation):
+class EgressProbeVisits(DeliveryObservation):
     """One way to one canary, and a sentinel that shows that deliveries went out meanwhile.
 
     `way` is how the target was led there. `visits` is how many connections the canary had when the

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 from hookproof.conformance.checks.deliveries.security.egress import no_request_reaches_a_canary
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.delivery.security.egress import CANARY, CanaryVisits
+from hookproof.conformance.observations.delivery.security.egress import CANARY, EgressProbeVisits
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.conformance.canned_deliveries import destination, event, observed, sent
 from tests.conformance.canned_evidence import exchange, verdicts
@@ -12,9 +12,9 @@ PLAIN, SENTINEL = destination(), event("sentinel")
 DELIVERED = sent(SENTINEL, PLAIN)
 
 
-def led(*arrived: ReceivedDelivery, visits: int = 0, status: int = 201) -> CanaryVisits:
+def led(*arrived: ReceivedDelivery, visits: int = 0, status: int = 201) -> EgressProbeVisits:
     observation = observed(
-        CanaryVisits, PLAIN, *arrived, events=[SENTINEL], visits=visits, way="endpoint at"
+        EgressProbeVisits, PLAIN, *arrived, events=[SENTINEL], visits=visits, way="endpoint at"
     )
     return replace(
         observation,
