@@ -35,7 +35,7 @@ from hookproof.conformance.observations.requests.mistakes import (
     Mistake,
     RequiredFieldLeftOut,
 )
-from hookproof.spec.dialect.model import Undecided
+from hookproof.spec.dialect.answer import Undecided
 from hookproof.spec.dialect.reader import shipped_dialects
 from tests.conformance.canned_evidence import context, exchange
 from tests.conformance.checks.api.example import Judge, created, refusal, tried
