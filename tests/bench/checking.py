@@ -117,7 +117,7 @@ def run_suites(name: str, folder: Path, *words: str) -> SuiteTiming:
             f"{process.stdout[-2000:]}{process.stderr}"
         )
     (evidence,) = read_evidence(out / NAME)
-    cases = [case for gathered in evidence.gathered.values() for case in gathered.cases]
+    cases = [case for gathered in evidence.gathered.values() for case in gathered.observations]
     statuses = [exchange.status for case in cases for exchange in case.exchanges]
     assert len(statuses) == read_run(out / NAME).footer.exchanges
     return SuiteTiming(

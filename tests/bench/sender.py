@@ -104,7 +104,7 @@ class StoredWorkload:
     def accept(self, number: int) -> list[str]:
         """Store an event and return the uids of the endpoints that it reaches."""
         now = time.time()
-        reached = self._endpoints.reached(PROJECT, now=now, without_owner=True)
+        reached = self._endpoints.find_reached(PROJECT, now=now, without_owner=True)
         event = NewEvent(
             uid=f"event-{number:09}",
             project=PROJECT,
