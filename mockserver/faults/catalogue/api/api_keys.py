@@ -64,7 +64,7 @@ class AnyKeyOpens(LenientKeys):
 
 @fault("5-9", seen="prefix compare accepts a truncated key", shows_in=KEYS)
 class CutKeyOpens(LenientKeys):
-    """More than half of an Authorization header, from its start, opens the project."""
+    """More than half of a valid Authorization header, from its start, opens the project."""
 
     def is_accepted(self, project: str, header: str) -> bool:
         return self.matches_known_key(
@@ -76,7 +76,7 @@ class CutKeyOpens(LenientKeys):
 
 @fault("5-13", seen="a scheme that is not checked", shows_in=KEYS)
 class SchemeIgnored(LenientKeys):
-    """A key opens its project whatever stands before it."""
+    """The last nine or more characters of a key open its project, whatever stands before them."""
 
     def is_accepted(self, project: str, header: str) -> bool:
         word = header.rpartition(" ")[2]
@@ -181,7 +181,7 @@ class KeyPassedOn(RequestPipeline):
 
 @fault("5-10", "5-11", "5-12", shows_in=KEYS)
 class UnauthorizedIsNotFound(ApiKeys):
-    """A request without the right key gets the response for an unknown project."""
+    """A request without the right key gets the response for an unknown resource."""
 
     def _unauthorized(self, status: int, message: str) -> ApiError:
         return self._errors.unknown_resource("project")
@@ -189,7 +189,7 @@ class UnauthorizedIsNotFound(ApiKeys):
 
 @fault("5-12", seen="a key that is good for one project, and for all", shows_in=KEYS)
 class ScopeMistaken(ApiKeys):
-    """A key opens every project where it should open its own, and the reverse."""
+    """A key opens every project where it should open only its own, and the reverse."""
 
     @classmethod
     def of(

@@ -1,4 +1,4 @@
-"""Secrets and credentials of endpoints, as they are generate, stored and shown (2.3 to 2.5)."""
+"""Secrets and credentials of endpoints, as they are generated, stored and shown (2.3 to 2.5)."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -61,7 +61,7 @@ class SecretsNotShownAtCreation(AlteredResponses):
     shows_in=["round_trip", "roll_answers"],
 )
 class GivenSecretReplaced(SecretSource):
-    """A secret is generate although the request gave one."""
+    """A secret is generated although the request gave one."""
 
     def choose(self, given: str | None) -> str:
         return self.generate()
@@ -69,7 +69,7 @@ class GivenSecretReplaced(SecretSource):
 
 @fault("2.3-13", "4.3-19", shows_in=["round_trip", "roll_answers"])
 class ShortSecrets(SecretSource):
-    """A generate secret has a quarter of its length."""
+    """A generated secret has a quarter of its length."""
 
     def generate(self) -> str:
         rest = super().generate().removeprefix(self.rules.prefix)
@@ -78,7 +78,7 @@ class ShortSecrets(SecretSource):
 
 @fault("2.3-14", seen="a default secret that was never changed", shows_in=SHOWN)
 class OneSecretForAll(SecretSource):
-    """Every generate secret is the same."""
+    """Every generated secret is the same."""
 
     generated_first: ClassVar[list[str]] = []
 
@@ -124,7 +124,7 @@ class SecretsShownElsewhere(ResponseSerializer):
 
 @fault("2.4-5", also=["4.3-14"], shows_in=SHOWN)
 class FreshSecretExpires(EndpointHandlers):
-    """The secret of a new endpoint expires after a day."""
+    """The secret of a new endpoint shows an expires_at, a day after the creation."""
 
     def _build_endpoint(self, project: str, body: Mapping[str, Any], now: float) -> NewEndpoint:
         new = super()._build_endpoint(project, body, now)
@@ -152,7 +152,7 @@ class AuthenticationTypeForgotten(AlteredResponses):
     shows_in=SHOWN,
 )
 class MembersForgotten(AlteredCreation):
-    """The last member of an authentication object is not stored, basic_auth excepted."""
+    """The last member of each object in an authentication, except basic_auth, is not stored."""
 
     def alter_request(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         authentication = body.get("authentication")

@@ -44,7 +44,7 @@ class NameAndDescriptionCut(AlteredCreation):
 
 @fault("4.1-6", seen="a URL that is decoded before it is stored", shows_in=SHOWN)
 class UrlNormalised(AlteredCreation):
-    """The url of an endpoint is percent-decoded and gets a slash at its end."""
+    """The path of an endpoint's url is percent-decoded and gets a slash at its end."""
 
     def alter_request(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         parts = urlsplit(body["url"])
@@ -263,7 +263,7 @@ class AppIdRefused(EndpointHandlers):
 
 @fault("9-3", "4.1-7", shows_in=SHOWN)
 class AppIdMistaken(EndpointHandlers):
-    """The deprecated appID is ignored where it stands for the owner, and the reverse."""
+    """The deprecated appID is ignored where it may stand for the owner, and else replaces it."""
 
     def __init__(self, service: Service) -> None:
         right = service.dialect.requests.app_id.value

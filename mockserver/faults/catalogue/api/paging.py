@@ -143,7 +143,7 @@ class FullPageClaimsNext(AlteredPages):
     shows_in=SHOWN,
 )
 class SecondPageIsLast(AlteredPages):
-    """A page that a cursor leads to claims no next page."""
+    """A page that a cursor leads forward to claims no next page."""
 
     def alter_page(self, page: ListPage, query: Query) -> ListPage:
         if query.start is None or query.backwards:
@@ -217,7 +217,7 @@ class CursorIncludesItsRow(Listing):
     shows_in=SHOWN,
 )
 class CursorSkipsARow(Listing):
-    """A page leaves out its first resource if a cursor led to it."""
+    """A page leaves out its first resource if a cursor leads to it."""
 
     def rows(self, span: Span) -> list[tuple[Any, ...]]:
         if span.start is None:

@@ -55,7 +55,7 @@ class OneEndpointPerOwner(EndpointTable):
 
 @fault("2.6-3", "4.6-11", "9-4", shows_in=SHOWN)
 class EndpointsOfAnybody(EndpointTable):
-    """A portal link has every endpoint of its project that has an owner."""
+    """A portal link with an owner has every endpoint of its project that has one."""
 
     def find_owned(self, project: str, owners: Iterable[str]) -> list[EndpointRow]:
         statement = (
@@ -68,7 +68,7 @@ class EndpointsOfAnybody(EndpointTable):
 
 @fault("2.6-4", also=["4.6-10"], seen="a cache that is filled once", shows_in=SHOWN)
 class EndpointsOfTheFirstLook(PortalLinkHandlers):
-    """A portal link keeps showing the endpoints that it had when it was first requested."""
+    """A portal link keeps showing the endpoints of its owner that were shown first."""
 
     def __init__(self, service: Service) -> None:
         super().__init__(service)

@@ -123,7 +123,7 @@ class AcceptedIsOk(SwappedStatus):
     shows_in=["roll_answers", "portal_links", "isolation"],
 )
 class OkIsCreated(SwappedStatus):
-    """A fetch or a roll has the status of a creation."""
+    """A fetch, a list or a roll has the status of a creation."""
 
     instead: ClassVar = dict.fromkeys(
         (GET_ENDPOINT, ROLL, LIST_PORTAL_LINKS, GET_PORTAL_LINK, LIST_SOURCES), CREATE_ENDPOINT
@@ -132,7 +132,7 @@ class OkIsCreated(SwappedStatus):
 
 @fault("2.9-3", shows_in=["round_trip"])
 class OtherFormOfNoValue(ResponseSerializer):
-    """A missing value is left out where the dialect shows it, and null where it does not."""
+    """A missing value is left out where the dialect shows it, and null where it leaves it out."""
 
     def __init__(self, contract: Contract, dialect: Dialect) -> None:
         right = dialect.representation.no_value.value

@@ -91,7 +91,7 @@ class ProjectRolled(EndpointTable):
 
 @fault("4.3-17", seen="only after a second roll", shows_in=SHOWN)
 class SecondSecretExpires(AlteredResponses):
-    """The secret that a second roll brings in shows an expires_at."""
+    """The response to a second or later roll shows an expires_at for the new secret."""
 
     operations = (ROLL,)
 
@@ -108,7 +108,7 @@ class SecondSecretExpires(AlteredResponses):
     where=lambda dialect: "expiration" not in dialect.requests.expire_endpoint_secret_requires,
 )
 class DefaultExpirationNotShown(AlteredResponses):
-    """The response to a roll without expiration shows no expires_at."""
+    """The response to a roll without expiration shows no expires_at for the old secret."""
 
     operations = (ROLL,)
 

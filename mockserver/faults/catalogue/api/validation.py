@@ -96,7 +96,7 @@ class OtherSchemesAccepted(AlteredValidation):
     shows_in=MISTAKES,
 )
 class BoundsIgnored(AlteredValidation):
-    """Numbers beyond the dialect's bounds are accepted."""
+    """A whole number is accepted in every field, and beyond the dialect's bounds."""
 
     def alter_problems(
         self, operation_id: str, value: Any, problems: Sequence[SchemaProblem]
@@ -126,7 +126,7 @@ class MaximumRefused(AlteredValidation):
 
 @fault("7-3", seen="values that are made to fit", shows_in=MISTAKES)
 class TypesIgnored(AlteredValidation):
-    """A field of the wrong type is ignored."""
+    """A field with a value of the wrong type is ignored."""
 
     def alter_problems(
         self, operation_id: str, value: Any, problems: Sequence[SchemaProblem]

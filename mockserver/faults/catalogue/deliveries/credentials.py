@@ -132,7 +132,7 @@ class NoClientCertificate(AlteredSettings):
 
 @fault("2.3-18", seen="a connection pool that is shared", shows_in=SHOWN)
 class CertificateOfAnother(TlsContexts):
-    """An endpoint without a client certificate is presented that of another endpoint."""
+    """An endpoint without a client certificate is presented the one of another endpoint."""
 
     def context(self, certificate: ClientCertificate | None) -> ssl.SSLContext:
         latest = next(reversed(self._with_certificate), None)

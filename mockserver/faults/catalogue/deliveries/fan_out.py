@@ -42,7 +42,7 @@ class EveryFiftiethLost(EventTable):
 
 @fault("4.8-15", seen="one delivery per subscription instead of per endpoint", shows_in=["fan_out"])
 class TwiceToAnOwner(EventTable):
-    """An endpoint gets a broadcast once for each endpoint that has the same owner_id."""
+    """An endpoint gets a broadcast once for each endpoint with the same owner_id (or none)."""
 
     def add(self, event: NewEvent, *, reached: Sequence[EndpointRow], now: float) -> None:
         pairs = [
@@ -129,7 +129,7 @@ class EnabledByHandDisabled(EndpointHandlers):
     shows_in=FAN_OUT,
 )
 class FailureStopsTheRest(AttemptSender):
-    """After the failure of one endpoint nothing is delivered to any other."""
+    """Once an endpoint has answered 5xx or not at all, nothing is delivered to any other."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)

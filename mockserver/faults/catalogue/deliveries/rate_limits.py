@@ -105,7 +105,7 @@ class InFlightWindow(SlidingWindow):
 
 @fault("8-3", "8-4", seen="one global bucket starves others", shows_in=RATE, where=over_limit_waits)
 class OneWindowForAll(EndpointQueue):
-    """EndpointTable with the same rate_limit share one limit."""
+    """Endpoints with the same rate_limit share one limit."""
 
     def new_window(self, limit: int, window_s: float) -> SlidingWindow:
         return _SHARED.setdefault(limit, SlidingWindow(limit, window_s))
@@ -185,7 +185,7 @@ class DefaultDurationOffByOne(EndpointHandlers):
 
 @fault("8-7", "8-9", "8-19", also=["1-17"], seen="no time-out", shows_in=TIMEOUT)
 class NoTimeout(AlteredSettings):
-    """A delivery waits an hour for its answer, whatever http_timeout says."""
+    """An attempt waits an hour for its answer, whatever http_timeout says."""
 
     def alter_settings(self, endpoint: EndpointSettings) -> EndpointSettings:
         return msgspec.structs.replace(endpoint, http_timeout_s=3600.0)
@@ -193,7 +193,7 @@ class NoTimeout(AlteredSettings):
 
 @fault("8-8", also=["4.8-15"], seen="milliseconds against seconds", shows_in=TIMEOUT)
 class TimeoutTooShort(AlteredSettings):
-    """A delivery is given up after half a second, whatever http_timeout says."""
+    """An attempt is given up after half a second, whatever http_timeout says."""
 
     def alter_settings(self, endpoint: EndpointSettings) -> EndpointSettings:
         return msgspec.structs.replace(endpoint, http_timeout_s=0.5)
@@ -201,7 +201,7 @@ class TimeoutTooShort(AlteredSettings):
 
 @fault("8-9", shows_in=TIMEOUT)
 class OtherDefaultTimeout(EndpointHandlers):
-    """Without http_timeout a delivery waits ten seconds longer than the dialect says."""
+    """Without http_timeout an attempt waits ten seconds longer than the dialect says."""
 
     def __init__(self, service: Service) -> None:
         longer = service.dialect.delivery.default_timeout_s.value + 10

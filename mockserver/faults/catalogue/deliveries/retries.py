@@ -132,7 +132,7 @@ class RetryAfterIgnored(MisreadRetry):
 
 @fault("1-18", "6-17", also=["2.5-14"], seen="redirects followed", shows_in=RETRIES)
 class RedirectsFollowed(Transport):
-    """A redirect from an endpoint is followed."""
+    """A redirect from an endpoint or a token URL is followed."""
 
     async def exchange(self, method: str, url: ParsedUrl, *further: Any, **more: Any) -> Response:
         response = await super().exchange(method, url, *further, **more)

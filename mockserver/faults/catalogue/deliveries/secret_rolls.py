@@ -61,7 +61,7 @@ class FirstSecretSigns(Signer):
 
 @fault("4.3-4", "4.3-5", "4.3-16", shows_in=SIGNED)
 class ExpiredSecretSignsAlone(Signer):
-    """Once an old secret has expired, it alone signs the deliveries of its endpoint."""
+    """Once all old secrets of an endpoint have expired, the latest of them signs alone."""
 
     def valid_secrets(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
         valid_secrets = super().valid_secrets(endpoint, now)
@@ -143,7 +143,7 @@ class RollClearsTheName(EndpointTable):
     shows_in=BOTH,
 )
 class SentSecretIgnored(EndpointHandlers):
-    """A roll brings in a generate secret although the request gave one."""
+    """A roll brings in a generated secret although the request gave one."""
 
     def expire_secret(self, call: OperationCall) -> OperationResult:
         body = {name: value for name, value in call.body.items() if name != "secret"}

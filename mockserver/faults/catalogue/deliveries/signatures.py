@@ -26,7 +26,7 @@ EVERY_SIGNATURE: Final = ("6-6", "6-7", "6-8", "6-10", "2.3-9", "2.4-3")
     shows_in=SIGNED,
 )
 class BodyReserialised(Signer):
-    """The body is indented before it is signed and delivered as it was."""
+    """The body is signed as indented JSON, and delivered as it was."""
 
     def headers(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, now: float, body: bytes
@@ -145,7 +145,7 @@ class SecretOfTheNeighbour(Signer):
 
 @fault("6-6", "6-8", "2.3-9", "2.4-3", also=["4.3-7", "6-9"], shows_in=SIGNED)
 class SimpleSignedAsAdvanced(Signer):
-    """EndpointTable with the simple format get the advanced one."""
+    """Endpoints with the simple format get the advanced one."""
 
     def headers(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, now: float, body: bytes
