@@ -3,11 +3,15 @@
 from dataclasses import dataclass
 
 from hookproof.conformance.model.evidence import Exchange, Observation
+from hookproof.conformance.observations.before_and_after import BeforeAndAfter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CallAcrossProjects(Observation):
-    """An operation on a resource of one project, through the path and with the key of another."""
+class CallAcrossProjects(BeforeAndAfter):
+    """An operation on a resource of one project, through the path and with the key of another.
+
+    The resource is fetched in its own project.
+    """
 
     operation_id: str
 
@@ -15,16 +19,6 @@ class CallAcrossProjects(Observation):
     def across(self) -> Exchange | None:
         """The request through the other project."""
         return self.exchange("across")
-
-    @property
-    def before(self) -> Exchange | None:
-        """The resource in its own project, before."""
-        return self.exchange("before")
-
-    @property
-    def after(self) -> Exchange | None:
-        """The same, afterwards."""
-        return self.exchange("after")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from hookproof.conformance.model.evidence import Exchange, Observation
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.observations.before_and_after import BeforeAndAfter
 
 
 class KeyKind(StrEnum):
@@ -20,8 +21,8 @@ class KeyKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RequestsWithoutRight(Observation):
-    """Requests for one operation that are to be refused for their key."""
+class RequestsWithoutRight(BeforeAndAfter):
+    """Requests for one operation that are to be refused for their key and to change nothing."""
 
     operation_id: str
 
@@ -29,16 +30,6 @@ class RequestsWithoutRight(Observation):
     def tried(self) -> tuple[Exchange, ...]:
         """The requests that are to be refused."""
         return self.all_exchanges("refused")
-
-    @property
-    def before(self) -> Exchange | None:
-        """What a refused request must leave as it was, fetched before."""
-        return self.exchange("before")
-
-    @property
-    def after(self) -> Exchange | None:
-        """The same, fetched afterwards."""
-        return self.exchange("after")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

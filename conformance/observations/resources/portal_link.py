@@ -6,6 +6,7 @@ from typing import Any
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import items
+from hookproof.conformance.observations.before_and_after import BeforeAndAfter
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
 
 
@@ -37,18 +38,10 @@ class ListedPortalLinks(PortalLinkObservation):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PortalLinkUpdate(PortalLinkObservation):
+class PortalLinkUpdate(PortalLinkObservation, BeforeAndAfter):
     """The update of one field of a portal link, which is retrieved before and after it."""
 
     field: str
-
-    @property
-    def before(self) -> Exchange | None:
-        return self.exchange("before")
-
-    @property
-    def after(self) -> Exchange | None:
-        return self.exchange("after")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
