@@ -1,5 +1,6 @@
 """What every observation of deliveries holds: endpoints, events, and how they were signed."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -47,6 +48,14 @@ class DeliveryObservation(Observation):
             if shows(delivery, event, dialect)
         )
 
+    def attempts_at(self, destination: Destination, event_name: str, dialect: Dialect) -> Attempts:
+        """Every attempt to deliver the events of this name to the destination."""
+        return tuple(
+            delivery
+            for event in self.events_named(event_name)
+            for delivery in self.attempts(destination, event, dialect)
+        )
+
     def attempts_anywhere(self, dialect: Dialect, *events: Event) -> Attempts:
         """Every attempt to deliver these events, event by event and destination by destination."""
         return tuple(
@@ -55,6 +64,17 @@ class DeliveryObservation(Observation):
             for destination in self.destinations
             for delivery in self.attempts(destination, event, dialect)
         )
+
+    def arrived_events(
+        self, destinations: Iterable[Destination], events: Iterable[Event], dialect: Dialect
+    ) -> Iterator[tuple[Destination, Event, Attempts]]:
+        """Each of these destinations, each of these events that arrived there, and its attempts."""
+        expected = tuple(events)
+        for destination in destinations:
+            for event in expected:
+                attempts = self.attempts(destination, event, dialect)
+                if attempts:
+                    yield destination, event, attempts
 
     def signature(self, delivery: ReceivedDelivery, context: CheckContext) -> SignatureReading:
         """The reading of a delivery's signature; raises NotExaminedError if there is none."""
@@ -71,10 +91,9 @@ class SignedDeliveries(DeliveryObservation):
 
     def signed_attempts(self, dialect: Dialect) -> tuple[tuple[Destination, Event, Attempts], ...]:
         """Each destination with a known secret, each event that arrived there, and its attempts."""
-        return tuple(
-            (destination, event, attempts)
+        keeping_their_secret = [
+            destination
             for destination in self.destinations
             if destination.secret and not destination.rolls
-            for event in self.events
-            if (attempts := self.attempts(destination, event, dialect))
-        )
+        ]
+        return tuple(self.arrived_events(keeping_their_secret, self.events, dialect))

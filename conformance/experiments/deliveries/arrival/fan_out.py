@@ -24,11 +24,11 @@ from hookproof.conformance.observations.delivery.arrival.fan_out import (
     HANGING,
     HEALTHY,
     SAME_OWNER,
-    SENTINEL,
     WITHOUT_OWNER,
     OneProjectFanOut,
     TwoProjectFanOut,
 )
+from hookproof.conformance.observations.sentinel import SENTINEL
 from hookproof.receiver.replies.script import Reply
 
 SHORT_TIMEOUT_S: Final = 2

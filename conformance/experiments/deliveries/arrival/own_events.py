@@ -8,10 +8,8 @@ from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
-from hookproof.conformance.observations.delivery.arrival.resource_changes import (
-    SENTINEL,
-    ResourceChanges,
-)
+from hookproof.conformance.observations.delivery.arrival.resource_changes import ResourceChanges
+from hookproof.conformance.observations.sentinel import SENTINEL
 
 
 @experiment("own_events", observes=(ResourceChanges,), alone=True)

@@ -12,9 +12,9 @@ from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.observations.delivery.arrival.refused_broadcasts import (
     REFUSED,
-    SENTINEL,
     RefusedBroadcasts,
 )
+from hookproof.conformance.observations.sentinel import SENTINEL
 from hookproof.conformance.target.client import Key
 
 

@@ -13,10 +13,10 @@ from hookproof.conformance.observations.delivery.arrival.repeated_broadcasts imp
     FIRST,
     ORIGINAL,
     SECOND,
-    SENTINEL,
     DuplicateBroadcast,
     RepeatedBroadcast,
 )
+from hookproof.conformance.observations.sentinel import SENTINEL
 
 
 @experiment("repeats", observes=(DuplicateBroadcast, RepeatedBroadcast))

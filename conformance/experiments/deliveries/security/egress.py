@@ -15,9 +15,9 @@ from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.observations.delivery.security.egress import (
     CANARY,
-    SENTINEL,
     EgressProbeVisits,
 )
+from hookproof.conformance.observations.sentinel import SENTINEL
 from hookproof.conformance.target.egress_probe import (
     EgressProbe,
     ProbeUnavailable,

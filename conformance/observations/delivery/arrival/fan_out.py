@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 from typing import Final
 
-from hookproof.conformance.observations.deliveries import Attempts, SignedDeliveries
+from hookproof.conformance.observations.deliveries import SignedDeliveries
 from hookproof.conformance.observations.destinations import Destination, Event
-from hookproof.spec.dialect.model import Dialect
+from hookproof.conformance.observations.sentinel import DeliveriesBeforeSentinel
 
 EVENT: Final = "event"
-SENTINEL: Final = "sentinel"
 
 # Destinations that answer with success at once, whatever the dialect.
 HEALTHY: Final = "healthy"
@@ -29,7 +28,7 @@ EVENT_THERE: Final = "event there"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FanOut(SignedDeliveries):
+class FanOut(SignedDeliveries, DeliveriesBeforeSentinel):
     """Events to endpoints of which some are not to get them."""
 
     @property
@@ -48,10 +47,6 @@ class FanOut(SignedDeliveries):
             for destination in self.destinations
             if destination.name not in (FAILING, HANGING, GONE)
         )
-
-    def sentinels(self, dialect: Dialect) -> Attempts:
-        """What arrived of the later event anywhere, so that silence means something."""
-        return self.attempts_anywhere(dialect, *self.events_named(SENTINEL))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

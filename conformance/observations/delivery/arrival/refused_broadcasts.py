@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.deliveries import Attempts, DeliveryObservation
+from hookproof.conformance.observations.deliveries import Attempts
+from hookproof.conformance.observations.sentinel import DeliveriesBeforeSentinel
 from hookproof.spec.dialect.model import Dialect
 
 REFUSED: Final = "refused"
-SENTINEL: Final = "sentinel"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RefusedBroadcasts(DeliveryObservation):
+class RefusedBroadcasts(DeliveriesBeforeSentinel):
     """Broadcasts with keys that are not valid, and a later event with the right one, the sentinel.
 
     `markers` are those of the broadcasts that were to be refused, in their order.
@@ -26,16 +26,11 @@ class RefusedBroadcasts(DeliveryObservation):
     ) -> Iterator[tuple[Exchange, Attempts, Attempts]]:
         """Each of these broadcasts, what arrived of it, and what arrived there of the sentinel."""
         for destination in self.destinations:
-            sentinels = tuple(
-                delivery
-                for sentinel in self.events_named(SENTINEL)
-                for delivery in self.attempts(destination, sentinel, dialect)
-            )
-            pairs = zip(self.markers, self.all_exchanges(REFUSED), strict=False)
-            for marker, tried in pairs:
+            sentinels = self.sentinels_at(destination, dialect)
+            for marker, broadcast in zip(self.markers, self.all_exchanges(REFUSED), strict=False):
                 arrived = tuple(
                     delivery
                     for delivery in self.arrived_at(destination.token)
                     if marker.encode() in delivery.body
                 )
-                yield tried, arrived, sentinels
+                yield broadcast, arrived, sentinels

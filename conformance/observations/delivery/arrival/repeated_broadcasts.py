@@ -6,17 +6,17 @@ from typing import Final
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.deliveries import Attempts, SignedDeliveries
+from hookproof.conformance.observations.sentinel import DeliveriesBeforeSentinel
 from hookproof.spec.dialect.model import Dialect
 
 FIRST: Final = "first"
 SECOND: Final = "second"
 ORIGINAL: Final = "original"
 DUPLICATE: Final = "duplicate"
-SENTINEL: Final = "sentinel"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DuplicateBroadcast(SignedDeliveries):
+class DuplicateBroadcast(SignedDeliveries, DeliveriesBeforeSentinel):
     """An event that was broadcast twice with one idempotency_key, and a later one, the sentinel."""
 
     @property
@@ -27,11 +27,7 @@ class DuplicateBroadcast(SignedDeliveries):
     def deliveries_of_original(self, dialect: Dialect) -> Iterator[tuple[Attempts, Attempts]]:
         """What arrived of the event at each destination, and what arrived there of the sentinel."""
         for destination in self.destinations:
-            sentinels = tuple(
-                delivery
-                for sentinel in self.events_named(SENTINEL)
-                for delivery in self.attempts(destination, sentinel, dialect)
-            )
+            sentinels = self.sentinels_at(destination, dialect)
             for original in self.events_named(ORIGINAL):
                 yield self.attempts(destination, original, dialect), sentinels
 

@@ -46,14 +46,11 @@ class ExhaustedDeliveries(DeliveryObservation):
 
     def last_attempts(self, dialect: Dialect) -> Iterator[Attempts]:
         """The attempts at the last event, if any has arrived."""
-        for destination in self.destinations:
-            for event in self.events_named(LAST_EVENT):
-                if attempts := self.attempts(destination, event, dialect):
-                    yield attempts
+        last_events = self.events_named(LAST_EVENT)
+        for _, _, attempts in self.arrived_events(self.destinations, last_events, dialect):
+            yield attempts
 
     def ends_of_events(self, dialect: Dialect) -> Iterator[float]:
         """When the last attempt at each event arrived, on the monotonic clock in seconds."""
-        for destination in self.destinations:
-            for event in self.events:
-                if attempts := self.attempts(destination, event, dialect):
-                    yield attempts[-1].arrived_monotonic
+        for _, _, attempts in self.arrived_events(self.destinations, self.events, dialect):
+            yield attempts[-1].arrived_monotonic

@@ -87,12 +87,10 @@ class RetriedDeliveries(SignedDeliveries):
                 yield attempted, attempt
 
     def _attempted(self, names: Iterable[str], dialect: Dialect) -> Iterator[AttemptedDelivery]:
-        for destination in self.destinations_named(*names):
-            for event in self.events_named(EVENT):
-                if attempts := self.attempts(destination, event, dialect):
-                    yield AttemptedDelivery(
-                        created=self.exchange(destination.name), attempts=attempts
-                    )
+        for destination, _, attempts in self.arrived_events(
+            self.destinations_named(*names), self.events_named(EVENT), dialect
+        ):
+            yield AttemptedDelivery(created=self.exchange(destination.name), attempts=attempts)
 
 
 def _no_content_succeeds(dialect: Dialect) -> bool:

@@ -33,10 +33,10 @@ class EndpointTimeout(DeliveryObservation):
         return self._attempted(ENDLESS, dialect)
 
     def _attempted(self, name: str, dialect: Dialect) -> Waiting:
-        for destination in self.destinations_named(name):
-            for event in self.events_named(EVENT):
-                if attempts := self.attempts(destination, event, dialect):
-                    yield destination, attempts
+        for destination, _, attempts in self.arrived_events(
+            self.destinations_named(name), self.events_named(EVENT), dialect
+        ):
+            yield destination, attempts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

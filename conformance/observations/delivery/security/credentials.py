@@ -52,8 +52,7 @@ class AuthorizedDeliveries(DeliveryObservation):
         return tuple(
             delivery
             for destination in self.destinations_named(AUTHORIZED)
-            for event in self.events_named(event_name)
-            for delivery in self.attempts(destination, event, dialect)
+            for delivery in self.attempts_at(destination, event_name, dialect)
         )
 
 

@@ -45,8 +45,7 @@ class HostileHeaders(SignedDeliveries):
             delivery
             for destination in self.destinations
             if advanced is None or destination.advanced is advanced
-            for event in self.events_named(header.event)
-            for delivery in self.attempts(destination, event, dialect)
+            for delivery in self.attempts_at(destination, header.event, dialect)
         )
 
     @property

@@ -4,15 +4,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.deliveries import Attempts, DeliveryObservation
-from hookproof.spec.dialect.model import Dialect
+from hookproof.conformance.observations.sentinel import DeliveriesBeforeSentinel
 
 CANARY: Final = "canary"
-SENTINEL: Final = "sentinel"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EgressProbeVisits(DeliveryObservation):
+class EgressProbeVisits(DeliveriesBeforeSentinel):
     """One way to one canary, and a sentinel that shows that deliveries went out meanwhile.
 
     `way` is how the target was led there. `visits` is how many connections the canary had when the
@@ -29,7 +27,3 @@ class EgressProbeVisits(DeliveryObservation):
         A target may refuse it.
         """
         return self.exchange(CANARY)
-
-    def sentinels(self, dialect: Dialect) -> Attempts:
-        """What arrived of the sentinel anywhere."""
-        return self.attempts_anywhere(dialect, *self.events_named(SENTINEL))
