@@ -4,7 +4,7 @@ The suites must pass them.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -32,7 +32,7 @@ from hookproof.mockserver.faults.support.altered_responses import (
     AlteredResponses,
     Object,
 )
-from hookproof.mockserver.faults.support.altered_validation import AlteredValidation
+from hookproof.mockserver.faults.support.altered_validation import AlteredValidation, Schema
 from hookproof.mockserver.store.deliveries import Deliveries
 from hookproof.spec.contract.service_contract import SchemaProblem
 from hookproof.spec.dialect.model import Dialect
@@ -255,19 +255,11 @@ class OtherJsonAccepted(RequestPipeline):
 class StricterFormats(AlteredValidation):
     """A support_email needs an at sign, and a slack_webhook_url must be https."""
 
-    def alter_problems(
-        self, operation_id: str, value: Any, problems: Sequence[SchemaProblem]
-    ) -> Sequence[SchemaProblem]:
-        begins = {"support_email": "@", "slack_webhook_url": "https://"}
-        bad = [
-            name
-            for name, part in begins.items()
-            if isinstance(value, dict) and part not in str(value.get(name, part))
-        ]
-        return [
-            *problems,
-            *(SchemaProblem(pointer=f"/{name}", message="has no such form") for name in bad),
-        ]
+    def further_problems(self, schema: Schema, body: Mapping[str, Any]) -> Iterable[SchemaProblem]:
+        required_parts = {"support_email": "@", "slack_webhook_url": "https://"}
+        for name, part in required_parts.items():
+            if part not in str(body.get(name, part)):
+                yield SchemaProblem(pointer=f"/{name}", message=f"does not contain {part}")
 
 
 @variant()

@@ -1,7 +1,7 @@
 """Cursors to the next and previous pages, subtly wrong (sections 2.2, 4.4 and 4.7)."""
 
 from collections.abc import Hashable, Mapping
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import msgspec
 
@@ -10,12 +10,18 @@ from hookproof.mockserver.api.request_pipeline import RequestPipeline
 from hookproof.mockserver.api.service import OperationCall, OperationResult
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_pages import AlteredPages, with_pagination
-from hookproof.mockserver.faults.support.altered_responses import LISTS, AlteredResponses, Object
+from hookproof.mockserver.faults.support.altered_responses import (
+    CREATE_ENDPOINT,
+    LISTS,
+    AlteredResponses,
+    Object,
+)
 from hookproof.mockserver.store.keyset_paging import Position, Span
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import CursorForm
 
 SHOWN: Final = ("paging",)
+CURSORS: Final = ("next_page_cursor", "prev_page_cursor")
 
 
 @fault("2.2-7", shows_in=SHOWN)
@@ -23,33 +29,35 @@ class PrevCursorAsNumber(AlteredPages):
     """The cursor of the previous page is a number."""
 
     def alter_page(self, page: ListPage, query: Query) -> ListPage:
-        return (
-            with_pagination(page, prev_page_cursor=page.rows[0][0])
-            if page.pagination["prev_page_cursor"]
-            else page
-        )
+        if not page.pagination["prev_page_cursor"]:
+            return page
+        return with_pagination(page, prev_page_cursor=page.rows[0][0])
+
+
+class CursorAsList(AlteredPages):
+    """Shows one of the two cursors as a list if the order is ascending."""
+
+    cursor_name: ClassVar[str]
+
+    def alter_page(self, page: ListPage, query: Query) -> ListPage:
+        cursor = page.pagination[self.cursor_name]
+        if not cursor or not query.ascending:
+            return page
+        return with_pagination(page, **{self.cursor_name: [cursor]})
 
 
 @fault("2.2-7", shows_in=SHOWN)
-class PrevCursorAsList(AlteredPages):
+class PrevCursorAsList(CursorAsList):
     """The cursor of the previous page is a list if the order is ascending."""
 
-    def alter_page(self, page: ListPage, query: Query) -> ListPage:
-        cursor = page.pagination["prev_page_cursor"]
-        return (
-            with_pagination(page, prev_page_cursor=[cursor]) if cursor and query.ascending else page
-        )
+    cursor_name = "prev_page_cursor"
 
 
 @fault("2.2-6", shows_in=SHOWN)
-class NextCursorAsList(AlteredPages):
+class NextCursorAsList(CursorAsList):
     """The cursor of the next page is a list if the order is ascending."""
 
-    def alter_page(self, page: ListPage, query: Query) -> ListPage:
-        cursor = page.pagination["next_page_cursor"]
-        return (
-            with_pagination(page, next_page_cursor=[cursor]) if cursor and query.ascending else page
-        )
+    cursor_name = "next_page_cursor"
 
 
 @fault("2.2-11", shows_in=SHOWN)
@@ -73,15 +81,14 @@ class SpacedCursor(AlteredResponses):
     operations = LISTS
 
     def alter_data(self, call: OperationCall, data: Object) -> Object:
-        names = ("next_page_cursor", "prev_page_cursor")
         pagination = data["pagination"]
-        return {
-            **data,
-            "pagination": {
-                **pagination,
-                **{name: f" {pagination[name]}" for name in names if pagination.get(name)},
-            },
+        cursors = {
+            name: self.alter_cursor(pagination[name]) for name in CURSORS if pagination.get(name)
         }
+        return {**data, "pagination": {**pagination, **cursors}}
+
+    def alter_cursor(self, cursor: str) -> str:
+        return f" {cursor}"
 
     def _parse_query(self, query: str) -> dict[str, list[str]]:
         return {
@@ -94,20 +101,13 @@ class SpacedCursor(AlteredResponses):
 class CursorInCapitals(SpacedCursor):
     """A cursor is an identifier in upper case, and is accepted as such."""
 
-    def alter_data(self, call: OperationCall, data: Object) -> Object:
-        spaced = super().alter_data(call, data)
-        names = ("next_page_cursor", "prev_page_cursor")
-        cursors = {
-            name: spaced["pagination"][name].strip().upper()
-            for name in names
-            if spaced["pagination"].get(name)
-        }
-        return {**data, "pagination": {**data["pagination"], **cursors}}
+    def alter_cursor(self, cursor: str) -> str:
+        return cursor.upper()
 
     def _parse_query(self, query: str) -> dict[str, list[str]]:
         parameters = super()._parse_query(query)
         return {
-            name: [value.lower() for value in values] if "cursor" in name else values
+            name: [value.lower() for value in values] if name in CURSORS else values
             for name, values in parameters.items()
         }
 
@@ -127,15 +127,13 @@ class SecondPageIsCreated(RequestPipeline):
     """A page that a cursor leads to has the status of a creation."""
 
     def _perform(self, call: OperationCall) -> OperationResult:
-        reply = super()._perform(call)
-        if call.operation.operation_id not in LISTS or not {
-            "next_page_cursor",
-            "prev_page_cursor",
-        } & set(call.query):
-            return reply
-        return OperationResult(
-            status=self._contract.operations["createEndpoint"].success.value, body=reply.body
-        )
+        result = super()._perform(call)
+        if call.operation.operation_id not in LISTS or not any(
+            name in call.query for name in CURSORS
+        ):
+            return result
+        created = self._contract.operations[CREATE_ENDPOINT].success.value
+        return OperationResult(status=created, body=result.body)
 
 
 @fault("2.2-17", shows_in=SHOWN)
@@ -149,11 +147,9 @@ class PagesByCounting(Pager):
     def page(self, project: str, query: Query) -> ListPage:
         if query.backwards:
             return super().page(project, query)
-        before = (
-            0
-            if query.start is None
-            else self._counted.get(self._place(project, query, query.start), 0)
-        )
+        before = 0
+        if query.start is not None:
+            before = self._counted.get(self._place(project, query, query.start), 0)
         page = super().page(project, self._shifted(project, query, before) if before else query)
         if page.rows:
             last = self._listing.position_of(page.rows[-1][0])
