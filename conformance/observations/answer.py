@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
-from hookproof.conformance.model.evidence import NOT_JSON, Exchange
+from hookproof.conformance.model.evidence import Exchange
 
 CLIENT_ERRORS: Final = range(400, 500)
 SERVER_ERRORS: Final = range(500, 600)
@@ -27,7 +27,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
-    """A resource in an answer. `nested` tells whether it is part of another, such as a secret."""
+    """A resource in an answer. `nested` is true for a part of another one, such as a secret."""
 
     kind: Kind
     fields: Mapping[str, Any]
@@ -79,17 +79,15 @@ def shown(exchange: Exchange) -> dict[str, Any]:
 def sent(exchange: Exchange) -> dict[str, Any]:
     """The request body if it is a JSON object, else an empty one."""
     body = exchange.request_json
-    return body if body is not NOT_JSON and isinstance(body, dict) else {}
+    return body if isinstance(body, dict) else {}
 
 
 def items(exchange: Exchange) -> tuple[Mapping[str, Any], ...]:
     """The objects in the content of a list; anything else is left out (section 2.2)."""
     content = shown(exchange).get("content")
-    return (
-        tuple(item for item in content if isinstance(item, dict))
-        if isinstance(content, list)
-        else ()
-    )
+    if not isinstance(content, list):
+        return ()
+    return tuple(item for item in content if isinstance(item, dict))
 
 
 def pagination(exchange: Exchange) -> Mapping[str, Any]:
@@ -112,8 +110,10 @@ def _with_parts(kind: Kind, fields: Mapping[str, Any], *, nested: bool) -> Itera
     yield Resource(kind=kind, fields=fields, nested=nested)
     for name, part_kind in PARTS.get(kind, {}).items():
         value = fields.get(name)
-        # An empty object may be how a field without value is shown.
-        parts = value if isinstance(value, list) else [value] if has_value(value) else []
+        if isinstance(value, list):
+            parts = value
+        else:  # an empty object may be how a field without value is shown
+            parts = [value] if has_value(value) else []
         for part in parts:
             if isinstance(part, dict):
                 yield from _with_parts(part_kind, part, nested=True)

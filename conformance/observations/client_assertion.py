@@ -33,22 +33,27 @@ def claims_of(token: str, jwk: Mapping[str, str]) -> Mapping[str, Any]:
         raise NoAssertion("it is not base64url of JSON") from None
     if len(signature) != 2 * COORDINATE_BYTES or not isinstance(claims, dict):
         raise NoAssertion(f"it is not signed with {ALGORITHM}, or its claims are not an object")
-    x, y, r, s = (
-        int.from_bytes(part, "big")
-        for part in (
-            *map(_decoded, (jwk["x"], jwk["y"])),
-            signature[:COORDINATE_BYTES],
-            signature[COORDINATE_BYTES:],
-        )
-    )
-    key = ec.EllipticCurvePublicNumbers(x, y, ec.SECP256R1()).public_key()
+    signed_text = ".".join(parts[:2]).encode()
     try:
-        key.verify(
-            encode_dss_signature(r, s), ".".join(parts[:2]).encode(), ec.ECDSA(hashes.SHA256())
-        )
+        _public_key(jwk).verify(_in_der(signature), signed_text, ec.ECDSA(hashes.SHA256()))
     except InvalidSignature:
         raise NoAssertion("its signature is not by the signing_key") from None
     return claims
+
+
+def _public_key(jwk: Mapping[str, str]) -> ec.EllipticCurvePublicKey:
+    x, y = _number(_decoded(jwk["x"])), _number(_decoded(jwk["y"]))
+    return ec.EllipticCurvePublicNumbers(x, y, ec.SECP256R1()).public_key()
+
+
+def _in_der(signature: bytes) -> bytes:
+    """The signature, which is the numbers r and s side by side (RFC 7518, section 3.4), in DER."""
+    r, s = _number(signature[:COORDINATE_BYTES]), _number(signature[COORDINATE_BYTES:])
+    return encode_dss_signature(r, s)
+
+
+def _number(content: bytes) -> int:
+    return int.from_bytes(content, "big")
 
 
 def _decoded(text: str) -> bytes:

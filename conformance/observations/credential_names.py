@@ -13,19 +13,18 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
-# Members whose texts are always credentials; the last two are facts of our own experiments.
+# Members whose texts are always credentials; the last two are fields of our own observations.
 MEMBERS: Final = (
-    *(
-        "secret",
-        "client_secret",
-        "password",
-        "header_value",
-        "client_key",
-        "secret_key",
-        "auth_key",
-        "token",
-    ),
-    *("old_secret", "new_secret"),
+    "secret",
+    "client_secret",
+    "password",
+    "header_value",
+    "client_key",
+    "secret_key",
+    "auth_key",
+    "token",
+    "old_secret",
+    "new_secret",
 )
 
 # Members beside which `token` is that of a portal link, not of the receiver.
@@ -35,6 +34,7 @@ PORTAL_LINK: Final = frozenset({"auth_key", "auth_type"})
 INNER: Final = {"secrets": ("value",), "signing_key": ("d", "p", "q", "dp", "dq", "qi")}
 
 FORM: Final = re.compile(rb"(?:^|(?<=&))(client_secret|client_assertion|password)=([^&\s]+)")
+
 # Fields of observations that hold credentials in a list: access tokens that the receiver's token
 # server issued, secrets that signed.
 LISTED: Final = frozenset({"issued", "secrets", "known_secrets", "in_order", "given"})
@@ -55,6 +55,8 @@ _INNER: Final = re.compile(
     rb'("(?:%s)"\s*:\s*)(%s)'
     % ("|".join(name for names in INNER.values() for name in names).encode(), _TEXT)
 )
+
+# A body with none of these has no credentials, so that it need not be searched.
 _SIGNS: Final = tuple(
     name.encode() for name in ("secret", "password", "_key", "token", "header_value")
 )
@@ -109,15 +111,18 @@ class Credentials:
         return _NAME_IN_BODY.sub(lambda match: known.get(match[0], match[0]), content)
 
     def value(self, value: Any, found_names: dict[str, str], members: Collection[str] = ()) -> Any:
-        """The same for a JSON value; `members` are further members with credentials."""
+        """A JSON value with names in place of its credentials.
+
+        `members` are further members that hold credentials.
+        """
         if isinstance(value, list | tuple):
             return [self.value(item, found_names, members) for item in value]
         if not isinstance(value, dict):
             return value
-        of_receiver = {"token"} if PORTAL_LINK.isdisjoint(value) else set()
-        secret = {*MEMBERS, *members} - of_receiver
+        tokens_of_receiver = {"token"} if PORTAL_LINK.isdisjoint(value) else set()
+        credential_members = {*MEMBERS, *members} - tokens_of_receiver
         return {
-            name: self._member(name, item, found_names, name in secret)
+            name: self._member(name, item, found_names, name in credential_members)
             for name, item in value.items()
         }
 
@@ -149,8 +154,10 @@ class Credentials:
             found_names[text] = self._names.setdefault(text, f"secret#{len(self._names) + 1}")
         return found_names[text]
 
-    def _member(self, name: str, value: Any, found_names: dict[str, str], secret: bool) -> Any:
-        if secret and isinstance(value, str):
+    def _member(
+        self, name: str, value: Any, found_names: dict[str, str], is_credential: bool
+    ) -> Any:
+        if is_credential and isinstance(value, str):
             return self.name(value, found_names)
         if name in LISTED and isinstance(value, list | tuple):
             inner = INNER.get(name, ())
@@ -186,17 +193,14 @@ def replace_words(content: bytes, named: Mapping[str, str]) -> bytes:
 
     One pass is enough for any number of them: a page of a list may show hundreds.
     """
-    words = {text.encode(): name.encode() for text, name in named.items()}
+    names = {text.encode(): name.encode() for text, name in named.items()}
 
-    def swapped(run: re.Match[bytes]) -> bytes:
-        whole = words.get(run[0])
-        return (
-            whole
-            if whole is not None
-            else b"".join(words.get(p, p) for p in re.split(rb"([/=])", run[0]))
-        )
+    def with_names(run: re.Match[bytes]) -> bytes:
+        if run[0] in names:
+            return names[run[0]]
+        return b"".join(names.get(word, word) for word in re.split(rb"([/=])", run[0]))
 
-    return _RUN.sub(swapped, content) if words else content
+    return _RUN.sub(with_names, content) if names else content
 
 
 def _decoded(text: str) -> str:

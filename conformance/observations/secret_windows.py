@@ -5,6 +5,7 @@ A service rolls at some time between the request and its answer, and signs at so
 broadcast and the arrival. What lies between the two bounds is not judged.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -63,16 +64,11 @@ def shown_window(observation: Observation, roll: Roll, dialect: Dialect) -> Wind
     exchange = observation.exchange(roll.role)
     if exchange is None:
         return None
-    secrets = shown(exchange).get("secrets")
-    of_old = [
-        secret
-        for secret in (secrets if isinstance(secrets, list) else ())
-        if _has_value(secret, roll.old_secret)
-    ]
+    old_secret = _shown_secret(exchange, roll.old_secret)
     form = dialect.representation.timestamp
-    if not of_old or not form.decided:
+    if old_secret is None or not form.decided:
         return None
-    expires_at = unix_seconds(of_old[0].get("expires_at"), form.value)
+    expires_at = unix_seconds(old_secret.get("expires_at"), form.value)
     if expires_at is None:
         return None
     expires_at_by_our_clock = expires_at - skew_s(exchange)
@@ -96,9 +92,16 @@ def skew_s(exchange: Exchange) -> float:
 
 
 def _sent_at(observation: Observation, event: Event) -> float:
+    """When the event was broadcast; without an exchange, a time before every roll."""
     exchange = observation.exchange(event.name)
     return exchange.sent_at if exchange else 0.0
 
 
-def _has_value(secret: Any, value: str) -> bool:
-    return isinstance(secret, dict) and secret.get("value") == value
+def _shown_secret(exchange: Exchange, value: str) -> Mapping[str, Any] | None:
+    """The first secret of this value that the answer shows."""
+    secrets = shown(exchange).get("secrets")
+    if isinstance(secrets, list):
+        for secret in secrets:
+            if isinstance(secret, dict) and secret.get("value") == value:
+                return secret
+    return None

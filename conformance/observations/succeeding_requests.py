@@ -5,7 +5,7 @@ from typing import Final
 
 from hookproof.conformance.model.evidence import Exchange, Observation
 
-# The roles of such requests; they carry the key of their own project.
+# The roles of such requests; each is sent with the key of its own project.
 ROLES_TO_SUCCEED: Final = frozenset(
     {
         "create",

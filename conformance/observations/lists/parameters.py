@@ -15,7 +15,6 @@ class ListRequest(Observation):
 
     @property
     def tried(self) -> Exchange | None:
-        """The request."""
         return self.exchange("tried")
 
 

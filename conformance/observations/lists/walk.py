@@ -1,10 +1,11 @@
-"""Walks through a list, page by page: what was asked for, and what the pages show (4.4, 4.7)."""
+"""Walks through a list, page by page: what was requested, and what the pages show (4.4, 4.7)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from hookproof.conformance.model.evidence import Exchange, NotExaminedError
+from hookproof.conformance.observations.answer import items, shown
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.model import Dialect
@@ -15,9 +16,7 @@ Item = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """One page. `uids` are those of its resources in order; `back` is the page before it as
-    stepping back showed it.
-    """
+    """One page: its exchange, and the resources and the pagination object that it shows."""
 
     exchange: Exchange
     items: tuple[Item, ...]
@@ -31,7 +30,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WalkedPages:
-    """All pages of a walk in the order in which they were asked for.
+    """All pages of a walk in the order in which they were requested.
 
     `listed` is the whole list as another walk showed it, without sort and filter. `stepped_back`
     pairs a page with what stepping back from the one after it showed. `complete` is false for a
@@ -49,7 +48,7 @@ class WalkedPages:
 
     @property
     def uids(self) -> tuple[str, ...]:
-        """The identifiers of all resources that going forward met, in order."""
+        """The identifiers of all resources on the pages of going forward, in order."""
         return tuple(uid for page in self.pages for uid in page.uids)
 
     def exchanges(self) -> tuple[Exchange, ...]:
@@ -62,7 +61,7 @@ class ListWalk(SucceedingRequests):
     """A walk forward until no page follows, in the order `sort`, in pages of `per_page`.
 
     `listed` is the whole list in descending order, as a walk of its own showed it, with the fields
-    that checks compare. `complete` tells whether the walk ended within its bounds.
+    that checks compare. `complete` is whether the walk ended within its bounds.
     """
 
     operation_id: str
@@ -103,10 +102,11 @@ class PageWalk(ListWalk):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WalkWithInserts(ListWalk):
-    """A walk while resources are made between its pages.
+    """A walk while resources are added between its pages.
 
-    `before` holds the identifiers of those that had been there, `still` those that the same walk
-    met just before, with nothing added, `made` those that were added, None for one without uid.
+    All of these are identifiers. `before` are those of the resources that had been there, `still`
+    those that the same walk showed just before, with nothing added, and `made` those of the
+    resources that were added, None for one without uid.
     """
 
     before: tuple[str, ...]
@@ -116,7 +116,7 @@ class WalkWithInserts(ListWalk):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilterTerm:
-    """The field that a filter compares, how it compares, and the value that was asked for."""
+    """The field that a filter compares, how it compares, and the value that was requested."""
 
     field: str
     match: Answer[Match]
@@ -152,11 +152,7 @@ def filter_of(walk: WalkedPages, dialect: Dialect) -> FilterTerm | None:
 
 
 def _page(exchange: Exchange) -> Page | None:
-    data = exchange.data
-    content, pagination = (
-        (data.get("content"), data.get("pagination")) if isinstance(data, dict) else (None, None)
-    )
+    content, pagination = shown(exchange).get("content"), shown(exchange).get("pagination")
     if not isinstance(content, list) or not isinstance(pagination, dict):
         return None
-    found = tuple(item for item in content if isinstance(item, dict))
-    return Page(exchange=exchange, items=found, pagination=pagination)
+    return Page(exchange=exchange, items=items(exchange), pagination=pagination)

@@ -36,7 +36,7 @@ class ListsOfTwoProjects(Observation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneOwnerInTwoProjects(Observation):
-    """A portal link, and an endpoint of another project that has the same owner_id."""
+    """A portal link, and an endpoint of its owner_id in its own and in another project."""
 
     @property
     def portal_link(self) -> Exchange | None:

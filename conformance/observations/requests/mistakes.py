@@ -27,7 +27,7 @@ class Unlisted(StrEnum):
 
 
 class Bound(StrEnum):
-    """A bound of the dialect that a request reaches and does not pass (section 8)."""
+    """A bound of the dialect that a request reaches and does not exceed (section 8)."""
 
     NUMBER = "number at the edge"
     SIZE = "within the size limit"
@@ -42,7 +42,7 @@ class Scheme(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestTried(Observation):
-    """One request. `field` is the field of its body that is concerned, or empty."""
+    """One request. `field` is the field of its body that it is about, or empty."""
 
     operation_id: str | None = None
     field: str = ""
@@ -104,7 +104,11 @@ class UnknownIdentifier(RequestTried):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnfinishedRequest(Observation):
-    """A request that is not sent to its end; `promised` and `sent` count bytes of its body."""
+    """A request that is not sent to its end.
+
+    Of the bytes of its body, `promised` is how many its Content-Length names, and `sent` how many
+    were sent.
+    """
 
     operation_id: str
     promised: int

@@ -12,7 +12,7 @@ from hookproof.conformance.observations.succeeding_requests import SucceedingReq
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortalLinkObservation(SucceedingRequests):
-    """Requests about portal links that nobody else changes meanwhile."""
+    """Requests about portal links that nothing else changes meanwhile."""
 
     @property
     def pages(self) -> tuple[Exchange, ...]:

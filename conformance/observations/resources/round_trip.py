@@ -29,7 +29,7 @@ class EndpointCreation(Observation):
 
     @property
     def may_lack_mechanism(self) -> bool:
-        """Whether the target may show nothing of a mechanism of authentication that it was sent."""
+        """Whether the target may show nothing of an authentication mechanism that it was sent."""
         return False
 
     def created_and_fetched(self) -> Iterator[tuple[Exchange, Exchange]]:
@@ -61,7 +61,7 @@ class EndpointRoundTrip(RoundTrip, SucceedingRequests):
 class AuthenticationRoundTrip(RoundTrip):
     """One endpoint with a mechanism that section 2.5 shows in responses alone.
 
-    `promised` tells whether the target reports it as one of its capabilities.
+    `promised` is whether the target file names it as a capability of the target.
     """
 
     promised: bool
@@ -74,7 +74,7 @@ class AuthenticationRoundTrip(RoundTrip):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MinimalEndpoints(RoundTrip, SucceedingRequests):
-    """Endpoints with the required fields alone; the service makes their secrets.
+    """Endpoints with the required fields alone; the service generates their secrets.
 
     `shown_secrets` are the secrets in the answers to the creations.
     """

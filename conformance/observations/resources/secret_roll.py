@@ -15,7 +15,7 @@ from hookproof.spec.dialect.model import Dialect
 class RollAnswer(EndpointCreation, SucceedingRequests):
     """Rolls of one endpoint, fetched before and after them, while another endpoint stays as it is.
 
-    `given` holds the secrets that the requests brought, oldest first, and `shown_secrets` those in
+    `given` holds the secrets that the requests set, oldest first, and `shown_secrets` those in
     the answers to the rolls.
     """
 

@@ -1,6 +1,6 @@
-"""Operations one after the other, to be held beside a model of the resources (sections 1 to 4).
+"""Operations one after the other, to be compared with a model of the resources (sections 1 to 4).
 
-Nobody else changes the portal links meanwhile.
+Nothing else changes the portal links meanwhile.
 """
 
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ class ModeledOperations(EndpointCreation, KeyedBroadcasts, SucceedingRequests):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationSequence(ModeledOperations):
-    """A sequence that a state machine generated, and a last look at everything in it.
+    """A sequence that a state machine generated, and at the end everything in it fetched again.
 
-    Steps about what was never created were left out of the exchanges.
+    Steps about a resource that was never created have no exchange.
     """
 
     steps: tuple[SequenceStep, ...]
@@ -45,7 +45,7 @@ class PortalLinkFieldCombination(ModeledOperations):
 class LinkedRequests(Observation):
     """Generated requests along the links of the contract, for the oracles.
 
-    `valid` tells for each request whether it was meant to fit the contract.
+    `valid` holds for each request whether it was meant to fit the contract.
     """
 
     valid: tuple[bool, ...]

@@ -1,6 +1,7 @@
-"""The signing secrets that answers show, and whether a service of the dialect can have made them.
+"""The signing secrets that answers show, and whether a service of the dialect can have generated
+them.
 
-Sections 2.3 and 2.4. The form of a secret is looked at while it is in clear; masked evidence tells
+Sections 2.3 and 2.4. The form of a secret is examined while it is in clear; masked evidence shows
 only which secrets are equal.
 """
 
@@ -21,8 +22,8 @@ from hookproof.spec.dialect.vocabulary import SecretForm
 class ShownSecret:
     """A secret in clear, in an answer.
 
-    `is_generated` tells whether it has the prefix, the form and the length of the secrets that a
-    service of the dialect makes; `length` counts its characters.
+    `is_generated` is whether it has the prefix, the form and the length of the secrets that a
+    service of the dialect generates; `length` counts its characters.
     """
 
     secret: str
@@ -46,7 +47,7 @@ def shown_secrets(exchanges: Iterable[Exchange], rules: Secrets) -> tuple[ShownS
 
 
 def is_generated(value: str, rules: Secrets) -> bool:
-    """Whether a service of this dialect can have made the secret.
+    """Whether a service of this dialect can have generated the secret.
 
     As text it needs a character for each byte.
     """
@@ -92,10 +93,8 @@ def _texts_within(value: Any) -> Iterator[str]:
 
 
 def _texts(exchange: Exchange, member: str) -> list[str]:
-    secrets: Any = shown(exchange).get("secrets")
-    values = (
-        [secret.get(member) for secret in secrets if isinstance(secret, dict)]
-        if isinstance(secrets, list)
-        else []
-    )
+    secrets = shown(exchange).get("secrets")
+    if not isinstance(secrets, list):
+        return []
+    values = [secret.get(member) for secret in secrets if isinstance(secret, dict)]
     return [value for value in values if isinstance(value, str) and value]

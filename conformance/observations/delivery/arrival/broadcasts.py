@@ -28,7 +28,7 @@ class KeyLeak:
 class AnsweredBroadcasts(SignedDeliveries):
     """Events to endpoints that all answer with success at once.
 
-    `key_leaks` are the deliveries in which the API key stands that the broadcasts were sent with.
+    `key_leaks` are the deliveries that contain the API key that the broadcasts were sent with.
     """
 
     key_leaks: tuple[KeyLeak, ...] = ()
@@ -48,12 +48,12 @@ class AnsweredBroadcasts(SignedDeliveries):
         return bool(_authorization(self.exchange(event.name)))
 
     def leaks_key(self, delivery: ReceivedDelivery) -> bool:
-        """Whether the API key stands in a header or the body of this delivery."""
+        """Whether a header or the body of this delivery contains the API key."""
         return KeyLeak(token=delivery.token, sequence=delivery.sequence) in self.key_leaks
 
     def custom_headers(self, event: Event) -> Mapping[str, str]:
-        created = self.exchange(event.name)
-        headers: Any = sent(created).get("custom_headers") if created else None
+        broadcast = self.exchange(event.name)
+        headers: Any = sent(broadcast).get("custom_headers") if broadcast else None
         return headers if isinstance(headers, dict) else {}
 
     def _key_of(self, event: Event, dialect: Dialect) -> str:
@@ -94,7 +94,7 @@ class SigningFormats(AnsweredBroadcasts):
 
     @property
     def with_generated_secret(self) -> tuple[Destination, ...]:
-        """The endpoints whose secret the service was to make."""
+        """The endpoints whose secret the service was to generate."""
         return tuple(
             destination for destination in self.destinations if "secret" not in destination.settings
         )

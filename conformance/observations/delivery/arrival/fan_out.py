@@ -14,8 +14,8 @@ HEALTHY: Final = "healthy"
 SAME_OWNER: Final = "of the same owner"
 ENABLED: Final = "enabled by hand"
 
-# Destinations that a service may come to late or never: while one does not answer, all else must
-# wait there.
+# Destinations that a service may reach late or never: while one of them does not answer, its other
+# deliveries have to wait.
 FAILING: Final = "failing"
 HANGING: Final = "hanging"
 GONE: Final = "gone"
@@ -41,7 +41,7 @@ class FanOut(SignedDeliveries, DeliveriesBeforeSentinel):
 
     @property
     def prompt(self) -> tuple[Destination, ...]:
-        """The endpoints that answer, so that a service comes to them without delay."""
+        """The endpoints that answer, so that a service reaches them without delay."""
         return tuple(
             destination
             for destination in self.destinations

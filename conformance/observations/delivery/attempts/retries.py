@@ -74,7 +74,7 @@ class RetriedDeliveries(SignedDeliveries):
         return self._attempted((REDIRECTS_ONCE,), dialect)
 
     def attempted_with_retry_after(self, dialect: Dialect) -> Iterator[AttemptedDelivery]:
-        """The one that first asks for patience."""
+        """The one that asks for patience at first."""
         return self._attempted((ASKS_FOR_PATIENCE,), dialect)
 
     def attempted_until_success(self, dialect: Dialect) -> Iterator[tuple[AttemptedDelivery, int]]:

@@ -29,7 +29,7 @@ class EndpointTimeout(DeliveryObservation):
         return self._attempted(SILENT, dialect)
 
     def endless(self, dialect: Dialect) -> Waiting:
-        """The endpoint whose answer never ends, likewise."""
+        """The endpoint whose answer never ends and the attempts at the event."""
         return self._attempted(ENDLESS, dialect)
 
     def _attempted(self, name: str, dialect: Dialect) -> Waiting:

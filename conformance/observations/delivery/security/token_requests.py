@@ -14,7 +14,7 @@ from hookproof.conformance.observations.client_assertion import (
 )
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
-# The members of oauth2 that prove who asks for a token, and those that say what for.
+# The members of oauth2 that prove who requests a token, and those that say what for.
 CLIENT: Final = ("client_id", "client_secret")
 GRANT: Final = ("grant_type", "scope", "audience")
 
@@ -36,14 +36,13 @@ def read_token_request(request: ReceivedDelivery, oauth2: Mapping[str, Any]) -> 
     """What a request showed of the settings of its endpoint."""
     parameters = parameters_of(request)
     values = parameters.values()
+    signs = "signing_key" in oauth2
     return TokenRequestReading(
         sequence=request.sequence,
         missing=tuple(
             name for name in (*CLIENT, *GRANT) if name in oauth2 and oauth2[name] not in values
         ),
-        assertion_problem=_assertion_problem(parameters, oauth2)
-        if "signing_key" in oauth2
-        else None,
+        assertion_problem=_assertion_problem(parameters, oauth2) if signs else None,
     )
 
 
@@ -71,7 +70,8 @@ def _assertion_problem(parameters: Mapping[str, str], oauth2: Mapping[str, Any])
         try:
             claims = claims_of(text, oauth2["signing_key"])
         except NoAssertion as reason:
-            problem = str(reason) if text.count(".") == PARTS - 1 else problem
+            if text.count(".") == PARTS - 1:  # it looks like an assertion
+                problem = str(reason)
             continue
         wanted = {"iss": oauth2["issuer"], "sub": oauth2["subject"]}
         wrong = {
