@@ -23,7 +23,7 @@ REQUIREMENTS: Final = Path(__file__).parent / "requirements.yaml"
 GAPS: Final = Path(__file__).parent / "gaps.yaml"
 
 ALL_OPERATIONS: Final = "all"
-# What refers to another requirement where a text could stand.
+# An entry of `common_mistakes` that refers to the texts of another requirement.
 _REQUIREMENT_ID: Final = re.compile(r"[1-9](\.[1-9])?-\d+")
 # Fields that identify a dialect and answer no gap.
 LABELS: Final = frozenset({"name", "summary"})
@@ -88,20 +88,20 @@ class Catalogue:
 @cache
 def load_catalogue(requirements: Path = REQUIREMENTS, gaps: Path = GAPS) -> Catalogue:
     """The catalogue in two files; raises FileProblems with all problems of the first bad file."""
-    found_gaps = {
-        entry["id"]: _gap(entry) for entry in _read(gaps, _gaps_schema(), _repeated_in_gaps)
-    }
-    sections = _read(requirements, _sections_schema(found_gaps), _wrong_in_sections)
+    gaps_by_id = {entry["id"]: _gap(entry) for entry in _read(gaps, _gaps_schema(), _gap_problems)}
+    sections = _read(requirements, _sections_schema(gaps_by_id), _section_problems)
     mistakes = _own_mistakes(sections)
-    read = [
+    all_requirements = [
         _requirement(section["section"], entry, mistakes)
         for section in sections
         for entry in section["requirements"]
     ]
     return Catalogue(
         sections=MappingProxyType({section["section"]: section["title"] for section in sections}),
-        requirements=MappingProxyType({requirement.id: requirement for requirement in read}),
-        gaps=MappingProxyType(found_gaps),
+        requirements=MappingProxyType(
+            {requirement.id: requirement for requirement in all_requirements}
+        ),
+        gaps=MappingProxyType(gaps_by_id),
     )
 
 
@@ -133,10 +133,10 @@ def _gap(entry: Mapping[str, Any]) -> Gap:
 def _own_mistakes(sections: list[Any]) -> Mapping[str, tuple[str, ...]]:
     """The texts under `common_mistakes`, by requirement, without references to others."""
     requirements = [entry for section in sections for entry in section["requirements"]]
-    names = {requirement["id"] for requirement in requirements}
+    ids = {requirement["id"] for requirement in requirements}
     return {
         requirement["id"]: tuple(
-            item for item in requirement.get("common_mistakes", []) if item not in names
+            item for item in requirement.get("common_mistakes", []) if item not in ids
         )
         for requirement in requirements
     }
@@ -162,40 +162,45 @@ def _requirement(
     )
 
 
-_Wrong = Iterator[tuple[Location, str]]
+_Problems = Iterator[tuple[Location, str]]
 
 
-def _read(path: Path, schema: Mapping[str, Any], wrong_in: Callable[[list[Any]], _Wrong]) -> Any:
+def _read(
+    path: Path, schema: Mapping[str, Any], problems_in: Callable[[list[Any]], _Problems]
+) -> Any:
+    """The list in a file that agrees with the schema and has none of these further problems."""
     content = parse_yaml(read_text(path), str(path))
     check_yaml(content, schema, str(path))
-    problems = [content.problem(location, message) for location, message in wrong_in(content.value)]
+    problems = [
+        content.problem(location, message) for location, message in problems_in(content.value)
+    ]
     if problems:
         raise FileProblems(str(path), problems)
     return content.value
 
 
-def _repeated_in_gaps(gaps: list[Any]) -> _Wrong:
-    yield from _repeated(((place, "id"), gap["id"]) for place, gap in enumerate(gaps))
-    yield from _repeated(
+def _gap_problems(gaps: list[Any]) -> _Problems:
+    yield from _repetitions(((place, "id"), gap["id"]) for place, gap in enumerate(gaps))
+    yield from _repetitions(
         ((place, "dialect", index), name)
         for place, gap in enumerate(gaps)
         for index, name in enumerate(gap["dialect"])
     )
 
 
-def _wrong_in_sections(sections: list[Any]) -> _Wrong:
+def _section_problems(sections: list[Any]) -> _Problems:
     requirements = [
         ((place, "requirements", index), section["section"], requirement)
         for place, section in enumerate(sections)
         for index, requirement in enumerate(section["requirements"])
     ]
-    yield from _repeated(
+    yield from _repetitions(
         ((place, "section"), section["section"]) for place, section in enumerate(sections)
     )
-    yield from _repeated(
+    yield from _repetitions(
         ((*location, "id"), requirement["id"]) for location, _, requirement in requirements
     )
-    yield from _wrong_in_mistakes(sections, requirements)
+    yield from _mistake_problems(sections, requirements)
     for location, section, requirement in requirements:
         if requirement["id"].rpartition("-")[0] != section:
             yield (
@@ -209,9 +214,9 @@ def _wrong_in_sections(sections: list[Any]) -> _Wrong:
             )
 
 
-def _wrong_in_mistakes(
+def _mistake_problems(
     sections: list[Any], requirements: Iterable[tuple[Location, str, Mapping[str, Any]]]
-) -> _Wrong:
+) -> _Problems:
     mistakes = _own_mistakes(sections)
     for location, _, requirement in requirements:
         for index, item in enumerate(requirement.get("common_mistakes", [])):
@@ -222,7 +227,7 @@ def _wrong_in_mistakes(
                 )
 
 
-def _repeated(names: Iterable[tuple[Location, str]]) -> _Wrong:
+def _repetitions(names: Iterable[tuple[Location, str]]) -> _Problems:
     seen: set[str] = set()
     for location, name in names:
         if name in seen:
@@ -249,7 +254,7 @@ def _gaps_schema() -> Mapping[str, Any]:
             "section": _SECTION,
             "declared": {"type": "boolean"},
             "question": _SENTENCE,
-            "dialect": {**_some_of(dialect_fields(), "a field of dialect.py"), "minItems": 1},
+            "dialect": {**_some_of(dialect_fields(), "a field of a dialect"), "minItems": 1},
         }
     )
 

@@ -94,7 +94,7 @@ def schema_named(document: Mapping[str, Any], name: str) -> Document:
 
 
 def reachable_schemas(document: Mapping[str, Any], start: object) -> set[str]:
-    """The names of all schemas that a part of the document refers to, also indirectly."""
+    """The names of all schemas that a part of the document refers to, directly or not."""
     names: set[str] = set()
     pending = [start]
     while pending:

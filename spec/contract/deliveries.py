@@ -36,20 +36,15 @@ def _headers(dialect: Dialect) -> Iterator[tuple[str, bool, str]]:
         yield dialect.delivery.attempt_header, True, "The number of the attempt."
     if dialect.delivery.event_type_header is not None:
         yield dialect.delivery.event_type_header, False, "The event's event_type."
-    names = {
-        header: f"{part}; how it is made depends on advanced_signatures."
-        for part, headers in (
-            (
-                "The time that the signatures cover",
-                (simple.timestamp_header, advanced.timestamp_header),
-            ),
-            ("The signatures", (simple.header, advanced.header)),
-        )
-        for header in headers
-        if header is not None
+    descriptions = {
+        simple.timestamp_header: "The time that the signatures cover",
+        advanced.timestamp_header: "The time that the signatures cover",
+        simple.header: "The signatures",
+        advanced.header: "The signatures",
     }
-    for header, description in names.items():
-        both = all(
-            header in (scheme.header, scheme.timestamp_header) for scheme in (simple, advanced)
-        )
-        yield header, both, description
+    for header, description in descriptions.items():
+        if header is not None:
+            in_both = all(
+                header in (scheme.header, scheme.timestamp_header) for scheme in (simple, advanced)
+            )
+            yield header, in_both, f"{description}; how it is made depends on advanced_signatures."

@@ -43,7 +43,7 @@ def specialise_requests(document: Document, dialect: Dialect) -> None:
     _require(document, dialect)
     _bound(document, dialect)
     _enumerate(document, dialect)
-    _take_or_refuse(document, dialect, schemas)
+    _restrict_other_fields(document, dialect, schemas)
     _name_filters(document, dialect)
     _limit_pages(document, dialect)
     header = dialect.authentication.key_format  # section 5
@@ -52,14 +52,16 @@ def specialise_requests(document: Document, dialect: Dialect) -> None:
 
 
 def only(answer: Answer[Any], value: object) -> bool:
+    """Whether the dialect allows this value and no other."""
     return answer.allowed == (value,)
 
 
 def _open_authentication(document: Document) -> None:
     """Allow all three mechanisms (section 5, item 4), though section 2.5 shows only one."""
-    shown = schema_named(document, "EndpointAuthentication")["properties"]
-    taken = schema_named(document, "CreateEndpointAuthentication")["properties"]
-    taken.update({name: copy.deepcopy(shown[name]) for name in shown if name not in taken})
+    in_responses = schema_named(document, "EndpointAuthentication")["properties"]
+    in_requests = schema_named(document, "CreateEndpointAuthentication")["properties"]
+    for name, schema in in_responses.items():
+        in_requests.setdefault(name, copy.deepcopy(schema))
 
 
 def _separate(document: Document) -> tuple[str, ...]:
@@ -68,11 +70,12 @@ def _separate(document: Document) -> tuple[str, ...]:
     Returns the names of all schemas that belong to requests only.
     """
     bodies = [body for _operation, body in request_bodies(document)]
-    answers = [operation["responses"] for _path, _method, operation in operations_of(document)]
+    responses = [operation["responses"] for _path, _method, operation in operations_of(document)]
     schemas = document["components"]["schemas"]
     of_requests = reachable_schemas(document, bodies)
     renamed = {
-        name: f"{name}Input" for name in sorted(of_requests & reachable_schemas(document, answers))
+        name: f"{name}Input"
+        for name in sorted(of_requests & reachable_schemas(document, responses))
     }
     for name, own_name in renamed.items():
         schemas[own_name] = copy.deepcopy(schemas[name])
@@ -105,11 +108,8 @@ def _bound(document: Document, dialect: Dialect) -> None:
     bounds = (  # section 8
         (create["http_timeout"], rules.http_timeout_minimum, rules.http_timeout_maximum),
         (create["rate_limit"], least_rate, rules.rate_limit_maximum),
-        (
-            create["rate_limit_duration"],
-            1,
-            rules.rate_limit_duration_maximum,
-        ),  # a rate needs a duration
+        # A rate needs a duration.
+        (create["rate_limit_duration"], 1, rules.rate_limit_duration_maximum),
         (roll["expiration"], 0, rules.expiration_maximum),
     )
     for schema, minimum, maximum in bounds:
@@ -127,7 +127,7 @@ def _enumerate(document: Document, dialect: Dialect) -> None:
     if not only(dialect.words.other_words, OnInput.REFUSED):
         return
     words = dialect.words
-    taken = {  # section 2.9
+    words_of_fields = {  # section 2.9
         "CreateEndpointAuthentication": {
             "type": [words.auth_api_key, words.auth_basic, words.auth_oauth2]
         },
@@ -137,21 +137,21 @@ def _enumerate(document: Document, dialect: Dialect) -> None:
         },
         "UpdatePortalLink": {"auth_type": list(words.portal_auth_types)},
     }
-    for name, fields in taken.items():
+    for schema, fields in words_of_fields.items():
         for field, values in fields.items():
-            schema_named(document, name)["properties"][field]["enum"] = values
+            schema_named(document, schema)["properties"][field]["enum"] = values
 
 
-def _take_or_refuse(document: Document, dialect: Dialect, schemas: tuple[str, ...]) -> None:
+def _restrict_other_fields(document: Document, dialect: Dialect, schemas: tuple[str, ...]) -> None:
+    """Restrict fields that the service assigns, and fields that the document does not name."""
     rules = dialect.requests
-    assigned: Document = {"description": "Set by the service alone."}
+    assigned_field: Document = {"description": "Set by the service alone."}
     if only(rules.service_assigned_input, OnInput.REFUSED):
-        assigned["not"] = {}
+        assigned_field["not"] = {}
     for _operation, body in request_bodies(document):
         properties = resolved(document, content_schema(body))["properties"]
-        properties.update(
-            {name: assigned for name in rules.service_assigned if name not in properties}
-        )
+        for name in rules.service_assigned:
+            properties.setdefault(name, assigned_field)
     if only(rules.unknown_fields, OnInput.REFUSED):
         for name in schemas:
             schema_named(document, name)["additionalProperties"] = False
@@ -160,16 +160,16 @@ def _take_or_refuse(document: Document, dialect: Dialect, schemas: tuple[str, ..
 def _name_filters(document: Document, dialect: Dialect) -> None:
     for _path, _method, operation in operations_of(document):
         for unnamed in operation.pop(_UNNAMED, ()):
-            filtered = FILTERS[unnamed["gap"]]
-            match = getattr(dialect.paging, f"{filtered}_match")
-            compared = f" Compared: {' or '.join(match.allowed)}." if match.decided else ""
-            named = {
-                "name": getattr(dialect.paging, f"{filtered}_filter"),
-                "in": "query",
-                "schema": unnamed["schema"],
-            }
+            prefix = FILTERS[unnamed["gap"]]
+            match = getattr(dialect.paging, f"{prefix}_match")
+            comparison = f" Compared: {' or '.join(match.allowed)}." if match.decided else ""
             operation["parameters"].append(
-                {**named, "description": f"{unnamed['description']}{compared}"}
+                {
+                    "name": getattr(dialect.paging, f"{prefix}_filter"),
+                    "in": "query",
+                    "schema": unnamed["schema"],
+                    "description": f"{unnamed['description']}{comparison}",
+                }
             )
 
 

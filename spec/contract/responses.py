@@ -39,15 +39,15 @@ _PLACEHOLDERS: Final = {"{message}": r"[\s\S]*", "{status}": r"\d{3}"}
 
 def specialise_responses(document: Document, dialect: Dialect) -> None:
     """Specialise everything that the service answers."""
-    given = _request_fields(openapi_document())
+    request_fields = _request_fields(openapi_document())
     schemas = _resource_schemas(document)
     for name in schemas:
-        _form(schema_named(document, name), dialect, given)
+        _restrict_forms(schema_named(document, name), dialect, request_fields)
     for name in schemas:
-        _widen(schema_named(document, name), _ALWAYS_VALUED.get(name, frozenset()), dialect)
-    _refuse(document, dialect)
+        _allow_null(schema_named(document, name), _ALWAYS_VALUED.get(name, frozenset()), dialect)
+    _specialise_refusals(document, dialect)
     for _path, _method, operation in operations_of(document):
-        _answer(operation, dialect)
+        _specialise_statuses(operation, dialect)
 
 
 def template_schema(template: object) -> Document:
@@ -58,7 +58,7 @@ def template_schema(template: object) -> Document:
     if isinstance(template, list):
         items = [template_schema(value) for value in template]
         return {"type": "array", "prefixItems": items, "minItems": len(items)}
-    if isinstance(template, str) and any(hole in template for hole in _PLACEHOLDERS):
+    if isinstance(template, str) and any(name in template for name in _PLACEHOLDERS):
         parts = re.split("({message}|{status})", template)
         return {
             "type": "string",
@@ -79,31 +79,31 @@ def _request_fields(document: Document) -> set[str]:
 
 def _resource_schemas(document: Document) -> list[str]:
     """The schemas of the resources inside envelopes."""
-    answers = [operation["responses"] for _path, _method, operation in operations_of(document)]
-    names = reachable_schemas(document, answers)
+    responses = [operation["responses"] for _path, _method, operation in operations_of(document)]
+    names = reachable_schemas(document, responses)
     return sorted(name for name in names if "properties" in schema_named(document, name))
 
 
-def _form(schema: Document, dialect: Dialect, given: set[str]) -> None:
+def _restrict_forms(schema: Document, dialect: Dialect, request_fields: set[str]) -> None:
     """Restrict identifiers and timestamps (section 2.9); values from a client stay as sent."""
-    shown = dialect.representation
-    empty = ("^$",) if shown.no_value.allows(NoValue.EMPTY) else ()
+    forms = dialect.representation
+    empty = ("^$",) if forms.no_value.allows(NoValue.EMPTY) else ()
     for name, value in schema["properties"].items():
-        if name == "uid" and shown.identifier.decided:
-            value["pattern"] = _either(shown.identifier, IDENTIFIER_PATTERNS)
-        elif name.endswith("_at") and name not in given and shown.timestamp.decided:
-            value["pattern"] = "|".join((_either(shown.timestamp, TIMESTAMP_PATTERNS), *empty))
+        if name == "uid" and forms.identifier.decided:
+            value["pattern"] = _either(forms.identifier, IDENTIFIER_PATTERNS)
+        elif name.endswith("_at") and name not in request_fields and forms.timestamp.decided:
+            value["pattern"] = "|".join((_either(forms.timestamp, TIMESTAMP_PATTERNS), *empty))
 
 
 def _either(answer: Answer[Any], patterns: Mapping[Any, str]) -> str:
     return "|".join(patterns[form] for form in answer.allowed)
 
 
-def _widen(schema: Document, always: frozenset[str], dialect: Dialect) -> None:
+def _allow_null(schema: Document, always_valued: frozenset[str], dialect: Dialect) -> None:
     """Allow null in a field that may have no value; fields that the document requires have one."""
     if not dialect.representation.no_value.allows(NoValue.NULL):
         return
-    valued = always | set(schema.get("required", ()))
+    valued = always_valued | set(schema.get("required", ()))
     properties = schema["properties"]
     properties.update(
         {name: _nullable(value) for name, value in properties.items() if name not in valued}
@@ -117,7 +117,7 @@ def _nullable(schema: Document) -> Document:
     return {**schema, "type": [schema["type"], "null"]} if "type" in schema else schema
 
 
-def _refuse(document: Document, dialect: Dialect) -> None:
+def _specialise_refusals(document: Document, dialect: Dialect) -> None:
     """Restrict error responses (section 7); the error body may have further fields."""
     document["components"]["schemas"][ERROR_BODY] = {
         **template_schema(dialect.errors.body),
@@ -129,11 +129,11 @@ def _refuse(document: Document, dialect: Dialect) -> None:
     }
 
 
-def _answer(operation: Document, dialect: Dialect) -> None:
+def _specialise_statuses(operation: Document, dialect: Dialect) -> None:
     """Replace a status label by the statuses that the dialect allows (sections 4 and 7)."""
     operation_id, responses = operation["operationId"], operation["responses"]
-    (labelled,) = (status for status in responses if status.startswith(ANY_SUCCESS[0]))
-    success = responses.pop(labelled)
+    (label_status,) = (status for status in responses if status.startswith(ANY_SUCCESS[0]))
+    success = responses.pop(label_status)
     refusals = dict(responses)
     responses.clear()
     responses.update(

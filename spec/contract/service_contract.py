@@ -172,7 +172,7 @@ def _leaves(error: ValidationError) -> Iterator[ValidationError]:
     deeper = [
         branch
         for branch in branches
-        if all(len(e.instance_path) > len(error.instance_path) for e in branch)
+        if all(len(nested.instance_path) > len(error.instance_path) for nested in branch)
     ]
     if not deeper:
         yield error

@@ -89,15 +89,15 @@ def _headers_are_apart(dialect: Dialect) -> Iterator[Contradiction]:
 
 
 def _repetitions(group: list[tuple[str, list[Any]]]) -> Iterator[Contradiction]:
-    taken: dict[Any, str] = {}
+    first_path: dict[Any, str] = {}
     for path, values in group:
         for value in values:
-            if value in taken:
+            if value in first_path:
                 yield (
                     _location(path),
-                    f"expected another value than that of {taken[value]}; found {value}",
+                    f"expected another value than that of {first_path[value]}; found {value}",
                 )
-            taken.setdefault(value, path)
+            first_path.setdefault(value, path)
 
 
 def _filters_are_new(dialect: Dialect) -> Iterator[Contradiction]:

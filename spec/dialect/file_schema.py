@@ -96,9 +96,9 @@ def _constrain(schema: Schema, constraint: object) -> None:
         bounds = {"minimum": constraint.minimum, "maximum": constraint.maximum}
         schema.update({keyword: bound for keyword, bound in bounds.items() if bound is not None})
     elif isinstance(constraint, Placeholder):
-        hole = f"{{{constraint.name}}}"
+        placeholder = f"{{{constraint.name}}}"
         schema.setdefault("allOf", []).append(
-            {"pattern": re.escape(hole), "x-expected": f"a text with {hole} in it"}
+            {"pattern": re.escape(placeholder), "x-expected": f"a text with {placeholder} in it"}
         )
     elif isinstance(constraint, Shape):
         null = " or null" if "null" in schema["type"] else ""

@@ -113,7 +113,7 @@ class Errors:
     content_type: Annotated[str, "content type of an error body", MEDIA_TYPE]
     malformed_body: Annotated[Answer[int], "status for a body that is not JSON", REFUSAL]
     invalid_value: Annotated[
-        Answer[int], "status for a field or parameter with a value that is not taken", REFUSAL
+        Answer[int], "status for a field or parameter with a value that is not accepted", REFUSAL
     ]
     unknown_resource: Annotated[
         Answer[int], "status for an identifier that names nothing in the project", REFUSAL

@@ -28,7 +28,7 @@ PLACEHOLDERS: Final[Mapping[str, tuple[str, ...]]] = {
 # Answers by which a delivery carries one signature.
 ONE_SECRET: Final = (SigningSecrets.NEWEST, SigningSecrets.OLDEST)
 
-_HOLE: Final = re.compile(r"\{(\w*)\}")
+_PLACEHOLDER: Final = re.compile(r"\{(\w*)\}")
 _ALPHABETS: Final = {Encoding.HEX: "[0-9a-f]+", Encoding.BASE64: "[0-9A-Za-z+/=]+"}
 
 
@@ -44,7 +44,7 @@ def template_contradictions(dialect: Dialect) -> Iterator[Contradiction]:
             _placeholders_are_known,
             _time_is_sent,
             _versions_are_used,
-            _parts_can_be_told_apart,
+            _parts_are_separable,
         ):
             for field, message in check(scheme):
                 yield ("signatures", name, field), message
@@ -65,7 +65,7 @@ def _unknown_placeholders(
     location: Location, template: str, field: str = ""
 ) -> Iterator[Contradiction]:
     known = PLACEHOLDERS[field or str(location[-1])]
-    for name in dict.fromkeys(_HOLE.findall(template)):
+    for name in dict.fromkeys(_PLACEHOLDER.findall(template)):
         if name not in known:
             yield (
                 location,
@@ -82,11 +82,11 @@ def _placeholders_are_known(scheme: SignatureScheme) -> Iterator[tuple[str, str]
         template = getattr(scheme, field)
         for (name,), message in _unknown_placeholders((field,), template):
             yield str(name), message
-        for name, count in Counter(_HOLE.findall(template)).items():
+        for name, count in Counter(_PLACEHOLDER.findall(template)).items():
             if count > 1 and field != "signed":
                 yield (
                     field,
-                    f"the placeholder {{{name}}} stands here {count} times; expected it once",
+                    f"the placeholder {{{name}}} occurs {count} times; expected it once",
                 )
 
 
@@ -110,7 +110,7 @@ def _versions_are_used(scheme: SignatureScheme) -> Iterator[tuple[str, str]]:
         yield "versions", "expected none, since item does not hold {version}"
 
 
-def _parts_can_be_told_apart(scheme: SignatureScheme) -> Iterator[tuple[str, str]]:
+def _parts_are_separable(scheme: SignatureScheme) -> Iterator[tuple[str, str]]:
     for field in ("value", "item"):
         if "}{" in getattr(scheme, field):
             yield field, "two placeholders stand side by side; expected text between them"

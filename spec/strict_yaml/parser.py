@@ -112,7 +112,7 @@ class _Parsing:
             self.report(
                 _line(event),
                 location,
-                f"the alias *{event.anchor} is not taken; write the value out",
+                f"the alias *{event.anchor} is not accepted; write the value out",
             )
             return None
         self._refuse_properties(event, location)
@@ -140,7 +140,9 @@ class _Parsing:
         if isinstance(event, yaml.ScalarEvent):
             self._refuse_properties(event, location)
             return str(event.value)
-        self.report(_line(event), location, "a key is one word here, no mapping, list or alias")
+        self.report(
+            _line(event), location, "a key must be one word, not a mapping, a list or an alias"
+        )
         self._value(event, (*location, "?"))
         return "?"
 
@@ -149,11 +151,11 @@ class _Parsing:
             self.report(
                 _line(event),
                 location,
-                f"the anchor &{event.anchor} is not taken; write a plain value",
+                f"the anchor &{event.anchor} is not accepted; write a plain value",
             )
         if event.tag not in (None, "!"):
             self.report(
-                _line(event), location, f"the tag {event.tag} is not taken; write a plain value"
+                _line(event), location, f"the tag {event.tag} is not accepted; write a plain value"
             )
 
     def _sequence(self, location: Location) -> list[Any]:

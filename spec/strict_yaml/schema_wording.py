@@ -30,19 +30,19 @@ _TYPES: Final = {
 def wordings(error: ValidationError) -> Iterator[tuple[Location, str]]:
     """The problems that one error of a validator stands for: a location and a message for each."""
     location = tuple(error.absolute_path)
-    found: Any = error.instance
+    value: Any = error.instance
     schema: Mapping[str, Any] = error.schema if isinstance(error.schema, Mapping) else {}
     if error.validator == "additionalProperties" and error.validator_value is False:
-        yield from _unknown_keys(location, schema, found)
+        yield from _unknown_keys(location, schema, value)
     elif error.validator == "required":
-        yield from _missing_keys(location, schema, found)
-    elif error.validator in ("anyOf", "oneOf") and (branch := _meant_branch(error)):
+        yield from _missing_keys(location, schema, value)
+    elif error.validator in ("anyOf", "oneOf") and (branch := _intended_branch(error)):
         for nested in branch:
             yield from wordings(nested)
     elif error.validator == "uniqueItems":
         yield location, "expected each item once"
     else:
-        yield location, f"expected {expected(schema)}; found {shown(found)}{_hint(schema, found)}"
+        yield location, f"expected {expected(schema)}; found {shown(value)}{_hint(schema, value)}"
 
 
 def expected(schema: Mapping[str, Any]) -> str:
@@ -56,11 +56,8 @@ def shown(value: object) -> str:
     if value is None:
         return "null"
     if isinstance(value, dict | list):
-        return (
-            ("a mapping" if isinstance(value, dict) else "a list")
-            if value
-            else f"an empty {_kind(value)}"
-        )
+        kind = "mapping" if isinstance(value, dict) else "list"
+        return f"a {kind}" if value else f"an empty {kind}"
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
@@ -69,10 +66,6 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A question to append to a message about `word`, empty if no known word is similar."""
     close = get_close_matches(word, list(known), n=1)
     return f"; did you mean {close[0]}?" if close else ""
-
-
-def _kind(value: object) -> str:
-    return "mapping" if isinstance(value, dict) else "list"
 
 
 def _wanted(schema: Mapping[str, Any]) -> str:
@@ -104,14 +97,14 @@ def _bounds(schema: Mapping[str, Any]) -> str:
     return f" like {schema['pattern']}" if "pattern" in schema else ""
 
 
-def _hint(schema: Mapping[str, Any], found: object) -> str:
+def _hint(schema: Mapping[str, Any], value: object) -> str:
     words = schema.get("enum", [])
-    if isinstance(found, str):
-        return did_you_mean(found, (word for word in words if isinstance(word, str)))
-    if isinstance(found, dict | list):
+    if isinstance(value, str):
+        return did_you_mean(value, (word for word in words if isinstance(word, str)))
+    if isinstance(value, dict | list):
         return ""
-    if shown(found) in words or (schema.get("type") == "string" and found is not None):
-        return f'; as a text it is written "{shown(found)}"'
+    if shown(value) in words or (schema.get("type") == "string" and value is not None):
+        return f'; as a text it is written "{shown(value)}"'
     return ""
 
 
@@ -139,17 +132,17 @@ def _missing_keys(
             yield (*location, key), f"is missing{wanted}"
 
 
-def _meant_branch(error: ValidationError) -> list[ValidationError]:
+def _intended_branch(error: ValidationError) -> list[ValidationError]:
     """The errors of the only branch whose type matches the value; none if that is not clear."""
     branches: dict[Any, list[ValidationError]] = {}
     for nested in error.context or ():
         branches.setdefault(nested.schema_path[0], []).append(nested)
-    meant = [
+    intended = [
         errors
         for errors in branches.values()
         if not any(_of_type(error, nested) for nested in errors)
     ]
-    return meant[0] if len(meant) == 1 else []
+    return intended[0] if len(intended) == 1 else []
 
 
 def _of_type(error: ValidationError, nested: ValidationError) -> bool:

@@ -175,7 +175,7 @@ def cases() -> Iterator[Case]:
 
 
 def with_keys(dialect: str, count: int, *, advanced: bool, size: int = 32) -> Case:
-    """A case with so many secrets, each with a key of `size` bytes, in the dialect's form."""
+    """A case with `count` secrets in the dialect's form, each with a key of `size` bytes."""
     if dialect == "reference":
         texts = tuple(
             f"living secret number {place} ".ljust(size, "*") for place in range(1, count + 1)
@@ -183,7 +183,7 @@ def with_keys(dialect: str, count: int, *, advanced: bool, size: int = 32) -> Ca
         keys = tuple(text.encode() for text in texts)
     else:
         keys = tuple(
-            bytes((place * 37 + at * 11) % 256 for at in range(size))
+            bytes((place * 37 + index * 11) % 256 for index in range(size))
             for place in range(1, count + 1)
         )
         prefix = {"contrary": "hs_", "standard-webhooks": "whsec_"}[dialect]
@@ -222,27 +222,27 @@ def signed_by_openssl(case: Case) -> dict[str, object]:
     def sign(key: bytes, message: bytes) -> str:
         hmac = ["dgst", f"-{case.hash}", "-mac", "HMAC", "-macopt", f"hexkey:{key.hex()}"]
         if case.encoding == "hex":
-            return openssl(*hmac, "-r", given=message).split()[0].decode()
-        return openssl("base64", "-A", given=openssl(*hmac, "-binary", given=message)).decode()
+            return openssl(*hmac, "-r", standard_input=message).split()[0].decode()
+        raw = openssl(*hmac, "-binary", standard_input=message)
+        return openssl("base64", "-A", standard_input=raw).decode()
 
     return vector(case, sign)
 
 
-def openssl(*arguments: str, given: bytes) -> bytes:
-    """The output of openssl for this standard input."""
+def openssl(*arguments: str, standard_input: bytes) -> bytes:
     program = shutil.which("openssl")
     if program is None:
         sys.exit("make_signatures: openssl is not installed; the vectors are made with it")
     return subprocess.run(
-        [program, *arguments], input=given, capture_output=True, check=True, timeout=30
+        [program, *arguments], input=standard_input, capture_output=True, check=True, timeout=30
     ).stdout
 
 
 def main() -> None:
     """Write signatures.json."""
-    vectors = {"about": ABOUT, "vectors": [signed_by_openssl(case) for case in cases()]}
-    VECTORS.write_text(json.dumps(vectors, indent=1) + "\n")
-    sys.stdout.write(f"{len(vectors['vectors'])} vectors written to {VECTORS.name}\n")
+    vectors = [signed_by_openssl(case) for case in cases()]
+    VECTORS.write_text(json.dumps({"about": ABOUT, "vectors": vectors}, indent=1) + "\n")
+    sys.stdout.write(f"{len(vectors)} vectors written to {VECTORS.name}\n")
 
 
 if __name__ == "__main__":

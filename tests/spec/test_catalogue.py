@@ -255,7 +255,7 @@ def test_wrong_requirements_are_refused_with_the_line(
     ("right", "wrong", "message"),
     [
         ("[retry.success]", "[retry.sucess]", "did you mean retry.success?"),
-        ("[retry.success]", "[name]", "expected a field of dialect.py"),
+        ("[retry.success]", "[name]", "expected a field of a dialect"),
         ("[retry.redirect]", "[retry.success]", "retry.success was given before"),
         ("[retry.success]", "[]", "expected"),
         ("id: attempt-numbers", "id: delivery-retries", "delivery-retries was given before"),

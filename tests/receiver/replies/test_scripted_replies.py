@@ -322,7 +322,7 @@ def test_a_script_file_says_what_tokens_are_from_the_start(tmp_path: Path) -> No
             "tokens: {a: {token_server: {clients: [{client_id: x}]}}}",
             "needs a client_secret or a public_key",
         ),
-        ("tokens: &x {a: *x}", "is not taken"),
+        ("tokens: &x {a: *x}", "is not accepted"),
     ],
 )
 def test_a_script_file_that_is_wrong_is_refused_in_one_line(

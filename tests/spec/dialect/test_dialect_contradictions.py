@@ -37,10 +37,7 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"signatures.simple.value": "{signatures} {signatures}"},
-        (
-            "signatures.simple.value: the placeholder {signatures} stands here 2 times; expected it"
-            " once"
-        ),
+        ("signatures.simple.value: the placeholder {signatures} occurs 2 times; expected it once"),
     ),
     (
         {"signatures.simple.signed": "{timestamp}.{body}"},

@@ -178,7 +178,7 @@ def answers(name: str) -> dict[str, object]:
             "summary: [a]",
             "summary: expected a text (what kind of service it describes); found a list",
         ),
-        ("created", "  created: &x 201", "success.created: the anchor &x is not taken"),
+        ("created", "  created: &x 201", "success.created: the anchor &x is not accepted"),
         ("accepted", "  created: 202", "success.created: is given twice, first on line"),
     ],
 )

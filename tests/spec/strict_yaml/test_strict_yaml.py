@@ -125,14 +125,14 @@ def test_a_key_that_stands_twice_is_refused_at_its_second_line() -> None:
 
 def test_anchors_aliases_and_tags_are_refused_each_at_its_line() -> None:
     assert problems_of("a: &x [1]\nb:\n  - *x\n  - !!python/object:os.system x\n? &y k\n: 1\n") == [
-        (1, "a", "the anchor &x is not taken; write a plain value"),
-        (3, "b[0]", "the alias *x is not taken; write the value out"),
+        (1, "a", "the anchor &x is not accepted; write a plain value"),
+        (3, "b[0]", "the alias *x is not accepted; write the value out"),
         (
             4,
             "b[1]",
-            "the tag tag:yaml.org,2002:python/object:os.system is not taken; write a plain value",
+            "the tag tag:yaml.org,2002:python/object:os.system is not accepted; write a plain value",
         ),
-        (5, "", "the anchor &y is not taken; write a plain value"),
+        (5, "", "the anchor &y is not accepted; write a plain value"),
     ]
 
 
@@ -146,7 +146,7 @@ def test_an_alias_bomb_is_refused_without_being_unfolded() -> None:
 
 
 def test_a_value_that_holds_itself_is_refused() -> None:
-    assert (1, "[0]", "the alias *a is not taken; write the value out") in problems_of("&a [*a]")
+    assert (1, "[0]", "the alias *a is not accepted; write the value out") in problems_of("&a [*a]")
 
 
 def test_a_second_document_is_refused_at_its_line() -> None:
@@ -157,7 +157,9 @@ def test_a_second_document_is_refused_at_its_line() -> None:
 
 @pytest.mark.parametrize("text", ["a: 1\n? [b]\n: 2", "a: 1\n? {b: c}\n: 2"])
 def test_a_key_that_is_no_word_is_refused(text: str) -> None:
-    assert problems_of(text) == [(2, "", "a key is one word here, no mapping, list or alias")]
+    assert problems_of(text) == [
+        (2, "", "a key must be one word, not a mapping, a list or an alias")
+    ]
 
 
 @pytest.mark.parametrize("opening", ["[", "{a: ", "- "])
@@ -277,7 +279,7 @@ def test_all_problems_come_at_once_in_the_order_of_their_lines(tmp_path: Path) -
 
 def test_what_the_text_made_wrong_is_told_once(tmp_path: Path) -> None:
     assert read_problems(tmp_path, "name: Bo\nage: *years\n", PERSON) == [
-        "2: age: the alias *years is not taken; write the value out"
+        "2: age: the alias *years is not accepted; write the value out"
     ]
 
 
