@@ -35,18 +35,9 @@ def the_authentication_type_is_the_one_given(
     creation: RoundTrip | EndpointFieldCombination, _context: CheckContext
 ) -> Iterator[Judgement]:
     """For every mechanism that the dialect has a word for."""
+    message = "The authentication type of an endpoint is not the one given"
     for created in creation.created:
-        given = at(sent(created), "authentication.type")
-        if given is not None and shown(created):
-            actual = at(shown(created), "authentication.type")
-            yield judged(
-                actual == given,
-                "2.5-1",
-                "The authentication type of an endpoint is not the one given",
-                expected=given,
-                actual=actual,
-                exchanges=[created],
-            )
+        yield from _shown_as_given("2.5-1", message, created, "authentication.type")
 
 
 @check(*MECHANISMS.values())
@@ -59,7 +50,7 @@ def the_members_of_a_mechanism_are_shown_as_given(
         for mechanism, requirement in MECHANISMS.items():
             root = f"authentication.{mechanism}"
             given = dict(leaves(at(sent(created), root), root)) if at(sent(created), root) else {}
-            if given and _lacks_what_it_may(creation, created, mechanism):
+            if given and _lacks_optional(creation, created, mechanism):
                 yield not_applicable(
                     requirement,
                     f"The target does not accept {mechanism} when an endpoint is created.",
@@ -87,22 +78,16 @@ def the_user_name_is_shown_as_given(
 ) -> Iterator[Judgement]:
     """The password may be masked."""
     path = "authentication.basic_auth.username"
+    message = "The user name of basic_auth is not shown as it was given"
     for created in creation.created:
-        given = at(sent(created), path)
-        if given is not None and _lacks_what_it_may(creation, created, "basic_auth"):
+        if at(sent(created), path) is None:
+            continue
+        if _lacks_optional(creation, created, "basic_auth"):
             yield not_applicable(
                 "2.5-12", "The target does not accept basic_auth when an endpoint is created."
             )
-        elif given is not None and shown(created):
-            actual = at(shown(created), path)
-            yield judged(
-                actual == given,
-                "2.5-12",
-                "The user name of basic_auth is not shown as it was given",
-                expected=given,
-                actual=actual,
-                exchanges=[created],
-            )
+        else:
+            yield from _shown_as_given("2.5-12", message, created, path)
 
 
 @check("4.1-15")
@@ -152,6 +137,22 @@ def masked_credentials_are_not_shown_in_clear(
                 )
 
 
-def _lacks_what_it_may(creation: EndpointCreation, created: Exchange, mechanism: str) -> bool:
+def _shown_as_given(
+    requirement: str, message: str, created: Exchange, path: str
+) -> Iterator[Judgement]:
+    """Whether the answer to a creation shows the value that was sent at this path, if any was."""
+    given, actual = at(sent(created), path), at(shown(created), path)
+    if given is not None and shown(created):
+        yield judged(
+            actual == given,
+            requirement,
+            message,
+            expected=given,
+            actual=actual,
+            exchanges=[created],
+        )
+
+
+def _lacks_optional(creation: EndpointCreation, created: Exchange, mechanism: str) -> bool:
     """Whether the target shows nothing of a mechanism that it did not promise."""
     return creation.may_lack_mechanism and not at(shown(created), f"authentication.{mechanism}")

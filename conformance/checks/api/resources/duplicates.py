@@ -92,7 +92,7 @@ def different_events_are_no_duplicates_of_each_other(
 def a_duplicate_is_answered_as_the_dialect_says(
     broadcasts: RepeatedKey | DuplicatesAtOnce, context: CheckContext
 ) -> Iterator[Judgement]:
-    """In turn, with other data, and ten at once."""
+    """One after the other, with other data, and ten at once."""
     if not context.dialect.idempotency.duplicate.decided:
         return
     if isinstance(broadcasts, DuplicatesAtOnce):

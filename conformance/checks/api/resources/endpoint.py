@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+from hookproof.conformance.checks.support.agreement import agreement
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
@@ -129,12 +130,9 @@ def what_is_not_given_has_the_documented_default(
         return
     if "content_type" not in sent(exchange):
         actual = shown(exchange).get("content_type")
-        fits = (
-            isinstance(actual, str)
-            and actual.partition(";")[0].strip().lower() == "application/json"
-        )
+        media_type = actual.partition(";")[0].strip().lower() if isinstance(actual, str) else None
         yield judged(
-            fits,
+            media_type == "application/json",
             "2.3-5",
             "An endpoint created without content_type shows another one than application/json",
             expected="application/json",
@@ -177,16 +175,13 @@ def an_endpoint_is_fetched_as_it_was_created(
 ) -> Iterator[Judgement]:
     """Field by field, masked credentials masked alike."""
     for created, fetched in trip.created_and_fetched():
-        different = [
-            name for name in CONFIGURATION if shown(created).get(name) != shown(fetched).get(name)
-        ]
-        yield judged(
-            not different,
+        yield agreement(
             "4.2-5",
             "An endpoint is fetched with another configuration than its creation showed",
-            expected={name: shown(created).get(name) for name in different},
-            actual={name: shown(fetched).get(name) for name in different},
-            exchanges=[created, fetched],
+            CONFIGURATION,
+            shown(created),
+            shown(fetched),
+            [created, fetched],
         )
 
 
@@ -202,16 +197,15 @@ def created_at_never_changes(
             uid, created_at = resource.text("uid"), resource.text("created_at")
             if uid is None or created_at is None:
                 continue
-            if uid not in first:
-                first[uid] = (created_at, exchange)
-            elif exchange is not first[uid][1]:
+            known_created_at, earlier = first.setdefault(uid, (created_at, exchange))
+            if exchange is not earlier:
                 yield judged(
-                    created_at == first[uid][0],
+                    created_at == known_created_at,
                     "2.9-13",
                     "created_at of a resource changes",
-                    expected=first[uid][0],
+                    expected=known_created_at,
                     actual=created_at,
-                    exchanges=[first[uid][1], exchange],
+                    exchanges=[earlier, exchange],
                 )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from hookproof.conformance.checks.support.json_equality import exact, same
+from hookproof.conformance.checks.support.json_objects import objects_in
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
@@ -36,7 +37,7 @@ def an_event_has_uid_status_and_duplicate_flag(
                 fits,
                 requirement,
                 f"A created event has no {name} of its type",
-                expected={"is_duplicate_event": "a boolean"}.get(name, "a text"),
+                expected="a boolean" if name == "is_duplicate_event" else "a text",
                 actual=actual,
                 exchanges=[exchange],
             )
@@ -83,7 +84,7 @@ def the_data_of_an_event_are_bytes(
 def the_bytes_of_an_event_are_the_data_sent(
     broadcast: BroadcastAnswer, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """As JSON: white space and the order of members are free."""
+    """As JSON: white space and the order of members may differ."""
     created = broadcast.created
     stored = None if created is None else _bytes(shown(created).get("data"))
     if created is not None and created.request_body is not None and stored is not None:
@@ -137,11 +138,7 @@ def an_event_has_the_records_of_its_endpoints(
     """Wherever both endpoints and endpoint_metadata have a value."""
     named, records = (shown(exchange).get(name) for name in ("endpoints", "endpoint_metadata"))
     if exchange.operation_id == "createBroadcastEvent" and has_value(named) and has_value(records):
-        uids = (
-            [record.get("uid") for record in records if isinstance(record, dict)]
-            if isinstance(records, list)
-            else []
-        )
+        uids = [record.get("uid") for record in objects_in(records)]
         yield judged(
             isinstance(named, list) and sorted(map(str, uids)) == sorted(map(str, named)),
             "2.8-7",

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from hookproof.conformance.checks.support.agreement import agreement
+from hookproof.conformance.checks.support.json_objects import objects_in
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
@@ -36,11 +38,7 @@ def settings(link: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _identifiers(records: object) -> list[str]:
-    return (
-        [str(record.get("uid")) for record in records if isinstance(record, dict)]
-        if isinstance(records, list)
-        else []
-    )
+    return [str(record.get("uid")) for record in objects_in(records)]
 
 
 @check("2.6-1", "2.7-1")
@@ -143,10 +141,9 @@ def an_endpoint_in_a_portal_link_is_shown_as_fetched(
     link, fetched = links.retrieved, links.fetched
     if link is None or fetched is None or not shown(fetched):
         return
-    records = shown(link).get("endpoints_metadata")
-    for record in records if isinstance(records, list) else []:
-        if isinstance(record, dict) and record.get("uid") == shown(fetched).get("uid"):
-            yield _agreement(
+    for record in objects_in(shown(link).get("endpoints_metadata")):
+        if record.get("uid") == shown(fetched).get("uid"):
+            yield agreement(
                 "2.6-6",
                 "An endpoint is shown in a portal link otherwise than when it is fetched",
                 FETCHED_AS_IN_LINK,
@@ -178,7 +175,7 @@ def a_portal_link_is_listed_as_it_is_retrieved(
         )
         if uid in listed and one_by_one:
             item, page = listed[uid]
-            yield _agreement(
+            yield agreement(
                 "2.6-7",
                 "A portal link is listed otherwise than it is retrieved",
                 LISTED_AS_RETRIEVED,
@@ -207,7 +204,7 @@ def an_update_changes_what_it_was_sent(
             actual=f"{actual[0]!r} in the answer, {actual[1]!r} afterwards",
             exchanges=[update, after],
         )
-    yield _agreement(
+    yield agreement(
         "4.6-9",
         "A portal link is retrieved otherwise than the answer to its update showed it",
         LISTED_AS_RETRIEVED,
@@ -245,18 +242,19 @@ def an_update_leaves_other_portal_links_alone(
 def an_update_never_moves_updated_at_back(
     updated: PortalLinkUpdate, context: CheckContext
 ) -> Iterator[Judgement]:
-    """From before the update to its answer to the retrieval afterwards."""
+    """From the retrieval before the update to its answer and to the retrieval afterwards."""
     form = context.dialect.representation.timestamp
     if not form.decided:
         return
-    answers = [updated.before, updated.update, updated.after]
-    answers_with_time = [
-        (answer, at)
-        for answer in answers
-        if answer is not None
-        and (at := unix_seconds(shown(answer).get("updated_at"), form.value)) is not None
-    ]
-    times = [at for _, at in answers_with_time]
+    times: list[float] = []
+    answers: list[Exchange] = []
+    for answer in (updated.before, updated.update, updated.after):
+        if answer is None:
+            continue
+        updated_at = unix_seconds(shown(answer).get("updated_at"), form.value)
+        if updated_at is not None:
+            times.append(updated_at)
+            answers.append(answer)
     if len(times) > 1:
         yield judged(
             times == sorted(times),
@@ -264,24 +262,5 @@ def an_update_never_moves_updated_at_back(
             "An update moves updated_at of a portal link back",
             expected="never back",
             actual=times,
-            exchanges=[answer for answer, _ in answers_with_time],
+            exchanges=answers,
         )
-
-
-def _agreement(
-    requirement: str,
-    message: str,
-    names: tuple[str, ...],
-    expected: Mapping[str, Any],
-    actual: Mapping[str, Any],
-    exchanges: list[Exchange],
-) -> Judgement:
-    different = [name for name in names if expected.get(name) != actual.get(name)]
-    return judged(
-        not different,
-        requirement,
-        message,
-        expected={name: expected.get(name) for name in different},
-        actual={name: actual.get(name) for name in different},
-        exchanges=exchanges,
-    )

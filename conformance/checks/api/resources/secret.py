@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
+from hookproof.conformance.checks.support.json_objects import objects_in
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
@@ -138,14 +139,9 @@ def no_two_secrets_of_an_endpoint_have_the_same_uid(
 ) -> Iterator[Judgement]:
     """Exercised by endpoints with two secrets or more."""
     for endpoint in (part for part in resources(exchange) if part.kind is Kind.ENDPOINT):
-        secrets = endpoint.fields.get("secrets")
-        uids = (
-            [secret.get("uid") for secret in secrets if isinstance(secret, dict)]
-            if isinstance(secrets, list)
-            else []
-        )
+        uids = [str(secret.get("uid")) for secret in objects_in(endpoint.fields.get("secrets"))]
         if len(uids) > 1:
-            repeated = [uid for uid, count in Counter(map(str, uids)).items() if count > 1]
+            repeated = [uid for uid, count in Counter(uids).items() if count > 1]
             yield judged(
                 not repeated,
                 "2.4-2",

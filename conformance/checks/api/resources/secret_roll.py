@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from hookproof.conformance.checks.api.resources.endpoint import CONFIGURATION
+from hookproof.conformance.checks.support.json_objects import objects_in
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, holds, judged, not_applicable
@@ -14,7 +15,7 @@ from hookproof.conformance.observations.timestamp import unix_seconds
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import SecretDisplay
 
-# How many seconds expires_at may be off, for the rounding of timestamps and the request's way.
+# How many seconds expires_at may be off, for rounded timestamps and the time on the network.
 ROUNDING_S: Final = 2.0
 
 # The same for long times, as a share of them.
@@ -110,7 +111,7 @@ def the_old_secret_expires_when_the_roll_says(
 
     An old secret that is to expire at once may be gone.
     """
-    yield from _demanded("4.3-18", "expiration", context.dialect)
+    yield from _not_applicable_where_required("4.3-18", "expiration", context.dialect)
     form = context.dialect.representation.timestamp
     current = set() if rolled.before is None else _current_uids(rolled.before)
     for roll in rolled.successful_rolls:
@@ -145,7 +146,7 @@ def _overlap_s(body: Mapping[str, Any], dialect: Dialect) -> float | None:
 def the_new_secret_does_not_expire(
     rolled: RollAnswer, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """At least one secret goes on, and none of those that a roll brought in has an end."""
+    """A roll brings in at least one secret, and none of those has an expires_at."""
     known = set() if rolled.before is None else set(secret_uids(rolled.before))
     for roll in rolled.successful_rolls:
         if not known:
@@ -171,7 +172,7 @@ def a_roll_without_a_secret_brings_in_one(
     rolled: RollAnswer, context: CheckContext
 ) -> Iterator[Judgement]:
     """Made by the service, in the dialect's form."""
-    yield from _demanded("4.3-19", "secret", context.dialect)
+    yield from _not_applicable_where_required("4.3-19", "secret", context.dialect)
     if not context.dialect.representation.secrets_shown.decided:
         return
     for roll in rolled.successful_rolls:
@@ -188,19 +189,20 @@ def a_roll_without_a_secret_brings_in_one(
             )
 
 
-def _demanded(requirement: str, field: str, dialect: Dialect) -> Iterator[Judgement]:
+def _not_applicable_where_required(
+    requirement: str, field: str, dialect: Dialect
+) -> Iterator[Judgement]:
     """Where the dialect requires a field, there is no roll without it."""
     if field in dialect.requests.expire_endpoint_secret_requires:
         yield not_applicable(requirement, f"the dialect requires {field} of every roll")
 
 
 def _secrets(exchange: Exchange) -> list[Mapping[str, Any]]:
-    secrets = shown(exchange).get("secrets")
-    return [item for item in secrets if isinstance(item, dict)] if isinstance(secrets, list) else []
+    return objects_in(shown(exchange).get("secrets"))
 
 
 def _current(exchange: Exchange) -> list[Mapping[str, Any]]:
-    """The secrets that have no end."""
+    """The secrets without an expires_at."""
     return [secret for secret in _secrets(exchange) if not has_value(secret.get("expires_at"))]
 
 

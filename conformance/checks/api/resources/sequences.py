@@ -13,8 +13,8 @@ from hookproof.conformance.checks.api.resources.portal_link import (
     LISTED_AS_RETRIEVED,
     UPDATED,
     members,
-    settings,
 )
+from hookproof.conformance.checks.support.agreement import agreement
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
@@ -25,7 +25,10 @@ from hookproof.conformance.observations.resources.shown_secret import secret_uid
 
 @dataclass(slots=True)
 class _Endpoint:
-    """What is known of an endpoint: its creation, its last roll, and rolls of others since."""
+    """What is known of an endpoint: its creation, its last roll, and rolls of others since.
+
+    `last` is the creation until the endpoint is rolled.
+    """
 
     created: Exchange
     last: Exchange
@@ -34,13 +37,13 @@ class _Endpoint:
 
 @dataclass(slots=True)
 class _Link:
-    """What is known of a portal link: the last answer about it, and updates of others since.
+    """What is known of a portal link, and the updates of others since.
 
-    `updated` tells whether that answer was to an update. `owners` are the owners that the portal
-    link had, the present one last.
+    `known_from` is the answer to its last update, and `updated` is true; or else the answer that
+    showed it first. `owners` are the owners that the portal link had, the present one last.
     """
 
-    last: Exchange
+    known_from: Exchange
     updated: bool = False
     others_updated: list[Exchange] = field(default_factory=list)
     owners: list[Any] = field(default_factory=list)
@@ -122,19 +125,11 @@ def _fetched(model: _Model, exchange: Exchange) -> Iterator[Judgement]:
 def _same_configuration(
     requirement: str, message: str, known: _Endpoint, exchange: Exchange
 ) -> Judgement:
-    was, now = shown(known.created), shown(exchange)
-    different = [name for name in CONFIGURATION if was.get(name) != now.get(name)]
-    return judged(
-        not different,
-        requirement,
-        message,
-        expected={name: was.get(name) for name in different},
-        actual={name: now.get(name) for name in different},
-        exchanges=[
-            known.created,
-            *([known.last] if known.last is not known.created else []),
-            exchange,
-        ],
+    exchanges = [known.created, exchange]
+    if known.last is not known.created:
+        exchanges.insert(1, known.last)
+    return agreement(
+        requirement, message, CONFIGURATION, shown(known.created), shown(exchange), exchanges
     )
 
 
@@ -154,34 +149,32 @@ def _updated(model: _Model, exchange: Exchange) -> Iterator[Judgement]:
         if other != uid:
             link.others_updated.append(exchange)
     owners = model.links[uid].owners if uid in model.links else []
-    model.links[uid] = _Link(last=exchange, updated=True, owners=_with_owner(owners, exchange))
+    model.links[uid] = _Link(
+        known_from=exchange, updated=True, owners=_with_owner(owners, exchange)
+    )
 
 
 def _retrieved(model: _Model, exchange: Exchange) -> Iterator[Judgement]:
     uid = str(shown(exchange).get("uid"))
-    known = model.links.get(uid)
-    if known is not None:
-        requirement = "4.6-12" if known.others_updated else "4.6-9" if known.updated else None
-        if requirement is not None:
-            yield _same_settings(requirement, known, exchange, shown(exchange))
-    known = known or _Link(last=exchange)
+    known = model.links.setdefault(uid, _Link(known_from=exchange))
+    if known.others_updated:
+        yield _same_settings("4.6-12", known, exchange, shown(exchange))
+    elif known.updated:
+        yield _same_settings("4.6-9", known, exchange, shown(exchange))
     known.owners = _with_owner(known.owners, exchange)
-    model.links[uid] = known
     yield from _endpoints_of_owner(model, known, exchange)
 
 
 def _same_settings(
     requirement: str, known: _Link, exchange: Exchange, now: Mapping[str, Any]
 ) -> Judgement:
-    was, is_now = settings(shown(known.last)), settings(now)
-    different = [name for name in LISTED_AS_RETRIEVED if was[name] != is_now[name]]
-    return judged(
-        not different,
+    return agreement(
         requirement,
         "A portal link is shown otherwise than the last answer about it showed",
-        expected={name: was[name] for name in different},
-        actual={name: is_now[name] for name in different},
-        exchanges=[known.last, *known.others_updated[-1:], exchange],
+        LISTED_AS_RETRIEVED,
+        shown(known.known_from),
+        now,
+        [known.known_from, *known.others_updated[-1:], exchange],
     )
 
 
@@ -195,11 +188,12 @@ def _endpoints_of_owner(model: _Model, link: _Link, exchange: Exchange) -> Itera
         if not of_endpoint:
             continue
         belongs = of_endpoint == owner
-        if belongs:
-            requirement = "4.6-10" if link.updated else "2.6-2"
-            requirement = "2.6-4" if endpoint.created.sent_at > link.last.sent_at else requirement
-        else:
+        if not belongs:
             requirement = "4.6-11" if of_endpoint in link.owners[:-1] else "2.6-3"
+        elif endpoint.created.sent_at > link.known_from.sent_at:
+            requirement = "2.6-4"
+        else:
+            requirement = "4.6-10" if link.updated else "2.6-2"
         problem = "lacks an endpoint of its owner" if belongs else "has a foreign endpoint"
         yield judged(
             (uid in members(exchange)) is belongs,
@@ -207,7 +201,7 @@ def _endpoints_of_owner(model: _Model, link: _Link, exchange: Exchange) -> Itera
             f"A portal link {problem}",
             expected=f"{'with' if belongs else 'without'} {uid}",
             actual=members(exchange),
-            exchanges=[endpoint.created, link.last, exchange],
+            exchanges=[endpoint.created, link.known_from, exchange],
         )
 
 
@@ -225,7 +219,7 @@ def _listed(model: _Model, exchange: Exchange) -> Iterator[Judgement]:
             "A portal link that can be retrieved is not in the list",
             expected=uid,
             actual=sorted(listed),
-            exchanges=[link.last, *pages],
+            exchanges=[link.known_from, *pages],
         )
         if uid in listed:
             yield _same_settings("2.6-7", link, exchange, listed[uid])
