@@ -1,3 +1,1 @@
-"""What is judged: one module per section of the document, each check a sentence bound to
-requirement ids.
-"""
+"""What is judged: one module per subject, each check a sentence bound to requirement ids."""

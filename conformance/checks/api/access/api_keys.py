@@ -26,7 +26,7 @@ WITHOUT_KEY: Final = {
     "createBroadcastEvent": "5-8",
 }
 
-# Kinds of keys that open nothing, and the requirement that says so.
+# Kinds of keys that give access to nothing, and the requirement that says so.
 REFUSED_KEYS: Final = {
     KeyKind.WRONG: "5-9",
     KeyKind.TRUNCATED: "5-9",
@@ -44,11 +44,10 @@ def nothing_works_without_a_key(
     tried = request.call
     if request.kind is KeyKind.NONE and tried is not None:
         operation_id = request.operation_id
-        message = f"{operation_id} works without an Authorization header"
         yield judged(
             not tried.succeeded,
             WITHOUT_KEY[operation_id],
-            message,
+            f"{operation_id} works without an Authorization header",
             expected="a refusal",
             actual=tried.status,
             exchanges=[tried],
@@ -65,7 +64,7 @@ def a_key_that_is_none_is_refused(
         yield judged(
             not tried.succeeded,
             REFUSED_KEYS[kind],
-            f"An operation works with a key that is none: {kind}",
+            f"An operation works with a key that is not valid: {kind}",
             expected="a refusal",
             actual=tried.status,
             exchanges=[tried],
@@ -102,7 +101,7 @@ def a_refused_key_has_the_dialects_status(
 def the_key_of_another_project_opens_what_the_dialect_says(
     request: CallWithKey, context: CheckContext
 ) -> Iterator[Judgement]:
-    """Either all projects of an account or its own alone."""
+    """Either all projects of an account, or its own alone."""
     rules, tried = context.dialect.authentication, request.call
     if request.kind is KeyKind.FOREIGN and tried is not None and rules.key_scope.decided:
         refusal = refused(tried) and rules.foreign_key_status.allows(tried.status)

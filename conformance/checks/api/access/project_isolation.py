@@ -33,11 +33,10 @@ def a_resource_carries_the_project_of_its_path(
     for resource in resources(exchange):
         if not resource.nested and resource.kind is not Kind.SECRET:
             actual = resource.fields.get("project_id", "absent")
-            message = f"The project_id of a {resource.kind} is not the project in the path"
             yield judged(
                 actual == exchange.project,
                 "1-3",
-                message,
+                f"The project_id of a {resource.kind} is not the project in the path",
                 expected=exchange.project,
                 actual=actual,
                 exchanges=[exchange],
@@ -83,12 +82,11 @@ def a_list_holds_nothing_of_another_project(
     }
     here, elsewhere = listed.values()
     if here or elsewhere:
-        message = f"{operation_id} lists a resource in two projects"
         common = sorted(here & elsewhere)
         yield judged(
             not common,
             LISTS[operation_id],
-            message,
+            f"{operation_id} lists a resource in two projects",
             expected="none",
             actual=common,
             exchanges=pages,
@@ -104,11 +102,10 @@ def a_portal_link_takes_up_no_endpoint_of_another_project(
     if link is not None and elsewhere is not None and shown(link):
         uid = shown(elsewhere).get("uid")
         if uid is not None:
-            message = "A portal link takes up an endpoint of another project"
             yield judged(
                 uid not in members(link),
                 "1-10",
-                message,
+                "A portal link takes up an endpoint of another project",
                 expected=f"without {uid}",
                 actual=members(link),
                 exchanges=[elsewhere, link],

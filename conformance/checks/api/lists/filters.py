@@ -29,12 +29,12 @@ FILTERS: Final = {
 def a_filter_leaves_exactly_what_matches_on_every_page(
     observed: PageWalk, context: CheckContext
 ) -> Iterator[Judgement]:
-    """What is there is judged by what it shows, what is missing against the unfiltered list."""
+    """What is listed is judged by its fields, what is missing against the unfiltered list."""
     walk = observed.walked()
     term = filter_of(walk, context.dialect) if walk is not None else None
     if walk is None or term is None or len(term.match.allowed) != 1:
         return
-    nothing_else, nothing_less = FILTERS[term.field]
+    nothing_else, nothing_left_out = FILTERS[term.field]
     wanted = {str(item["uid"]) for item in walk.listed if term.passes(item)}
     further = [
         page for page in [*walk.pages[1:], *(back for _, back in walk.stepped_back)] if page.items
@@ -44,11 +44,10 @@ def a_filter_leaves_exactly_what_matches_on_every_page(
         yield _only_matches(walk, further, term, FILTER_PAGES[walk.operation_id])
     if walk.complete:
         missing = sorted(wanted - set(walk.uids))
-        message = "A filter leaves out a resource that matches"
         yield judged(
             not missing,
-            nothing_less,
-            message,
+            nothing_left_out,
+            "A filter leaves out a resource that matches",
             expected=sorted(wanted),
             actual=walk.uids,
             exchanges=walk.exchanges(),
@@ -58,14 +57,14 @@ def a_filter_leaves_exactly_what_matches_on_every_page(
 def _only_matches(
     walk: WalkedPages, pages: Sequence[Page], term: FilterTerm, requirement: str
 ) -> Judgement:
-    others = sorted(
+    not_matching = sorted(
         {str(item.get("uid")) for page in pages for item in page.items if not term.passes(item)}
     )
     return judged(
-        not others,
+        not not_matching,
         requirement,
         "A filter lets through a resource that does not match",
         expected=f"only matches of {dict(walk.filter)}",
-        actual=f"also {others}",
+        actual=f"also {not_matching}",
         exchanges=[page.exchange for page in pages],
     )

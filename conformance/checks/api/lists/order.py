@@ -24,7 +24,7 @@ def sort_is_descending_by_default_and_ascending_is_its_reverse(
     if walk is None or not walk.complete or walk.filter or walk.sort is None:
         return
     if sorted(walk.uids) != sorted(str(item.get("uid")) for item in walk.listed):
-        return  # section 2.2 speaks of what is missing or comes twice
+        return  # what is missing or comes twice is judged by section 2.2
     keys = [_key(item, context) for item in walk.listed]
     actual = [_key(item, context) for page in walk.pages for item in page.items]
     ascending = walk.sort == ASCENDING

@@ -35,7 +35,7 @@ def a_list_holds_content_and_pagination(
 def pages_have_both_flags_and_per_page(
     exchange: Exchange, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """Two booleans and an integer; `true` is no integer."""
+    """Two booleans and an integer; `true` is not an integer."""
     for requirement, member in {**FLAGS, "2.2-5": "per_page"}.items():
         if _is_page(exchange):
             value = pagination(exchange).get(member, "absent")
@@ -54,14 +54,14 @@ def pages_have_both_flags_and_per_page(
 def a_cursor_is_a_string_wherever_it_has_a_value(
     exchange: Exchange, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """Null, empty and absent cursors are no cursors."""
+    """Null, empty and absent cursors have no value."""
     for requirement, member in CURSORS.items():
         cursor = pagination(exchange).get(member)
         if _is_page(exchange) and has_value(cursor):
             yield judged(
                 isinstance(cursor, str),
                 requirement,
-                f"{member} is no string",
+                f"{member} is not a string",
                 expected="a string",
                 actual=cursor,
                 exchanges=[exchange],
@@ -90,10 +90,8 @@ def a_cursor_has_the_dialects_form(
     exchange: Exchange, context: CheckContext
 ) -> Iterator[Judgement]:
     """Any text is an opaque cursor; an identifier has the form of identifiers."""
-    form, identifiers = (
-        context.dialect.paging.cursor_form,
-        context.dialect.representation.identifier,
-    )
+    form = context.dialect.paging.cursor_form
+    identifiers = context.dialect.representation.identifier
     if not form.decided or not identifiers.decided:
         return
     patterns = [IDENTIFIER_PATTERNS[allowed] for allowed in identifiers.allowed]
@@ -103,11 +101,10 @@ def a_cursor_has_the_dialects_form(
             fits = CursorForm.OPAQUE in form.allowed or any(
                 re.search(pattern, cursor) for pattern in patterns
             )
-            message = f"{member} has another form than the dialect's"
             yield judged(
                 fits,
                 "2.2-16",
-                message,
+                f"{member} has another form than the dialect's",
                 expected=form.value.value,
                 actual=cursor,
                 exchanges=[exchange],

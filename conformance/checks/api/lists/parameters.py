@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from typing import Final
 
+from hookproof.conformance.checks.support.refusal import is_refused_as_invalid
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged
-from hookproof.conformance.observations.answer import pagination, refused
+from hookproof.conformance.observations.answer import pagination
 from hookproof.conformance.observations.lists.parameters import (
     DefaultPageSize,
     PageSizeAboveMaximum,
@@ -26,13 +27,11 @@ def without_per_page_the_size_is_the_default(
         return
     actual = pagination(tried).get("per_page")
     if actual is not None and default.decided:
-        message = "Without perPage a page has another size than the dialect's default"
-        expected = " or ".join(map(str, default.allowed))
         yield judged(
             default.allows(actual),
             "8-12",
-            message,
-            expected=expected,
+            "Without perPage a page has another size than the dialect's default",
+            expected=" or ".join(map(str, default.allowed)),
             actual=actual,
             exchanges=[tried],
         )
@@ -53,8 +52,7 @@ def per_page_above_the_maximum_is_cut_or_refused(
     outcomes = {
         AboveMaximum.CLAMP: tried.succeeded
         and (size is None or paging.maximum_per_page.allows(size)),
-        AboveMaximum.REFUSE: refused(tried)
-        and context.dialect.errors.invalid_value.allows(tried.status),
+        AboveMaximum.REFUSE: is_refused_as_invalid(tried, context.dialect),
     }
     yield judged(
         any(outcomes[allowed] for allowed in paging.above_maximum.allowed),
@@ -77,8 +75,7 @@ def an_unreadable_parameter_is_refused_or_taken_as_absent(
         return
     outcomes = {
         BadParameter.DEFAULT: tried.succeeded,
-        BadParameter.REFUSE: refused(tried)
-        and context.dialect.errors.invalid_value.allows(tried.status),
+        BadParameter.REFUSE: is_refused_as_invalid(tried, context.dialect),
     }
     yield judged(
         any(outcomes[allowed] for allowed in rule.allowed),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.model.judgement import Judgement, judged, violated
 from hookproof.conformance.observations.lists.walk import PageWalk, WalkWithInserts
 
 PORTAL_LINKS, SOURCES = "listPortalLinks", "listSources"
@@ -28,11 +28,10 @@ def a_page_that_claims_a_next_one_leads_to_it(
         return
     for page, following in zip(walk.pages, walk.pages[1:], strict=False):
         exchanges = [page.exchange, following.exchange]
-        message = "The cursor of a page that claims a next one leads to nothing"
         yield judged(
             bool(following.items),
             "2.2-9",
-            message,
+            "The cursor of a page that claims a next one leads to nothing",
             expected="resources",
             actual="an empty page",
             exchanges=exchanges,
@@ -48,11 +47,9 @@ def a_page_that_claims_a_next_one_leads_to_it(
         )
     last = walk.pages[-1]
     if last.pagination.get("has_next_page") is True and not last.pagination.get("next_page_cursor"):
-        message = "A page claims a next one but gives no cursor for it"
-        yield judged(
-            False,
+        yield violated(
             "2.2-9",
-            message,
+            "A page claims a next one but gives no cursor for it",
             expected="a cursor",
             actual=dict(last.pagination),
             exchanges=[last.exchange],
@@ -87,11 +84,10 @@ def a_page_that_was_stepped_back_to_claims_the_next_one(
     for _, back in walk.stepped_back if walk else ():
         if back.items:
             claimed = back.pagination.get("has_next_page")
-            message = "A page that one stepped back to claims no next one"
             yield judged(
                 claimed is True,
                 "2.2-10",
-                message,
+                "A page that one stepped back to claims no next one",
                 expected=True,
                 actual=claimed,
                 exchanges=[back.exchange],
@@ -102,16 +98,15 @@ def a_page_that_was_stepped_back_to_claims_the_next_one(
 def the_first_page_claims_no_previous_one_when_stepped_back_to(
     observed: PageWalk, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """The way on which a page was reached does not make another page before it."""
+    """Whether a page is the first does not depend on how it was reached."""
     walk = observed.walked()
     for page, back in walk.stepped_back if walk else ():
         if walk is not None and page is walk.pages[0] and page.uids == back.uids:
             claimed = back.pagination.get("has_prev_page")
-            message = "The first page claims a previous one when it is stepped back to"
             yield judged(
                 claimed is False,
                 "2.2-11",
-                message,
+                "The first page claims a previous one when it is stepped back to",
                 expected=False,
                 actual=claimed,
                 exchanges=[page.exchange, back.exchange],
@@ -192,11 +187,10 @@ def going_forward_meets_nothing_twice(
     walk = observed.walked()
     if walk is not None and walk.uids:
         repeated = sorted({uid for uid in walk.uids if walk.uids.count(uid) > 1})
-        message = "Going forward meets a resource twice"
         yield judged(
             not repeated,
             "2.2-14",
-            message,
+            "Going forward meets a resource twice",
             expected="each once",
             actual=repeated,
             exchanges=walk.exchanges(),
@@ -217,11 +211,10 @@ def pages_of_different_sizes_show_the_same_order(
         and not walk.filter
     ):
         listed = tuple(str(item["uid"]) for item in walk.listed)
-        message = "Pages of another size show other resources or another order"
         yield judged(
             walk.uids == listed,
             "2.2-15",
-            message,
+            "Pages of another size show other resources or another order",
             expected=listed,
             actual=walk.uids,
             exchanges=walk.exchanges(),
@@ -237,12 +230,12 @@ def per_page_is_kept_and_reported(
     if walk is None or walk.per_page is None:
         return
     for page in walk.pages:
-        actual = (len(page.items), page.pagination.get("per_page"))
+        count, reported = len(page.items), page.pagination.get("per_page")
         yield judged(
-            actual[0] <= walk.per_page and actual[1] == walk.per_page,
+            count <= walk.per_page and reported == walk.per_page,
             SIZE[walk.operation_id],
             "perPage is not the most that a page holds, or not the per_page that it reports",
             expected=f"at most {walk.per_page} resources, per_page {walk.per_page}",
-            actual=f"{actual[0]} resources, per_page {actual[1]}",
+            actual=f"{count} resources, per_page {reported}",
             exchanges=[page.exchange],
         )

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from hookproof.conformance.checks.support.bounds import bounds
+from hookproof.conformance.checks.support.refusal import is_refused_as_invalid
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged
-from hookproof.conformance.observations.answer import refused, sent
+from hookproof.conformance.observations.answer import sent
 from hookproof.conformance.observations.requests.mistakes import (
     Bound,
     EndpointUrlTried,
@@ -46,11 +47,10 @@ def what_lies_within_the_bounds_is_taken(
     if tried is not None:
         context.require_same_rules("requests at the edge of what is allowed", bounds)
         what = f"{request.bound} {request.field}".rstrip()
-        message = f"A request within the dialect's bounds is refused: {what}"
         yield judged(
             tried.succeeded,
             ACCEPTED[request.bound],
-            message,
+            f"A request within the dialect's bounds is refused: {what}",
             expected="a 2xx",
             actual=tried.status,
             exchanges=[tried],
@@ -61,16 +61,17 @@ def what_lies_within_the_bounds_is_taken(
 def a_rate_limit_of_zero_is_taken_or_refused(
     request: RateLimitOfZero, context: CheckContext
 ) -> Iterator[Judgement]:
-    """As the dialect says; what it does to deliveries is another check's business."""
+    """As the dialect says; its effect on deliveries is judged by another check."""
     tried, zero = request.tried, context.dialect.delivery.zero_rate_limit
     if tried is not None and zero.decided:
-        refusal = refused(tried) and context.dialect.errors.invalid_value.allows(tried.status)
-        outcomes = {ZeroLimit.UNLIMITED: tried.succeeded, ZeroLimit.REFUSED: refusal}
-        message = "A rate_limit of 0 is not treated as the dialect says"
+        outcomes = {
+            ZeroLimit.UNLIMITED: tried.succeeded,
+            ZeroLimit.REFUSED: is_refused_as_invalid(tried, context.dialect),
+        }
         yield judged(
             any(outcomes[allowed] for allowed in zero.allowed),
             "8-5",
-            message,
+            "A rate_limit of 0 is not treated as the dialect says",
             expected=zero.value.value,
             actual=tried.status,
             exchanges=[tried],

@@ -3,22 +3,23 @@
 from collections.abc import Iterator
 from typing import Final
 
+from hookproof.conformance.checks.support.refusal import is_refused_as_invalid
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged
-from hookproof.conformance.observations.answer import refused, sent, shown
+from hookproof.conformance.observations.answer import sent, shown
 from hookproof.conformance.observations.requests.mistakes import Unlisted, UnlistedInput
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import OnInput
 
-WORDS: Final = {
+UNLISTED: Final = {
     Unlisted.WORD: "2.9-9",
     Unlisted.SERVICE_FIELD: "2.9-10",
     Unlisted.FIELD: "2.9-11",
 }
 
 
-@check(*WORDS.values())
+@check(*UNLISTED.values())
 def input_that_is_not_listed_is_ignored_or_refused(
     request: UnlistedInput, context: CheckContext
 ) -> Iterator[Judgement]:
@@ -32,17 +33,21 @@ def input_that_is_not_listed_is_ignored_or_refused(
             "requests with fields that only the service sets",
             lambda dialect: dialect.requests.service_assigned,
         )
-    kept = request.kind is not Unlisted.SERVICE_FIELD or shown(tried).get(field) != sent(tried).get(
-        field
+    taken_over = (
+        request.kind is Unlisted.SERVICE_FIELD
+        and tried.succeeded
+        and shown(tried).get(field) == sent(tried).get(field)
     )
-    refusal = refused(tried) and context.dialect.errors.invalid_value.allows(tried.status)
-    outcomes = {OnInput.IGNORED: tried.succeeded and kept, OnInput.REFUSED: refusal}
+    outcomes = {
+        OnInput.IGNORED: tried.succeeded and not taken_over,
+        OnInput.REFUSED: is_refused_as_invalid(tried, context.dialect),
+    }
     yield judged(
         any(outcomes[allowed] for allowed in answer.allowed),
-        WORDS[request.kind],
+        UNLISTED[request.kind],
         f"{request.operation_id} does not treat {field} as the dialect says: {request.kind}",
         expected=" or ".join(answer.allowed),
-        actual=f"{tried.status}{', taken over' if not kept and tried.succeeded else ''}",
+        actual=f"{tried.status}{', taken over' if taken_over else ''}",
         exchanges=[tried],
     )
 

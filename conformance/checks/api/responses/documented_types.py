@@ -66,7 +66,7 @@ def _exercised(exchange: Exchange, context: CheckContext) -> Iterator[str]:
 
 
 def _requirement(exchange: Exchange, problem: SchemaProblem) -> str | None:
-    """The most particular requirement that a problem breaks; None if another check looks closer."""
+    """The most specific requirement that a problem breaks; None if another check judges it."""
     steps = problem.pointer.split("/")[1:]
     value = _at(exchange.json, problem.pointer)
     if isinstance(value, str) and is_name(value):
@@ -152,8 +152,9 @@ def nothing_is_updated_before_it_was_created(
 
 
 def _moment(resource: Resource, name: str, context: CheckContext) -> float | None:
-    forms = context.dialect.representation.timestamp.allowed
-    return next(
-        (at for form in forms if (at := unix_seconds(resource.fields.get(name), form)) is not None),
-        None,
-    )
+    """The time in this field in seconds, read in the first form of the dialect that fits."""
+    for form in context.dialect.representation.timestamp.allowed:
+        seconds = unix_seconds(resource.fields.get(name), form)
+        if seconds is not None:
+            return seconds
+    return None

@@ -88,13 +88,12 @@ def a_refusal_shows_nothing_of_the_services_code(
 def a_refusal_has_the_dialects_error_body(
     exchange: Exchange, context: CheckContext
 ) -> Iterator[Judgement]:
-    """And its content type, parameters aside."""
+    """And the dialect's content type; parameters such as a charset may follow it."""
     if not refused(exchange) or not reaches_the_service(exchange):
         return
     wanted = context.dialect.errors.content_type
-    declared = (
-        (exchange.response_header("Content-Type") or "absent").partition(";")[0].strip().lower()
-    )
+    content_type = exchange.response_header("Content-Type") or "absent"
+    declared = content_type.partition(";")[0].strip().lower()
     problems = context.contract.error_problems(exchange.json)
     body = exchange.response_body[:200].decode("latin-1")
     yield judged(
@@ -138,7 +137,7 @@ def what_does_not_exist_is_refused(
 def an_unfinished_request_is_ended(
     request: HalfRequest | OverlongRequest, context: CheckContext
 ) -> Iterator[Judgement]:
-    """A half request in the target's own time, an overlong one before it was sent to its end."""
+    """A half request is ended after some time, an overlong one before it was sent to its end."""
     tried = request.tried
     if tried is None:
         return
@@ -146,7 +145,7 @@ def an_unfinished_request_is_ended(
         yield judged(
             not tried.succeeded and request.sent < request.promised,
             "8-18",
-            "A body of many megabytes is taken in whole",
+            "A body of many megabytes is read to its end",
             expected=f"a refusal before {request.promised} bytes",
             actual=f"{tried.status or tried.problem} after {request.sent} bytes",
             exchanges=[tried],

@@ -87,14 +87,13 @@ def the_answer_is_about_the_resource_in_the_path(
     if exchange.operation_id not in NAMED_BY_PATH or not has_value(shown(exchange).get("uid")):
         return
     requirement, parameter = NAMED_BY_PATH[exchange.operation_id]
-    asked = path_parameters(exchange, context.contract.operations[exchange.operation_id].path).get(
-        parameter
-    )
+    template = context.contract.operations[exchange.operation_id].path
+    uid_in_path = path_parameters(exchange, template).get(parameter)
     yield judged(
-        shown(exchange)["uid"] == asked,
+        shown(exchange)["uid"] == uid_in_path,
         requirement,
         "The answer is about another resource than the one in the path",
-        expected=asked,
+        expected=uid_in_path,
         actual=shown(exchange)["uid"],
         exchanges=[exchange],
     )

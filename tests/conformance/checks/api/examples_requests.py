@@ -11,7 +11,7 @@ from hookproof.conformance.checks.api.requests.required_fields import (
     required_fields_are_enough_and_none_may_be_left_out,
 )
 from hookproof.conformance.checks.api.requests.unlisted_input import (
-    WORDS,
+    UNLISTED,
     input_that_is_not_listed_is_ignored_or_refused,
 )
 from hookproof.conformance.checks.api.responses.errors import (
@@ -159,7 +159,7 @@ TAKEN = (
             broken=tried(about, broken),
             dialect=dialect,
         )
-        for about, requirement in WORDS.items()
+        for about, requirement in UNLISTED.items()
         for dialect, answer, broken in (
             ("contrary", created(role="tried"), refusal(422))
             if about == "unlisted word"
