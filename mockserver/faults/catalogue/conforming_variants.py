@@ -84,8 +84,10 @@ class IndentedJson(RequestPipeline):
     """The JSON of a response is indented."""
 
     def _perform(self, call: OperationCall) -> OperationResult:
-        reply = super()._perform(call)
-        return OperationResult(status=reply.status, body=msgspec.json.format(reply.body, indent=2))
+        result = super()._perform(call)
+        return OperationResult(
+            status=result.status, body=msgspec.json.format(result.body, indent=2)
+        )
 
 
 @variant()
@@ -156,38 +158,38 @@ class DeletedAtLeftOut(AlteredResponses):
 class FurtherHeaders(RequestPipeline):
     """Responses have headers that the document does not name."""
 
-    def _to_response(self, reply: OperationResult) -> ApiResponse:
+    def _to_response(self, result: OperationResult) -> ApiResponse:
         headers = {
             "X-Request-Id": "1",
             "Cache-Control": "no-store",
             "Vary": "Accept",
             "Strict-Transport-Security": "1",
         }
-        return ApiResponse(reply.status, reply.body, headers=headers)
+        return ApiResponse(result.status, result.body, headers=headers)
 
 
 @variant()
 class MediaTypeWithCharset(RequestPipeline):
     """Responses name the character set of their JSON."""
 
-    def _to_response(self, reply: OperationResult) -> ApiResponse:
-        return ApiResponse(reply.status, reply.body, media_type="Application/JSON; charset=UTF-8")
+    def _to_response(self, result: OperationResult) -> ApiResponse:
+        return ApiResponse(result.status, result.body, media_type="Application/JSON; charset=UTF-8")
 
 
 @variant()
 class ConnectionsClosed(RequestPipeline):
     """Every connection is closed after one response."""
 
-    def _to_response(self, reply: OperationResult) -> ApiResponse:
-        return ApiResponse(reply.status, reply.body, close_connection=True)
+    def _to_response(self, result: OperationResult) -> ApiResponse:
+        return ApiResponse(result.status, result.body, close_connection=True)
 
 
 class ReframedResponse(ApiResponse):
     """A response whose length is not given by Content-Length alone."""
 
-    def __init__(self, reply: OperationResult) -> None:
-        super().__init__(reply.status, reply.body, close_connection=True)
-        self._length = f"Content-Length: {len(reply.body)}\r\n".encode()
+    def __init__(self, result: OperationResult) -> None:
+        super().__init__(result.status, result.body, close_connection=True)
+        self._length = f"Content-Length: {len(result.body)}\r\n".encode()
 
     async def write_eof(self, data: bytes = b"") -> None:
         transport = self._request.transport
@@ -220,16 +222,16 @@ class UnboundedResponse(ReframedResponse):
 class ChunkedAnswers(RequestPipeline):
     """Responses are sent in chunks."""
 
-    def _to_response(self, reply: OperationResult) -> ApiResponse:
-        return ChunkedResponse(reply)
+    def _to_response(self, result: OperationResult) -> ApiResponse:
+        return ChunkedResponse(result)
 
 
 @variant()
 class AnswersOfHttp10(RequestPipeline):
     """Responses are HTTP/1.0, without a Content-Length."""
 
-    def _to_response(self, reply: OperationResult) -> ApiResponse:
-        return UnboundedResponse(reply)
+    def _to_response(self, result: OperationResult) -> ApiResponse:
+        return UnboundedResponse(result)
 
 
 @variant()

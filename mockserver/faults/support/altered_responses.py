@@ -31,11 +31,11 @@ class AlteredResponses(RequestPipeline):
     operations: ClassVar[tuple[str, ...]] = ()
 
     def _perform(self, call: OperationCall) -> OperationResult:
-        reply = super()._perform(call)
+        result = super()._perform(call)
         if call.operation.operation_id not in self.operations:
-            return reply
-        envelope = self.alter_envelope(call, msgspec.json.decode(reply.body))
-        return OperationResult(status=reply.status, body=msgspec.json.encode(envelope))
+            return result
+        envelope = self.alter_envelope(call, msgspec.json.decode(result.body))
+        return OperationResult(status=result.status, body=msgspec.json.encode(envelope))
 
     def alter_envelope(self, call: OperationCall, envelope: Object) -> Json:
         return {**envelope, "data": self.alter_data(call, envelope["data"])}
@@ -58,12 +58,12 @@ class SwappedStatus(RequestPipeline):
     instead: ClassVar[dict[str, str]] = {}
 
     def _perform(self, call: OperationCall) -> OperationResult:
-        reply = super()._perform(call)
+        result = super()._perform(call)
         other = self.instead.get(call.operation.operation_id)
-        if other is None or reply.status != call.operation.success.value:
-            return reply
+        if other is None or result.status != call.operation.success.value:
+            return result
         return OperationResult(
-            status=self._contract.operations[other].success.value, body=reply.body
+            status=self._contract.operations[other].success.value, body=result.body
         )
 
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from hookproof.mockserver.api.service import Service
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.model import Dialect
 
@@ -14,6 +15,11 @@ def misread_dialect(dialect: Dialect, path: str, value: object) -> Dialect:
     group, name = path.split(".")
     changed: dict[str, Any] = {group: misread_group(getattr(dialect, group), name, value)}
     return replace(dialect, **changed)
+
+
+def misread_service(service: Service, path: str, value: object) -> Service:
+    """What handlers work with, where they misread one answer of the dialect."""
+    return replace(service, dialect=misread_dialect(service.dialect, path, value))
 
 
 def misread_group(group: _Record, name: str, value: object) -> _Record:

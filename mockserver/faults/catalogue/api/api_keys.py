@@ -37,11 +37,10 @@ class LenientKeys(ApiKeys):
     def is_accepted(self, project: str, header: str) -> bool:
         return False
 
-    def matches_known_key(
-        self, project: str, header: str, *, by: Callable[[str, str], bool]
-    ) -> bool:
+    def any_key(self, project: str, matches: Callable[[str], bool]) -> bool:
+        """Whether a key of the project matches; a key is passed as the header carries it."""
         return any(
-            by(key.decode("utf-8", "surrogateescape"), header)
+            matches(key.decode("utf-8", "surrogateescape"))
             for key in self._expected.get(project, ())
         )
 
@@ -67,10 +66,8 @@ class CutKeyOpens(LenientKeys):
     """More than half of a valid Authorization header, from its start, opens the project."""
 
     def is_accepted(self, project: str, header: str) -> bool:
-        return self.matches_known_key(
-            project,
-            header,
-            by=lambda key, value: key.startswith(value) and len(value) > len(key) / 2,
+        return self.any_key(
+            project, lambda key: key.startswith(header) and len(header) > len(key) / 2
         )
 
 
@@ -80,9 +77,7 @@ class SchemeIgnored(LenientKeys):
 
     def is_accepted(self, project: str, header: str) -> bool:
         word = header.rpartition(" ")[2]
-        return len(word) > 8 and self.matches_known_key(
-            project, word, by=lambda key, value: key.endswith(value)
-        )
+        return len(word) > 8 and self.any_key(project, lambda key: key.endswith(word))
 
 
 class CredentialsAsKeys(LenientKeys):
@@ -94,11 +89,8 @@ class CredentialsAsKeys(LenientKeys):
         statement = (
             "SELECT EXISTS (SELECT 1 FROM endpoints WHERE project = ? AND instr(credentials, ?))"
         )
-        row = self.database.read(
-            statement,
-            (project, header.rsplit(maxsplit=1)[-1].rpartition("=")[2] if header else "none"),
-        )
-        return bool(row.fetchone()[0])
+        word = header.rsplit(maxsplit=1)[-1].rpartition("=")[2] if header else "none"
+        return bool(self.database.read(statement, (project, word)).fetchone()[0])
 
 
 @fault("5-14", shows_in=KEYS)
@@ -127,23 +119,24 @@ class RefusedButDone(RequestPipeline):
             self._api_keys.check(route.values[0], request.headers.get(hdrs.AUTHORIZATION))
         except ApiError:
             if self.carries_out(route):
-                body, payload = self._parse_body(
-                    route.operation.operation_id, await self._read_body(request)
-                )
-                target = route.values[1] if len(route.values) > 1 else ""
-                project = route.values[0]
-                self._perform(
-                    OperationCall(
-                        operation=route.operation,
-                        project=project,
-                        target=target,
-                        query={},
-                        body=body,
-                        payload=payload,
-                    )
-                )
+                await self.carry_out_unauthorized(request, route)
             raise
         return await super()._carry_out(request, route, query)
+
+    async def carry_out_unauthorized(self, request: BaseRequest, route: Route) -> None:
+        operation = route.operation
+        project, *target = route.values
+        body, payload = self._parse_body(operation.operation_id, await self._read_body(request))
+        self._perform(
+            OperationCall(
+                operation=operation,
+                project=project,
+                target=target[0] if target else "",
+                query={},
+                body=body,
+                payload=payload,
+            )
+        )
 
 
 @fault(
@@ -158,7 +151,8 @@ class RefusedBroadcastGoesOut(RefusedButDone):
         return super().carries_out(route) and route.operation.operation_id == BROADCAST
 
 
-_shown: ContextVar[str] = ContextVar("shown")
+# The Authorization header of the request that is being carried out.
+_authorization: ContextVar[str] = ContextVar("authorization")
 
 
 @fault("5-16", seen="headers of the request that are passed on", shows_in=["signing"])
@@ -166,14 +160,14 @@ class KeyPassedOn(RequestPipeline):
     """A delivery carries the API key with which its event was created."""
 
     async def _carry_out(self, request: BaseRequest, route: Route, query: str) -> OperationResult:
-        _shown.set(request.headers.get(hdrs.AUTHORIZATION, ""))
+        _authorization.set(request.headers.get(hdrs.AUTHORIZATION, ""))
         return await super()._carry_out(request, route, query)
 
     def _perform(self, call: OperationCall) -> OperationResult:
         if call.operation.operation_id == BROADCAST:
             headers = {
                 **call.body.get("custom_headers", {}),
-                "X-Forwarded-Authorization": _shown.get(),
+                "X-Forwarded-Authorization": _authorization.get(),
             }
             call = msgspec.structs.replace(call, body={**call.body, "custom_headers": headers})
         return super()._perform(call)

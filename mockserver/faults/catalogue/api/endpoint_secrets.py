@@ -1,7 +1,7 @@
 """Secrets and credentials of endpoints, as they are generated, stored and shown (2.3 to 2.5)."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import msgspec
 
@@ -24,7 +24,7 @@ from hookproof.spec.contract.service_contract import Contract
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import SecretDisplay
 
-SHOWN = ("round_trip",)
+SHOWN: Final = ("round_trip",)
 
 
 @fault("4.1-15", seen="a certificate whose line breaks got lost", shows_in=SHOWN)
@@ -80,12 +80,12 @@ class ShortSecrets(SecretSource):
 class OneSecretForAll(SecretSource):
     """Every generated secret is the same."""
 
-    generated_first: ClassVar[list[str]] = []
+    first_generated: ClassVar[list[str]] = []
 
     def generate(self) -> str:
-        if not self.generated_first:
-            self.generated_first.append(super().generate())
-        return self.generated_first[0]
+        if not self.first_generated:
+            self.first_generated.append(super().generate())
+        return self.first_generated[0]
 
 
 @fault("2.3-15", shows_in=SHOWN, where=lambda dialect: bool(dialect.signatures.secret.prefix))
@@ -158,12 +158,10 @@ class MembersForgotten(AlteredCreation):
         authentication = body.get("authentication")
         if not authentication:
             return body
-        cut = {
-            name: dict(list(value.items())[:-1])
-            if isinstance(value, dict) and name != "basic_auth"
-            else value
-            for name, value in authentication.items()
-        }
+        cut = dict(authentication)
+        for name, value in authentication.items():
+            if isinstance(value, dict) and name != "basic_auth":
+                cut[name] = dict(list(value.items())[:-1])
         return {**body, "authentication": cut}
 
 

@@ -4,8 +4,7 @@ Sections 2.3 to 2.5, 3, 4.1 and 4.2.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
@@ -14,21 +13,23 @@ from hookproof.mockserver.api.service import OperationCall, OperationResult, Ser
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_endpoints import AlteredCreation
 from hookproof.mockserver.faults.support.altered_responses import (
+    BROADCAST,
     CREATE_ENDPOINT,
     GET_ENDPOINT,
     ON_ENDPOINTS,
+    UPDATE_PORTAL_LINK,
     AlteredResponses,
     Json,
     Object,
     has_value,
 )
-from hookproof.mockserver.faults.support.misread_dialect import misread_dialect
+from hookproof.mockserver.faults.support.misread_dialect import misread_service
 from hookproof.mockserver.store.endpoints import EndpointRow, EndpointTable
 from hookproof.spec.contract.service_contract import Contract
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import AppIdMeaning, OnInput
 
-SHOWN = ("round_trip",)
+SHOWN: Final = ("round_trip",)
 
 
 @fault("4.1-4", "4.1-5", seen="a column that is too short, and cuts", shows_in=SHOWN)
@@ -67,13 +68,13 @@ class OwnerTakenOnce(EndpointHandlers):
 
     def __init__(self, service: Service) -> None:
         super().__init__(service)
-        self._taken: set[str] = set()
+        self._used_owners: set[str] = set()
 
     def _owner(self, body: Mapping[str, Any]) -> str | None:
         owner = super()._owner(body)
-        if owner in self._taken:
+        if owner in self._used_owners:
             return None
-        self._taken.add(owner or "")
+        self._used_owners.add(owner or "")
         return owner
 
 
@@ -141,11 +142,9 @@ class RateLimitOffByOne(AlteredResponses):
     operations = ON_ENDPOINTS
 
     def alter_resource(self, call: OperationCall, resource: Object) -> Object:
-        return (
-            {**resource, "rate_limit": resource["rate_limit"] - 1}
-            if resource.get("rate_limit")
-            else resource
-        )
+        if not resource.get("rate_limit"):
+            return resource
+        return {**resource, "rate_limit": resource["rate_limit"] - 1}
 
 
 @fault("4.1-13", "4.1-14", seen="two columns in the wrong order", shows_in=SHOWN)
@@ -180,15 +179,13 @@ class UidOfTheOwnersFirst(AlteredResponses):
     """A created endpoint is shown with the uid of the first endpoint of its owner."""
 
     operations = (CREATE_ENDPOINT,)
-    first: ClassVar[dict[str, str]] = {}
+    first_uids: ClassVar[dict[str, str]] = {}
 
     def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         owner = resource.get("owner_id")
-        return (
-            {**resource, "uid": self.first.setdefault(owner, resource["uid"])}
-            if owner
-            else resource
-        )
+        if not owner:
+            return resource
+        return {**resource, "uid": self.first_uids.setdefault(owner, resource["uid"])}
 
 
 @fault("2.3-3", "4.2-5", also=["2.6-6", "4.3-11"], shows_in=SHOWN)
@@ -270,20 +267,13 @@ class AppIdMistaken(EndpointHandlers):
         wrong = (
             AppIdMeaning.IGNORED if right is AppIdMeaning.OWNER_ALIAS else AppIdMeaning.OWNER_ALIAS
         )
-        super().__init__(
-            replace(service, dialect=misread_dialect(service.dialect, "requests.app_id", wrong))
-        )
+        super().__init__(misread_service(service, "requests.app_id", wrong))
 
     def _owner(self, body: Mapping[str, Any]) -> str | None:
-        return super()._owner(
-            {**body, "owner_id": body.get("appID")} if self._replaces(body) else body
-        )
-
-    def _replaces(self, body: Mapping[str, Any]) -> bool:
-        return (
-            "appID" in body
-            and self._service.dialect.requests.app_id.value is AppIdMeaning.OWNER_ALIAS
-        )
+        meaning = self._service.dialect.requests.app_id.value
+        if "appID" in body and meaning is AppIdMeaning.OWNER_ALIAS:
+            return super()._owner({**body, "owner_id": body["appID"]})
+        return super()._owner(body)
 
 
 @fault(
@@ -295,10 +285,9 @@ class AppIdMistaken(EndpointHandlers):
 class GivenTimesShown(AlteredResponses):
     """A created_at in a request is shown in place of the service's own."""
 
-    operations = (CREATE_ENDPOINT, "updatePortalLink", "createBroadcastEvent")
+    operations = (CREATE_ENDPOINT, UPDATE_PORTAL_LINK, BROADCAST)
 
     def alter_resource(self, call: OperationCall, resource: Object) -> Json:
-        return {
-            **resource,
-            **{name: call.body[name] for name in ("created_at",) if name in call.body},
-        }
+        if "created_at" not in call.body:
+            return resource
+        return {**resource, "created_at": call.body["created_at"]}

@@ -1,7 +1,6 @@
 """Responses to broadcasts, and which events are duplicates (sections 2.8, 4.8 and 6)."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
@@ -14,7 +13,7 @@ from hookproof.mockserver.faults.support.altered_responses import (
     AlteredResponses,
     Object,
 )
-from hookproof.mockserver.faults.support.misread_dialect import misread_dialect
+from hookproof.mockserver.faults.support.misread_dialect import misread_service
 from hookproof.mockserver.store.endpoints import EndpointRow
 from hookproof.mockserver.store.events import EventRow, EventTable, NewEvent
 from hookproof.spec.dialect.model import Dialect
@@ -172,11 +171,9 @@ class KeylessFlagged(AlteredEvents):
     """An event without an idempotency_key is flagged as a duplicate."""
 
     def alter_resource(self, call: OperationCall, resource: Object) -> Object:
-        return (
-            resource
-            if resource.get("idempotency_key")
-            else {**resource, "is_duplicate_event": True}
-        )
+        if resource.get("idempotency_key"):
+            return resource
+        return {**resource, "is_duplicate_event": True}
 
 
 @fault("2.8-9", "4.8-8", "4.8-10", "4.8-12", also=["5-15"], shows_in=[*SHOWN, *KEYS])
@@ -184,11 +181,9 @@ class KeyedFlagged(AlteredEvents):
     """Every event with an idempotency_key is flagged as a duplicate."""
 
     def alter_resource(self, call: OperationCall, resource: Object) -> Object:
-        return (
-            {**resource, "is_duplicate_event": True}
-            if resource.get("idempotency_key")
-            else resource
-        )
+        if not resource.get("idempotency_key"):
+            return resource
+        return {**resource, "is_duplicate_event": True}
 
 
 @fault("2.8-2", "2.9-1", "4.8-10", also=["2.9-13", "4.8-16"], shows_in=KEYS)
@@ -196,10 +191,8 @@ class UidOfTheProject(AlteredEvents):
     """All events of a project have the same uid."""
 
     def alter_resource(self, call: OperationCall, resource: Object) -> Object:
-        return {
-            **resource,
-            "uid": resource["project_id"].rjust(len(resource["uid"]), "0")[: len(resource["uid"])],
-        }
+        length = len(resource["uid"])
+        return {**resource, "uid": resource["project_id"].rjust(length, "0")[:length]}
 
 
 @fault(
@@ -239,11 +232,7 @@ class DuplicateAnsweredOtherwise(EventHandlers):
         wrong = (
             Duplicate.FIRST_EVENT if right is Duplicate.FLAGGED_EVENT else Duplicate.FLAGGED_EVENT
         )
-        super().__init__(
-            replace(
-                service, dialect=misread_dialect(service.dialect, "idempotency.duplicate", wrong)
-            )
-        )
+        super().__init__(misread_service(service, "idempotency.duplicate", wrong))
 
 
 @fault("4.8-10", "4.8-12", "2.8-8", also=["2.8-9"], seen="deduplication by content", shows_in=KEYS)
@@ -252,12 +241,12 @@ class AlikeIsDuplicate(AlteredEvents):
 
     def __init__(self, *arguments: Any, **further: Any) -> None:
         super().__init__(*arguments, **further)
-        self._known: set[str] = set()
+        self._known_data: set[str] = set()
 
     def alter_resource(self, call: OperationCall, resource: Object) -> Object:
-        known = resource["raw"] in self._known
-        self._known.add(resource["raw"])
-        return {**resource, "is_duplicate_event": resource["is_duplicate_event"] or known}
+        is_known = resource["raw"] in self._known_data
+        self._known_data.add(resource["raw"])
+        return {**resource, "is_duplicate_event": resource["is_duplicate_event"] or is_known}
 
 
 @fault("1-3", "2.8-2", "4.8-12", seen="a unique index without the project", shows_in=KEYS)
@@ -283,15 +272,16 @@ class KeylessDeliveredOnce(EventHandlers):
         super().__init__(service)
         self._sent: set[tuple[object, ...]] = set()
 
-    def alike(self, call: OperationCall) -> tuple[object, ...]:
+    def content(self, call: OperationCall) -> tuple[object, ...]:
+        """What is compared: of events that share it, the first is delivered."""
         return (call.project, call.payload)
 
     def create_broadcast(self, call: OperationCall) -> OperationResult:
-        alike = self.alike(call)
+        content = self.content(call)
         if call.body.get("idempotency_key"):
             return super().create_broadcast(call)
-        if alike not in self._sent:
-            self._sent.add(alike)
+        if content not in self._sent:
+            self._sent.add(content)
             return super().create_broadcast(call)
         shown = self._store(call, self._service.now(), [], original_key=None, duplicate=False)
         body = self._service.serializer.envelope("Event is accepted", shown)
@@ -307,5 +297,5 @@ class KeylessDeliveredOnce(EventHandlers):
 class SecondOfAKindDropped(KeylessDeliveredOnce):
     """Of events without a key that share a type and a size only one is delivered."""
 
-    def alike(self, call: OperationCall) -> tuple[object, ...]:
+    def content(self, call: OperationCall) -> tuple[object, ...]:
         return (call.project, call.body.get("event_type"), len(call.payload or b""))

@@ -1,7 +1,6 @@
 """The endpoints in portal links, and what an update changes (sections 2.6, 4.4 to 4.6, 9)."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
@@ -17,7 +16,7 @@ from hookproof.mockserver.faults.support.altered_responses import (
     AlteredResponses,
     Object,
 )
-from hookproof.mockserver.faults.support.misread_dialect import misread_dialect
+from hookproof.mockserver.faults.support.misread_dialect import misread_service
 from hookproof.mockserver.store.endpoints import EndpointRow, EndpointTable
 from hookproof.mockserver.store.portal_links import PortalLinkRow, PortalLinkTable
 from hookproof.spec.dialect.vocabulary import PortalEndpointsMeaning
@@ -72,14 +71,14 @@ class EndpointsOfTheFirstLook(PortalLinkHandlers):
 
     def __init__(self, service: Service) -> None:
         super().__init__(service)
-        self._seen: dict[str, list[EndpointRow]] = {}
+        self._first_shown: dict[str, list[EndpointRow]] = {}
 
     def _find_inherited(
         self, project: str, owners: Collection[str]
     ) -> Mapping[str, Sequence[EndpointRow]]:
         for owner, rows in super()._find_inherited(project, owners).items():
-            self._seen.setdefault(owner, list(rows))
-        return {owner: self._seen.get(owner, []) for owner in owners}
+            self._first_shown.setdefault(owner, list(rows))
+        return {owner: self._first_shown.get(owner, []) for owner in owners}
 
 
 @fault("2.6-5", seen="a count that is kept beside the list", shows_in=SHOWN)
@@ -227,13 +226,13 @@ class UpdatedNameNotStored(PortalLinkHandlers):
 
     def update(self, call: OperationCall) -> OperationResult:
         name = msgspec.json.decode(self._find(call).document)["name"]
-        reply = super().update(call)
+        result = super().update(call)
         row = self._find(call)
         record = {**msgspec.json.decode(row.document), "name": name}
         self._service.portal_links.replace(
             row._replace(document=msgspec.json.encode(record)), name=name
         )
-        return reply
+        return result
 
 
 @fault(
@@ -298,9 +297,4 @@ class ListedEndpointsMistaken(PortalLinkHandlers):
         right = service.dialect.requests.portal_endpoints.value
         added = right is PortalEndpointsMeaning.ADDED
         wrong = PortalEndpointsMeaning.IGNORED if added else PortalEndpointsMeaning.ADDED
-        super().__init__(
-            replace(
-                service,
-                dialect=misread_dialect(service.dialect, "requests.portal_endpoints", wrong),
-            )
-        )
+        super().__init__(misread_service(service, "requests.portal_endpoints", wrong))

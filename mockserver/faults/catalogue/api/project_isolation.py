@@ -14,12 +14,29 @@ from hookproof.mockserver.faults.support.altered_responses import (
     AlteredResponses,
     Object,
 )
+from hookproof.mockserver.store.database import Database
 from hookproof.mockserver.store.endpoints import EndpointRow, EndpointTable
 from hookproof.mockserver.store.keyset_paging import Listing, Span
 from hookproof.mockserver.store.portal_links import PortalLinkRow, PortalLinkTable
 from hookproof.spec.dialect.model import Dialect
 
 ACROSS: Final = ("isolation",)
+
+
+def project_of(database: Database, table: str, uid: str) -> str | None:
+    """The project of the resource with this uid."""
+    row = database.read(f"SELECT project FROM {table} WHERE uid = ?", (uid,)).fetchone()
+    return None if row is None else str(row[0])
+
+
+def first_project(database: Database, table: str) -> str:
+    """The project of the first resource that was created."""
+    (project,) = database.read(f"SELECT project FROM {table} ORDER BY seq LIMIT 1").fetchone()
+    return str(project)
+
+
+def projects_with_endpoints(database: Database) -> list[str]:
+    return [project for (project,) in database.read("SELECT DISTINCT project FROM endpoints")]
 
 
 @fault("1-3", shows_in=["portal_links"])
@@ -37,8 +54,7 @@ class EndpointsFoundAnywhere(EndpointTable):
     """An endpoint is found through the path of every project."""
 
     def find(self, project: str, uid: str) -> EndpointRow | None:
-        row = self._database.read("SELECT project FROM endpoints WHERE uid = ?", (uid,)).fetchone()
-        return super().find(row[0] if row else project, uid)
+        return super().find(project_of(self._database, "endpoints", uid) or project, uid)
 
 
 @fault("1-6", "1-7", "1-3", seen="one project reads another's portal links", shows_in=ACROSS)
@@ -46,10 +62,7 @@ class PortalLinksFoundAnywhere(PortalLinkTable):
     """A portal link is found through the path of every project."""
 
     def find(self, project: str, uid: str) -> PortalLinkRow | None:
-        row = self._database.read(
-            "SELECT project FROM portal_links WHERE uid = ?", (uid,)
-        ).fetchone()
-        return super().find(row[0] if row else project, uid)
+        return super().find(project_of(self._database, "portal_links", uid) or project, uid)
 
 
 @fault(
@@ -64,10 +77,8 @@ class ListsOfTheFirstProject(Listing):
     """The lists of every project hold what the first project holds."""
 
     def rows(self, span: Span) -> list[tuple[Any, ...]]:
-        first = self._database.read(
-            f"SELECT project FROM {self._table} ORDER BY seq LIMIT 1"
-        ).fetchone()
-        return super().rows(msgspec.structs.replace(span, project=first[0]))
+        first = first_project(self._database, self._table)
+        return super().rows(msgspec.structs.replace(span, project=first))
 
 
 @fault("1-10", shows_in=ACROSS)
@@ -75,13 +86,11 @@ class OwnersOfEveryProject(EndpointTable):
     """A portal link includes endpoints of other projects with the same owner_id."""
 
     def find_owned(self, project: str, owners: Iterable[str]) -> list[EndpointRow]:
-        projects = self._database.read("SELECT DISTINCT project FROM endpoints").fetchall()
-        wanted = list(owners)
-        return [
-            row
-            for (owning_project,) in projects
-            for row in super(OwnersOfEveryProject, self).find_owned(owning_project, wanted)
-        ]
+        owner_ids = list(owners)
+        rows: list[EndpointRow] = []
+        for owning_project in projects_with_endpoints(self._database):
+            rows += super().find_owned(owning_project, owner_ids)
+        return rows
 
 
 @fault(
@@ -107,9 +116,8 @@ class BroadcastsToEveryProject(EndpointTable):
     """A broadcast reaches the endpoints of every project."""
 
     def find_reached(self, project: str, *, now: float, without_owner: bool) -> list[EndpointRow]:
-        projects = self._database.read("SELECT DISTINCT project FROM endpoints").fetchall()
         rows: list[EndpointRow] = []
-        for (owning_project,) in projects:
+        for owning_project in projects_with_endpoints(self._database):
             rows += super().find_reached(owning_project, now=now, without_owner=without_owner)
         return rows
 
@@ -135,11 +143,9 @@ class RolledAcrossAndRefused(EndpointHandlers):
     """A roll through the path of another project is refused, and carried out."""
 
     def expire_secret(self, call: OperationCall) -> OperationResult:
-        row = self._service.database.read(
-            "SELECT project FROM endpoints WHERE uid = ?", (call.target,)
-        ).fetchone()
-        if row is not None and row[0] != call.project:
-            super().expire_secret(msgspec.structs.replace(call, project=row[0]))
+        owning_project = project_of(self._service.database, "endpoints", call.target)
+        if owning_project not in (None, call.project):
+            super().expire_secret(msgspec.structs.replace(call, project=owning_project))
         return super().expire_secret(call)
 
 
@@ -148,11 +154,9 @@ class UpdatedAcrossAndRefused(PortalLinkHandlers):
     """An update through the path of another project is refused, and carried out."""
 
     def update(self, call: OperationCall) -> OperationResult:
-        row = self._service.database.read(
-            "SELECT project FROM portal_links WHERE uid = ?", (call.target,)
-        ).fetchone()
-        if row is not None and row[0] != call.project:
-            super().update(msgspec.structs.replace(call, project=row[0]))
+        owning_project = project_of(self._service.database, "portal_links", call.target)
+        if owning_project not in (None, call.project):
+            super().update(msgspec.structs.replace(call, project=owning_project))
         return super().update(call)
 
 
@@ -161,14 +165,15 @@ class PortalLinksRetrievedAnywhere(PortalLinkHandlers):
     """A portal link is retrieved through the path of every project, and shown as its own."""
 
     def get(self, call: OperationCall) -> OperationResult:
-        row = self._service.database.read(
-            "SELECT project FROM portal_links WHERE uid = ?", (call.target,)
-        ).fetchone()
-        reply = super().get(msgspec.structs.replace(call, project=row[0]) if row else call)
-        here = reply.body.replace(
-            b'"project_id":"%b"' % row[0].encode(), b'"project_id":"%b"' % call.project.encode()
+        owning_project = project_of(self._service.database, "portal_links", call.target)
+        if owning_project is None:
+            return super().get(call)
+        result = super().get(msgspec.structs.replace(call, project=owning_project))
+        body = result.body.replace(
+            b'"project_id":"%b"' % owning_project.encode(),
+            b'"project_id":"%b"' % call.project.encode(),
         )
-        return OperationResult(status=reply.status, body=here)
+        return OperationResult(status=result.status, body=body)
 
 
 @fault(
@@ -185,10 +190,8 @@ class SecondPageOfTheFirstProject(Listing):
     def rows(self, span: Span) -> list[tuple[Any, ...]]:
         if span.start is None:
             return super().rows(span)
-        first = self._database.read(
-            f"SELECT project FROM {self._table} ORDER BY seq LIMIT 1"
-        ).fetchone()
-        return super().rows(msgspec.structs.replace(span, project=first[0], start=None))
+        first = first_project(self._database, self._table)
+        return super().rows(msgspec.structs.replace(span, project=first, start=None))
 
 
 @fault("1-10", also=["9-4"], shows_in=ACROSS)
@@ -197,16 +200,10 @@ class OwnersSharedWhenRetrieved(PortalLinkHandlers):
 
     def get(self, call: OperationCall) -> OperationResult:
         portal_link = self._find(call)
-        projects = [
-            project
-            for (project,) in self._service.database.read(
-                "SELECT DISTINCT project FROM endpoints"
-            ).fetchall()
-        ]
         owners = [portal_link.owner_id or ""]
         rows = [
             row
-            for project in projects
+            for project in projects_with_endpoints(self._service.database)
             for row in self._service.endpoints.find_owned(project, owners)
         ]
         serializer = self._service.serializer

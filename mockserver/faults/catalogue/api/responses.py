@@ -1,5 +1,7 @@
 """Responses with a wrong envelope, a wrong status of success or values in a wrong form."""
 
+import re
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from hookproof.mockserver.api.handlers.portal_links import PortalLinkHandlers
@@ -25,6 +27,7 @@ from hookproof.mockserver.faults.support.altered_responses import (
     SwappedStatus,
 )
 from hookproof.mockserver.faults.support.misread_dialect import misread_dialect
+from hookproof.mockserver.store.portal_links import PortalLinkRow
 from hookproof.spec.contract.service_contract import Contract
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import NoValue
@@ -85,9 +88,9 @@ class TwoDocuments(RequestPipeline):
     """A fetched endpoint is followed by a second JSON document."""
 
     def _perform(self, call: OperationCall) -> OperationResult:
-        reply = super()._perform(call)
+        result = super()._perform(call)
         more = b"\n{}" if call.operation.operation_id == GET_ENDPOINT else b""
-        return OperationResult(status=reply.status, body=reply.body + more)
+        return OperationResult(status=result.status, body=result.body + more)
 
 
 @fault(
@@ -96,8 +99,8 @@ class TwoDocuments(RequestPipeline):
 class PlainText(RequestPipeline):
     """JSON is declared as plain text."""
 
-    def _to_response(self, reply: OperationResult) -> ApiResponse:
-        return ApiResponse(reply.status, reply.body, media_type="text/plain")
+    def _to_response(self, result: OperationResult) -> ApiResponse:
+        return ApiResponse(result.status, result.body, media_type="text/plain")
 
 
 @fault("4.1-2", "4.8-2", also=["4.8-8"], shows_in=["round_trip", "broadcast_answers"])
@@ -189,7 +192,7 @@ class MetadataAsObject(AlteredResponses):
         return {**resource, "metadata": {}}
 
 
-def _secrets_changed(resource: Object, **members: Any) -> Object:
+def _with_secret_members(resource: Object, **members: Any) -> Object:
     return {**resource, "secrets": [{**secret, **members} for secret in resource["secrets"]]}
 
 
@@ -200,7 +203,7 @@ class ZeroForNoTime(AlteredResponses):
     operations = ON_ENDPOINTS
 
     def alter_resource(self, call: OperationCall, resource: Object) -> Object:
-        return _secrets_changed(resource, deleted_at=0)
+        return _with_secret_members(resource, deleted_at=0)
 
 
 @fault("2.9-1", shows_in=["roll_answers"])
@@ -237,12 +240,10 @@ class UpdatedBeforeCreated(AlteredResponses):
     operations = (LIST_PORTAL_LINKS, GET_PORTAL_LINK)
 
     def alter_resource(self, call: OperationCall, resource: Object) -> Object:
-        epoch = "".join(
-            "0" if character.isdigit() else character for character in resource["updated_at"]
-        )
         if resource["updated_at"] != resource["created_at"]:
             return resource
-        return {**resource, "updated_at": epoch.replace("0000-00-00", "1970-01-01")}
+        zeros = re.sub(r"\d", "0", resource["updated_at"])
+        return {**resource, "updated_at": zeros.replace("0000-00-00", "1970-01-01")}
 
 
 @fault(
@@ -254,6 +255,6 @@ class UpdatedBeforeCreated(AlteredResponses):
 class CreatedAgain(PortalLinkHandlers):
     """An update sets created_at to the time of the update."""
 
-    def _apply_update(self, row: Any, body: Any) -> dict[str, Any]:
+    def _apply_update(self, row: PortalLinkRow, body: Mapping[str, Any]) -> dict[str, Any]:
         record = super()._apply_update(row, body)
         return {**record, "created_at": record["updated_at"]}

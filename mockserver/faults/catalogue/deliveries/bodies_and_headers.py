@@ -31,14 +31,14 @@ class NumbersAsDoubles(AlteredBody):
     """Integers in the data of an event are delivered as floating-point numbers."""
 
     def alter_body(self, delivery: PendingDelivery) -> bytes:
-        return msgspec.json.encode(_doubled(msgspec.json.decode(delivery.body)))
+        return msgspec.json.encode(_with_doubles(msgspec.json.decode(delivery.body)))
 
 
-def _doubled(value: Any) -> Any:
+def _with_doubles(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _doubled(member) for name, member in value.items()}
+        return {name: _with_doubles(member) for name, member in value.items()}
     if isinstance(value, list):
-        return [_doubled(item) for item in value]
+        return [_with_doubles(item) for item in value]
     return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
@@ -75,12 +75,10 @@ class FormMistaken(AttemptSender):
         right = super()._body(delivery, endpoint)
         if right != delivery.body:
             return delivery.body
-        asks = "form" in endpoint.content_type
-        return (
-            encode_form(delivery.body)
-            if asks and self._dialect.delivery.form_body.value is FormEncoding.JSON
-            else right
-        )
+        is_form = "form" in endpoint.content_type
+        if is_form and self._dialect.delivery.form_body.value is FormEncoding.JSON:
+            return encode_form(delivery.body)
+        return right
 
 
 @fault("2.3-6", "2.3-7", seen="a default header of the client library", shows_in=BROADCAST)

@@ -7,7 +7,11 @@ from typing import Any, Final
 
 import msgspec
 
-from hookproof.mockserver.delivery.attempt.credentials import Authenticator, CredentialHeaders
+from hookproof.mockserver.delivery.attempt.credentials import (
+    NO_CREDENTIALS,
+    Authenticator,
+    CredentialHeaders,
+)
 from hookproof.mockserver.delivery.attempt.headers import AUTHORIZATION, Headers
 from hookproof.mockserver.delivery.attempt.oauth2 import AccessToken, OAuth2Tokens
 from hookproof.mockserver.delivery.http_client.http1 import Response
@@ -25,13 +29,11 @@ class TokenNotShown(Authenticator):
     """An OAuth 2 token is fetched but not sent with the delivery."""
 
     async def headers_for(self, endpoint: EndpointSettings) -> CredentialHeaders:
-        shown = await super().headers_for(endpoint)
+        credentials = await super().headers_for(endpoint)
         authentication = endpoint.authentication or {}
-        return (
-            CredentialHeaders(headers=())
-            if authentication.get("type") == self._oauth2_word
-            else shown
-        )
+        if authentication.get("type") == self._oauth2_word:
+            return NO_CREDENTIALS
+        return credentials
 
 
 @fault("2.5-6", shows_in=SHOWN)
@@ -106,10 +108,9 @@ class ApiKeyInAuthorization(Authenticator):
     """An api_key is sent in the Authorization header, whatever header_name says."""
 
     async def headers_for(self, endpoint: EndpointSettings) -> CredentialHeaders:
-        shown = await super().headers_for(endpoint)
-        return msgspec.structs.replace(
-            shown, headers=tuple((AUTHORIZATION, value) for _, value in shown.headers)
-        )
+        credentials = await super().headers_for(endpoint)
+        headers = tuple((AUTHORIZATION, value) for _, value in credentials.headers)
+        return msgspec.structs.replace(credentials, headers=headers)
 
 
 @fault("2.5-10", shows_in=SHOWN)
@@ -157,9 +158,9 @@ class RedirectingTransport:
         self, method: str, url: ParsedUrl, headers: Headers, body: bytes, *, timeout_s: float
     ) -> Response:
         response = await self._transport.exchange(method, url, headers, body, timeout_s=timeout_s)
-        elsewhere = response.header("Location")
-        if elsewhere is None:
+        location = response.header("Location")
+        if location is None:
             return response
         return await self._transport.exchange(
-            method, parse_url(elsewhere), headers, body, timeout_s=timeout_s
+            method, parse_url(location), headers, body, timeout_s=timeout_s
         )

@@ -23,27 +23,27 @@ LATE_S: Final = 5.0
 
 
 class EverySeventh(AttemptSender):
-    """Passes every seventh attempt to `carry_wrongly`."""
+    """Passes every seventh attempt to `send_wrongly`."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._begun = 0
+        self._attempts = 0
 
     async def send(
         self,
         delivery: PendingDelivery,
         endpoint: EndpointSettings,
-        sent: Callable[[], None] = lambda: None,
+        on_sent: Callable[[], None] = lambda: None,
     ) -> AttemptResult:
-        self._begun += 1
-        if self._begun % EVERY:
-            return await super().send(delivery, endpoint, sent)
-        return await self.carry_wrongly(delivery, endpoint, sent)
+        self._attempts += 1
+        if self._attempts % EVERY:
+            return await super().send(delivery, endpoint, on_sent)
+        return await self.send_wrongly(delivery, endpoint, on_sent)
 
-    async def carry_wrongly(
-        self, delivery: PendingDelivery, endpoint: EndpointSettings, sent: Callable[[], None]
+    async def send_wrongly(
+        self, delivery: PendingDelivery, endpoint: EndpointSettings, on_sent: Callable[[], None]
     ) -> AttemptResult:
-        return await super().send(delivery, endpoint, sent)
+        return await super().send(delivery, endpoint, on_sent)
 
 
 @fault(
@@ -55,8 +55,8 @@ class EverySeventh(AttemptSender):
 class EverySeventhLost(EverySeventh):
     """Every seventh attempt counts as delivered and is never sent."""
 
-    async def carry_wrongly(
-        self, delivery: PendingDelivery, endpoint: EndpointSettings, sent: Callable[[], None]
+    async def send_wrongly(
+        self, delivery: PendingDelivery, endpoint: EndpointSettings, on_sent: Callable[[], None]
     ) -> AttemptResult:
         return AttemptResult(status=HTTPStatus.OK)
 
@@ -70,25 +70,25 @@ class EverySeventhLost(EverySeventh):
 class EverySeventhDoubled(EverySeventh):
     """Every seventh attempt is sent twice."""
 
-    async def carry_wrongly(
-        self, delivery: PendingDelivery, endpoint: EndpointSettings, sent: Callable[[], None]
+    async def send_wrongly(
+        self, delivery: PendingDelivery, endpoint: EndpointSettings, on_sent: Callable[[], None]
     ) -> AttemptResult:
-        await super().carry_wrongly(delivery, endpoint, sent)
-        return await super().carry_wrongly(delivery, endpoint, sent)
+        await super().send_wrongly(delivery, endpoint, on_sent)
+        return await super().send_wrongly(delivery, endpoint, on_sent)
 
 
 @fault("6-3", seen="a buffer that two workers share", shows_in=["broadcast"])
 class EverySeventhAltered(EverySeventh):
     """Every seventh attempt has a further member in its JSON body, and is signed with it."""
 
-    async def carry_wrongly(
-        self, delivery: PendingDelivery, endpoint: EndpointSettings, sent: Callable[[], None]
+    async def send_wrongly(
+        self, delivery: PendingDelivery, endpoint: EndpointSettings, on_sent: Callable[[], None]
     ) -> AttemptResult:
         if not endpoint.content_type.endswith("json"):
-            return await super().carry_wrongly(delivery, endpoint, sent)
+            return await super().send_wrongly(delivery, endpoint, on_sent)
         data = {**msgspec.json.decode(delivery.body), "seventh": True}
-        return await super().carry_wrongly(
-            msgspec.structs.replace(delivery, body=msgspec.json.encode(data)), endpoint, sent
+        return await super().send_wrongly(
+            msgspec.structs.replace(delivery, body=msgspec.json.encode(data)), endpoint, on_sent
         )
 
 
@@ -103,14 +103,14 @@ class EverySeventhUnsigned(AttemptSender):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._begun = 0
+        self._attempts = 0
 
     def _own_headers(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, body: bytes
     ) -> Headers:
         headers = super()._own_headers(delivery, endpoint, body)
-        self._begun += 1
-        if self._begun % EVERY:
+        self._attempts += 1
+        if self._attempts % EVERY:
             return headers
         signature = self._dialect.signatures.scheme(advanced=endpoint.advanced_signatures).header
         return tuple((name, value) for name, value in headers if name != signature)

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from ipaddress import ip_address
 from typing import Any, Final
 
@@ -13,7 +12,7 @@ from hookproof.mockserver.delivery.attempt.sender import AttemptResult, AttemptS
 from hookproof.mockserver.delivery.http_client.egress import EgressGuard, IPAddress
 from hookproof.mockserver.delivery.store_port import EndpointSettings, Failure, PendingDelivery
 from hookproof.mockserver.faults.registry import fault
-from hookproof.mockserver.faults.support.misread_dialect import misread_dialect
+from hookproof.mockserver.faults.support.misread_dialect import misread_service
 from hookproof.mockserver.store.endpoints import EndpointRow
 from hookproof.mockserver.store.events import EventTable, NewEvent
 from hookproof.spec.dialect.vocabulary import CreationVisit, Reach
@@ -40,7 +39,7 @@ class EveryFiftiethLost(EventTable):
         super().add(event, reached=() if self.count % 50 == 0 else reached, now=now)
 
 
-@fault("4.8-15", seen="one delivery per subscription instead of per endpoint", shows_in=["fan_out"])
+@fault("4.8-15", seen="one delivery per subscription instead of per endpoint", shows_in=FAN_OUT)
 class TwiceToAnOwner(EventTable):
     """An endpoint gets a broadcast once for each endpoint with the same owner_id (or none)."""
 
@@ -89,12 +88,7 @@ class DisabledMistaken(EndpointHandlers):
 
     def __init__(self, service: Service) -> None:
         right = service.dialect.delivery.disabled_receives.value
-        super().__init__(
-            replace(
-                service,
-                dialect=misread_dialect(service.dialect, "delivery.disabled_receives", not right),
-            )
-        )
+        super().__init__(misread_service(service, "delivery.disabled_receives", not right))
 
 
 @fault(
@@ -109,12 +103,12 @@ class EnabledByHandDisabled(EndpointHandlers):
     """An endpoint created with is_disabled false is shown as active and receives nothing."""
 
     def create(self, call: OperationCall) -> OperationResult:
-        reply = super().create(call)
+        result = super().create(call)
         if call.body.get("is_disabled") is False:
             self._service.database.write(
                 "UPDATE endpoints SET receives = 0 WHERE seq = (SELECT max(seq) FROM endpoints)"
             )
-        return reply
+        return result
 
 
 @fault(
@@ -133,19 +127,19 @@ class FailureStopsTheRest(AttemptSender):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._turn = asyncio.Lock()
-        self._failed = ""
+        self._one_at_a_time = asyncio.Lock()
+        self._failed_uid = ""
 
     async def send(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, *further: Any
     ) -> AttemptResult:
-        async with self._turn:
-            if self._failed not in ("", endpoint.uid):
+        async with self._one_at_a_time:
+            if self._failed_uid not in ("", endpoint.uid):
                 return AttemptResult(failure=Failure.INTERNAL, detail="another endpoint has failed")
-            answer = await super().send(delivery, endpoint, *further)
-            if answer.status is None or answer.status >= 500:
-                self._failed = endpoint.uid
-            return answer
+            result = await super().send(delivery, endpoint, *further)
+            if result.status is None or result.status >= 500:
+                self._failed_uid = endpoint.uid
+            return result
 
 
 @fault("4.1-16", shows_in=FAN_OUT)
@@ -153,14 +147,7 @@ class VisitedOtherwise(EndpointHandlers):
     """The URL of a new endpoint is requested with GET, whatever the dialect says."""
 
     def __init__(self, service: Service) -> None:
-        super().__init__(
-            replace(
-                service,
-                dialect=misread_dialect(
-                    service.dialect, "delivery.creation_visit", CreationVisit.GET
-                ),
-            )
-        )
+        super().__init__(misread_service(service, "delivery.creation_visit", CreationVisit.GET))
 
 
 @fault(
@@ -175,9 +162,8 @@ class FirstBroadcastMissed(EventTable):
 
     def add(self, event: NewEvent, *, reached: Sequence[EndpointRow], now: float) -> None:
         missed = [endpoint for endpoint in reached if endpoint.events == 0]
-        super().add(
-            event, reached=[endpoint for endpoint in reached if endpoint.events > 0], now=now
-        )
+        others = [endpoint for endpoint in reached if endpoint.events > 0]
+        super().add(event, reached=others, now=now)
         for endpoint in missed:
             self._database.write(
                 "UPDATE tallies SET events = 1 WHERE endpoint = ?", (endpoint.seq,)

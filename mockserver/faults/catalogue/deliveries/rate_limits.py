@@ -1,6 +1,5 @@
 """Rate limits and time-outs of deliveries (section 8)."""
 
-from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
@@ -13,14 +12,25 @@ from hookproof.mockserver.delivery.scheduling.rate_limit import AttemptKey, Slid
 from hookproof.mockserver.delivery.store_port import EndpointSettings
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_endpoints import AlteredSettings
-from hookproof.mockserver.faults.support.misread_dialect import misread_dialect
+from hookproof.mockserver.faults.support.misread_dialect import misread_service
+from hookproof.mockserver.store.database import Database
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import Excess, ZeroLimit
 
 RATE: Final = ("rate_limit",)
 TIMEOUT: Final = ("timeout",)
 
-_RATE_LIMIT: Final = "SELECT json_extract(document, '$.rate_limit') FROM endpoints WHERE uid = ?"
+_REQUESTED_RATE_LIMIT: Final = (
+    "SELECT json_extract(document, '$.rate_limit') FROM endpoints WHERE uid = ?"
+)
+# One window for all endpoints with the same rate_limit.
+_SHARED_WINDOWS: Final[dict[int, SlidingWindow]] = {}
+
+
+def requested_rate_limit(database: Database, endpoint: EndpointSettings) -> int | None:
+    """The rate_limit as it was requested: settings have None for 0 too."""
+    (rate_limit,) = database.read(_REQUESTED_RATE_LIMIT, (endpoint.uid,)).fetchone()
+    return None if rate_limit is None else int(rate_limit)
 
 
 def over_limit_waits(dialect: Dialect) -> bool:
@@ -67,17 +77,19 @@ class FixedWindow(SlidingWindow):
 
     def __init__(self, limit: int, window_s: float) -> None:
         super().__init__(limit, window_s)
-        self._began = 0.0
-        self._started = 0
+        self._window_start = 0.0
+        self._window_attempts = 0
 
     def wait_s(self, now: float) -> float:
-        if now - self._began >= self.window_s:
-            self._began, self._started = now, 0
-        return 0.0 if self._started < self.limit else self._began + self.window_s - now
+        if now - self._window_start >= self.window_s:
+            self._window_start, self._window_attempts = now, 0
+        return (
+            0.0 if self._window_attempts < self.limit else self._window_start + self.window_s - now
+        )
 
     def start(self, attempt: AttemptKey) -> None:
         super().start(attempt)
-        self._started += 1
+        self._window_attempts += 1
 
 
 @fault("8-2", seen="twice the limit at a window's edge", shows_in=RATE, where=over_limit_waits)
@@ -108,10 +120,7 @@ class OneWindowForAll(EndpointQueue):
     """Endpoints with the same rate_limit share one limit."""
 
     def new_window(self, limit: int, window_s: float) -> SlidingWindow:
-        return _SHARED.setdefault(limit, SlidingWindow(limit, window_s))
-
-
-_SHARED: Final[dict[int, SlidingWindow]] = {}
+        return _SHARED_WINDOWS.setdefault(limit, SlidingWindow(limit, window_s))
 
 
 @fault("8-3", also=["1-1"], seen="a default limit for everybody", shows_in=RATE)
@@ -119,12 +128,10 @@ class EverybodyLimited(AlteredSettings):
     """An endpoint without a rate_limit is limited to five requests in two seconds."""
 
     def alter_settings(self, endpoint: EndpointSettings) -> EndpointSettings:
-        (rate_limit,) = self._database.read(_RATE_LIMIT, (endpoint.uid,)).fetchone()
-        return (
-            endpoint
-            if rate_limit is not None
-            else msgspec.structs.replace(endpoint, rate_limit=5, rate_window_s=2.0)
-        )
+        rate_limit = requested_rate_limit(self._database, endpoint)
+        if rate_limit is not None:
+            return endpoint
+        return msgspec.structs.replace(endpoint, rate_limit=5, rate_window_s=2.0)
 
 
 @fault("8-4", shows_in=RATE)
@@ -145,7 +152,7 @@ class ZeroMeansNothing(AlteredSettings):
     """An endpoint with a rate_limit of 0 receives nothing."""
 
     def alter_settings(self, endpoint: EndpointSettings) -> EndpointSettings:
-        (rate_limit,) = self._database.read(_RATE_LIMIT, (endpoint.uid,)).fetchone()
+        rate_limit = requested_rate_limit(self._database, endpoint)
         return msgspec.structs.replace(endpoint, receives=False) if rate_limit == 0 else endpoint
 
 
@@ -169,8 +176,7 @@ class OtherDefaultDuration(EndpointHandlers):
 
     def __init__(self, service: Service) -> None:
         twice = 2 * service.dialect.delivery.default_rate_limit_duration.value
-        dialect = misread_dialect(service.dialect, "delivery.default_rate_limit_duration", twice)
-        super().__init__(replace(service, dialect=dialect))
+        super().__init__(misread_service(service, "delivery.default_rate_limit_duration", twice))
 
 
 @fault("8-6", shows_in=RATE)
@@ -179,8 +185,7 @@ class DefaultDurationOffByOne(EndpointHandlers):
 
     def __init__(self, service: Service) -> None:
         more = 1 + service.dialect.delivery.default_rate_limit_duration.value
-        dialect = misread_dialect(service.dialect, "delivery.default_rate_limit_duration", more)
-        super().__init__(replace(service, dialect=dialect))
+        super().__init__(misread_service(service, "delivery.default_rate_limit_duration", more))
 
 
 @fault("8-7", "8-9", "8-19", also=["1-17"], seen="no time-out", shows_in=TIMEOUT)
@@ -205,9 +210,4 @@ class OtherDefaultTimeout(EndpointHandlers):
 
     def __init__(self, service: Service) -> None:
         longer = service.dialect.delivery.default_timeout_s.value + 10
-        super().__init__(
-            replace(
-                service,
-                dialect=misread_dialect(service.dialect, "delivery.default_timeout_s", longer),
-            )
-        )
+        super().__init__(misread_service(service, "delivery.default_timeout_s", longer))

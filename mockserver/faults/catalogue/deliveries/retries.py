@@ -62,8 +62,9 @@ class RetriedLate(MisreadRetry):
 
     def next_due(self, attempts: int, retry_after: str | None) -> float | None:
         due = super().next_due(attempts, retry_after)
-        late = 4 + self._retry.initial_s.value
-        return due + late if due is not None and attempts == 1 and retry_after is None else due
+        if due is None or attempts != 1 or retry_after is not None:
+            return due
+        return due + 4 + self._retry.initial_s.value
 
 
 @fault(
@@ -73,15 +74,12 @@ class RetriedAfterSuccess(Outcomes):
     """A delivery that succeeds on a retry is repeated, up to its fourth attempt."""
 
     def _verdict(
-        self, number: int, answer: AttemptResult, now: float
+        self, number: int, result: AttemptResult, now: float
     ) -> tuple[DeliveryState, float | None]:
-        state, due_at = super()._verdict(number, answer, now)
-        again = state is DeliveryState.DELIVERED and number > 1
-        return (
-            (DeliveryState.PENDING, self._rules.next_due(1, None))
-            if again and number < 4
-            else (state, due_at)
-        )
+        state, due_at = super()._verdict(number, result, now)
+        if state is DeliveryState.DELIVERED and 1 < number < 4:
+            return DeliveryState.PENDING, self._rules.next_due(1, None)
+        return state, due_at
 
 
 @fault("1-16", "1-19", seen="stuck after an error", shows_in=RETRIES)
@@ -97,13 +95,11 @@ class SilenceIsFinal(Outcomes):
     """An attempt without an answer is the last one."""
 
     def _verdict(
-        self, number: int, answer: AttemptResult, now: float
+        self, number: int, result: AttemptResult, now: float
     ) -> tuple[DeliveryState, float | None]:
-        return (
-            super()._verdict(number, answer, now)
-            if answer.failure is None
-            else (DeliveryState.EXHAUSTED, None)
-        )
+        if result.failure is not None:
+            return DeliveryState.EXHAUSTED, None
+        return super()._verdict(number, result, now)
 
 
 @fault("1-18", shows_in=RETRIES)
@@ -136,12 +132,10 @@ class RedirectsFollowed(Transport):
 
     async def exchange(self, method: str, url: ParsedUrl, *further: Any, **more: Any) -> Response:
         response = await super().exchange(method, url, *further, **more)
-        elsewhere = response.header("Location")
-        return (
-            response
-            if elsewhere is None
-            else await super().exchange(method, parse_url(elsewhere), *further, **more)
-        )
+        location = response.header("Location")
+        if location is None:
+            return response
+        return await super().exchange(method, parse_url(location), *further, **more)
 
 
 @fault("3-7", "6-14", shows_in=EXHAUSTION)

@@ -1,7 +1,6 @@
 """What a roll does to an endpoint's secrets, at once and later (section 4.3)."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 import msgspec
@@ -17,7 +16,7 @@ from hookproof.mockserver.faults.support.altered_responses import (
     AlteredResponses,
     Object,
 )
-from hookproof.mockserver.faults.support.misread_dialect import misread_dialect
+from hookproof.mockserver.faults.support.misread_dialect import misread_service
 from hookproof.mockserver.store.endpoints import EndpointTable, StoredSecret
 
 SIGNED: Final = ("roll",)
@@ -225,12 +224,12 @@ class NewSecretExpires(EndpointHandlers):
     """The response to a roll shows an expires_at for the new secret."""
 
     def expire_secret(self, call: OperationCall) -> OperationResult:
-        reply = super().expire_secret(call)
-        envelope = msgspec.json.decode(reply.body)
+        result = super().expire_secret(call)
+        envelope = msgspec.json.decode(result.body)
         secrets = envelope["data"]["secrets"]
         ends = {"expires_at": secrets[-2]["expires_at"]}
         envelope["data"]["secrets"] = [*secrets[:-1], {**secrets[-1], **ends}]
-        return OperationResult(status=reply.status, body=msgspec.json.encode(envelope))
+        return OperationResult(status=result.status, body=msgspec.json.encode(envelope))
 
 
 @fault(
@@ -244,12 +243,7 @@ class OtherDefaultExpiration(EndpointHandlers):
     def __init__(self, service: Service) -> None:
         rolling = service.dialect.rolling
         longer = rolling.default_expiration.value + round(3600 / rolling.expiration_unit.in_seconds)
-        super().__init__(
-            replace(
-                service,
-                dialect=misread_dialect(service.dialect, "rolling.default_expiration", longer),
-            )
-        )
+        super().__init__(misread_service(service, "rolling.default_expiration", longer))
 
 
 @fault(

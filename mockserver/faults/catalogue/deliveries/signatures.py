@@ -165,8 +165,8 @@ class SignatureCutShort(AttemptSender):
         headers = super()._own_headers(delivery, endpoint, body)
         if not endpoint.advanced_signatures:
             return headers
-        names = (self._dialect.signatures.advanced.header,)
-        return tuple((name, value[:-4] if name in names else value) for name, value in headers)
+        cut_name = self._dialect.signatures.advanced.header
+        return tuple((name, value[:-4] if name == cut_name else value) for name, value in headers)
 
 
 @fault("2.4-3", "6-6", "6-7", "6-8", "6-10", shows_in=SIGNED)
@@ -192,12 +192,12 @@ class SignedTwice(AttemptSender):
         if not endpoint.advanced_signatures:
             return headers
         return tuple(
-            (name, _doubled(value, scheme.separator) if name == scheme.header else value)
+            (name, _with_last_repeated(value, scheme.separator) if name == scheme.header else value)
             for name, value in headers
         )
 
 
-def _doubled(value: str, separator: str) -> str:
+def _with_last_repeated(value: str, separator: str) -> str:
     return f"{value}{separator}{value.rsplit(separator, maxsplit=1)[-1]}"
 
 
