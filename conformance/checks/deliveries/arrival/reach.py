@@ -170,21 +170,21 @@ def a_disabled_endpoint_receives_as_the_dialect_says(
 def each_endpoint_of_a_fan_out_gets_a_broadcast_once(
     fan_out: OneProjectFanOut, context: CheckContext
 ) -> Iterator[Judgement]:
-    """Where other endpoints fail and are tried again, one that answered is not."""
+    """While other endpoints fail and are tried again, one that answered with success is not."""
     sentinels = fan_out.sentinels(context.dialect)
-    for event in fan_out.event:
-        for destination in fan_out.healthy:
-            arrived = fan_out.attempts(destination, event, context.dialect)
-            if len(arrived) > 1 or (arrived and sentinels):
-                yield judged(
-                    len(arrived) == 1,
-                    "4.8-15",
-                    "A broadcast arrived more than once at an endpoint that answered with success",
-                    expected="one delivery",
-                    actual=f"{len(arrived)} deliveries to {destination.name!r}",
-                    exchanges=[fan_out.exchange(event.name)],
-                    deliveries=arrived,
-                )
+    for destination, event, arrived in fan_out.arrived_events(
+        fan_out.healthy, fan_out.event, context.dialect
+    ):
+        if len(arrived) > 1 or sentinels:
+            yield judged(
+                len(arrived) == 1,
+                "4.8-15",
+                "A broadcast arrived more than once at an endpoint that answered with success",
+                expected="one delivery",
+                actual=f"{len(arrived)} deliveries to {destination.name!r}",
+                exchanges=[fan_out.exchange(event.name)],
+                deliveries=arrived,
+            )
 
 
 @check("2.8-6")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
+from typing import Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged
@@ -13,6 +14,9 @@ from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.vocabulary import Excess, ZeroLimit
 
 in_order_of_arrival = attrgetter("arrived_monotonic")
+
+# The methods of requests that only try a URL.
+VISITS: Final = ("HEAD", "GET", "OPTIONS")
 
 
 @check("8-1", "8-2")
@@ -49,11 +53,10 @@ def the_limit_of_one_endpoint_holds_back_no_other(
     """The endpoint without a limit got every event, and was not paced as if it had the limit."""
     limit, window_s = burst.limit, burst.window_s
     for destination in burst.unlimited:
-        firsts = {
-            event.name: attempts[0]
-            for event in burst.events
-            if (attempts := burst.attempts(destination, event, context.dialect))
-        }
+        firsts: dict[str, ReceivedDelivery] = {}
+        for event in burst.events:
+            for attempt in burst.attempts(destination, event, context.dialect)[:1]:
+                firsts[event.name] = attempt
         arrived = sorted(firsts.values(), key=in_order_of_arrival)
         if not arrived:
             continue
@@ -182,9 +185,8 @@ def a_limit_without_duration_counts_over_the_default_time(
 
 def requests(burst: RateLimitBurst, destination: Destination) -> list[ReceivedDelivery]:
     """Every request at a destination but those that only try its URL, in order of arrival."""
-    visits = ("HEAD", "GET", "OPTIONS")
     arrived = [
-        request for request in burst.arrived_at(destination.token) if request.method not in visits
+        request for request in burst.arrived_at(destination.token) if request.method not in VISITS
     ]
     return sorted(arrived, key=in_order_of_arrival)
 

@@ -129,7 +129,7 @@ def retry_after_is_treated_as_the_dialect_says(
         if retry.retry_after.value is RetryAfter.HONOURED:
             bound_s = min(retried.asked_s, retry.retry_after_maximum_s)
             if waited is None:
-                continue  # it may still come
+                continue  # the next attempt may still come
             kept = waited >= bound_s - EARLY_S
         else:
             bound_s = wait_before(retry, 2).longest_s

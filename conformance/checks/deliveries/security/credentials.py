@@ -126,10 +126,7 @@ def a_delivery_carries_the_header_of_its_api_key(
     observed: ApiKeyDeliveries, context: CheckContext
 ) -> Iterator[Judgement]:
     """The header that api_key names has the value that it gives."""
-    if observed.accepted:
-        yield from carried("2.5-9", observed, context, *observed.header)
-    else:
-        yield not_accepted("2.5-9", observed, "api_key")
+    yield from carries_fixed_credentials("2.5-9", "api_key", observed, context)
 
 
 @check("2.5-10")
@@ -137,10 +134,7 @@ def a_delivery_carries_its_basic_credentials(
     observed: BasicAuthDeliveries, context: CheckContext
 ) -> Iterator[Judgement]:
     """User name and password are written as RFC 7617 says."""
-    if observed.accepted:
-        yield from carried("2.5-10", observed, context, *observed.header)
-    else:
-        yield not_accepted("2.5-10", observed, "basic_auth")
+    yield from carries_fixed_credentials("2.5-10", "basic_auth", observed, context)
 
 
 @check("2.3-17")
@@ -183,7 +177,32 @@ def a_delivery_presents_no_certificate_that_it_was_not_given(
             )
 
 
-def not_accepted(requirement: str, observed: FixedCredentials, kind: str) -> Judgement:
+def carries_fixed_credentials(
+    requirement: str,
+    kind: str,
+    observed: ApiKeyDeliveries | BasicAuthDeliveries,
+    context: CheckContext,
+) -> Iterator[Judgement]:
+    """Whether the delivery of the event carries the header of its credentials."""
+    if not observed.accepted:
+        yield not_accepted(requirement, kind, observed)
+        return
+    if not observed.anything_arrived:
+        return
+    name, value = observed.header
+    arrived = observed.delivered(context.dialect)
+    yield judged(
+        bool(arrived) and all(delivery.all_headers(name) == (value,) for delivery in arrived),
+        requirement,
+        "A delivery does not carry the credentials of its endpoint",
+        expected=f"{name}: {value}",
+        actual=arrived[0].all_headers(name) if arrived else "no delivery",
+        exchanges=observed.exchanges_of_event,
+        deliveries=arrived,
+    )
+
+
+def not_accepted(requirement: str, kind: str, observed: FixedCredentials) -> Judgement:
     """The document shows this kind of authentication in responses only, so a target need not accept
     it; one that promised it must.
     """
@@ -197,22 +216,4 @@ def not_accepted(requirement: str, observed: FixedCredentials, kind: str) -> Jud
         expected=f"an endpoint with {kind}",
         actual=f"status {observed.asked.status}" if observed.asked else "no answer",
         exchanges=[observed.asked] if observed.asked else observed.exchanges,
-    )
-
-
-def carried(
-    requirement: str, observed: FixedCredentials, context: CheckContext, name: str, value: str
-) -> Iterator[Judgement]:
-    """Whether the delivery of the event carries a header with this value."""
-    if not observed.anything_arrived:
-        return
-    arrived = observed.delivered(context.dialect)
-    yield judged(
-        bool(arrived) and all(delivery.all_headers(name) == (value,) for delivery in arrived),
-        requirement,
-        "A delivery does not carry the credentials of its endpoint",
-        expected=f"{name}: {value}",
-        actual=arrived[0].all_headers(name) if arrived else "no delivery",
-        exchanges=observed.exchanges_of_event,
-        deliveries=arrived,
     )

@@ -8,6 +8,8 @@ from hookproof.conformance.observations.delivery.security.custom_headers import 
     HostileHeaders,
     reserved_headers,
 )
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.spec.dialect.signature_scheme import SignatureScheme
 from hookproof.spec.dialect.vocabulary import OnInput
 
 
@@ -51,12 +53,7 @@ def no_custom_header_replaces_or_doubles_the_signature(
             delivery
             for advanced in (False, True)
             for delivery in hostile.deliveries_with(header, context.dialect, advanced=advanced)
-            for scheme in (signatures.scheme(advanced=advanced),)
-            if any(
-                len(delivery.all_headers(own)) != 1 or header.content in delivery.all_headers(own)
-                for own in (scheme.header, scheme.timestamp_header)
-                if own is not None
-            )
+            if is_forged(delivery, header.content, signatures.scheme(advanced=advanced))
         ]
         values = wrong[0].all_headers(header.name) if wrong else ()
         yield judged(
@@ -70,13 +67,21 @@ def no_custom_header_replaces_or_doubles_the_signature(
         )
 
 
+def is_forged(delivery: ReceivedDelivery, content: str, scheme: SignatureScheme) -> bool:
+    """Whether a header of the signature is missing, stands there twice or has this content."""
+    for name in (scheme.header, scheme.timestamp_header):
+        if name is not None:
+            values = delivery.all_headers(name)
+            if len(values) != 1 or content in values:
+                return True
+    return False
+
+
 @check("6-19")
 def a_line_break_in_a_custom_header_adds_nothing(
     hostile: HostileHeaders, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """The broadcast was refused, or its deliveries have no header and no body that came out of the
-    break.
-    """
+    """The broadcast was refused, or no delivery has the injected header or body."""
     injected = [
         request
         for request in hostile.requests
@@ -88,7 +93,7 @@ def a_line_break_in_a_custom_header_adds_nothing(
             "6-19",
             "A line break in a custom header adds a header or a body to a delivery",
             expected=f"no {hostile.injected} header and an unaltered body",
-            actual=(injected[0].header(hostile.injected) if injected else None) or "another body",
+            actual=(injected[0].header(hostile.injected) or "another body") if injected else "none",
             exchanges=[broadcast],
             deliveries=injected,
         )

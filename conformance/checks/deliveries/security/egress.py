@@ -19,8 +19,10 @@ def no_request_reaches_a_canary(
     """
     creation, visits = observed.creation, observed.visits
     sentinels = observed.sentinels(context.dialect)
-    shown = creation is not None and (refused(creation) or (creation.succeeded and sentinels))
-    if visits or shown:
+    is_decisive = creation is not None and (
+        refused(creation) or (creation.succeeded and bool(sentinels))
+    )
+    if visits or is_decisive:
         yield judged(
             not visits,
             "6-20",

@@ -54,7 +54,7 @@ def each_of_two_replaced_secrets_has_its_own_time(
 def the_simple_format_is_signed_by_the_secret_that_the_dialect_names(
     rolls: RollsUnderTraffic, context: CheckContext
 ) -> Iterator[Judgement]:
-    """In the window the dialect chooses among the two secrets."""
+    """While both secrets are valid, the dialect chooses between them."""
     kind = context.dialect.signatures.simple.secrets
     for signed in rolls.deliveries_with_both_secrets(context, advanced=False):
         roll, signers = signed.roll, set(signed.signature.secrets)
@@ -151,7 +151,7 @@ def signs(
 
 
 def in_words(secrets: Iterable[str], signed: SignedDelivery) -> str:
-    """Secrets as a reader knows them."""
+    """These secrets, called by their place in the roll."""
     names = {
         signed.roll.old_secret: "the old secret",
         **dict.fromkeys(signed.destination.secrets[1:], "the new secret"),

@@ -26,7 +26,7 @@ TIME_REASONS: Final = (Reason.TIMESTAMP_TOO_OLD, Reason.TIMESTAMP_TOO_FAR_AHEAD)
 def every_attempt_is_signed_in_the_format_of_its_endpoint(
     signed: SignedDeliveries, context: CheckContext
 ) -> Iterator[Judgement]:
-    """The raw body of each attempt verifies with the endpoint's secret, also of further ones."""
+    """The raw body of each attempt, the first and further ones, verifies with its secret."""
     for destination, _, attempts in signed.signed_attempts(context.dialect):
         first, *further = attempts
         requirement = "6-7" if destination.advanced else "6-6"
@@ -115,7 +115,7 @@ def one_living_secret_makes_one_advanced_signature(
 def the_time_that_is_signed_is_that_of_the_attempt(
     signed: SigningFormats | RetriedDeliveries, context: CheckContext
 ) -> Iterator[Judgement]:
-    """It lies within the tolerance of the arrival, and moves on from one attempt to the next."""
+    """It lies within the tolerance of the arrival, and is later for each further attempt."""
     schemes = context.dialect.signatures
     if not any("{timestamp}" in scheme.signed for scheme in (schemes.simple, schemes.advanced)):
         yield not_applicable("6-11", "The dialect signs no time.")
@@ -129,13 +129,14 @@ def signed_times(
     """Whether each attempt at one event was signed with its own time."""
     scheme = context.dialect.signatures.scheme(advanced=destination.advanced)
     unit_s = scheme.timestamp_unit.in_seconds
-    first: tuple[float, float] | None = None
+    first: tuple[float, float] | None = None  # when it was signed, and when it arrived
     for attempt in attempts:
         reading = signed.signature(attempt, context)
         if reading.reason in TIME_REASONS:
             yield is_of_attempt(False, signed, destination, attempt, reading.detail)
         if reading.verified and reading.signed_at is not None:
-            first = first or (reading.signed_at, attempt.arrived_at)
+            if first is None:
+                first = (reading.signed_at, attempt.arrived_at)
             later_s, passed_s = reading.signed_at - first[0], attempt.arrived_at - first[1]
             yield is_of_attempt(
                 later_s + unit_s + STAMP_S >= passed_s,
