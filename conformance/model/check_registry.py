@@ -37,29 +37,34 @@ class CheckContext:
     examined_by: Dialect | None = None
 
     def require_same_signatures(self) -> None:
-        """Raise NotExaminedError if signatures and secrets were examined under other rules."""
-        before = self.examined_by
-        if before is None or (before.signatures, before.delivery.event_id_header) == (
-            self.dialect.signatures,
-            self.dialect.delivery.event_id_header,
-        ):
-            return
-        raise NotExaminedError(
-            f"signatures and secrets were examined by the dialect {before.name}, and are masked"
-            f" since; to judge them by {self.dialect.name}, run check again with that dialect"
-        )
+        """Raise NotExaminedError if signatures and secrets were examined by other rules."""
+        before = self._examined_by_other(_signature_rules)
+        if before is not None:
+            raise NotExaminedError(
+                f"signatures and secrets were examined by the dialect {before.name}, and are masked"
+                f" since; to judge them by {self.dialect.name}, run check again with that dialect"
+            )
 
     def require_same_rules(self, requests: str, rules: Callable[[Dialect], object]) -> None:
         """Raise NotExaminedError if the requests of the run were made by other rules.
 
         `requests` names these requests, `rules` reads what they depend on from a dialect.
         """
-        before = self.examined_by
-        if before is not None and rules(before) != rules(self.dialect):
+        before = self._examined_by_other(rules)
+        if before is not None:
             raise NotExaminedError(
                 f"{requests} were made for the dialect {before.name}, which has other rules for"
                 f" them than {self.dialect.name}; run check again with that dialect"
             )
+
+    def _examined_by_other(self, rules: Callable[[Dialect], object]) -> Dialect | None:
+        """The dialect under which the evidence was taken in, if it has other rules."""
+        before = self.examined_by
+        return before if before is not None and rules(before) != rules(self.dialect) else None
+
+
+def _signature_rules(dialect: Dialect) -> object:
+    return dialect.signatures, dialect.delivery.event_id_header
 
 
 Judge = Callable[[Any, CheckContext], Iterator[Judgement]]
