@@ -121,13 +121,15 @@ def _inflate(body: bytes) -> bytes:
         raise ValueError(str(error)) from None
 
 
-def _strict(decode: Callable[..., bytes]) -> Rewriting:
-    return lambda body: decode(body.strip(), validate=True)
+def _decoded_base64(body: bytes) -> bytes:
+    return base64.b64decode(body.strip(), validate=True)
 
 
 def _listed_bytes(body: bytes) -> bytes:
     value: Any = json.loads(body)
-    return bytes(value if isinstance(value, list) else [-1])
+    if not isinstance(value, list):
+        raise TypeError("not a list")
+    return bytes(value)
 
 
 # What was signed, in words, and how to make it from the body that was sent.
@@ -145,7 +147,7 @@ REWRITINGS: Final[Mapping[str, Rewriting]] = {
         body.decode(), errors="strict"
     ).encode(),
     "signed the body in base64, sent it as it is": base64.b64encode,
-    "signed the bytes behind the body's base64, sent the base64": _strict(base64.b64decode),
+    "signed the bytes behind the body's base64, sent the base64": _decoded_base64,
     "signed the bytes that the body lists as numbers, sent the list": _listed_bytes,
     "signed the body in hex, sent it as it is": lambda body: body.hex().encode(),
     "signed the body as a string of JSON, sent it as it is": lambda body: json.dumps(

@@ -22,7 +22,8 @@ def join_variants(template: str, sent: Collection[str]) -> Variants[str]:
 
     def generate(distance: int) -> Iterator[Variant[str]]:
         if distance == 0:
-            yield from [Variant(value=template)] if set(expected) <= {"body", *sent} else []
+            if set(expected) <= {"body", *sent}:
+                yield Variant(value=template)
             return
         for parts in _arrangements(sent):
             for separator in SEPARATORS if len(parts) > 1 else ("",):

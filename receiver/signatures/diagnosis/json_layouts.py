@@ -50,9 +50,11 @@ class Layout:
                 yield "\n" + indent * depth
 
 
+COMPACT: Final = Layout(colon=":", signed="the compact form of the body", sent="compact")
+SPACED: Final = Layout(comma=", ", signed="the body with spaces", sent="with spaces")
 LAYOUTS: Final = (
-    Layout(colon=":", signed="the compact form of the body", sent="compact"),
-    Layout(comma=", ", signed="the body with spaces", sent="with spaces"),
+    COMPACT,
+    SPACED,
     Layout(indent="  ", signed="the body indented by 2 spaces", sent="indented by 2 spaces"),
     Layout(indent="    ", signed="the body indented by 4 spaces", sent="indented by 4 spaces"),
     Layout(indent="\t", signed="the body indented by tabs", sent="indented by tabs"),
@@ -96,35 +98,59 @@ def _as_python(piece: str) -> str:
     return repr(float(piece)) if re.search(r"[.eE]", piece) else piece
 
 
+ASCII: Final = _string(json.dumps)
+UNESCAPED: Final = _string(_unescaped)
+HTML_SAFE: Final = _string(lambda text: _escaped(_unescaped(text), "<>&\u2028\u2029"))
+SLASHES_ESCAPED: Final = _string(lambda text: _unescaped(text).replace("/", r"\/"))
+ASCII_SLASHES_ESCAPED: Final = _string(lambda text: json.dumps(text).replace("/", r"\/"))
+AS_DOUBLES: Final = _number(_as_double)
+AS_PYTHON_NUMBERS: Final = _number(_as_python)
+
 ESCAPES: Final[Mapping[str, Spelling]] = {
-    "with its characters beyond ASCII escaped, sent them as they are": _string(json.dumps),
-    "with its escapes resolved, sent them escaped": _string(_unescaped),
-    "with <, > and & escaped, sent them as they are": _string(
-        lambda text: _escaped(_unescaped(text), "<>&\u2028\u2029")
-    ),
-    "with its slashes escaped, sent them bare": _string(
-        lambda text: _unescaped(text).replace("/", r"\/")
-    ),
-    "with its slashes and its characters beyond ASCII escaped, sent them as they are": _string(
-        lambda text: json.dumps(text).replace("/", r"\/")
+    "with its characters beyond ASCII escaped, sent them as they are": ASCII,
+    "with its escapes resolved, sent them escaped": UNESCAPED,
+    "with <, > and & escaped, sent them as they are": HTML_SAFE,
+    "with its slashes escaped, sent them bare": SLASHES_ESCAPED,
+    "with its slashes and its characters beyond ASCII escaped, sent them as they are": (
+        ASCII_SLASHES_ESCAPED
     ),
 }
 NUMBERS: Final[Mapping[str, Spelling]] = {
-    "with its numbers read as doubles, sent them in another spelling": _number(_as_double),
-    "with its numbers read and written by Python, sent them in another spelling": _number(
-        _as_python
+    "with its numbers read as doubles, sent them in another spelling": AS_DOUBLES,
+    "with its numbers read and written by Python, sent them in another spelling": (
+        AS_PYTHON_NUMBERS
     ),
 }
-# How common libraries write a parsed body: name, layout, whether keys are sorted, spellings.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Library:
+    """How a common library writes a parsed body."""
+
+    name: str
+    layout: Layout
+    sorts_keys: bool = False
+    spellings: tuple[Spelling, ...]
+
+
 LIBRARIES: Final = (
-    ("json.dumps of Python", LAYOUTS[1], False, (_string(json.dumps), _number(_as_python))),
-    (
-        "json.dumps of Python with sort_keys",
-        LAYOUTS[1],
-        True,
-        (_string(json.dumps), _number(_as_python)),
+    Library(name="json.dumps of Python", layout=SPACED, spellings=(ASCII, AS_PYTHON_NUMBERS)),
+    Library(
+        name="json.dumps of Python with sort_keys",
+        layout=SPACED,
+        sorts_keys=True,
+        spellings=(ASCII, AS_PYTHON_NUMBERS),
     ),
-    ("JSON.stringify of JavaScript", LAYOUTS[0], False, (_string(_unescaped), _number(_as_double))),
-    ("json.Marshal of Go", LAYOUTS[0], True, (tuple(ESCAPES.values())[2], _number(_as_double))),
-    ("json_encode of PHP", LAYOUTS[0], False, (tuple(ESCAPES.values())[4], _number(_as_python))),
+    Library(name="JSON.stringify of JavaScript", layout=COMPACT, spellings=(UNESCAPED, AS_DOUBLES)),
+    Library(
+        name="json.Marshal of Go",
+        layout=COMPACT,
+        sorts_keys=True,
+        spellings=(HTML_SAFE, AS_DOUBLES),
+    ),
+    Library(
+        name="json_encode of PHP",
+        layout=COMPACT,
+        spellings=(ASCII_SLASHES_ESCAPED, AS_PYTHON_NUMBERS),
+    ),
 )

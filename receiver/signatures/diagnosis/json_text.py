@@ -15,11 +15,13 @@ from typing import Final
 from hookproof.receiver.signatures.diagnosis.deviation import Aspect, Deviation, Variant
 from hookproof.receiver.signatures.diagnosis.json_layouts import (
     CLOSING,
+    COMPACT,
     ESCAPES,
     LAYOUTS,
     LIBRARIES,
     NUMBERS,
     OPENING,
+    SPACED,
     Layout,
     Spelling,
 )
@@ -82,9 +84,12 @@ class JsonText:
             if depth == 1 and piece == ":":
                 start, name = index + 1, json.loads(self.pieces[index - 1])
             if depth == 1 and piece in {",", "}"} and start:
-                for layout in LAYOUTS[:2]:
+                for layout in (COMPACT, SPACED):
                     yield name, _encoded(layout.write(self.pieces[start:index]))
-            depth += (piece in OPENING) - (piece in CLOSING)
+            if piece in OPENING:
+                depth += 1
+            elif piece in CLOSING:
+                depth -= 1
 
     @cached_property
     def _changes(self) -> Sequence[TextChange]:
@@ -125,23 +130,22 @@ class JsonText:
     def _variants_of(self, changes: Sequence[TextChange]) -> Iterator[Variant[bytes]]:
         layout = next((change.layout for change in changes if change.layout), self.layout)
         respelled = {old: new for change in changes for old, new in change.respelled.items()}
-        words = tuple(
+        deviations = tuple(
             Deviation(aspect=Aspect.BODY, words=f"signed {change.words}") for change in changes
         )
         in_order = any(change.kind == "order" for change in changes)
         if layout is not None:
             value = _written(layout, self.sorted if in_order else self.pieces, respelled)
-            yield Variant(value=value, deviations=words)
+            yield Variant(value=value, deviations=deviations)
         elif not in_order:  # irregular white space cannot be kept when keys are sorted
             value = _encoded(PIECE.sub(lambda match: respelled.get(match[0], match[0]), self.text))
-            yield Variant(value=value, deviations=words)
+            yield Variant(value=value, deviations=deviations)
 
     def _library_forms(self) -> Iterator[Variant[bytes]]:
-        for name, layout, in_order, spellings in LIBRARIES:
-            value = _written(
-                layout, self.sorted if in_order else self.pieces, self._respell(*spellings)
-            )
-            words = f"signed the body as {name} writes it, sent it otherwise"
+        for library in LIBRARIES:
+            pieces = self.sorted if library.sorts_keys else self.pieces
+            value = _written(library.layout, pieces, self._respell(*library.spellings))
+            words = f"signed the body as {library.name} writes it, sent it otherwise"
             yield Variant(value=value, deviations=(Deviation(aspect=Aspect.BODY, words=words),))
 
 

@@ -66,7 +66,7 @@ def diagnose(
 ) -> Diagnosis | None:
     """Explain a delivery that does not verify; None for one that does.
 
-    Takes the arguments of `verify`, and never raises.
+    Accepts the arguments of `verify`, and never raises.
     """
     if isinstance(
         verify(scheme, secret_rules, secrets, headers, event_id_header, body, now), Verified
@@ -111,33 +111,33 @@ def _time_deviations(scheme: SignatureScheme, readings: HeaderReadings, now: flo
 class _ReceivedSignatures:
     """The signatures to find.
 
-    `folded` holds those whose letters are all of one case, by their text in lower case.
+    `whole` maps them to the deviations of their header and encoding. `folded` holds the texts, in
+    lower case, of those whose letters are all of one case.
     """
 
     whole: Mapping[bytes, Deviations]
-    folded: Mapping[str, str]
+    folded: frozenset[str]
 
     @classmethod
     def from_readings(cls, readings: HeaderReadings) -> "_ReceivedSignatures":
         whole: dict[bytes, Deviations] = {}
         for variant in readings.signatures:
             whole.setdefault(variant.value, variant.deviations)
-        folded = {
-            text.lower(): text for text in readings.texts if text in {text.lower(), text.upper()}
-        }
-        return cls(
-            whole=whole,
-            folded={text: text_sent for text, text_sent in folded.items() if len(text) % 4 == 0},
+        folded = frozenset(
+            text.lower()
+            for text in readings.texts
+            if text in {text.lower(), text.upper()} and len(text) % 4 == 0
         )
+        return cls(whole=whole, folded=folded)
 
     def deviations_from(self, digest: bytes) -> Deviations | None:
         """How the signature that this digest explains deviates from it; None if there is none."""
         deviations = self.whole.get(digest)
         if deviations is not None:
             return deviations
-        for value, further in self.whole.items():
+        for value, value_deviations in self.whole.items():
             if len(value) != len(digest) and (digest.startswith(value) or value.startswith(digest)):
-                return (*further, _cut(len(value), len(digest)))
+                return (*value_deviations, _wrong_length(len(value), len(digest)))
         if self.folded and base64.b64encode(digest).decode().lower() in self.folded:
             return (
                 Deviation(
@@ -147,9 +147,9 @@ class _ReceivedSignatures:
         return None
 
 
-def _cut(sent: int, whole: int) -> Deviation:
-    did = "cut the signature off after" if sent < whole else "lengthened the signature to"
-    return Deviation(aspect=Aspect.ENCODING, words=f"{did} {sent} bytes, it has {whole}")
+def _wrong_length(sent: int, whole: int) -> Deviation:
+    change = "cut the signature off after" if sent < whole else "lengthened the signature to"
+    return Deviation(aspect=Aspect.ENCODING, words=f"{change} {sent} bytes, it has {whole}")
 
 
 class SigningAttempt(NamedTuple):
@@ -174,7 +174,7 @@ class _Search:
         now: float,
         known: KnownValues,
     ) -> None:
-        sent = {"timestamp": bool(readings.times), "id": readings.identifier is not None}
+        is_sent = {"timestamp": bool(readings.times), "id": readings.identifier is not None}
         self.hashes = 0
         self._effort = 0
         self._scheme = scheme
@@ -185,7 +185,7 @@ class _Search:
         self._targets = _ReceivedSignatures.from_readings(readings)
         self._bodies = body_variants(body, known.bodies)
         self._keys = key_variants(rules, secrets, known.secrets)
-        self._joins = join_variants(scheme.signed, [name for name, shown in sent.items() if shown])
+        self._joins = join_variants(scheme.signed, [name for name in is_sent if is_sent[name]])
         self._times = time_variants(readings.times, known.times)
         self._digests = digest_variants(
             scheme.hash, {len(variant.value) for variant in readings.signatures}
@@ -226,14 +226,10 @@ class _Search:
     ) -> Iterator[SigningAttempt]:
         """All ways to sign with these numbers of deviations in each step."""
         total = body + key + join + time + digest
-        joins, times = (
-            self._joins.at(join, rare=join == total),
-            self._times.at(time, rare=time == total),
-        )
-        bodies, keys = (
-            self._bodies.at(body, rare=body == total),
-            self._keys.at(key, rare=key == total),
-        )
+        joins = self._joins.at(join, rare=join == total)
+        times = self._times.at(time, rare=time == total)
+        bodies = self._bodies.at(body, rare=body == total)
+        keys = self._keys.at(key, rare=key == total)
         digests = self._digests.at(digest, rare=digest == total)
         for join_variant, time_variant in product(joins, times):
             if time and TIME not in join_variant.value:

@@ -109,9 +109,9 @@ def _labels(scheme: SignatureScheme) -> str:
 
 def _encoded_texts(value: str) -> Iterator[str]:
     for text in dict.fromkeys((value, unquote(value), value.replace(" ", "+"))):
-        for found in ENCODED_TEXT.findall(text):
-            yield found
-            yield found.removeprefix("0x")
+        for encoded_text in ENCODED_TEXT.findall(text):
+            yield encoded_text
+            yield encoded_text.removeprefix("0x")
 
 
 def _times(
