@@ -14,10 +14,10 @@ from typing import Final
 
 from hookproof.receiver.inbox.arrival import RawHeaders
 from hookproof.receiver.signatures.secret_key import secret_key
+from hookproof.receiver.signatures.signed_message import PLACEHOLDER
 from hookproof.spec.dialect.signature_scheme import Secrets, SignatureScheme
 from hookproof.spec.dialect.vocabulary import Encoding
 
-PLACEHOLDER: Final = re.compile(r"\{(id|timestamp|body|signatures|signature|version)\}")
 LONGEST_NUMBER: Final = 20
 SHAPES: Final = {
     "timestamp": rb"(?P<timestamp>[0-9]{1,20})",
@@ -36,8 +36,10 @@ class FastPath:
         self._hex = scheme.encoding is Encoding.HEX
         self._unit_s = scheme.timestamp_unit.in_seconds
         self._tolerance_s = scheme.tolerance_s
+        # The parts of what is signed: bytes as they are, and the names of fields.
         self._signed = [
-            (index % 2 == 1, part) for index, part in enumerate(PLACEHOLDER.split(scheme.signed))
+            part if index % 2 else part.encode()
+            for index, part in enumerate(PLACEHOLDER.split(scheme.signed))
         ]
         self._value = _pattern(scheme.value)
         version = scheme.versions[0] if scheme.versions else ""
@@ -62,12 +64,10 @@ class FastPath:
         timestamp = fields.get("timestamp")
         if timestamp is not None and not self._is_recent(timestamp, now):
             return False
+        fields["body"] = body
         try:
             signed = b"".join(
-                [
-                    body if part == "body" else fields[part] if named else part.encode()
-                    for named, part in self._signed
-                ]
+                [fields[part] if isinstance(part, str) else part for part in self._signed]
             )
         except KeyError:
             return False

@@ -22,6 +22,7 @@ from hookproof.receiver.signatures.signed_message import Headers
 from hookproof.receiver.signatures.verification import Unverified, Verified, verify
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect, shipped_dialects
+from hookproof.spec.dialect.signature_scheme import SignatureScheme
 
 Secret = Annotated[str, msgspec.Meta(min_length=1, max_length=1024)]
 
@@ -42,21 +43,23 @@ class TokenSecrets(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         for index, secret in enumerate(self.secrets):
             try:
                 secret_key(_dialect(self.dialect).signatures.secret, secret)
-            except ValueError as wrong:
-                raise ValueError(f"secret {index} {wrong}") from None
+            except ValueError as error:
+                raise ValueError(f"secret {index} {error}") from None
 
     def fast_path(self) -> FastPath:
         dialect = _dialect(self.dialect)
-        scheme = dialect.signatures.scheme(advanced=self.scheme == "advanced")
         return FastPath(
-            scheme, dialect.signatures.secret, self.secrets, dialect.delivery.event_id_header
+            self._signature_scheme(),
+            dialect.signatures.secret,
+            self.secrets,
+            dialect.delivery.event_id_header,
         )
 
     def verdict(self, headers: Headers, body: bytes, arrived_at: float) -> Verified | Unverified:
         """Verify a delivery as of its arrival, in Unix seconds."""
         dialect = _dialect(self.dialect)
         return verify(
-            dialect.signatures.scheme(advanced=self.scheme == "advanced"),
+            self._signature_scheme(),
             dialect.signatures.secret,
             self.secrets,
             headers,
@@ -69,7 +72,7 @@ class TokenSecrets(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         """Diagnose a delivery that is not verified; None for one that is."""
         dialect = _dialect(self.dialect)
         return diagnose(
-            dialect.signatures.scheme(advanced=self.scheme == "advanced"),
+            self._signature_scheme(),
             dialect.signatures.secret,
             self.secrets,
             delivery.headers,
@@ -78,6 +81,9 @@ class TokenSecrets(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
             delivery.arrived_at,
             known=known,
         )
+
+    def _signature_scheme(self) -> SignatureScheme:
+        return _dialect(self.dialect).signatures.scheme(advanced=self.scheme == "advanced")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -91,38 +97,53 @@ class SignatureTally:
     unverified: Counter[str] = field(default_factory=Counter)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Registration:
+    """The secrets of one token, and what is kept for them."""
+
+    token_secrets: TokenSecrets
+    fast_path: FastPath
+    tally: SignatureTally
+
+
 class SecretsByToken:
     """The secrets of all tokens, and the tallies of their deliveries."""
 
     def __init__(self, observers: Observers | None = None) -> None:
         self._observers = observers or Observers()
-        self._registered: dict[str, tuple[TokenSecrets, FastPath, SignatureTally]] = {}
+        self._registrations: dict[str, _Registration] = {}
 
     def put(self, token: str, token_secrets: TokenSecrets) -> None:
         """Register a token's secrets in place of its previous ones; its tally starts again."""
-        self._registered[token] = (token_secrets, token_secrets.fast_path(), SignatureTally())
+        self._registrations[token] = _Registration(
+            token_secrets=token_secrets,
+            fast_path=token_secrets.fast_path(),
+            tally=SignatureTally(),
+        )
         for observer in self._observers.observers:
             observer.verdicts_changed(token)
 
     def find(self, token: str) -> TokenSecrets | None:
-        registered = self._registered.get(token)
-        return registered[0] if registered else None
+        registration = self._registrations.get(token)
+        return registration.token_secrets if registration else None
 
     def tally(self, token: str) -> SignatureTally | None:
         """The tally of the token's deliveries; None without secrets."""
-        registered = self._registered.get(token)
-        return registered[2] if registered else None
+        registration = self._registrations.get(token)
+        return registration.tally if registration else None
 
     def judge(self, arrival: Arrival) -> None:
         """Count a request as verified or not, if its token has secrets."""
-        registered = self._registered.get(arrival.token)
-        if registered is None:
+        registration = self._registrations.get(arrival.token)
+        if registration is None:
             return
-        token_secrets, fast_path, tally = registered
-        if fast_path.is_certain(arrival.headers, arrival.body, arrival.arrived_at):
+        tally = registration.tally
+        if registration.fast_path.is_certain(arrival.headers, arrival.body, arrival.arrived_at):
             tally.verified += 1
             return
-        verdict = token_secrets.verdict(arrival.text_headers(), arrival.body, arrival.arrived_at)
+        verdict = registration.token_secrets.verdict(
+            arrival.text_headers(), arrival.body, arrival.arrived_at
+        )
         if isinstance(verdict, Verified):
             tally.verified += 1
         else:
@@ -131,34 +152,30 @@ class SecretsByToken:
     def verdict(self, delivery: ReceivedDelivery) -> Verified | Unverified | None:
         """The verdict on a delivery by the current secrets; None without secrets."""
         token_secrets = self.find(delivery.token)
-        return (
-            token_secrets.verdict(delivery.headers, delivery.body, delivery.arrived_at)
-            if token_secrets
-            else None
-        )
+        if token_secrets is None:
+            return None
+        return token_secrets.verdict(delivery.headers, delivery.body, delivery.arrived_at)
 
     def explain(self, delivery: ReceivedDelivery) -> str | None:
         """What the sender of an unverified delivery did instead; None without secrets.
 
         Takes up to about 50 ms. Secrets of other tokens are tried, too, and named by their token.
         """
-        registered = tuple(self._registered.items())
-        other_secrets = {
-            f"a secret of the token {token}": secret
-            for token, (token_secrets, _, _) in registered
-            if token != delivery.token
-            for secret in token_secrets.secrets[:1]
-        }
         token_secrets = self.find(delivery.token)
-        diagnosis = (
-            token_secrets.diagnose_delivery(delivery, KnownValues(secrets=other_secrets))
-            if token_secrets
-            else None
-        )
+        if token_secrets is None:
+            return None
+        # A copy, since this runs in a thread while secrets may be registered.
+        registrations = tuple(self._registrations.items())
+        other_secrets = {
+            f"a secret of the token {token}": registration.token_secrets.secrets[0]
+            for token, registration in registrations
+            if token != delivery.token
+        }
+        diagnosis = token_secrets.diagnose_delivery(delivery, KnownValues(secrets=other_secrets))
         return diagnosis.cause if diagnosis else None
 
     def clear(self) -> None:
-        self._registered.clear()
+        self._registrations.clear()
 
 
 @lru_cache(maxsize=16)
