@@ -42,10 +42,10 @@ def _text(vector: Vector, digest: bytes) -> str:
 
 
 def wrong_signatures(vector: Vector) -> Iterator[Change]:
-    """Wrong signatures."""
+    """Signatures of which some bytes, or the length, are wrong."""
     (text,) = signature_texts(vector)
     digest = _digest(vector, text)
-    no, half = Reason.NO_SIGNATURE_MATCHES, len(digest) // 2
+    unmatched, half = Reason.NO_SIGNATURE_MATCHES, len(digest) // 2
     for name, other, why in (
         ("truncated by a byte", digest[:-1], "a signature has to be compared whole"),
         (
@@ -72,20 +72,19 @@ def wrong_signatures(vector: Vector) -> Iterator[Change]:
         ("all bytes zero", bytes(len(digest)), "it is not a signature by any known secret"),
         ("its bytes reversed", digest[::-1], "the order of the bytes counts"),
     ):
-        yield name, with_signatures(vector, _text(vector, other)), no, why
+        yield name, with_signatures(vector, _text(vector, other)), unmatched, why
     yield (
         "truncated by a character",
         with_signatures(vector, text[:-1]),
-        no,
+        unmatched,
         "a signature has to be compared whole",
     )
     yield "no signature", with_signatures(vector, ""), Reason.MALFORMED, "nothing was signed"
-    beyond = "a verifier must refuse this and must not crash"
     yield (
         "text beyond ASCII",
         with_signatures(vector, "\u00e9" * len(text)),
         Reason.MALFORMED,
-        beyond,
+        "a verifier must refuse this and must not crash",
     )
 
 
@@ -105,12 +104,11 @@ def other_encodings(vector: Vector) -> Iterator[Change]:
         ),
     ):
         if other != text:
-            why = "the scheme defines one encoding for signatures"
             yield (
                 f"written {name}",
                 with_signatures(vector, other),
                 Reason.NO_SIGNATURE_MATCHES,
-                why,
+                "the scheme defines one encoding for signatures",
             )
 
 
@@ -126,13 +124,12 @@ def other_labels(vector: Vector) -> Iterator[Change]:
     def labelled(new: str) -> Vector:
         return vector.with_header(vector.scheme.header, value.replace(own, new))
 
-    why = "a signature of another version was made by other rules"
     for label in ("v0", "v9"):
         yield (
             f"labelled {label}",
             labelled(item.replace("{version}", label)),
             Reason.WRONG_VERSION,
-            why,
+            "a signature of another version was made by other rules",
         )
     yield (
         "without a label",
@@ -142,12 +139,11 @@ def other_labels(vector: Vector) -> Iterator[Change]:
     )
     newer = item.replace("{version}", "v9").replace(text, text[::-1].replace("=", "A"))
     if vector.scheme.separator:
-        why = "a sender may add signatures of a future version"
         yield (
             "a newer version after it",
             labelled(f"{own}{vector.scheme.separator}{newer}"),
             None,
-            why,
+            "a sender may add signatures of a future version",
         )
 
 
@@ -155,7 +151,6 @@ def several_signatures(vector: Vector) -> Iterator[Change]:
     """Several signatures, some of them wrong."""
     first, last = signature_texts(vector)
     wrong = [_text(vector, bytes(len(_digest(vector, text)))) for text in (first, last)]
-    no = Reason.NO_SIGNATURE_MATCHES
     yield (
         "the last of them alone valid",
         with_signatures(vector, wrong[0], last),
@@ -171,7 +166,7 @@ def several_signatures(vector: Vector) -> Iterator[Change]:
     yield (
         "none of them valid",
         with_signatures(vector, *wrong),
-        no,
+        Reason.NO_SIGNATURE_MATCHES,
         "no known secret made any of them",
     )
     for index, name in enumerate(("first", "second")):
@@ -183,7 +178,7 @@ def several_signatures(vector: Vector) -> Iterator[Change]:
             "one of the signatures is by this secret",
         )
     unknown = replace(vector, secrets=tuple(map(other_secret, vector.secrets)))
-    yield "neither secret known", unknown, no, "other secrets signed"
+    yield "neither secret known", unknown, Reason.NO_SIGNATURE_MATCHES, "other secrets signed"
 
 
 def other_secret(secret: str) -> str:

@@ -62,13 +62,13 @@ class Vector:
 
 
 def notes(dialect: str, name: str) -> tuple[str, ...]:
-    """Where widely used verifiers decide differently about a vector with this end of its name."""
+    """Where widely used verifiers decide differently about a vector whose name ends so."""
     return tuple(_all_notes().get(dialect, {}).get(name, ()))
 
 
 @cache
 def _all_notes() -> Mapping[str, Mapping[str, Sequence[str]]]:
-    read: Mapping[str, Mapping[str, Sequence[str]]] = json.loads(
+    content: Mapping[str, Mapping[str, Sequence[str]]] = json.loads(
         (FOLDER / "notes.json").read_text()
     )
-    return read
+    return content
