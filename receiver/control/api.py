@@ -65,12 +65,12 @@ class ControlApi:
 
     async def issue_client_certificate(self, request: web.Request) -> web.Response:
         """Issue a client certificate of the listener's authority."""
-        wanted = await read_body(request, CertificateRequest)
+        certificate_request = await read_body(request, CertificateRequest)
         if self.authority is None:
             raise web.HTTPConflict(
                 text="the receiver listens without TLS, so it has no authority to issue from"
             )
-        certificate, key = self.authority.client_certificate(wanted.name)
+        certificate, key = self.authority.client_certificate(certificate_request.name)
         return json_response({"client_cert": certificate, "client_key": key}, HTTPStatus.CREATED)
 
     async def show_sessions(self, request: web.Request) -> web.Response:

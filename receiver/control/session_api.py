@@ -15,14 +15,13 @@ from aiohttp import web
 from hookproof.receiver.control.json_exchange import json_response, read_body, read_query
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.inbox.delivery_filter import DeliveryFilter
-from hookproof.receiver.replies.script import Script
+from hookproof.receiver.replies.script import Script, TokenName
 from hookproof.receiver.replies.token_server import TokenServer
 from hookproof.receiver.replies.token_server_settings import TokenServerSettings
 from hookproof.receiver.session import DEFAULT, Session, Sessions, TokenTaken
 from hookproof.receiver.signatures.token_secrets import TokenSecrets, verdict_json
 
 LARGEST_PAGE: Final = 1000
-TokenName = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9._~-]{1,128}\Z")]
 
 
 class DeliveryQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

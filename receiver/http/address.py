@@ -37,10 +37,12 @@ class Address:
             address = ipaddress.ip_address(host)
         except ValueError:
             return f"{scheme}://{host}:{self.port}"
-        ipv6 = isinstance(address, ipaddress.IPv6Address)
+        is_ipv6 = isinstance(address, ipaddress.IPv6Address)
         if address.is_unspecified:
-            host = "::1" if ipv6 else "127.0.0.1"
-        return f"{scheme}://{f'[{host}]' if ipv6 else host}:{self.port}"
+            host = "::1" if is_ipv6 else "127.0.0.1"
+        if is_ipv6:
+            host = f"[{host}]"
+        return f"{scheme}://{host}:{self.port}"
 
 
 def parse_base_url(text: str) -> str:

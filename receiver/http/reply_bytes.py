@@ -74,18 +74,16 @@ def body_pieces(reply: Reply, transmission: Transmission) -> Iterator[bytes]:
 
 def first_half_of_body(reply: Reply, transmission: Transmission) -> Iterator[bytes]:
     """About the first half of the bytes of the body, and never all of them."""
-    wanted = max(
-        1, (len(reply.body.encode()) if reply.body_bytes is None else reply.body_bytes) // 2
-    )
+    missing = max(1, reply.uncompressed_length // 2)
     held_back = b""
     for piece in body_pieces(reply, transmission):
         if held_back:
-            yield held_back[:wanted]
-            wanted -= len(held_back)
-        if wanted <= 0:
+            yield held_back[:missing]
+            missing -= len(held_back)
+        if missing <= 0:
             return
         held_back = piece
-    yield held_back[: min(wanted, len(held_back) // 2)]
+    yield held_back[: min(missing, len(held_back) // 2)]
 
 
 def interim_answer(status: int) -> bytes:

@@ -48,8 +48,12 @@ class ReplySender:
             await _send_part(reply, reply.cut, transmission, connection)
             await _cut(reply.cut, connection)
             return None
+        head = head_bytes(reply, transmission)
         body = () if request.method == "HEAD" else body_pieces(reply, transmission)
-        await _send_body(connection, head_bytes(reply, transmission), body, pause_s=reply.drip_s)
+        if reply.drip_s:
+            await _drip(connection, head, body, pause_s=reply.drip_s)
+        else:
+            await _send_body(connection, head, body)
         return not transmission.close
 
 
@@ -65,24 +69,28 @@ async def _send_part(
     await _send_body(connection, head_bytes(reply, transmission), body)
 
 
-async def _send_body(
-    connection: SenderConnection, head: bytes, body: Iterable[bytes], *, pause_s: float = 0.0
-) -> None:
-    """Send the head and the pieces; the first piece goes with the head, unless there is a pause."""
+async def _send_body(connection: SenderConnection, head: bytes, body: Iterable[bytes]) -> None:
+    """Send the head and the pieces; the first piece goes with the head."""
     pending = head
     for number, piece in enumerate(body):
-        if pause_s:
-            await connection.send_all(pending)
-            pending = piece
-            await asyncio.sleep(pause_s if number else 0)
-        elif number == 0:
+        if number == 0:
             pending += piece
-        else:
-            await connection.send_all(pending)
-            pending = piece
-            if number % SLICE == 0:
-                await asyncio.sleep(0)
+            continue
+        await connection.send_all(pending)
+        pending = piece
+        if number % SLICE == 0:
+            await asyncio.sleep(0)
     await connection.send_all(pending)
+
+
+async def _drip(
+    connection: SenderConnection, head: bytes, body: Iterable[bytes], *, pause_s: float
+) -> None:
+    """Send the head, and the pieces with a pause after each."""
+    await connection.send_all(head)
+    for piece in body:
+        await connection.send_all(piece)
+        await asyncio.sleep(pause_s)
 
 
 async def _send_interims(wanted: Interim, connection: SenderConnection) -> None:

@@ -41,7 +41,7 @@ class ReceivedRequest(msgspec.Struct, kw_only=True, gc=False):
     """One request; `body` is empty until the whole body arrived.
 
     `token` is the first segment of the path, as sent; `path` is the whole request target. `arrived`
-    is when the head was complete. `keep_alive` tells whether the connection may stay open.
+    is when the head was complete. `keep_alive` says whether the connection may stay open.
     """
 
     method: str
@@ -146,7 +146,10 @@ class RequestReader:
 
         The limit is doubled, since the bytes between names and values count here.
         """
-        self._head_bytes = self._head_bytes + self._fed_bytes if self._head_is_split else 0
+        if self._head_is_split:
+            self._head_bytes += self._fed_bytes
+        else:
+            self._head_bytes = 0
         self._head_is_split = True
         if self._head_bytes > 2 * MOST_HEAD_BYTES:
             self._ended = True

@@ -10,6 +10,8 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
+# A token is one segment of a path.
+TokenName = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9._~-]{1,128}\Z")]
 HeaderName = Annotated[
     str, msgspec.Meta(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+\Z", max_length=1024)
 ]
@@ -113,7 +115,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             self.body or self.body_bytes or self.drip_s or self.compressed
         ):
             raise ValueError(f"an answer {self.status} has no body")
-        if self.cut and self.cut.at == "mid_body" and self._body_length() < SHORTEST_CUT_BODY:
+        if self.cut and self.cut.at == "mid_body" and self.uncompressed_length < SHORTEST_CUT_BODY:
             raise ValueError(
                 f"only a body of at least {SHORTEST_CUT_BODY} bytes can be cut in the middle"
             )
@@ -123,7 +125,9 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         """Whether the request's body stays unread."""
         return self.cut is not None and self.cut.at == "before_reading"
 
-    def _body_length(self) -> int:
+    @property
+    def uncompressed_length(self) -> int:
+        """The length of the body in bytes before it is compressed; does not apply to `drip_s`."""
         return len(self.body.encode()) if self.body_bytes is None else self.body_bytes
 
 

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from hookproof.receiver.replies.script import Reply
+from hookproof.receiver.replies.script import Reply, TokenName
 from hookproof.receiver.replies.token_server_settings import TokenServerSettings
 from hookproof.receiver.signatures.token_secrets import TokenSecrets
 from hookproof.spec.strict_yaml.file_problem import FileProblems, Location, Problem
@@ -39,12 +39,6 @@ class TokenPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         """Refuse what would never be used; msgspec converts ValueError to its own."""
         if self.replies and self.token_server:
             raise ValueError("a token has replies or a token_server, not both")
-
-
-class TokenName(msgspec.Struct, frozen=True):
-    """A token that can be a path segment."""
-
-    token: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9._~-]{1,128}\Z")]
 
 
 def read_script_file(path: Path) -> Mapping[str, TokenPlan]:
@@ -76,7 +70,7 @@ def _tokens(content: YamlText, problems: list[Problem]) -> dict[str, Any]:
 def _plan(content: YamlText, token: str, value: Any, problems: list[Problem]) -> TokenPlan | None:
     location: Location = ("tokens", token)
     try:
-        msgspec.convert({"token": token}, TokenName)
+        msgspec.convert(token, TokenName)
     except msgspec.ValidationError:
         problems.append(content.problem(location, "a token is made of letters, digits and . _ ~ -"))
         return None

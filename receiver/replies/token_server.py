@@ -1,7 +1,7 @@
 """An OAuth 2 token endpoint for client credentials, at a token of the receiver (section 2.5).
 
 An endpoint's `oauth2.url` points to it. Each request is a delivery like any other; in addition a
-record tells who asked, how it authenticated, and which token it was granted for how long.
+record says who asked, how it authenticated, and which token it was granted for how long.
 """
 
 from collections import deque
