@@ -116,16 +116,14 @@ class DeliveryWatch:
         return 1 if missing > 0 or self.unverified else 0
 
     async def _report_delivery(self, delivery: ReceivedDelivery) -> None:
-        judge = self._options.judge
-        judgement = (
-            await asyncio.to_thread(
+        judge, judgement = self._options.judge, None
+        if judge is not None:
+            judgement = await asyncio.to_thread(
                 judge.judge, delivery.headers, delivery.body, delivery.arrived_at
             )
-            if judge
-            else None
-        )
         self.count += 1
-        self.unverified += judgement is not None and not judgement.verified
+        if judgement is not None and not judgement.verified:
+            self.unverified += 1
         judged_delivery = JudgedDelivery(delivery=delivery, judgement=judgement)
         if self._options.lines is not None:
             self._options.lines.write(json.dumps(judged_delivery.to_json()) + "\n")

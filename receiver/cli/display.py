@@ -20,7 +20,10 @@ from hookproof.receiver.cli.delivery_watch import Display, JudgedDelivery
 COLUMNS: Final = ("time (UTC)", "token", "#", "request", "bytes", "answer", "verdict")
 # The most characters shown of a text of a sender.
 LONGEST: Final = 80
+# The lines of a table that are not deliveries: its frame, head and caption.
 FRAME_LINES: Final = 6
+LEAST_ROWS: Final = 3
+MOST_ROWS: Final = 200
 
 
 class SilentDisplay:
@@ -37,9 +40,8 @@ class LineDisplay:
 
     def show(self, judged_delivery: JudgedDelivery) -> None:
         time, token, number, request, size, answer, verdict = cells(judged_delivery)
-        self._write_line(
-            f"{time} {token} #{number} {request} {size} bytes, {answer}{verdict and f', {verdict}'}"
-        )
+        line = f"{time} {token} #{number} {request} {size} bytes, {answer}"
+        self._write_line(f"{line}, {verdict}" if verdict else line)
 
 
 class LiveTable:
@@ -49,7 +51,7 @@ class LiveTable:
         self._live = live
         self._console = console
         self._count = 0
-        self._latest: deque[JudgedDelivery] = deque(maxlen=200)
+        self._latest: deque[JudgedDelivery] = deque(maxlen=MOST_ROWS)
 
     def show(self, judged_delivery: JudgedDelivery) -> None:
         self._count += 1
@@ -60,16 +62,16 @@ class LiveTable:
         table = Table(caption=f"Deliveries: {self._count}. Ctrl-C stops.", caption_justify="left")
         for name in COLUMNS:
             table.add_column(name, overflow="fold", no_wrap=name not in {"verdict", "request"})
-        rows = max(
-            3,
-            (self._console.height - FRAME_LINES)
-            // (2 if any(delivery.judgement for delivery in self._latest) else 1),
-        )
-        for judged_delivery in tuple(self._latest)[-rows:]:
+        for judged_delivery in tuple(self._latest)[-self._most_rows() :]:
             table.add_row(
                 *(Text(cell) for cell in cells(judged_delivery)), style=_style(judged_delivery)
             )
         return table
+
+    def _most_rows(self) -> int:
+        has_verdicts = any(judged_delivery.judgement for judged_delivery in self._latest)
+        lines_per_row = 2 if has_verdicts else 1  # the text of a verdict is long
+        return max(LEAST_ROWS, (self._console.height - FRAME_LINES) // lines_per_row)
 
 
 @contextmanager

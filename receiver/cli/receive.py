@@ -7,7 +7,7 @@ import json
 import logging
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -27,28 +27,22 @@ from hookproof.spec.strict_yaml.file_problem import FileProblems
 
 T = TypeVar("T")
 
-Callback = Callable[[click.Context, click.Parameter, str | None], T | None]
+Callback = Callable[[click.Context, click.Parameter, Any], T | None]
 
 
-def _option_callback(parse: Callable[[str], T]) -> Callback[T]:
-    """An option callback that parses by a function whose ValueError is the message."""
+def _option_callback(parse: Callable[[Any], T]) -> Callback[T]:
+    """An option callback that parses by a function whose ValueError is the message.
 
-    def read(_context: click.Context, _parameter: click.Parameter, text: str | None) -> T | None:
+    The function gets the text of the option, or a tuple of texts if it may be repeated.
+    """
+
+    def read(_context: click.Context, _parameter: click.Parameter, value: Any) -> T | None:
         try:
-            return None if text is None else parse(text)
+            return None if value is None else parse(value)
         except ValueError as error:
             raise click.BadParameter(str(error)) from None
 
     return read
-
-
-def _replay_allowance(
-    _context: click.Context, _parameter: click.Parameter, texts: Sequence[str]
-) -> ReplayAllowance:
-    try:
-        return ReplayAllowance.parse(texts)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from None
 
 
 ADDRESS: Final[dict[str, Any]] = {
@@ -83,7 +77,7 @@ ADDRESS: Final[dict[str, Any]] = {
 @click.option("--tls-faults", is_flag=True, help="Also listen on ports with faulty TLS.")
 @click.option(
     "--allow-replay",
-    callback=_replay_allowance,
+    callback=_option_callback(ReplayAllowance.parse),
     multiple=True,
     metavar="CIDR|HOST",
     help="Allow replays from the live page to a network or a host besides this machine.",
@@ -196,7 +190,7 @@ def _watch_options(
     tolerance_s: float | None,
 ) -> WatchOptions:
     """What to do with the deliveries; the `--jsonl` file stays open until the stack unwinds."""
-    expected = expect or (1 if once else None)
+    expected = 1 if expect is None and once else expect
     if timeout is not None and expected is None:
         raise click.UsageError("--timeout needs --expect or --once")
     judge = build_judge(dialect, secrets, format_name, tolerance_s) if verify else None

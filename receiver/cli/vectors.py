@@ -1,6 +1,7 @@
 """The command `hookproof vectors`."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -26,11 +27,12 @@ def vectors(*, dialect: str | None, as_schema: bool) -> None:
     Each has the verdict that a verifier should reach.
     """
     try:
-        document: Any = (
-            corpus_schema()
-            if as_schema
-            else corpus_document(build_corpus(load_named_dialect(dialect) if dialect else None))
-        )
+        document = corpus_schema() if as_schema else _corpus(dialect)
     except NoVectors as error:
         raise CommandError(str(error)) from None
     click.echo(json.dumps(document, indent=1))
+
+
+def _corpus(dialect: str | None) -> Mapping[str, Any]:
+    """The corpus of a dialect, of all if None; raises NoVectors."""
+    return corpus_document(build_corpus(load_named_dialect(dialect) if dialect else None))

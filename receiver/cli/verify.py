@@ -45,11 +45,11 @@ def read_time(
     except ValueError:
         pass
     try:
-        time_value = datetime.fromisoformat(text)
+        date = datetime.fromisoformat(text)
     except ValueError:
         expected = "give Unix seconds or a time like 2025-01-01T00:00:00Z"
         raise click.BadParameter(f"{text!r} is not a time; {expected}") from None
-    return (time_value if time_value.tzinfo else time_value.replace(tzinfo=UTC)).timestamp()
+    return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
 
 
 def _finite(number: float) -> float:

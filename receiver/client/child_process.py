@@ -27,6 +27,7 @@ HOOKPROOF: Final = (sys.executable, "-P", "-m", "hookproof")
 CHILD_OPTIONS: Final = ("--json", standard_input.OPTION)
 SOURCES: Final = Path(hookproof.__file__).parents[1]
 GRACE_S: Final = 2.0
+# How many of a child's last lines of errors are kept.
 KEPT_LINES: Final = 20
 # In bytes.
 LONGEST_LINE: Final = 1 << 20
@@ -74,7 +75,9 @@ async def children(
     started: list[_Child] = []
     try:
         for arguments in commands:
-            started.append(await _Child.start(arguments[0], [*program, *arguments, *CHILD_OPTIONS]))  # noqa: PERF401
+            command = [*program, *arguments, *CHILD_OPTIONS]
+            # One by one: if a later one cannot be started, those before it are ended.
+            started.append(await _Child.start(arguments[0], command))
         yield await _all_ready(started, deadline_s)
     finally:
         await asyncio.gather(*(process.end(grace_s) for process in started))
@@ -95,10 +98,12 @@ async def _all_ready(started: Sequence["_Child"], deadline_s: float) -> tuple[di
     results = await asyncio.gather(
         *(process.ready(deadline_s) for process in started), return_exceptions=True
     )
+    ready_lines = []
     for result in results:
         if isinstance(result, BaseException):
             raise result
-    return tuple(result for result in results if not isinstance(result, BaseException))
+        ready_lines.append(result)
+    return tuple(ready_lines)
 
 
 class _Child:

@@ -138,10 +138,12 @@ class ChangeFeed:
         changes = tuple(islice(self._ring, begin - oldest, begin - oldest + most))
         if not changes:
             return Batch(changes=(), skipped=0, cursor=cursor)
-        before = changes[0].arrivals - (changes[0].kind is ChangeKind.ARRIVED)
+        arrivals_before = changes[0].arrivals
+        if changes[0].kind is ChangeKind.ARRIVED:
+            arrivals_before -= 1
         return Batch(
             changes=changes,
-            skipped=max(0, before - cursor.arrivals),
+            skipped=max(0, arrivals_before - cursor.arrivals),
             cursor=Cursor(
                 epoch=self._epoch, position=begin + len(changes), arrivals=changes[-1].arrivals
             ),

@@ -95,5 +95,10 @@ def _shell_quote(content: bytes) -> str:
     text = content.decode("latin-1")
     if all(" " <= character <= "~" for character in text) and "'" not in text:
         return f"'{text}'"
-    escaped = (ESCAPED.get(c) or (c if " " <= c <= "~" else f"\\x{ord(c):02x}") for c in text)
-    return f"$'{''.join(escaped)}'"
+    return f"$'{''.join(map(_escaped, text))}'"
+
+
+def _escaped(character: str) -> str:
+    if character in ESCAPED:
+        return ESCAPED[character]
+    return character if " " <= character <= "~" else f"\\x{ord(character):02x}"

@@ -63,7 +63,9 @@ def delivery_detail(
 
 
 def _duration_ms(delivery: ReceivedDelivery) -> float | None:
-    ended = delivery.completed_monotonic or delivery.closed_monotonic
+    ended = delivery.completed_monotonic
+    if ended is None:
+        ended = delivery.closed_monotonic
     return None if ended is None else (ended - delivery.arrived_monotonic) * 1000
 
 

@@ -42,8 +42,8 @@ class InboxLimits:
 class QueryResult:
     """The result of a query.
 
-    `complete` tells whether as many requests arrived as were waited for. `dropped` is how many of
-    those that arrived are missing from `deliveries` because they were dropped. `more` tells whether
+    `complete` says whether as many requests arrived as were waited for. `dropped` is how many of
+    those that arrived are missing from `deliveries` because they were dropped. `more` says whether
     the limit left any out.
     """
 
@@ -210,7 +210,8 @@ class Inbox:
                 clearings, read_until, matched = self._clearings, after, 0
             async for arrival in self._iterate_kept(token, read_until):
                 read_until = arrival.sequence
-                matched += delivery_filter.matches(arrival)
+                if delivery_filter.matches(arrival):
+                    matched += 1
             if matched < count and clearings == self._clearings:
                 await self._waiters.wait(token, self._arrived(token) + 1)
 
@@ -257,12 +258,10 @@ class Inbox:
         if log is None:
             return []
         first = next(iter(log.in_memory), log.arrived + 1)
-        if (
-            self._overflow is not None
-            and after + 1 < first
-            and (on_disk := self._overflow.read_after(token, after, limit))
-        ):
-            return on_disk
+        if self._overflow is not None and after + 1 < first:
+            on_disk = self._overflow.read_after(token, after, limit)
+            if on_disk:
+                return on_disk
         wanted = range(max(after + 1, first), log.arrived + 1)
         kept = (log.in_memory[sequence] for sequence in wanted if sequence in log.in_memory)
         return list(islice(kept, limit))
