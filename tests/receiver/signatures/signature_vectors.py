@@ -1,4 +1,4 @@
-"""The signature vectors in the form that the verifier takes."""
+"""The signature vectors in the form that the verifier accepts."""
 
 import base64
 import json
@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+from hookproof.receiver.signatures.diagnosis import Diagnosis, KnownValues, diagnose
 from hookproof.receiver.signatures.verification import Unverified, Verified, verify
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect
@@ -37,6 +38,21 @@ class SignedVector:
             self.dialect.delivery.event_id_header,
             self.body,
             self.timestamp if now is None else now,
+        )
+
+    def diagnosis(
+        self, *, now: float | None = None, known: KnownValues | None = None
+    ) -> Diagnosis | None:
+        """The diagnosis at the time of signing, or at another one; None if it is verified."""
+        return diagnose(
+            self.scheme,
+            self.dialect.signatures.secret,
+            self.secrets,
+            self.headers,
+            self.dialect.delivery.event_id_header,
+            self.body,
+            self.timestamp if now is None else now,
+            known=known,
         )
 
     def with_header(self, name: str, value: str) -> "SignedVector":

@@ -6,6 +6,7 @@ import hmac
 from tests.receiver.signatures.diagnosis.body_mistakes import BODIES
 from tests.receiver.signatures.diagnosis.signing_mistakes import (
     EVENT,
+    OTHER_KEY,
     SigningMistake,
     in_base64,
     in_base64url,
@@ -52,7 +53,7 @@ SECRETS = [
     SigningMistake(
         name="another's",
         expected="signed with the secret of endpoint 2",
-        key=lambda *_: b"\x07" * 24,
+        key=lambda *_: OTHER_KEY,
     ),
 ]
 

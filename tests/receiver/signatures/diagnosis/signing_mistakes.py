@@ -5,6 +5,7 @@ import hashlib
 import hmac
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from tests.receiver.signatures.signature_vectors import SignedVector, find_vector
 
@@ -14,6 +15,8 @@ KEYS = {
     "contrary": bytes((37 + at * 11) % 256 for at in range(32)),
     "standard-webhooks": bytes((37 + at * 11) % 256 for at in range(32)),
 }
+# The key of another endpoint.
+OTHER_KEY = b"\x07" * 24
 TIME = 1735689600
 EVENT = b"01JD5V9QZK3M8N4P7R2S6T0WXY"
 
@@ -34,7 +37,10 @@ def in_base64url(digest: bytes) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SigningFormat:
-    """One dialect's advanced format, hand-written."""
+    """One dialect's advanced format, hand-written.
+
+    `join(time, body)` is what is signed; `value(time, signature)` is the header's value.
+    """
 
     vector: str
     hash: str
@@ -43,8 +49,10 @@ class SigningFormat:
     value: Callable[[str, str], str]
     per_second: int = 1
 
-    def time(self, moved: int = 0) -> bytes:
-        return str((TIME + moved) * self.per_second).encode()
+    @property
+    def time(self) -> bytes:
+        """The right time, as it is signed and sent."""
+        return str(TIME * self.per_second).encode()
 
 
 FORMATS: Mapping[str, SigningFormat] = {
@@ -78,7 +86,9 @@ class SigningMistake:
     """What a sender does wrong; what is None is done right.
 
     `expected` is part of the diagnosis. `signed` is the body that is signed, `sent` the one that
-    arrives.
+    arrives. The steps are `key(right key, text of the secret)`, `join(time, body)`,
+    `digest(key, message, name of the hash)`, `encode(digest)` and `write(encoded digest)`. `only`
+    names the dialects in which the mistake can be made.
     """
 
     name: str
@@ -99,25 +109,20 @@ def signed_with(dialect: str, *mistakes: SigningMistake) -> SignedVector:
     form = FORMATS[dialect]
     vector = find_vector(form.vector)
 
-    def first(attribute: str) -> object:
-        values = (getattr(mistake, attribute) for mistake in mistakes)
-        return next((value for value in values if value is not None), None)
+    def step(name: str, right: Any) -> Any:
+        """What the first mistake that concerns a step does in it; `right` if none does."""
+        wrong = (getattr(mistake, name) for mistake in mistakes)
+        return next((value for value in wrong if value is not None), right)
 
     sent = next(
         (mistake.sent for mistake in mistakes if mistake.signed is not None), mistakes[0].sent
     )
-    signed = first("signed")
-    key, join, digest, encode, write = (
-        first(name) for name in ("key", "join", "digest", "encode", "write")
-    )
-    time = first("time") or form.time()
-    key_bytes = key(KEYS[dialect], vector.secrets[0]) if callable(key) else KEYS[dialect]
-    content = sent if signed is None else signed
-    message = (join if callable(join) else form.join)(time, content)
-    digest_bytes = (digest if callable(digest) else hmac.digest)(key_bytes, message, form.hash)
-    text = (encode if callable(encode) else form.encode)(digest_bytes)
-    text = write(text) if callable(write) else text
-    value = form.value(form.time().decode(), text)
+    key = step("key", lambda right_key, _: right_key)(KEYS[dialect], vector.secrets[0])
+    message = step("join", form.join)(step("time", form.time), step("signed", sent))
+    digest = step("digest", hmac.digest)(key, message, form.hash)
+    encoded = step("encode", form.encode)(digest)
+    signature = step("write", str)(encoded)
+    value = form.value(form.time.decode(), signature)
     return replace(vector.with_value(value), body=sent)
 
 
