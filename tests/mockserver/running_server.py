@@ -20,13 +20,13 @@ from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect
 
 DIALECTS = ("reference", "contrary", "standard-webhooks")
-every_dialect = pytest.mark.parametrize("name", DIALECTS)
+every_dialect = pytest.mark.parametrize("dialect_name", DIALECTS)
 PROJECTS = {"one": ("key-one",), "two": ("key-two",)}
 
 
 @cache
-def load_contract(name: str) -> tuple[Dialect, Contract]:
-    dialect = load_dialect(name)
+def load_contract(dialect_name: str) -> tuple[Dialect, Contract]:
+    dialect = load_dialect(dialect_name)
     return dialect, contract_for(dialect)
 
 
@@ -62,20 +62,25 @@ class Server:
         key: str | None = "key-one",
         headers: Mapping[str, str] | None = None,
     ) -> ServerResponse:
+        """Call an operation; `target` is the id in its path, `raw` a body in place of `body`."""
         operation = self.contract.operations[operation_id]
         path = operation.path.replace("{projectID}", quote(project, safe=""))
         for name in ("{endpointID}", "{portalLinkID}"):
             path = path.replace(name, quote(target, safe=""))
-        sent = {"Content-Type": "application/json"} if operation.body_schema is not None else {}
+        own_headers = {}
+        if operation.body_schema is not None:
+            own_headers["Content-Type"] = "application/json"
         if key is not None:
-            sent["Authorization"] = self.dialect.authentication.key_format.format(key=key)
-        content = raw if raw is not None else (None if body is None else json.dumps(body).encode())
+            own_headers["Authorization"] = self.dialect.authentication.key_format.format(key=key)
+        content = raw
+        if raw is None and body is not None:
+            content = json.dumps(body).encode()
         return await self.send(
             operation.method,
             path,
             content=content,
             query=query,
-            headers={**sent, **(headers or {})},
+            headers={**own_headers, **(headers or {})},
         )
 
     async def send(
@@ -87,11 +92,9 @@ class Server:
         query: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> ServerResponse:
-        url = (
-            URL(self.base + path, encoded=True).with_query(query)
-            if query
-            else URL(self.base + path, encoded=True)
-        )
+        url = URL(self.base + path, encoded=True)
+        if query:
+            url = url.with_query(query)
         async with self.session.request(method, url, data=content, headers=headers) as response:
             text = await response.read()
             is_json = "json" in response.content_type
@@ -102,18 +105,18 @@ class Server:
                 text=text,
             )
 
-    def refused(self, answered: ServerResponse, status: int) -> bool:
+    def is_refusal(self, response: ServerResponse, status: int) -> bool:
         """Return whether this is the dialect's error response with this status."""
         return (
-            answered.status == status
-            and answered.media_type == self.dialect.errors.content_type
-            and not self.contract.error_problems(answered.body)
+            response.status == status
+            and response.media_type == self.dialect.errors.content_type
+            and not self.contract.error_problems(response.body)
         )
 
-    def sound(self, operation_id: str, answered: ServerResponse) -> bool:
-        """Return whether this is a success that fulfils the contract."""
-        assert not self.contract.response_problems(operation_id, answered.body), answered.body
-        return answered.status == self.contract.operations[operation_id].success.value
+    def is_success(self, operation_id: str, response: ServerResponse) -> bool:
+        """Return whether this is a success; its body has to fulfil the contract in any case."""
+        assert not self.contract.response_problems(operation_id, response.body), response.body
+        return response.status == self.contract.operations[operation_id].success.value
 
     def endpoint_body(self, **fields: Any) -> dict[str, Any]:
         """Return a body of createEndpoint with all that any dialect requires."""
@@ -124,24 +127,31 @@ class Server:
             **fields,
         }
 
-    async def endpoint(self, **fields: Any) -> Any:
-        answered = await self.call("createEndpoint", body=self.endpoint_body(**fields))
-        assert self.sound("createEndpoint", answered), answered
-        return answered.data
+    async def create_endpoint(self, **fields: Any) -> Any:
+        response = await self.call("createEndpoint", body=self.endpoint_body(**fields))
+        assert self.is_success("createEndpoint", response), response
+        return response.data
 
-    async def portal_link(self, project: str = "one", **fields: Any) -> Any:
-        async with self.session.post(
-            f"{self.control}/projects/{project}/portal-links", json=fields
-        ) as response:
+    async def create_portal_link(self, project: str = "one", **fields: Any) -> Any:
+        return await self._add_fixture(f"/projects/{project}/portal-links", fields)
+
+    async def create_source(self, project: str = "one", **fields: Any) -> Any:
+        return await self._add_fixture(f"/projects/{project}/sources", fields)
+
+    async def _add_fixture(self, path: str, fields: dict[str, Any]) -> Any:
+        async with self.session.post(self.control + path, json=fields) as response:
             assert response.status == 201, await response.text()
             return await response.json()
 
-    async def source(self, project: str = "one", **fields: Any) -> Any:
-        async with self.session.post(
-            f"{self.control}/projects/{project}/sources", json=fields
-        ) as response:
-            assert response.status == 201, await response.text()
-            return await response.json()
+    async def arm_fault(self, **order: Any) -> int:
+        """Order a fault at run time; return the status."""
+        async with self.session.post(f"{self.control}/faults", json=order) as response:
+            return response.status
+
+    async def reset(self) -> None:
+        """Bring back what the server stored at its start."""
+        async with self.session.post(f"{self.control}/reset") as response:
+            assert response.status == 204, await response.text()
 
     async def journal(self, **query: str) -> Any:
         async with self.session.get(f"{self.control}/journal", params=query) as response:
@@ -150,14 +160,14 @@ class Server:
 
 @asynccontextmanager
 async def run_server(
-    name: str = "reference",
+    dialect_name: str = "reference",
     *,
     fixtures: bool = False,
     change: Callable[[Dialect], Dialect] = lambda dialect: dialect,
     **options: Any,
 ) -> AsyncIterator[Server]:
     """Start a server; at the end, stop it and close its connections."""
-    dialect, contract = load_contract(name)
+    dialect, contract = load_contract(dialect_name)
     dialect = change(dialect)
     content = read_fixtures(DEFAULT_PATH, dialect) if fixtures else ProjectFixtures()
     app = create_app(dialect, PROJECTS, fixtures=content, **options)
@@ -176,12 +186,12 @@ async def run_server(
 
 
 def run_against_server(
-    name: str, scenario: Callable[[Server], Awaitable[None]], **options: Any
+    dialect_name: str, scenario: Callable[[Server], Awaitable[None]], **options: Any
 ) -> None:
     """Run a scenario against a server that uses this dialect."""
 
     async def main() -> None:
-        async with run_server(name, **options) as server:
+        async with run_server(dialect_name, **options) as server:
             await scenario(server)
 
     asyncio.run(main())

@@ -5,7 +5,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -15,15 +14,16 @@ from typing import Any
 
 import pytest
 
-COMMAND = (sys.executable, "-c", "from hookproof.mockserver.cli import serve; serve()")
-READY_S = 60
+from tests.mockserver.server_process import SERVE
+
+TIMEOUT_S = 60
 USAGE = 64
 
 
 @contextmanager
 def serving(*options: str) -> Iterator[tuple[subprocess.Popen[bytes], dict[str, Any]]]:
     process = subprocess.Popen(
-        [*COMMAND, "--port", "0", "--json", *options],
+        [*SERVE, "--port", "0", "--json", *options],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -37,6 +37,12 @@ def serving(*options: str) -> Iterator[tuple[subprocess.Popen[bytes], dict[str, 
         process.communicate()
 
 
+def run_serve(*options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*SERVE, *options], capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+    )
+
+
 def ask(base: str, method: str, path: str, body: Any = None, key: str = "demo-key") -> Any:
     request = urllib.request.Request(
         f"{base}/api/v1/projects/demo/{path}",
@@ -45,25 +51,25 @@ def ask(base: str, method: str, path: str, body: Any = None, key: str = "demo-ke
         headers={"Authorization": f"Bearer {key}", "Content-Type": "application/json"},
     )
     try:
-        with urllib.request.urlopen(request, timeout=READY_S) as response:
+        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as response:
             return json.load(response)
     except urllib.error.HTTPError as refused:
         with refused:
             return json.load(refused)
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, "stdin"])
-def test_it_ends_cleanly_when_asked_to(how: signal.Signals | str) -> None:
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT, "stdin closes"])
+def test_it_ends_cleanly_when_asked_to(stop: signal.Signals | str) -> None:
     with serving("--until-stdin-closes") as (process, ready):
         assert ready["projects"] == ["demo"]
         assert ask(ready["api"], "GET", "sources")["status"] is True
-        if isinstance(how, str):
+        if isinstance(stop, str):
             assert process.stdin is not None
             process.stdin.close()
             process.stdin = None
         else:
-            process.send_signal(how)
-        assert process.wait(READY_S) == 0
+            process.send_signal(stop)
+        assert process.wait(TIMEOUT_S) == 0
         assert process.stderr is not None
         assert process.stderr.read() == b""
 
@@ -71,12 +77,8 @@ def test_it_ends_cleanly_when_asked_to(how: signal.Signals | str) -> None:
 def test_a_seed_repeats_identifiers_and_secrets() -> None:
     def run(seed: str) -> list[str]:
         with serving("--seed", seed) as (_, ready):
-            endpoints = [
-                ask(ready["api"], "POST", "endpoints", {"name": "n", "url": "https://a.invalid/"})[
-                    "data"
-                ]
-                for _ in range(3)
-            ]
+            body = {"name": "n", "url": "https://a.invalid/"}
+            endpoints = [ask(ready["api"], "POST", "endpoints", body)["data"] for _ in range(3)]
             links = ask(ready["api"], "GET", "portal-links")["data"]["content"]
             secrets = [
                 (endpoint["uid"], endpoint["secrets"][0]["uid"], endpoint["secrets"][0]["value"])
@@ -91,18 +93,12 @@ def test_a_seed_repeats_identifiers_and_secrets() -> None:
 def test_projects_come_from_the_command_line_and_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "projects.yaml"
     path.write_text("projects:\n  - {id: demo, api_key: from-file}\n")
-    with serving("--projects", str(path), "--project", "demo=from-line", "--project", "b=c") as (
-        _,
-        ready,
-    ):
+    options = ("--projects", str(path), "--project", "demo=from-line", "--project", "b=c")
+    expected = {"from-file": True, "from-line": True, "c": False, "demo-key": False}
+    with serving(*options) as (_, ready):
         assert ready["projects"] == ["demo", "b"]
-        for key, expected in (
-            ("from-file", True),
-            ("from-line", True),
-            ("c", False),
-            ("demo-key", False),
-        ):
-            assert ask(ready["api"], "GET", "sources", key=key)["status"] is expected
+        for key, accepted in expected.items():
+            assert ask(ready["api"], "GET", "sources", key=key)["status"] is accepted
 
 
 @pytest.mark.parametrize(
@@ -119,13 +115,11 @@ def test_projects_come_from_the_command_line_and_from_a_file(tmp_path: Path) -> 
 def test_a_setting_that_cannot_be_used_is_reported_without_a_traceback(
     options: list[str], expected: str
 ) -> None:
-    ended = subprocess.run(
-        [*COMMAND, "--port", "0", *options], capture_output=True, timeout=READY_S, check=False
-    )
-    assert ended.returncode == USAGE
-    assert expected in ended.stderr.decode()
-    assert b"Traceback" not in ended.stderr
-    assert ended.stdout == b""
+    outcome = run_serve("--port", "0", *options)
+    assert outcome.returncode == USAGE
+    assert expected in outcome.stderr
+    assert "Traceback" not in outcome.stderr
+    assert outcome.stdout == ""
 
 
 @pytest.mark.parametrize(
@@ -140,27 +134,22 @@ def test_a_setting_that_cannot_be_used_is_reported_without_a_traceback(
 def test_a_mail_option_that_cannot_be_used_is_reported_without_a_traceback(
     options: list[str], expected: str
 ) -> None:
-    ended = subprocess.run(
-        [*COMMAND, "--port", "0", *options], capture_output=True, timeout=READY_S, check=False
-    )
-    assert ended.returncode != 0
-    assert expected in ended.stderr.decode()
-    assert b"Traceback" not in ended.stderr
+    outcome = run_serve("--port", "0", *options)
+    assert outcome.returncode != 0
+    assert expected in outcome.stderr
+    assert "Traceback" not in outcome.stderr
 
 
 def test_a_port_in_use_is_reported_in_one_line() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
-        ended = subprocess.run(
-            [*COMMAND, "--port", port], capture_output=True, timeout=READY_S, check=False
-        )
-    assert ended.returncode == USAGE
-    assert ended.stderr.decode().count("\n") == 1
-    assert "--port" in ended.stderr.decode()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        outcome = run_serve("--port", str(listener.getsockname()[1]))
+    assert outcome.returncode == USAGE
+    assert outcome.stderr.count("\n") == 1
+    assert "--port" in outcome.stderr
 
 
 def test_no_log_line_holds_a_key_a_secret_or_a_credential() -> None:
-    hidden = ("demo-key", "a-wrong-key", "s3cret-text", "passw0rd", "cl1ent-secret", "pr1vate")
+    secrets = ("demo-key", "a-wrong-key", "s3cret-text", "passw0rd", "cl1ent-secret", "pr1vate")
     body = {
         "name": "n",
         "url": "https://nobody.invalid/",
@@ -177,6 +166,6 @@ def test_no_log_line_holds_a_key_a_secret_or_a_credential() -> None:
         ask(ready["api"], "GET", "sources", key="a-wrong-key")
         ask(ready["api"], "POST", "events/broadcast", {"event_type": "t", "data": {}})
         os.kill(process.pid, signal.SIGTERM)
-        out, err = process.communicate(timeout=READY_S)
-    for text in hidden:
-        assert text.encode() not in out + err
+        out, err = process.communicate(timeout=TIMEOUT_S)
+    for secret in secrets:
+        assert secret.encode() not in out + err

@@ -9,9 +9,9 @@ from hookproof.spec.contract.service_contract import Operation, contract_for
 from hookproof.spec.dialect.reader import load_dialect
 
 KEY: Final = "hostile-key"
-# The second one has no endpoints, so that a broadcast that is accepted by mistake reaches none.
-PROJECTS: Final = ("demo", "events")
-BROADCASTS: Final = "events"
+# Broadcasts go to a project without endpoints: one that is accepted by mistake reaches none.
+PROJECT: Final = "demo"
+BROADCAST_PROJECT: Final = "events"
 
 ENDPOINTS: Final = b"/api/v1/projects/demo/endpoints"
 PATHS: Final = (
@@ -26,7 +26,8 @@ PATHS: Final = (
     b"//",
     b"*",
 )
-IN_ORDER: Final = (b"Host: x", b"Connection: close", b"Authorization: Bearer " + KEY.encode())
+# The headers of a request that the server would accept.
+VALID_HEADERS: Final = (b"Host: x", b"Connection: close", b"Authorization: Bearer " + KEY.encode())
 METHODS: Final = (
     b"GET",
     b"POST",
@@ -76,7 +77,7 @@ DAMAGED_SHARE: Final = 0.5
 
 
 class HostileRequests:
-    """A source of requests, each as bytes for a connection of its own."""
+    """Chooses requests, each as bytes for a connection of its own."""
 
     def __init__(self, generated: Sequence[bytes]) -> None:
         self._generated = generated
@@ -102,12 +103,12 @@ class HostileRequests:
 
 
 def choose_listed(rng: random.Random) -> bytes:
-    """Return one of the kinds above.
+    """Return a request of the parts listed above.
 
-    What it does not break on purpose is correct, so that it passes the first checks.
+    Most have a valid key and a valid length, so that they pass the first checks of the server.
     """
     body = rng.choice(BODIES)
-    headers = list(IN_ORDER) + rng.sample(HEADERS, rng.choice((0, 0, 1, 2)))
+    headers = list(VALID_HEADERS) + rng.sample(HEADERS, rng.choice((0, 0, 1, 2)))
     if rng.random() < 0.7:
         headers += [b"Content-Type: application/json", b"Content-Length: %d" % len(body)]
     return b"%b %b HTTP/1.1\r\n%b\r\n\r\n%b" % (
@@ -120,14 +121,14 @@ def choose_listed(rng: random.Random) -> bytes:
 
 def encode_request(operation: Operation, request: GeneratedRequest) -> bytes:
     target = operation.path.replace(
-        "{projectID}", BROADCASTS if "broadcast" in operation.path else PROJECTS[0]
+        "{projectID}", BROADCAST_PROJECT if "broadcast" in operation.path else PROJECT
     )
     for name, text in request.path_parameters.items():
         target = target.replace(f"{{{name}}}", text)
     target += f"?{request.query}" if request.query else ""
-    given = [f"{name}: {text}".encode("latin-1", "replace") for name, text in request.headers]
+    own_headers = [f"{name}: {text}".encode("latin-1", "replace") for name, text in request.headers]
     content = request.content or b""
-    headers = [*IN_ORDER, *given, b"Content-Length: %d" % len(content)]
+    headers = [*VALID_HEADERS, *own_headers, b"Content-Length: %d" % len(content)]
     line = f"{operation.method.upper()} {target} HTTP/1.1".encode("latin-1", "replace")
     return b"%b\r\n%b\r\n\r\n%b" % (line, b"\r\n".join(headers), content)
 

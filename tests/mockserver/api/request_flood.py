@@ -6,7 +6,6 @@ status is 500 or above, an answer does not arrive in time, or memory grows.
 """
 
 import asyncio
-import json
 import random
 import sys
 from collections import Counter
@@ -17,18 +16,18 @@ from typing import Final
 
 import psutil
 
-from tests.mockserver.api.hostile_requests import KEY, PROJECTS, HostileRequests
+from tests.mockserver.api.hostile_requests import BROADCAST_PROJECT, KEY, PROJECT, HostileRequests
+from tests.mockserver.server_process import server_process
 
 CLIENTS: Final = 64
 ANSWER_S: Final = 60.0
 WARM_UP: Final = 5000
 IDLE: Final = 10_000
-OPENED_AT_ONCE: Final = 200
+CONNECTED_AT_ONCE: Final = 200
 EXAMPLES: Final = 300
 LARGEST_GROWTH: Final = 20 * 1024 * 1024
 DEFAULT_REQUESTS: Final = 100_000
-FAULTS: Final = 500
-COMMAND: Final = "from hookproof.mockserver.cli import serve; serve()"
+SERVER_ERROR: Final = 500
 ORDINARY: Final = (
     b"GET /api/v1/projects/demo/sources HTTP/1.1\r\n"
     b"Host: x\r\nConnection: close\r\nAuthorization: Bearer %b\r\n\r\n" % KEY.encode()
@@ -49,13 +48,14 @@ class StatusCounts:
     @property
     def is_acceptable(self) -> bool:
         """Whether every answer arrived in time and none has a status of 500 or above."""
-        return not self.late and all(status < FAULTS for status in self.statuses)
+        return not self.late and all(status < SERVER_ERROR for status in self.statuses)
 
     async def count(self, port: int, request: bytes) -> None:
         """Send one request on a connection of its own and count the answer."""
         try:
             async with asyncio.timeout(ANSWER_S):
-                self.statuses[await _status(port, request)] += 1
+                status = await _status(port, request)
+            self.statuses[status] += 1
         except TimeoutError:
             self.late += 1
 
@@ -63,30 +63,11 @@ class StatusCounts:
 @asynccontextmanager
 async def flooded_server(*, request_s: float) -> AsyncIterator[tuple[int, psutil.Process]]:
     """Start a server that waits `request_s` for a request to arrive; yield its port and process."""
-    arguments = [
-        "-c",
-        COMMAND,
-        "--port",
-        "0",
-        "--json",
-        "--until-stdin-closes",
-        "--request-timeout",
-        str(request_s),
-    ]
-    for project in PROJECTS:
-        arguments += ["--project", f"{project}={KEY}"]
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, *arguments, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
-    )
-    assert process.stdout is not None
-    try:
-        yield (
-            int(json.loads(await process.stdout.readline())["api"].rpartition(":")[2]),
-            psutil.Process(process.pid),
-        )
-    finally:
-        process.terminate()
-        await process.communicate()
+    options = ["--request-timeout", str(request_s)]
+    for project in (PROJECT, BROADCAST_PROJECT):
+        options += ["--project", f"{project}={KEY}"]
+    async with server_process(*options) as (process, addresses):
+        yield int(addresses["api"].rpartition(":")[2]), psutil.Process(process.pid)
 
 
 async def flood(requests: int) -> tuple[StatusCounts, int]:
@@ -94,13 +75,13 @@ async def flood(requests: int) -> tuple[StatusCounts, int]:
     hostile = await HostileRequests.generate(
         dialect="reference", examples=EXAMPLES if requests > WARM_UP else 3
     )
-    tally = StatusCounts()
+    counts = StatusCounts()
     # The server waits for the rest of an incomplete request until its time-out: keep that short.
     async with flooded_server(request_s=0.2) as (port, process):
 
         async def client(count: int, rng: random.Random) -> None:
             for _ in range(count):
-                await tally.count(port, hostile.choose(rng))
+                await counts.count(port, hostile.choose(rng))
 
         async def clients(count: int, phase: str) -> None:
             each = count // CLIENTS
@@ -111,7 +92,7 @@ async def flood(requests: int) -> tuple[StatusCounts, int]:
         await clients(WARM_UP, "warm-up")
         before = process.memory_info().rss
         await clients(requests, "flood")
-        return tally, process.memory_info().rss - before
+        return counts, process.memory_info().rss - before
 
 
 async def idle(connections: int) -> tuple[StatusCounts, int]:
@@ -119,27 +100,30 @@ async def idle(connections: int) -> tuple[StatusCounts, int]:
 
     Returns the client's answers and the growth of the server's memory in bytes.
     """
-    tally = StatusCounts()
+    counts = StatusCounts()
     async with flooded_server(request_s=30.0) as (port, process):
-        await tally.count(port, ORDINARY)
+        await counts.count(port, ORDINARY)
         before = process.memory_info().rss
-        waiting = []
+        writers: list[asyncio.StreamWriter] = []
         try:
-            while len(waiting) < connections:
-                opened = (asyncio.open_connection("127.0.0.1", port) for _ in range(OPENED_AT_ONCE))
-                waiting += [writer for _, writer in await asyncio.gather(*opened)]
-                await tally.count(port, ORDINARY)
-            held = len(process.net_connections())
+            while len(writers) < connections:
+                batch = [
+                    asyncio.open_connection("127.0.0.1", port) for _ in range(CONNECTED_AT_ONCE)
+                ]
+                writers += [writer for _, writer in await asyncio.gather(*batch)]
+                await counts.count(port, ORDINARY)
+            open_connections = len(process.net_connections())
         finally:
-            for writer in waiting:
+            for writer in writers:
                 writer.close()
-        sys.stdout.write(f"idle connections held by the server: {held}, ")
+        growth = process.memory_info().rss - before
         sys.stdout.write(
-            f"{(process.memory_info().rss - before) / len(waiting) / 1024:.1f} KiB each\n"
+            f"idle connections held by the server: {open_connections}, "
+            f"{growth / len(writers) / 1024:.1f} KiB each\n"
         )
         for _ in range(CLIENTS):
-            await tally.count(port, ORDINARY)
-        return tally, process.memory_info().rss - before
+            await counts.count(port, ORDINARY)
+        return counts, process.memory_info().rss - before
 
 
 async def _status(port: int, request: bytes) -> int:
@@ -157,18 +141,21 @@ async def _status(port: int, request: bytes) -> int:
         writer.transport.abort()
 
 
-def print_statuses(tally: StatusCounts) -> None:
-    for status, count in sorted(tally.statuses.items()):
+def print_statuses(counts: StatusCounts) -> None:
+    for status, count in sorted(counts.statuses.items()):
         sys.stdout.write(f"{status or 'closed':>6}: {count}\n")
 
 
 def main() -> int:
-    beside, _ = asyncio.run(idle(IDLE))
-    print_statuses(beside)
-    tally, growth = asyncio.run(flood(int(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT_REQUESTS))
-    print_statuses(tally)
-    sys.stdout.write(f"late: {beside.late + tally.late}, memory grew by {growth / 2**20:.1f} MiB\n")
-    return 0 if beside.is_acceptable and tally.is_acceptable and growth <= LARGEST_GROWTH else 1
+    requests = int(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT_REQUESTS
+    idle_counts, _ = asyncio.run(idle(IDLE))
+    print_statuses(idle_counts)
+    flood_counts, growth = asyncio.run(flood(requests))
+    print_statuses(flood_counts)
+    late = idle_counts.late + flood_counts.late
+    sys.stdout.write(f"late: {late}, memory grew by {growth / 2**20:.1f} MiB\n")
+    acceptable = idle_counts.is_acceptable and flood_counts.is_acceptable
+    return 0 if acceptable and growth <= LARGEST_GROWTH else 1
 
 
 if __name__ == "__main__":

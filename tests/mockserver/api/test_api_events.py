@@ -14,6 +14,11 @@ from tests.mockserver.running_server import (
 )
 
 
+async def wait_until_endpoints_are_reachable(server: Server) -> None:
+    """Let the time pass that the dialect takes until events reach a new endpoint."""
+    await asyncio.sleep(server.dialect.delivery.visible_within_s)
+
+
 async def broadcast(
     server: Server, *, key: str = "a key", raw: bytes | None = None, **fields: Any
 ) -> ServerResponse:
@@ -22,17 +27,17 @@ async def broadcast(
 
 
 @every_dialect
-def test_an_event_shows_what_was_sent_and_whom_it_reaches(name: str) -> None:
+def test_an_event_shows_what_was_sent_and_whom_it_reaches(dialect_name: str) -> None:
     async def scenario(server: Server) -> None:
         rules = server.dialect.delivery
-        active = await server.endpoint()
-        disabled = await server.endpoint(is_disabled=True)
-        await asyncio.sleep(rules.visible_within_s)
-        answered = await broadcast(
+        active = await server.create_endpoint()
+        disabled = await server.create_endpoint(is_disabled=True)
+        await wait_until_endpoints_are_reachable(server)
+        response = await broadcast(
             server, custom_headers={"X-Shop": "example"}, acknowledged_at="then"
         )
-        assert server.sound("createBroadcastEvent", answered), answered
-        event = answered.data
+        assert server.is_success("createBroadcastEvent", response), response
+        event = response.data
         assert event["event_type"] == "order.paid"
         assert event["headers"] == {"X-Shop": "example"}
         assert event["acknowledged_at"] == "then"
@@ -45,28 +50,28 @@ def test_an_event_shows_what_was_sent_and_whom_it_reaches(name: str) -> None:
         assert event["endpoints"] == reached
         assert [endpoint["uid"] for endpoint in event["endpoint_metadata"]] == reached
 
-    run_against_server(name, scenario)
+    run_against_server(dialect_name, scenario)
 
 
 @every_dialect
-def test_endpoints_without_an_owner_are_reached_as_the_dialect_says(name: str) -> None:
+def test_endpoints_without_an_owner_are_reached_as_the_dialect_says(dialect_name: str) -> None:
     async def scenario(server: Server) -> None:
         rules = server.dialect.delivery
-        created = await server.endpoint(owner_id="")
-        await asyncio.sleep(rules.visible_within_s)
+        created = await server.create_endpoint(owner_id="")
+        await wait_until_endpoints_are_reachable(server)
         event = (await broadcast(server)).data
         reached = rules.reach.value is Reach.ACTIVE_ENDPOINTS
         assert event["endpoints"] == ([created["uid"]] if reached else [])
 
-    run_against_server(name, scenario)
+    run_against_server(dialect_name, scenario)
 
 
 def test_an_endpoint_is_reached_once_it_is_old_enough() -> None:
     async def scenario(server: Server) -> None:
-        created = await server.endpoint()
+        created = await server.create_endpoint()
         young = (await broadcast(server, key="young")).data
         assert young["endpoints"] == []
-        await asyncio.sleep(server.dialect.delivery.visible_within_s)
+        await wait_until_endpoints_are_reachable(server)
         assert (await broadcast(server, key="old")).data["endpoints"] == [created["uid"]]
 
     run_against_server("contrary", scenario)
@@ -85,29 +90,29 @@ def test_data_is_kept_byte_for_byte() -> None:
             b'{"digits": ' + b"9" * 6000 + b"}",
         ):
             raw = b'{"idempotency_key": "", "data": ' + data + b', "event_type": "t"}'
-            answered = await broadcast(server, raw=raw)
-            assert server.sound("createBroadcastEvent", answered), answered
-            assert bytes(answered.data["data"]) == data
-            assert answered.data["raw"] == data.decode()
+            response = await broadcast(server, raw=raw)
+            assert server.is_success("createBroadcastEvent", response), response
+            assert bytes(response.data["data"]) == data
+            assert response.data["raw"] == data.decode()
 
     run_against_server("reference", scenario)
 
 
 @every_dialect
-def test_data_that_is_not_an_object_is_refused(name: str) -> None:
+def test_data_that_is_not_an_object_is_refused(dialect_name: str) -> None:
     async def scenario(server: Server) -> None:
         for data in ([1], "text", 1, True, None):
-            answered = await broadcast(server, data=data)
-            assert server.refused(answered, server.dialect.errors.invalid_value.value), data
+            response = await broadcast(server, data=data)
+            assert server.is_refusal(response, server.dialect.errors.invalid_value.value), data
 
-    run_against_server(name, scenario)
+    run_against_server(dialect_name, scenario)
 
 
 @every_dialect
-def test_of_fifty_events_at_once_with_one_key_one_is_the_original(name: str) -> None:
+def test_of_fifty_events_at_once_with_one_key_one_is_the_original(dialect_name: str) -> None:
     async def scenario(server: Server) -> None:
-        await server.endpoint()
-        await asyncio.sleep(server.dialect.delivery.visible_within_s)
+        await server.create_endpoint()
+        await wait_until_endpoints_are_reachable(server)
         answers = await asyncio.gather(*(broadcast(server) for _ in range(50)))
         rule = server.dialect.idempotency
         created = server.contract.operations["createBroadcastEvent"].success.value
@@ -125,11 +130,11 @@ def test_of_fifty_events_at_once_with_one_key_one_is_the_original(name: str) -> 
         deliveries = await server.journal(kind="deliveries")
         assert len(deliveries["deliveries"]) == 1
 
-    run_against_server(name, scenario)
+    run_against_server(dialect_name, scenario)
 
 
 @every_dialect
-def test_a_key_counts_within_its_project_only(name: str) -> None:
+def test_a_key_counts_within_its_project_only(dialect_name: str) -> None:
     async def scenario(server: Server) -> None:
         body = {"event_type": "t", "data": {}, "idempotency_key": "k"}
         first = await server.call("createBroadcastEvent", body=body)
@@ -137,11 +142,11 @@ def test_a_key_counts_within_its_project_only(name: str) -> None:
         assert first.data["uid"] != other.data["uid"]
         assert other.data["is_duplicate_event"] is False
 
-    run_against_server(name, scenario)
+    run_against_server(dialect_name, scenario)
 
 
 @every_dialect
-def test_custom_headers_that_cannot_be_sent_are_refused(name: str) -> None:
+def test_custom_headers_that_cannot_be_sent_are_refused(dialect_name: str) -> None:
     async def scenario(server: Server) -> None:
         invalid = server.dialect.errors.invalid_value.value
         for headers in (
@@ -153,12 +158,14 @@ def test_custom_headers_that_cannot_be_sent_are_refused(name: str) -> None:
             {"Ä": "a"},
             {"X": "配"},
         ):
-            assert server.refused(await broadcast(server, custom_headers=headers), invalid), headers
+            assert server.is_refusal(await broadcast(server, custom_headers=headers), invalid), (
+                headers
+            )
         own = server.dialect.delivery.event_id_header
-        answered = await broadcast(server, custom_headers={own: "mine"})
+        response = await broadcast(server, custom_headers={own: "mine"})
         if server.dialect.delivery.reserved_headers.value is OnInput.REFUSED:
-            assert server.refused(answered, invalid)
+            assert server.is_refusal(response, invalid)
         else:
-            assert server.sound("createBroadcastEvent", answered)
+            assert server.is_success("createBroadcastEvent", response)
 
-    run_against_server(name, scenario)
+    run_against_server(dialect_name, scenario)

@@ -15,32 +15,34 @@ from hookproof.spec.dialect.vocabulary import (
 )
 from tests.mockserver.running_server import Server, every_dialect, run_against_server
 
-LISTS = {"listPortalLinks": "portal links", "listSources": "sources"}
+LISTS = ("listPortalLinks", "listSources")
 every_list = pytest.mark.parametrize("operation_id", LISTS)
 
 
-async def make(server: Server, operation_id: str, name: str, **fields: Any) -> Any:
+async def create_item(server: Server, operation_id: str, name: str, **fields: Any) -> Any:
     if operation_id == "listPortalLinks":
-        return await server.portal_link(name=name, **fields)
-    return await server.source(name=name, type=server.dialect.words.source_types[0], **fields)
+        return await server.create_portal_link(name=name, **fields)
+    return await server.create_source(
+        name=name, type=server.dialect.words.source_types[0], **fields
+    )
 
 
-async def page(
+async def list_page(
     server: Server, operation_id: str, **query: str
 ) -> tuple[list[str], Mapping[str, Any]]:
-    answered = await server.call(operation_id, query=query)
-    assert server.sound(operation_id, answered), answered
-    return [item["uid"] for item in answered.data["content"]], answered.data["pagination"]
+    response = await server.call(operation_id, query=query)
+    assert server.is_success(operation_id, response), response
+    return [item["uid"] for item in response.data["content"]], response.data["pagination"]
 
 
-async def walk(
+async def list_pages(
     server: Server, operation_id: str, direction: str, per_page: int, **query: str
 ) -> list[list[str]]:
-    """Return all pages; each request repeats the filters."""
+    """Return the uids of all pages; each request repeats the filters."""
     pages = []
     cursor: dict[str, str] = {}
     while True:
-        uids, pagination = await page(
+        uids, pagination = await list_page(
             server, operation_id, perPage=str(per_page), direction=direction, **query, **cursor
         )
         pages.append(uids)
@@ -53,32 +55,34 @@ async def walk(
 
 @every_list
 @every_dialect
-def test_every_item_comes_once_in_either_order(name: str, operation_id: str) -> None:
+def test_every_item_comes_once_in_either_order(dialect_name: str, operation_id: str) -> None:
     async def scenario(server: Server) -> None:
-        created = [(await make(server, operation_id, f"name {n % 5}"))["uid"] for n in range(11)]
+        created = [
+            (await create_item(server, operation_id, f"name {n % 5}"))["uid"] for n in range(11)
+        ]
         by_name = sorted(range(11), key=lambda n: (n % 5, n))
         key = server.dialect.paging.sort_key.value
         ascending = created if key is SortKey.CREATED_AT else [created[n] for n in by_name]
         for per_page in (1, 3, 4, 10, 11, 12):
-            up = await walk(server, operation_id, "next", per_page, sort="ASC")
-            assert [uid for item in up for uid in item] == ascending
-            down = await walk(server, operation_id, "next", per_page)
-            assert [uid for item in down for uid in item] == ascending[::-1]
-            assert all(len(item) == per_page for item in up[:-1])
+            pages = await list_pages(server, operation_id, "next", per_page, sort="ASC")
+            assert [uid for page in pages for uid in page] == ascending
+            assert all(len(page) == per_page for page in pages[:-1])
+            pages = await list_pages(server, operation_id, "next", per_page)
+            assert [uid for page in pages for uid in page] == ascending[::-1]
 
-    run_against_server(name, scenario)
+    run_against_server(dialect_name, scenario)
 
 
 @every_list
 @every_dialect
-def test_prev_leads_back_over_the_pages_of_next(name: str, operation_id: str) -> None:
+def test_prev_leads_back_over_the_pages_of_next(dialect_name: str, operation_id: str) -> None:
     async def scenario(server: Server) -> None:
         for n in range(9):
-            await make(server, operation_id, f"name {n % 4}")
+            await create_item(server, operation_id, f"name {n % 4}")
         cursor: dict[str, str] = {}
         seen = []
         while True:
-            uids, pagination = await page(
+            uids, pagination = await list_page(
                 server, operation_id, perPage="2", direction="next", **cursor
             )
             seen.append(uids)
@@ -87,7 +91,7 @@ def test_prev_leads_back_over_the_pages_of_next(name: str, operation_id: str) ->
                 break
             cursor = {"next_page_cursor": pagination["next_page_cursor"]}
         for earlier in reversed(seen[:-1]):
-            uids, pagination = await page(
+            uids, pagination = await list_page(
                 server,
                 operation_id,
                 perPage="2",
@@ -98,44 +102,46 @@ def test_prev_leads_back_over_the_pages_of_next(name: str, operation_id: str) ->
             assert pagination["has_next_page"] is True
         assert pagination["has_prev_page"] is False
 
-    run_against_server(name, scenario)
+    run_against_server(dialect_name, scenario)
 
 
 @every_list
 @every_dialect
-def test_items_that_come_in_meanwhile_neither_repeat_nor_hide_others(
-    name: str, operation_id: str
+def test_items_created_between_pages_neither_repeat_nor_hide_others(
+    dialect_name: str, operation_id: str
 ) -> None:
     async def scenario(server: Server) -> None:
-        created = [(await make(server, operation_id, f"b {n:02}"))["uid"] for n in range(8)]
+        created = [(await create_item(server, operation_id, f"b {n:02}"))["uid"] for n in range(8)]
         seen = []
         cursor: dict[str, str] = {}
         for turn in range(8):
-            uids, pagination = await page(server, operation_id, perPage="2", sort="DESC", **cursor)
+            uids, pagination = await list_page(
+                server, operation_id, perPage="2", sort="DESC", **cursor
+            )
             seen += uids
-            await make(server, operation_id, f"a {turn}")
-            await make(server, operation_id, f"c {turn}")
+            await create_item(server, operation_id, f"a {turn}")
+            await create_item(server, operation_id, f"c {turn}")
             if not set(created) - set(seen):
                 break
             cursor = {"next_page_cursor": pagination["next_page_cursor"]}
         assert [uid for uid in seen if uid in created] == created[::-1]
         assert len(set(seen)) == len(seen)
 
-    run_against_server(name, scenario)
+    run_against_server(dialect_name, scenario)
 
 
 @every_dialect
-def test_portal_links_are_filtered_as_the_dialect_matches(name: str) -> None:
+def test_portal_links_are_filtered_as_the_dialect_matches(dialect_name: str) -> None:
     async def scenario(server: Server) -> None:
         rules = server.dialect.paging
         names = ["Alpha", "alpha", "Beta alpha", "Alph", "ÄLPHA", "100%", "a_b", "äl"]
         owners = ["own", "owner", "an own", "OWN", ""]
-        links = [await server.portal_link(name=n, owner_id=o) for n in names for o in owners]
+        links = [await server.create_portal_link(name=n, owner_id=o) for n in names for o in owners]
 
         async def expect(query: dict[str, str], matches: list[bool]) -> None:
-            pages = await walk(server, "listPortalLinks", "next", 7, sort="ASC", **query)
-            list_uids = {uid for item in pages for uid in item}
-            assert list_uids == {
+            pages = await list_pages(server, "listPortalLinks", "next", 7, sort="ASC", **query)
+            listed = {uid for page in pages for uid in page}
+            assert listed == {
                 link["uid"] for link, match in zip(links, matches, strict=True) if match
             }, query
 
@@ -158,28 +164,29 @@ def test_portal_links_are_filtered_as_the_dialect_matches(name: str) -> None:
             ],
         )
 
-    run_against_server(name, scenario)
+    run_against_server(dialect_name, scenario)
 
 
 def test_an_opaque_cursor_carries_filter_and_order() -> None:
     async def scenario(server: Server) -> None:
         rules = server.dialect.paging
         wanted = [
-            (await server.portal_link(name=f"yes {n}", owner_id="o"))["uid"] for n in range(5)
+            (await server.create_portal_link(name=f"yes {n}", owner_id="o"))["uid"]
+            for n in range(5)
         ]
         for n in range(5):
-            await server.portal_link(name=f"no {n}", owner_id="p")
-        first, pagination = await page(
+            await server.create_portal_link(name=f"no {n}", owner_id="p")
+        first, pagination = await list_page(
             server,
             "listPortalLinks",
             perPage="2",
             sort="ASC",
             **{rules.owner_filter: "o", rules.name_filter: "yes"},
         )
-        second, pagination = await page(
+        second, pagination = await list_page(
             server, "listPortalLinks", perPage="2", next_page_cursor=pagination["next_page_cursor"]
         )
-        third, _ = await page(
+        third, _ = await list_page(
             server, "listPortalLinks", perPage="2", next_page_cursor=pagination["next_page_cursor"]
         )
         assert first + second + third == wanted
@@ -188,7 +195,7 @@ def test_an_opaque_cursor_carries_filter_and_order() -> None:
 
 
 @every_dialect
-def test_sources_are_filtered_by_type_and_provider(name: str) -> None:
+def test_sources_are_filtered_by_type_and_provider(dialect_name: str) -> None:
     async def scenario(server: Server) -> None:
         words = server.dialect.words
         http, queue = words.source_types[:2]
@@ -197,14 +204,13 @@ def test_sources_are_filtered_by_type_and_provider(name: str) -> None:
         created = []
         for number, (kind, provider) in enumerate(kinds):
             more = {} if provider is None else {"provider": provider}
-            created.append((await server.source(name=f"s{number}", type=kind, **more))["uid"])
+            created.append(
+                (await server.create_source(name=f"s{number}", type=kind, **more))["uid"]
+            )
 
         async def list_uids(**query: str) -> set[str]:
-            return {
-                uid
-                for item in await walk(server, "listSources", "next", 2, **query)
-                for uid in item
-            }
+            pages = await list_pages(server, "listSources", "next", 2, **query)
+            return {uid for page in pages for uid in page}
 
         assert await list_uids(type=http) == {created[0], created[1], created[2], created[4]}
         assert await list_uids(type=queue) == {created[3]}
@@ -212,35 +218,35 @@ def test_sources_are_filtered_by_type_and_provider(name: str) -> None:
         assert await list_uids(type=queue, provider=github) == set()
         assert await list_uids(type="else") == set()
 
-    run_against_server(name, scenario)
+    run_against_server(dialect_name, scenario)
 
 
 @every_list
 @every_dialect
-def test_page_sizes_follow_the_dialect(name: str, operation_id: str) -> None:
+def test_page_sizes_follow_the_dialect(dialect_name: str, operation_id: str) -> None:
     async def scenario(server: Server) -> None:
         rules = server.dialect.paging
         maximum = rules.maximum_per_page.value
-        _, pagination = await page(server, operation_id)
+        _, pagination = await list_page(server, operation_id)
         assert pagination["per_page"] == rules.default_per_page.value
-        for asked in (str(maximum + 1), "9" * 5000):
-            answered = await server.call(operation_id, query={"perPage": asked})
+        for per_page in (str(maximum + 1), "9" * 5000):
+            response = await server.call(operation_id, query={"perPage": per_page})
             if rules.above_maximum.value is AboveMaximum.REFUSE:
-                assert server.refused(answered, server.dialect.errors.invalid_value.value)
+                assert server.is_refusal(response, server.dialect.errors.invalid_value.value)
             else:
-                assert answered.data["pagination"]["per_page"] == maximum
+                assert response.data["pagination"]["per_page"] == maximum
 
-    run_against_server(name, scenario)
+    run_against_server(dialect_name, scenario)
 
 
 @every_list
 @every_dialect
-def test_parameters_that_cannot_be_read_are_refused_or_taken_as_not_given(
-    name: str, operation_id: str
+def test_parameters_that_cannot_be_read_are_refused_or_ignored(
+    dialect_name: str, operation_id: str
 ) -> None:
     async def scenario(server: Server) -> None:
         rules = server.dialect.paging
-        await make(server, operation_id, "only")
+        await create_item(server, operation_id, "only")
         bad = (
             {"perPage": "0"},
             {"perPage": "-1"},
@@ -254,26 +260,26 @@ def test_parameters_that_cannot_be_read_are_refused_or_taken_as_not_given(
             {"next_page_cursor": "A" * 4000},
         )
         for query in bad:
-            answered = await server.call(operation_id, query=query)
+            response = await server.call(operation_id, query=query)
             if rules.bad_parameter.value is BadParameter.REFUSE:
-                assert server.refused(answered, server.dialect.errors.invalid_value.value), query
+                assert server.is_refusal(response, server.dialect.errors.invalid_value.value), query
             else:
-                assert server.sound(operation_id, answered), query
-                assert answered.data["pagination"]["per_page"] == rules.default_per_page.value
-                assert len(answered.data["content"]) == 1
+                assert server.is_success(operation_id, response), query
+                assert response.data["pagination"]["per_page"] == rules.default_per_page.value
+                assert len(response.data["content"]) == 1
 
-    run_against_server(name, scenario)
+    run_against_server(dialect_name, scenario)
 
 
 def test_a_cursor_of_the_other_list_is_refused() -> None:
     async def scenario(server: Server) -> None:
         for n in range(2):
-            await server.source(name=f"s{n}", type=server.dialect.words.source_types[0])
-        _, pagination = await page(
+            await server.create_source(name=f"s{n}", type=server.dialect.words.source_types[0])
+        _, pagination = await list_page(
             server, "listSources", perPage="1", type=server.dialect.words.source_types[0]
         )
         cursor = {"next_page_cursor": pagination["next_page_cursor"]}
-        assert server.refused(await server.call("listPortalLinks", query=cursor), 400)
+        assert server.is_refusal(await server.call("listPortalLinks", query=cursor), 400)
 
     run_against_server("reference", scenario)
 
@@ -282,53 +288,51 @@ def test_a_forged_cursor_is_refused() -> None:
     async def scenario(server: Server) -> None:
         assert server.dialect.paging.cursor_form.value is CursorForm.OPAQUE
         for n in range(3):
-            await server.portal_link(name=f"n{n}")
-        _, pagination = await page(server, "listPortalLinks", perPage="1")
+            await server.create_portal_link(name=f"n{n}")
+        _, pagination = await list_page(server, "listPortalLinks", perPage="1")
         cursor = pagination["next_page_cursor"]
         for place in range(len(cursor)):
             forged = cursor[:place] + ("A" if cursor[place] != "A" else "B") + cursor[place + 1 :]
-            answered = await server.call("listPortalLinks", query={"next_page_cursor": forged})
-            assert server.refused(answered, 400), place
+            response = await server.call("listPortalLinks", query={"next_page_cursor": forged})
+            assert server.is_refusal(response, 400), place
 
     run_against_server("reference", scenario)
 
 
 @every_list
 @every_dialect
-def test_a_cursor_of_another_project_or_list_opens_nothing(name: str, operation_id: str) -> None:
+def test_a_cursor_of_another_project_or_list_shows_nothing_of_them(
+    dialect_name: str, operation_id: str
+) -> None:
     async def scenario(server: Server) -> None:
-        await make(server, operation_id, "mine")
-        other = next(item for item in LISTS if item != operation_id)
+        [other_operation_id] = [other for other in LISTS if other != operation_id]
         for project in ("one", "two"):
-            if operation_id == "listPortalLinks":
-                for n in range(3):
-                    await server.portal_link(project, name=f"n{n}")
-        answered = await server.call(
+            for n in range(3):
+                await create_item(server, operation_id, f"n{n}", project=project)
+        response = await server.call(
             operation_id, project="two", key="key-two", query={"perPage": "1"}
         )
-        shown = answered.data["content"]
-        assert all(item["project_id"] == "two" for item in shown)
-        cursor = answered.data["pagination"].get("next_page_cursor")
-        if cursor:
-            for there, project in ((operation_id, "one"), (other, "two")):
-                crossed = await server.call(
-                    there, project=project, key=f"key-{project}", query={"next_page_cursor": cursor}
-                )
-                if crossed.status == server.dialect.errors.invalid_value.value:
-                    continue
-                assert all(item["project_id"] == project for item in crossed.data["content"])
+        assert [item["project_id"] for item in response.data["content"]] == ["two"]
+        query = {"next_page_cursor": response.data["pagination"]["next_page_cursor"]}
+        for elsewhere, project in ((operation_id, "one"), (other_operation_id, "two")):
+            response = await server.call(
+                elsewhere, project=project, key=f"key-{project}", query=query
+            )
+            if response.status != server.dialect.errors.invalid_value.value:
+                assert server.is_success(elsewhere, response)
+                assert all(item["project_id"] == project for item in response.data["content"])
 
-    run_against_server(name, scenario)
+    run_against_server(dialect_name, scenario)
 
 
 @every_list
 @every_dialect
-def test_an_empty_list_has_an_empty_page(name: str, operation_id: str) -> None:
+def test_an_empty_list_has_an_empty_page(dialect_name: str, operation_id: str) -> None:
     async def scenario(server: Server) -> None:
-        uids, pagination = await page(server, operation_id)
+        uids, pagination = await list_page(server, operation_id)
         assert uids == []
         assert (pagination["has_next_page"], pagination["has_prev_page"]) == (False, False)
         if server.dialect.representation.no_value.value is NoValue.ABSENT:
             assert "next_page_cursor" not in pagination
 
-    run_against_server(name, scenario)
+    run_against_server(dialect_name, scenario)

@@ -63,7 +63,7 @@ class ModelComparison(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.model = ServerModel()
-        self.loop = asyncio.Runner()
+        self.runner = asyncio.Runner()
         self.stack = AsyncExitStack()
         self.now = 1_700_000_000.0
         # Deliveries to receiver.invalid fail; that must not disable endpoints.
@@ -71,24 +71,24 @@ class ModelComparison(RuleBasedStateMachine):
             self.dialect_name, change=never_deactivating, seed=1, clock=lambda: self.now
         )
         self.server: Server = self.wait(self.stack.enter_async_context(context))
-        self.rules = self.server.dialect
+        self.dialect = self.server.dialect
 
     def teardown(self) -> None:
         self.wait(self.stack.aclose())
-        self.loop.close()
+        self.runner.close()
 
     def wait(self, awaitable: Awaitable[T]) -> T:
-        async def within() -> T:
+        async def await_it() -> T:
             return await awaitable
 
-        return self.loop.run(within())
+        return self.runner.run(await_it())
 
     def call(self, operation_id: str, **given: Any) -> ServerResponse:
-        answered = self.wait(self.server.call(operation_id, **given))
-        assert self.server.sound(operation_id, answered), answered
-        return answered
+        response = self.wait(self.server.call(operation_id, **given))
+        assert self.server.is_success(operation_id, response), response
+        return response
 
-    def pick(self, choice: int, uids: dict[str, Any]) -> str:
+    def choose_uid(self, choice: int, uids: dict[str, Any]) -> str:
         return list(uids)[choice % len(uids)]
 
     @rule(
@@ -102,9 +102,9 @@ class ModelComparison(RuleBasedStateMachine):
         given = {"name": name, "url": f"https://receiver.invalid/{name}", "rate_limit": limit}
         body = {**given, "owner_id": owner, "appID": app, "is_disabled": disabled}
         created = self.call("createEndpoint", body=body).data
-        alias = self.rules.requests.app_id.value is AppIdMeaning.OWNER_ALIAS
+        alias = self.dialect.requests.app_id.value is AppIdMeaning.OWNER_ALIAS
         owner = owner or (app if alias else "")
-        words = self.rules.words
+        words = self.dialect.words
         status = words.endpoint_disabled.value if disabled else words.endpoint_active.value
         assert len(created["secrets"]) == 1
         self.model.endpoints[created["uid"]] = EndpointModel(
@@ -116,7 +116,7 @@ class ModelComparison(RuleBasedStateMachine):
     @precondition(lambda self: self.model.endpoints)
     @rule(choice=strategies.integers(0, 1000))
     def get_endpoint(self, choice: int) -> None:
-        uid = self.pick(choice, self.model.endpoints)
+        uid = self.choose_uid(choice, self.model.endpoints)
         shown = self.call("getEndpoint", target=uid).data
         self.compare_endpoint(shown)
 
@@ -124,8 +124,8 @@ class ModelComparison(RuleBasedStateMachine):
         expected = self.model.endpoints[shown["uid"]]
         assert {name: shown.get(name) for name in expected.shown} == expected.shown
         assert shown["events"] == expected.events
-        clear = self.rules.representation.secrets_shown.value is SecretDisplay.ALWAYS
-        masked = [self.rules.representation.mask] * len(expected.secrets)
+        clear = self.dialect.representation.secrets_shown.value is SecretDisplay.ALWAYS
+        masked = [self.dialect.representation.mask] * len(expected.secrets)
         assert [item["value"] for item in shown["secrets"]] == (
             expected.secrets if clear else masked
         )
@@ -137,8 +137,8 @@ class ModelComparison(RuleBasedStateMachine):
         expiration=strategies.integers(0, 999),
     )
     def roll(self, choice: int, seed: int, expiration: int) -> None:
-        uid = self.pick(choice, self.model.endpoints)
-        secret = f"{self.rules.signatures.secret.prefix}{seed:032d}"
+        uid = self.choose_uid(choice, self.model.endpoints)
+        secret = f"{self.dialect.signatures.secret.prefix}{seed:032d}"
         body = {"secret": secret, "expiration": expiration}
         rolled = self.call("expireEndpointSecret", target=uid, body=body).data
         expected = self.model.endpoints[uid].secrets
@@ -150,9 +150,9 @@ class ModelComparison(RuleBasedStateMachine):
 
     @rule(name=texts, owner=owners)
     def create_portal_link(self, name: str, owner: str) -> None:
-        link = self.wait(self.server.portal_link(name=name, owner_id=owner))
+        link = self.wait(self.server.create_portal_link(name=name, owner_id=owner))
         self.model.links[link["uid"]] = {"name": name, "owner_id": owner or None, "listed": []}
-        self.pages_hold("listPortalLinks")
+        self.compare_whole_list("listPortalLinks")
 
     @precondition(lambda self: self.model.links)
     @rule(
@@ -162,14 +162,14 @@ class ModelComparison(RuleBasedStateMachine):
         listed=strategies.lists(strategies.integers(0, 1000), max_size=3),
     )
     def update_portal_link(self, choice: int, name: str, owner: str, listed: list[int]) -> None:
-        uid = self.pick(choice, self.model.links)
+        uid = self.choose_uid(choice, self.model.links)
         uids = (
-            [self.pick(item, self.model.endpoints) for item in listed]
+            [self.choose_uid(item, self.model.endpoints) for item in listed]
             if self.model.endpoints
             else []
         )
         body = {"name": name, "owner_id": owner, "endpoints": uids}
-        added = self.rules.requests.portal_endpoints.value is PortalEndpointsMeaning.ADDED
+        added = self.dialect.requests.portal_endpoints.value is PortalEndpointsMeaning.ADDED
         self.model.links[uid] = {
             "name": name,
             "owner_id": owner or None,
@@ -177,7 +177,7 @@ class ModelComparison(RuleBasedStateMachine):
         }
         self.compare_link(self.call("updatePortalLink", target=uid, body=body).data)
         self.compare_link(self.call("getPortalLink", target=uid).data)
-        self.pages_hold("listPortalLinks")
+        self.compare_whole_list("listPortalLinks")
 
     def compare_link(self, shown: dict[str, Any]) -> None:
         expected = self.model.links[shown["uid"]]
@@ -197,30 +197,30 @@ class ModelComparison(RuleBasedStateMachine):
 
     @rule(name=texts, kind=strategies.integers(0, 1), provider=strategies.integers(0, 2))
     def create_source(self, name: str, kind: int, provider: int) -> None:
-        words = self.rules.words
+        words = self.dialect.words
         given = {
             "name": name,
             "type": words.source_types[kind],
             "provider": words.source_providers[provider],
         }
-        source = self.wait(self.server.source(**given))
+        source = self.wait(self.server.create_source(**given))
         self.model.sources[source["uid"]] = given
-        self.pages_hold("listSources")
+        self.compare_whole_list("listSources")
 
     @rule(key=strategies.sampled_from(["", "k1", "k2", "k3"]))
     def broadcast(self, key: str) -> None:
         body = {"event_type": "t", "data": {"a": 1}, "idempotency_key": key}
-        answered = self.wait(self.server.call("createBroadcastEvent", body=body))
-        assert not self.server.contract.response_problems("createBroadcastEvent", answered.body)
-        event = answered.data
+        response = self.wait(self.server.call("createBroadcastEvent", body=body))
+        assert not self.server.contract.response_problems("createBroadcastEvent", response.body)
+        event = response.data
         if key and key in self.model.events:
-            first = self.rules.idempotency.duplicate.value is Duplicate.FIRST_EVENT
-            assert answered.status == self.rules.idempotency.duplicate_status.value
+            first = self.dialect.idempotency.duplicate.value is Duplicate.FIRST_EVENT
+            assert response.status == self.dialect.idempotency.duplicate_status.value
             assert (event["uid"] == self.model.events[key]) is first
             assert event["is_duplicate_event"] is not first
             return
-        delivery = self.rules.delivery
-        inactive = self.rules.words.endpoint_disabled.value
+        delivery = self.dialect.delivery
+        inactive = self.dialect.words.endpoint_disabled.value
         reached = [
             uid
             for uid, item in self.model.endpoints.items()
@@ -235,10 +235,10 @@ class ModelComparison(RuleBasedStateMachine):
 
     @rule(per_page=page_sizes, ascending=strategies.booleans(), owner=owners, name=texts)
     def list_filtered(self, per_page: int, ascending: bool, owner: str, name: str) -> None:
-        rules = self.rules.paging
+        rules = self.dialect.paging
         matches = [
             uid
-            for uid in self.ordered("listPortalLinks")
+            for uid in self.expected_order("listPortalLinks")
             if (
                 not owner
                 or rules.owner_match.value.matches(owner, self.model.links[uid]["owner_id"] or "")
@@ -250,24 +250,28 @@ class ModelComparison(RuleBasedStateMachine):
 
     @rule(per_page=page_sizes, ascending=strategies.booleans(), kind=strategies.integers(0, 1))
     def list_sources_of_a_type(self, per_page: int, ascending: bool, kind: int) -> None:
-        wanted = self.rules.words.source_types[kind]
+        wanted = self.dialect.words.source_types[kind]
         matches = [
-            uid for uid in self.ordered("listSources") if self.model.sources[uid]["type"] == wanted
+            uid
+            for uid in self.expected_order("listSources")
+            if self.model.sources[uid]["type"] == wanted
         ]
         self.compare_pages(
             "listSources", matches, per_page, ascending=ascending, query={"type": wanted}
         )
 
-    def pages_hold(self, operation_id: str) -> None:
+    def compare_whole_list(self, operation_id: str) -> None:
         """Check the paging laws over a whole list, in both directions."""
-        self.compare_pages(operation_id, self.ordered(operation_id), 5, ascending=True, query={})
+        self.compare_pages(
+            operation_id, self.expected_order(operation_id), 5, ascending=True, query={}
+        )
 
     def needs_owner(self) -> bool:
-        return self.rules.delivery.reach.value is Reach.OWNED_ENDPOINTS
+        return self.dialect.delivery.reach.value is Reach.OWNED_ENDPOINTS
 
-    def ordered(self, operation_id: str) -> list[str]:
+    def expected_order(self, operation_id: str) -> list[str]:
         items = self.model.links if operation_id == "listPortalLinks" else self.model.sources
-        if self.rules.paging.sort_key.value is SortKey.CREATED_AT:
+        if self.dialect.paging.sort_key.value is SortKey.CREATED_AT:
             return list(items)
         return sorted(items, key=lambda uid: str(items[uid]["name"]))
 

@@ -6,16 +6,15 @@ from hookproof.spec.dialect.vocabulary import PortalEndpointsMeaning
 from tests.mockserver.running_server import Server, every_dialect, run_against_server
 
 
-async def exposed(server: Server, link: Any) -> list[str]:
-    """Return the uids that a portal link exposes.
+async def exposed_uids(server: Server, link: Any) -> list[str]:
+    """Return the uids of the endpoints that a portal link exposes.
 
-    The operation, the list, the count and the metadata must agree.
+    The operation, the list, the count and the metadata have to agree.
     """
     fetched = await server.call("getPortalLink", target=link["uid"])
-    assert server.sound("getPortalLink", fetched)
+    assert server.is_success("getPortalLink", fetched)
     listed = await server.call("listPortalLinks")
-    (same,) = [resource for resource in listed.data["content"] if resource["uid"] == link["uid"]]
-    assert same == fetched.data
+    assert [item for item in listed.data["content"] if item["uid"] == link["uid"]] == [fetched.data]
     uids = [resource["uid"] for resource in fetched.data["endpoints_metadata"]]
     assert fetched.data["endpoint_count"] == len(uids)
     assert fetched.data["endpoints"] == uids
@@ -23,23 +22,23 @@ async def exposed(server: Server, link: Any) -> list[str]:
 
 
 @every_dialect
-def test_a_portal_link_inherits_the_endpoints_of_its_owner_as_they_come(name: str) -> None:
+def test_a_portal_link_inherits_the_endpoints_of_its_owner_as_they_come(dialect_name: str) -> None:
     async def scenario(server: Server) -> None:
-        link = await server.portal_link(name="link", owner_id="mine")
-        assert await exposed(server, link) == []
-        await server.endpoint(owner_id="not mine")
+        link = await server.create_portal_link(name="link", owner_id="mine")
+        assert await exposed_uids(server, link) == []
+        await server.create_endpoint(owner_id="not mine")
         created = []
         for _ in range(3):
-            created.append((await server.endpoint(owner_id="mine"))["uid"])
-            assert await exposed(server, link) == created
+            created.append((await server.create_endpoint(owner_id="mine"))["uid"])
+            assert await exposed_uids(server, link) == created
 
-    run_against_server(name, scenario)
+    run_against_server(dialect_name, scenario)
 
 
 @every_dialect
-def test_an_update_is_what_is_fetched_afterwards(name: str) -> None:
+def test_an_update_is_what_is_fetched_afterwards(dialect_name: str) -> None:
     async def scenario(server: Server) -> None:
-        link = await server.portal_link(name="old", owner_id="old owner")
+        link = await server.create_portal_link(name="old", owner_id="old owner")
         auth_type = server.dialect.words.portal_auth_types[1]
         change = {
             "name": "new",
@@ -48,7 +47,7 @@ def test_an_update_is_what_is_fetched_afterwards(name: str) -> None:
             "auth_type": auth_type,
         }
         updated = await server.call("updatePortalLink", target=link["uid"], body=change)
-        assert server.sound("updatePortalLink", updated)
+        assert server.is_success("updatePortalLink", updated)
         assert {field: updated.data[field] for field in change} == change
         assert updated.data["updated_at"] > link["updated_at"]
         assert updated.data["created_at"] == link["created_at"]
@@ -59,57 +58,57 @@ def test_an_update_is_what_is_fetched_afterwards(name: str) -> None:
         )
         assert kept.data["can_manage_endpoint"] is True
 
-    run_against_server(name, scenario)
+    run_against_server(dialect_name, scenario)
 
 
 @every_dialect
-def test_a_new_owner_brings_that_owners_endpoints(name: str) -> None:
+def test_a_new_owner_brings_that_owners_endpoints(dialect_name: str) -> None:
     async def scenario(server: Server) -> None:
-        ours = (await server.endpoint(owner_id="ours"))["uid"]
-        theirs = (await server.endpoint(owner_id="theirs"))["uid"]
-        link = await server.portal_link(name="link", owner_id="ours")
-        assert await exposed(server, link) == [ours]
+        ours = (await server.create_endpoint(owner_id="ours"))["uid"]
+        theirs = (await server.create_endpoint(owner_id="theirs"))["uid"]
+        link = await server.create_portal_link(name="link", owner_id="ours")
+        assert await exposed_uids(server, link) == [ours]
         await server.call(
             "updatePortalLink", target=link["uid"], body={"name": "link", "owner_id": "theirs"}
         )
-        assert await exposed(server, link) == [theirs]
+        assert await exposed_uids(server, link) == [theirs]
 
-    run_against_server(name, scenario)
+    run_against_server(dialect_name, scenario)
 
 
 @every_dialect
-def test_the_deprecated_endpoints_list_means_what_the_dialect_says(name: str) -> None:
+def test_the_deprecated_endpoints_list_means_what_the_dialect_says(dialect_name: str) -> None:
     async def scenario(server: Server) -> None:
-        owned = (await server.endpoint(owner_id="ours"))["uid"]
-        named = (await server.endpoint(owner_id="theirs"))["uid"]
-        link = await server.portal_link(name="link", owner_id="ours")
+        owned = (await server.create_endpoint(owner_id="ours"))["uid"]
+        named = (await server.create_endpoint(owner_id="theirs"))["uid"]
+        link = await server.create_portal_link(name="link", owner_id="ours")
         body = {"name": "link", "owner_id": "ours", "endpoints": [named, owned, named, "unknown"]}
-        assert server.sound(
+        assert server.is_success(
             "updatePortalLink", await server.call("updatePortalLink", target=link["uid"], body=body)
         )
         added = server.dialect.requests.portal_endpoints.value is PortalEndpointsMeaning.ADDED
-        assert await exposed(server, link) == ([owned, named] if added else [owned])
+        assert await exposed_uids(server, link) == ([owned, named] if added else [owned])
 
-    run_against_server(name, scenario)
+    run_against_server(dialect_name, scenario)
 
 
 @every_dialect
-def test_other_projects_neither_see_nor_lend_anything(name: str) -> None:
+def test_other_projects_neither_see_nor_lend_anything(dialect_name: str) -> None:
     async def scenario(server: Server) -> None:
         body = server.endpoint_body(owner_id="shared")
         foreign = await server.call("createEndpoint", body=body, project="two", key="key-two")
-        link = await server.portal_link(name="link", owner_id="shared")
-        assert await exposed(server, link) == []
+        link = await server.create_portal_link(name="link", owner_id="shared")
+        assert await exposed_uids(server, link) == []
         update = {"name": "link", "owner_id": "shared", "endpoints": [foreign.data["uid"]]}
         await server.call("updatePortalLink", target=link["uid"], body=update)
-        assert await exposed(server, link) == []
+        assert await exposed_uids(server, link) == []
         for operation_id, body in (
             ("getPortalLink", None),
             ("updatePortalLink", {"name": "x", "owner_id": "y"}),
         ):
-            answered = await server.call(
+            response = await server.call(
                 operation_id, target=link["uid"], project="two", key="key-two", body=body
             )
-            assert server.refused(answered, server.dialect.errors.unknown_resource.value)
+            assert server.is_refusal(response, server.dialect.errors.unknown_resource.value)
 
-    run_against_server(name, scenario)
+    run_against_server(dialect_name, scenario)

@@ -53,7 +53,7 @@ INVALID = {
 }
 
 
-async def unchanged(server: Server) -> list[object]:
+async def stored_content(server: Server) -> list[object]:
     """Return all that the server has stored, as far as the API and the journal show it."""
     links = await server.call("listPortalLinks")
     deliveries = await server.journal(kind="deliveries")
@@ -62,29 +62,29 @@ async def unchanged(server: Server) -> list[object]:
 
 @pytest.mark.parametrize("kind", [*MALFORMED, *INVALID])
 @every_dialect
-def test_a_hostile_body_is_refused_and_changes_nothing(name: str, kind: str) -> None:
+def test_a_hostile_body_is_refused_and_changes_nothing(dialect_name: str, kind: str) -> None:
     async def scenario(server: Server) -> None:
-        link = await server.portal_link(name="link", owner_id="o")
-        before = await unchanged(server)
+        link = await server.create_portal_link(name="link", owner_id="o")
+        before = await stored_content(server)
         errors = server.dialect.errors
         expected = errors.malformed_body.value if kind in MALFORMED else errors.invalid_value.value
         raw = MALFORMED.get(kind, INVALID.get(kind))
         async with asyncio.timeout(DEADLINE_S):
-            answered = await server.call("createEndpoint", raw=raw)
-        assert server.refused(answered, expected), answered
+            response = await server.call("createEndpoint", raw=raw)
+        assert server.is_refusal(response, expected), response
         for operation_id in (
             ("updatePortalLink", "createBroadcastEvent") if kind in MALFORMED else ()
         ):
             async with asyncio.timeout(DEADLINE_S):
-                answered = await server.call(operation_id, target=link["uid"], raw=raw)
-            assert server.refused(answered, expected), operation_id
-        assert await unchanged(server) == before
+                response = await server.call(operation_id, target=link["uid"], raw=raw)
+            assert server.is_refusal(response, expected), operation_id
+        assert await stored_content(server) == before
 
-    run_against_server(name, scenario)
+    run_against_server(dialect_name, scenario)
 
 
 @every_dialect
-def test_deep_or_broken_data_of_an_event_is_refused(name: str) -> None:
+def test_deep_or_broken_data_of_an_event_is_refused(dialect_name: str) -> None:
     async def scenario(server: Server) -> None:
         malformed = server.dialect.errors.malformed_body.value
         for data in (
@@ -95,17 +95,17 @@ def test_deep_or_broken_data_of_an_event_is_refused(name: str) -> None:
             b"{]",
         ):
             raw = b'{"event_type":"t","idempotency_key":"k","data":' + data + b"}"
-            assert server.refused(await server.call("createBroadcastEvent", raw=raw), malformed), (
-                data[:40]
-            )
+            assert server.is_refusal(
+                await server.call("createBroadcastEvent", raw=raw), malformed
+            ), data[:40]
         twice = b'{"event_type":"t","idempotency_key":"k","data":{},"data":{"a":1}}'
-        assert server.refused(await server.call("createBroadcastEvent", raw=twice), malformed)
+        assert server.is_refusal(await server.call("createBroadcastEvent", raw=twice), malformed)
 
-    run_against_server(name, scenario)
+    run_against_server(dialect_name, scenario)
 
 
 @every_dialect
-def test_a_body_that_is_not_declared_as_json_is_refused(name: str) -> None:
+def test_a_body_that_is_not_declared_as_json_is_refused(dialect_name: str) -> None:
     async def scenario(server: Server) -> None:
         status = server.dialect.errors.unsupported_media_type.value
         body = json.dumps(server.endpoint_body()).encode()
@@ -119,26 +119,26 @@ def test_a_body_that_is_not_declared_as_json_is_refused(name: str) -> None:
             ";",
             "",
         ):
-            answered = await server.call(
+            response = await server.call(
                 "createEndpoint", raw=body, headers={"Content-Type": declared}
             )
-            assert server.refused(answered, status), declared
+            assert server.is_refusal(response, status), declared
         packed = gzip.compress(body)
-        answered = await server.call(
+        response = await server.call(
             "createEndpoint", raw=packed, headers={"Content-Encoding": "gzip"}
         )
-        assert server.refused(answered, status)
+        assert server.is_refusal(response, status)
         for declared in (
             "application/json; charset=UTF-8",
             'Application/JSON;charset="utf-8"',
             "application/json;x=y",
         ):
-            answered = await server.call(
+            response = await server.call(
                 "createEndpoint", raw=body, headers={"Content-Type": declared}
             )
-            assert server.sound("createEndpoint", answered), declared
+            assert server.is_success("createEndpoint", response), declared
 
-    run_against_server(name, scenario)
+    run_against_server(dialect_name, scenario)
 
 
 async def exchange(server: Server, *parts: bytes, close: bool = False) -> bytes:
@@ -157,7 +157,7 @@ async def exchange(server: Server, *parts: bytes, close: bool = False) -> bytes:
         writer.close()
 
 
-def head(
+def request_head(
     server: Server,
     *headers: str,
     method: str = "POST",
@@ -174,67 +174,74 @@ def head(
     return "\r\n".join((*lines, "", "")).encode("latin-1")
 
 
-def refusal(server: Server, answer: bytes, status: int) -> bool:
-    top, _, body = answer.partition(b"\r\n\r\n")
-    assert f"Content-Type: {server.dialect.errors.content_type}".encode() in top
-    return top.startswith(f"HTTP/1.1 {status} ".encode()) and not server.contract.error_problems(
+def is_refusal(server: Server, answer: bytes, status: int) -> bool:
+    """Return whether these bytes are the dialect's error response with this status."""
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert f"Content-Type: {server.dialect.errors.content_type}".encode() in head
+    return head.startswith(f"HTTP/1.1 {status} ".encode()) and not server.contract.error_problems(
         json.loads(body)
     )
 
 
 @every_dialect
-def test_a_large_body_is_refused_before_it_is_read(name: str) -> None:
+def test_a_large_body_is_refused_before_it_is_read(dialect_name: str) -> None:
     async def scenario(server: Server) -> None:
         status = server.dialect.errors.body_too_large.value
         declared = await exchange(
-            server, head(server, "Content-Length: 10485760", "Expect: 100-continue")
+            server, request_head(server, "Content-Length: 10485760", "Expect: 100-continue")
         )
-        assert refusal(server, declared, status)
+        assert is_refusal(server, declared, status)
         part = b"8000\r\n" + b"x" * 0x8000 + b"\r\n"
-        chunked = await exchange(server, head(server, "Transfer-Encoding: chunked"), part * 40)
-        assert refusal(server, chunked, status)
+        chunked = await exchange(
+            server, request_head(server, "Transfer-Encoding: chunked"), part * 40
+        )
+        assert is_refusal(server, chunked, status)
 
-    run_against_server(name, scenario)
+    run_against_server(dialect_name, scenario)
 
 
 @every_dialect
-def test_slow_senders_get_an_error_and_are_disconnected(name: str) -> None:
+def test_slow_senders_get_an_error_and_are_disconnected(dialect_name: str) -> None:
     async def scenario(server: Server) -> None:
         status = server.dialect.errors.slow_request.value
-        assert refusal(server, await exchange(server, b"POST /api/v1/proj"), status)
-        assert refusal(
-            server, await exchange(server, head(server, "Content-Length: 100"), b'{"name"'), status
+        assert is_refusal(server, await exchange(server, b"POST /api/v1/proj"), status)
+        assert is_refusal(
+            server,
+            await exchange(server, request_head(server, "Content-Length: 100"), b'{"name"'),
+            status,
         )
-        good = head(server, "Connection: close", method="GET", path="/api/v1/projects/one/sources")
+        good = request_head(
+            server, "Connection: close", method="GET", path="/api/v1/projects/one/sources"
+        )
         assert (await exchange(server, good)).startswith(b"HTTP/1.1 2")
 
-    run_against_server(name, scenario, request_s=0.3)
+    run_against_server(dialect_name, scenario, request_s=0.3)
 
 
 @every_dialect
-def test_what_is_not_http_is_refused_in_the_dialects_body(name: str) -> None:
+def test_what_is_not_http_is_refused_in_the_dialects_body(dialect_name: str) -> None:
     async def scenario(server: Server) -> None:
         status = server.dialect.errors.malformed_body.value
         for sent in (
             b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"x" * 100 + b"\r\n\r\n",
             b"GET / HTTP/9.9\r\n\r\n",
             b"G\x00T / HTTP/1.1\r\n\r\n",
-            head(server, "Content-Length: 5", "Content-Length: 6"),
-            head(server, "Content-Length: -5"),
-            head(server, "Content-Length: 5", "Transfer-Encoding: chunked") + b"0\r\n\r\n",
-            head(server, "Bad Header: x"),
-            head(server, "X: " + "y" * 100_000),
-            head(server, *(f"X-{number}: y" for number in range(5000))),
-            head(server, method="GET", path="/" + "x" * 100_000),
+            request_head(server, "Content-Length: 5", "Content-Length: 6"),
+            request_head(server, "Content-Length: -5"),
+            request_head(server, "Content-Length: 5", "Transfer-Encoding: chunked") + b"0\r\n\r\n",
+            request_head(server, "Bad Header: x"),
+            request_head(server, "X: " + "y" * 100_000),
+            request_head(server, *(f"X-{number}: y" for number in range(5000))),
+            request_head(server, method="GET", path="/" + "x" * 100_000),
         ):
             answer = await exchange(server, sent)
-            assert refusal(server, answer, status), answer[:200]
+            assert is_refusal(server, answer, status), answer[:200]
 
-    run_against_server(name, scenario)
+    run_against_server(dialect_name, scenario)
 
 
 @every_dialect
-def test_every_form_of_request_target_is_read(name: str) -> None:
+def test_every_form_of_request_target_is_read(dialect_name: str) -> None:
     async def scenario(server: Server) -> None:
         unknown = server.dialect.errors.unknown_path.value
         sources = "/api/v1/projects/one/sources"
@@ -246,38 +253,45 @@ def test_every_form_of_request_target_is_read(name: str) -> None:
             f"{sources}#",
         ):
             answer = await exchange(
-                server, head(server, "Connection: close", method="GET", path=target)
+                server, request_head(server, "Connection: close", method="GET", path=target)
             )
             assert answer.startswith(b"HTTP/1.1 2"), target
         for target in (f"/{sources}", server.base, f"{sources}#/", f"/{server.base}{sources}"):
             answer = await exchange(
-                server, head(server, "Connection: close", method="GET", path=target)
+                server, request_head(server, "Connection: close", method="GET", path=target)
             )
-            assert refusal(server, answer, unknown), target
+            assert is_refusal(server, answer, unknown), target
         assert {entry["path"] for entry in (await server.journal(status=unknown))["requests"]} >= {
             f"/{sources}"
         }
 
-    run_against_server(name, scenario)
+    run_against_server(dialect_name, scenario)
 
 
 @every_dialect
-def test_broken_chunks_and_bodies_cut_short_change_nothing(name: str) -> None:
+def test_broken_chunks_and_bodies_cut_short_change_nothing(dialect_name: str) -> None:
     async def scenario(server: Server) -> None:
         body = json.dumps(server.endpoint_body()).encode()
         sized = f"{len(body):x}".encode()
         for sent in (
-            head(server, "Transfer-Encoding: chunked") + b"zz\r\n" + body + b"\r\n0\r\n\r\n",
-            head(server, "Transfer-Encoding: chunked") + sized + b"\r\n" + body + b"xx0\r\n\r\n",
-            head(server, "Transfer-Encoding: chunked") + sized + b"\r\n" + body[:10],
-            head(server, f"Content-Length: {len(body)}") + body[:10],
+            request_head(server, "Transfer-Encoding: chunked")
+            + b"zz\r\n"
+            + body
+            + b"\r\n0\r\n\r\n",
+            request_head(server, "Transfer-Encoding: chunked")
+            + sized
+            + b"\r\n"
+            + body
+            + b"xx0\r\n\r\n",
+            request_head(server, "Transfer-Encoding: chunked") + sized + b"\r\n" + body[:10],
+            request_head(server, f"Content-Length: {len(body)}") + body[:10],
         ):
             answer = await exchange(server, sent, close=True)
             assert not answer or answer.startswith(b"HTTP/1.1 4"), answer[:200]
         journal = await server.journal(operation="createEndpoint")
         assert all(entry["status"] >= 400 for entry in journal["requests"])
 
-    run_against_server(name, scenario)
+    run_against_server(dialect_name, scenario)
 
 
 def test_idle_connections_do_not_keep_others_waiting() -> None:
@@ -286,7 +300,7 @@ def test_idle_connections_do_not_keep_others_waiting() -> None:
         idle = [await asyncio.open_connection(host, int(port)) for _ in range(500)]
         try:
             async with asyncio.timeout(DEADLINE_S):
-                assert (await server.endpoint())["uid"]
+                assert (await server.create_endpoint())["uid"]
         finally:
             for _, writer in idle:
                 writer.close()
@@ -295,7 +309,7 @@ def test_idle_connections_do_not_keep_others_waiting() -> None:
 
 
 def test_a_flood_of_hostile_requests_is_answered_without_a_server_error() -> None:
-    tally, _ = asyncio.run(flood(1000))
-    assert tally.late == 0
-    assert tally.total > 5000
-    assert max(tally.statuses) < 500
+    counts, _ = asyncio.run(flood(1000))
+    assert counts.late == 0
+    assert counts.total > 5000
+    assert max(counts.statuses) < 500

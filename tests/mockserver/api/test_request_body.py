@@ -1,4 +1,4 @@
-"""Reading bodies: repeated names are always found, and an opaque member is kept verbatim."""
+"""Reading bodies: repeated names are always noticed, and an opaque member is kept verbatim."""
 
 import contextlib
 import json
@@ -34,32 +34,33 @@ values = strategies.recursive(
 )
 
 
-def written(value: Any, *, escaped: bool) -> str:
+def write_json(value: Any, *, escaped: bool) -> str:
     if isinstance(value, Pairs):
         return (
             "{"
             + ", ".join(
-                f"{written(k, escaped=escaped)}: {written(v, escaped=escaped)}" for k, v in value
+                f"{write_json(k, escaped=escaped)}: {write_json(v, escaped=escaped)}"
+                for k, v in value
             )
             + "}"
         )
     if isinstance(value, list):
-        return "[" + ",".join(written(part, escaped=escaped) for part in value) + "]"
+        return "[" + ",".join(write_json(part, escaped=escaped) for part in value) + "]"
     text = json.dumps(value)
     return text.replace(":", "\\u003a") if escaped and isinstance(value, str) else text
 
 
-def repeats(value: Any) -> bool:
+def repeats_a_name(value: Any) -> bool:
     if isinstance(value, Pairs):
         names = [name for name, _ in value]
-        return len(set(names)) < len(names) or any(repeats(part) for _, part in value)
-    return isinstance(value, list) and any(repeats(part) for part in value)
+        return len(set(names)) < len(names) or any(repeats_a_name(part) for _, part in value)
+    return isinstance(value, list) and any(repeats_a_name(part) for part in value)
 
 
 @given(value=pairs(values), escaped=strategies.booleans())
 def test_exactly_the_bodies_that_repeat_a_name_are_refused(value: Any, escaped: bool) -> None:
-    text = written(value, escaped=escaped).encode()
-    if repeats(value):
+    text = write_json(value, escaped=escaped).encode()
+    if repeats_a_name(value):
         with pytest.raises(MalformedBody):
             decode_json(text)
     else:
@@ -70,10 +71,10 @@ def test_exactly_the_bodies_that_repeat_a_name_are_refused(value: Any, escaped: 
 def test_an_opaque_member_is_kept_and_the_rest_is_read_strictly(
     value: Any, data: Any, escaped: bool
 ) -> None:
-    kept = written(data, escaped=escaped)
-    rest = written(value, escaped=escaped)[1:]
+    kept = write_json(data, escaped=escaped)
+    rest = write_json(value, escaped=escaped)[1:]
     text = ('{"data": ' + kept + (", " if rest != "}" else "") + rest).encode()
-    if repeats(value):
+    if repeats_a_name(value):
         with pytest.raises(MalformedBody):
             decode_json_around(text, "data")
     else:
@@ -90,7 +91,7 @@ def test_any_bytes_are_read_or_refused(content: bytes) -> None:
             read(content)
 
 
-def test_a_repetition_is_found_among_very_many_members_without_delay() -> None:
+def test_a_repetition_is_noticed_among_very_many_members_without_delay() -> None:
     many = ", ".join(f'"m{number}": 0' for number in range(100_000))
     with pytest.raises(MalformedBody, match="m7"):
         decode_json(f'{{{many}, "m7": 1}}'.encode())

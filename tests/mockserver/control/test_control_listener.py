@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hookproof.mockserver.control.fixtures import DEFAULT_PATH, read_fixtures
+from hookproof.mockserver.control.fixtures import read_fixtures
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.spec.strict_yaml.reader import FileProblems
 from tests.mockserver.running_server import Server, every_dialect, run_against_server
@@ -18,30 +18,28 @@ async def control(server: Server, method: str, path: str, **given: Any) -> tuple
         return response.status, (await response.json()) if "json" in response.content_type else text
 
 
+async def list_all(server: Server, operation_id: str, project: str) -> list[Any]:
+    """Return the items of all pages."""
+    items: list[Any] = []
+    query = {"perPage": "50"}
+    while True:
+        response = await server.call(
+            operation_id, query=query, project=project, key=f"key-{project}"
+        )
+        assert server.is_success(operation_id, response)
+        items += response.data["content"]
+        if not response.data["pagination"]["has_next_page"]:
+            return items
+        query["next_page_cursor"] = response.data["pagination"]["next_page_cursor"]
+
+
 @every_dialect
-def test_the_default_fixtures_hold_every_kind_in_every_project(name: str) -> None:
+def test_the_default_fixtures_hold_every_kind_in_every_project(dialect_name: str) -> None:
     async def scenario(server: Server) -> None:
         words = server.dialect.words
         for project in ("one", "two"):
-            items_by_operation: dict[str, list[Any]] = {}
-            for operation_id in ("listPortalLinks", "listSources"):
-                items: list[Any] = []
-                cursor = ""
-                while True:
-                    query = {"perPage": "50", **({"next_page_cursor": cursor} if cursor else {})}
-                    answered = await server.call(
-                        operation_id, query=query, project=project, key=f"key-{project}"
-                    )
-                    assert server.sound(operation_id, answered)
-                    items += answered.data["content"]
-                    cursor = answered.data["pagination"].get("next_page_cursor") or ""
-                    if not cursor:
-                        break
-                items_by_operation[operation_id] = items
-            links, sources = (
-                items_by_operation["listPortalLinks"],
-                items_by_operation["listSources"],
-            )
+            links = await list_all(server, "listPortalLinks", project)
+            sources = await list_all(server, "listSources", project)
             assert len({item["name"] for item in links}) > 20
             assert len({item.get("owner_id") for item in links}) > 5
             assert {item["type"] for item in sources} == set(words.source_types)
@@ -52,22 +50,22 @@ def test_the_default_fixtures_hold_every_kind_in_every_project(name: str) -> Non
                 words.source_providers[:3]
             )
 
-    run_against_server(name, scenario, fixtures=True)
+    run_against_server(dialect_name, scenario, fixtures=True)
 
 
 def test_a_reset_brings_back_the_start() -> None:
     async def scenario(server: Server) -> None:
         async def names() -> list[str]:
-            answered = await server.call("listPortalLinks", query={"perPage": "100"})
-            return [item["name"] for item in answered.data["content"]]
+            response = await server.call("listPortalLinks", query={"perPage": "100"})
+            return [item["name"] for item in response.data["content"]]
 
         start = await names()
-        endpoint = await server.endpoint()
-        await server.portal_link(name="another")
+        endpoint = await server.create_endpoint()
+        await server.create_portal_link(name="another")
         assert await control(server, "POST", "/reset") == (204, "")
         assert await names() == start
-        gone = await server.call("getEndpoint", target=endpoint["uid"])
-        assert server.refused(gone, server.dialect.errors.unknown_resource.value)
+        response = await server.call("getEndpoint", target=endpoint["uid"])
+        assert server.is_refusal(response, server.dialect.errors.unknown_resource.value)
 
     run_against_server("reference", scenario, fixtures=True)
 
@@ -78,8 +76,8 @@ def test_fixtures_can_be_added_to_all_projects() -> None:
         assert await control(server, "POST", "/fixtures", json=content) == (204, "")
         for project in ("one", "two"):
             for operation_id in ("listPortalLinks", "listSources"):
-                answered = await server.call(operation_id, project=project, key=f"key-{project}")
-                assert len(answered.data["content"]) == 1
+                response = await server.call(operation_id, project=project, key=f"key-{project}")
+                assert len(response.data["content"]) == 1
 
     run_against_server("reference", scenario)
 
@@ -104,28 +102,26 @@ def test_a_wrong_request_gets_the_reason_and_stores_nothing(
         status, body = await control(server, "POST", path, data=content)
         assert 400 <= status < 500
         assert expected in body["problem"]
-        assert (await server.call("listPortalLinks")).data["content"] == []
+        for operation_id in ("listPortalLinks", "listSources"):
+            assert (await server.call(operation_id)).data["content"] == []
 
     run_against_server("reference", scenario)
 
 
 def test_the_journal_waits_for_a_count_and_filters() -> None:
     async def scenario(server: Server) -> None:
-        async def later() -> None:
-            await server.call("listSources")
-            await server.call("listSources", key="wrong")
-
         waiting = asyncio.create_task(
-            server.journal(operation="listSources", count="2", timeout="5")
+            server.journal(operation="listSources", count="2", timeout="60")
         )
-        await later()
+        await server.call("listSources")
+        await server.call("listSources", key="wrong")
         journal = await waiting
         assert journal["complete"] is True
         assert [entry["status"] for entry in journal["requests"]] == [200, 401]
         refused = await server.journal(status="401")
         assert [entry["operation"] for entry in refused["requests"]] == ["listSources"]
-        never = await server.journal(project="two", count="1", timeout="0.01")
-        assert never == {"requests": [], "complete": False}
+        incomplete = await server.journal(project="two", count="1", timeout="0.01")
+        assert incomplete == {"requests": [], "complete": False}
         status, body = await control(server, "GET", "/journal?colour=red")
         assert (status, "colour" in body["problem"]) == (422, True)
         for query in ("count=x", "count=nan", "timeout=-1", "kind=else"):
@@ -153,8 +149,8 @@ def test_the_api_knows_nothing_of_the_control_listener() -> None:
             ("GET", "/metrics"),
             ("GET", "/health"),
         ):
-            answered = await server.send(method, path)
-            assert server.refused(answered, server.dialect.errors.unknown_path.value)
+            response = await server.send(method, path)
+            assert server.is_refusal(response, server.dialect.errors.unknown_path.value)
 
     run_against_server("reference", scenario)
 
@@ -165,4 +161,3 @@ def test_a_fixture_file_with_mistakes_is_refused_with_their_lines(tmp_path: Path
     with pytest.raises(FileProblems) as caught:
         read_fixtures(path, load_dialect("reference"))
     assert {problem.line for problem in caught.value.problems} == {2, 3}
-    assert DEFAULT_PATH.exists()

@@ -24,7 +24,7 @@ from hookproof.spec.dialect.reader import load_dialect, load_dialect_mapping
 FAULTS = {name: item for name, item in catalogue().items() if not item.is_variant}
 VARIANTS = {name: item for name, item in catalogue().items() if item.is_variant}
 # The requirements that need two faults each, by area.
-DELICATE = {
+TESTED_TWICE = {
     "signatures": ("6-6", "6-7", "6-8", "6-9", "6-10", "6-11"),
     "rolling": tuple(f"4.3-{number}" for number in range(1, 21)),
     "rate limits": ("8-1", "8-2", "8-3", "8-4", "8-5", "8-6"),
@@ -36,7 +36,7 @@ DELICATE = {
 }
 
 
-def violable() -> list[Requirement]:
+def violable_requirements() -> list[Requirement]:
     requirements = load_catalogue().requirements.values()
     return [
         requirement
@@ -45,7 +45,7 @@ def violable() -> list[Requirement]:
     ]
 
 
-def times_violated() -> Counter[str]:
+def violation_counts() -> Counter[str]:
     return Counter(name for item in FAULTS.values() for name in item.violates)
 
 
@@ -55,14 +55,16 @@ def test_there_are_many_faults_and_enough_variants() -> None:
 
 
 def test_every_requirement_that_can_be_violated_has_a_fault() -> None:
-    violated = times_violated()
-    assert [item.id for item in violable() if not violated[item.id]] == []
+    violated = violation_counts()
+    assert [item.id for item in violable_requirements() if not violated[item.id]] == []
 
 
-@pytest.mark.parametrize("area", DELICATE)
-def test_every_requirement_of_a_delicate_area_has_two_faults(area: str) -> None:
-    known = {item.id for item in violable()}
-    assert [name for name in DELICATE[area] if name in known and times_violated()[name] < 2] == []
+@pytest.mark.parametrize("area", TESTED_TWICE)
+def test_every_requirement_of_an_area_that_is_tested_twice_has_two_faults(area: str) -> None:
+    testable = {item.id for item in violable_requirements()}
+    assert [
+        name for name in TESTED_TWICE[area] if name in testable and violation_counts()[name] < 2
+    ] == []
 
 
 @pytest.mark.parametrize("item", FAULTS.values(), ids=FAULTS)
@@ -70,10 +72,10 @@ def test_a_fault_says_what_is_broken_and_names_requirements_that_can_be_tested(i
     requirements = load_catalogue().requirements
     assert item.broken.endswith(".")
     assert item.violates
-    named = (*item.violates, *item.also)
-    assert len(set(named)) == len(named)
+    names = (*item.violates, *item.also)
+    assert len(set(names)) == len(names)
     assert [
-        name for name in named if name not in requirements or requirements[name].untestable
+        name for name in names if name not in requirements or requirements[name].untestable
     ] == []
 
 
@@ -89,11 +91,11 @@ def test_a_fault_names_the_collaborator_that_it_replaces() -> None:
 
 
 def test_a_class_that_replaces_no_collaborator_is_refused() -> None:
-    class Stranger:
+    class Unrelated:
         """Replaces nothing."""
 
     with pytest.raises(ValueError, match="not a subclass of any collaborator"):
-        fault("1-1")(Stranger)
+        fault("1-1")(Unrelated)
 
 
 def test_two_faults_of_one_collaborator_are_combined() -> None:
@@ -110,17 +112,17 @@ def test_a_fault_leaves_the_other_collaborators_as_they_are() -> None:
     assert faulty.delivery.signer is FAULTS["no_overlap"].part
 
 
-@pytest.mark.parametrize("dialect", ["reference", "contrary"])
+@pytest.mark.parametrize("dialect_name", ["reference", "contrary"])
 def test_the_server_can_be_assembled_with_every_fault_and_variant(
-    dialect: str, tmp_path: Path
+    dialect_name: str, tmp_path: Path
 ) -> None:
-    spoken, ca_file = load_dialect(dialect), tmp_path / "ca.pem"
+    dialect, ca_file = load_dialect(dialect_name), tmp_path / "ca.pem"
     trustme.CA().cert_pem.write_to_path(str(ca_file))  # the system's authorities take long to read
 
     async def assemble() -> None:
-        database = Database(IN_MEMORY, dialect=dialect)
+        database = Database(IN_MEMORY, dialect=dialect_name)
         assembly = Assembly(
-            spoken,
+            dialect,
             {"one": ["key"]},
             database=database,
             randomness=Randomness.from_seed(7),
@@ -130,7 +132,7 @@ def test_the_server_can_be_assembled_with_every_fault_and_variant(
             egress=(),
         )
         for item in catalogue().values():
-            if item.applies(spoken):
+            if item.applies(dialect):
                 collaborators = with_faults(Collaborators(), [item])
                 dispatch = EngineDispatch(assembly.engine(collaborators))
                 assembly.pipeline(collaborators, assembly.service(collaborators, dispatch))
@@ -141,14 +143,14 @@ def test_the_server_can_be_assembled_with_every_fault_and_variant(
 
 
 def test_the_description_of_a_fault_is_plain_data() -> None:
-    described: dict[str, Any] = FAULTS["scheme_ignored"].described(load_dialect("reference"))
-    assert described["violates"] == ["5-13"]
-    assert described["applies"] is True
-    assert described["innocent"] is False
+    description: dict[str, Any] = FAULTS["scheme_ignored"].described(load_dialect("reference"))
+    assert description["violates"] == ["5-13"]
+    assert description["applies"] is True
+    assert description["innocent"] is False
 
 
 def test_a_fault_that_depends_on_what_a_dialect_leaves_open_does_not_apply() -> None:
-    spoken = load_dialect_mapping(
+    dialect = load_dialect_mapping(
         {
             "extends": "reference",
             "name": "open",
@@ -157,7 +159,7 @@ def test_a_fault_that_depends_on_what_a_dialect_leaves_open_does_not_apply() -> 
         },
         "a test",
     )
-    assert not FAULTS["never_disabled"].applies(spoken)
+    assert not FAULTS["never_disabled"].applies(dialect)
 
 
 def test_a_renamed_fault_exists_under_its_new_name_only() -> None:
@@ -166,5 +168,5 @@ def test_a_renamed_fault_exists_under_its_new_name_only() -> None:
 
 
 def test_the_description_of_a_renamed_fault_has_its_former_names() -> None:
-    described = FAULTS["roll_sets_the_timeout"].described(load_dialect("reference"))
-    assert described["former_names"] == ["roll_takes_the_url"]
+    description = FAULTS["roll_sets_the_timeout"].described(load_dialect("reference"))
+    assert description["former_names"] == ["roll_takes_the_url"]

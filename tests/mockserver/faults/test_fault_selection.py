@@ -2,8 +2,6 @@
 
 import json
 import subprocess
-import sys
-from typing import Any
 
 import pytest
 
@@ -12,15 +10,15 @@ from hookproof.mockserver.faults.registry import catalogue
 from hookproof.mockserver.faults.selection import chosen_faults
 from hookproof.spec.dialect.reader import load_dialect
 from tests.mockserver.running_server import Server, run_against_server
+from tests.mockserver.server_process import SERVE
 
 REFERENCE = load_dialect("reference")
-SERVE = (sys.executable, "-c", "from mockserver.cli import serve; serve()")
-CREATED = {"name": "orders", "url": "https://receiver.invalid/orders"}
 
 
-async def arm(server: Server, **order: Any) -> int:
-    async with server.session.post(f"{server.control}/faults", json=order) as response:
-        return response.status
+def run_serve(*options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*SERVE, *options], capture_output=True, text=True, timeout=60, check=False
+    )
 
 
 def test_names_become_faults_and_orders() -> None:
@@ -52,7 +50,7 @@ def test_names_become_faults_and_orders() -> None:
     ],
     ids=str,
 )
-def test_a_choice_that_makes_no_sense_is_refused(
+def test_an_unusable_choice_is_refused_with_the_reason(
     faults: list[str], variants: list[str], message: str
 ) -> None:
     with pytest.raises(BadOrder, match=message):
@@ -60,43 +58,34 @@ def test_a_choice_that_makes_no_sense_is_refused(
 
 
 def test_the_command_line_lists_them_and_reports_a_wrong_name_in_one_line() -> None:
-    listed = subprocess.run(
-        [*SERVE, "--list-faults", "--json"], capture_output=True, timeout=30, check=True
-    )
-    assert {item["name"] for item in json.loads(listed.stdout)} == set(catalogue())
-    for_people = subprocess.run(
-        [*SERVE, "--list-faults"], capture_output=True, timeout=30, check=True
-    ).stdout.decode()
-    assert all(name in for_people for name in [*catalogue(), "slow_body"])
-    wrong = subprocess.run(
-        [*SERVE, "--fault", "nul_message"], capture_output=True, timeout=30, check=False
-    )
-    assert (wrong.returncode, wrong.stdout) == (64, b"")
-    assert wrong.stderr.decode().count("\n") == 1
-    former = subprocess.run(
-        [*SERVE, "--fault", "roll_takes_the_url"], capture_output=True, timeout=30, check=False
-    )
-    assert (former.returncode, former.stdout) == (64, b"")
-    assert b"roll_takes_the_url is now called roll_sets_the_timeout" in former.stderr
+    as_json = run_serve("--list-faults", "--json")
+    assert {item["name"] for item in json.loads(as_json.stdout)} == set(catalogue())
+    as_text = run_serve("--list-faults")
+    assert all(name in as_text.stdout for name in [*catalogue(), "slow_body"])
+    wrong = run_serve("--fault", "nul_message")
+    assert (wrong.returncode, wrong.stdout) == (64, "")
+    assert wrong.stderr.count("\n") == 1
+    former = run_serve("--fault", "roll_takes_the_url")
+    assert (former.returncode, former.stdout) == (64, "")
+    assert "roll_takes_the_url is now called roll_sets_the_timeout" in former.stderr
 
 
 def test_a_server_that_is_started_with_a_fault_has_it_and_keeps_it_through_a_reset() -> None:
     async def scenario(server: Server) -> None:
         for _ in range(2):
-            answered = await server.call("createEndpoint", body=CREATED)
-            assert answered.data["events"] == -1
-            async with server.session.post(f"{server.control}/reset") as response:
-                assert response.status == 204
+            response = await server.call("createEndpoint", body=server.endpoint_body())
+            assert response.data["events"] == -1
+            await server.reset()
 
     run_against_server("reference", scenario, faults=[catalogue()["count_from_minus_one"]])
 
 
 def test_arming_a_fault_of_the_catalogue_at_run_time_loses_no_stored_data() -> None:
     async def scenario(server: Server) -> None:
-        created = await server.endpoint()
+        created = await server.create_endpoint()
         uid = created["uid"]
-        assert await arm(server, fault="count_from_minus_one") == 201
-        assert await arm(server, fault="status_reversed") == 201
+        assert await server.arm_fault(fault="count_from_minus_one") == 201
+        assert await server.arm_fault(fault="status_reversed") == 201
         faulty = (await server.call("getEndpoint", target=uid)).data
         assert (faulty["events"], faulty["status"]) == (-1, "inactive")
         async with server.session.delete(f"{server.control}/faults") as response:
@@ -108,8 +97,8 @@ def test_arming_a_fault_of_the_catalogue_at_run_time_loses_no_stored_data() -> N
 
 def test_a_fault_of_the_catalogue_has_no_count_and_must_apply_under_the_dialect() -> None:
     async def scenario(server: Server) -> None:
-        assert await arm(server, fault="null_message", next=3) == 422
-        assert await arm(server, fault="event_type_in_capitals") == 422
+        assert await server.arm_fault(fault="null_message", next=3) == 422
+        assert await server.arm_fault(fault="event_type_in_capitals") == 422
         async with server.session.get(f"{server.control}/faults") as response:
             assert (await response.json())["armed"] == []
 

@@ -12,31 +12,24 @@ from hookproof.mockserver.faults.live import ArmedFault, FaultOrder
 from hookproof.mockserver.faults.registry import catalogue
 from tests.mockserver.running_server import Server, run_against_server
 
-CREATED = {"name": "orders", "url": "https://receiver.invalid/orders"}
 
-
-async def arm(server: Server, **order: Any) -> int:
-    async with server.session.post(f"{server.control}/faults", json=order) as response:
-        return response.status
-
-
-async def armed(server: Server) -> list[dict[str, Any]]:
+async def armed_faults(server: Server) -> list[dict[str, Any]]:
     async with server.session.get(f"{server.control}/faults") as response:
         faults: list[dict[str, Any]] = (await response.json())["armed"]
         return faults
 
 
 async def endpoints_created(server: Server) -> int:
-    async with server.session.get(
-        f"{server.control}/journal", params={"operation": "createEndpoint"}
-    ) as response:
-        return len((await response.json())["requests"])
+    return len((await server.journal(operation="createEndpoint"))["requests"])
 
 
 def test_a_server_error_affects_as_many_requests_as_ordered_and_creates_nothing() -> None:
     async def scenario(server: Server) -> None:
-        assert await arm(server, fault="server_error", next=2, status=503) == 201
-        statuses = [(await server.call("createEndpoint", body=CREATED)).status for _ in range(3)]
+        assert await server.arm_fault(fault="server_error", next=2, status=503) == 201
+        statuses = [
+            (await server.call("createEndpoint", body=server.endpoint_body())).status
+            for _ in range(3)
+        ]
         assert statuses == [503, 503, 201]
         assert await endpoints_created(server) == 1
 
@@ -48,21 +41,21 @@ def test_a_connection_that_is_dropped_does_nothing_and_one_whose_answer_is_lost_
     fault: str, created: int
 ) -> None:
     async def scenario(server: Server) -> None:
-        await arm(server, fault=fault, next=1)
+        await server.arm_fault(fault=fault, next=1)
         with pytest.raises(aiohttp.ClientError):
-            await server.call("createEndpoint", body=CREATED)
+            await server.call("createEndpoint", body=server.endpoint_body())
         assert await endpoints_created(server) == created
-        assert (await server.call("createEndpoint", body=CREATED)).status == 201
+        assert (await server.call("createEndpoint", body=server.endpoint_body())).status == 201
 
     run_against_server("reference", scenario)
 
 
 def test_malformed_json_is_not_json_although_the_request_was_carried_out() -> None:
     async def scenario(server: Server) -> None:
-        await arm(server, fault="malformed_json", next=1)
+        await server.arm_fault(fault="malformed_json", next=1)
         # The client decodes a body that is declared as JSON.
         with pytest.raises(json.JSONDecodeError):
-            await server.call("createEndpoint", body=CREATED)
+            await server.call("createEndpoint", body=server.endpoint_body())
         assert await endpoints_created(server) == 1
 
     run_against_server("reference", scenario)
@@ -70,11 +63,11 @@ def test_malformed_json_is_not_json_although_the_request_was_carried_out() -> No
 
 def test_a_late_answer_is_right_and_late() -> None:
     async def scenario(server: Server) -> None:
-        await arm(server, fault="late", next=1, delay_s=0.2)
+        await server.arm_fault(fault="late", next=1, delay_s=0.2)
         loop = asyncio.get_running_loop()
         started = loop.time()
-        answered = await server.call("createEndpoint", body=CREATED)
-        assert answered.status == 201
+        response = await server.call("createEndpoint", body=server.endpoint_body())
+        assert response.status == 201
         assert loop.time() - started >= 0.2
 
     run_against_server("reference", scenario)
@@ -82,11 +75,11 @@ def test_a_late_answer_is_right_and_late() -> None:
 
 def test_a_slow_body_is_whole_and_comes_in_pieces() -> None:
     async def scenario(server: Server) -> None:
-        await arm(server, fault="slow_body", next=1, delay_s=0.1)
+        await server.arm_fault(fault="slow_body", next=1, delay_s=0.1)
         loop = asyncio.get_running_loop()
         started = loop.time()
-        answered = await server.call("createEndpoint", body=CREATED)
-        assert server.sound("createEndpoint", answered)
+        response = await server.call("createEndpoint", body=server.endpoint_body())
+        assert server.is_success("createEndpoint", response)
         assert loop.time() - started >= 0.3
 
     run_against_server("reference", scenario)
@@ -94,7 +87,7 @@ def test_a_slow_body_is_whole_and_comes_in_pieces() -> None:
 
 def test_a_fault_affects_only_the_ordered_paths() -> None:
     async def scenario(server: Server) -> None:
-        await arm(server, fault="server_error", path="/sources")
+        await server.arm_fault(fault="server_error", path="/sources")
         assert (await server.call("listPortalLinks")).status == 200
         assert (await server.call("listSources")).status == 503
 
@@ -104,19 +97,19 @@ def test_a_fault_affects_only_the_ordered_paths() -> None:
 @pytest.mark.parametrize("ending", ["disarm", "reset"])
 def test_disarming_and_reset_remove_the_faults(ending: str) -> None:
     async def scenario(server: Server) -> None:
-        await arm(server, fault="server_error")
-        assert [item["fault"] for item in await armed(server)] == ["server_error"]
+        await server.arm_fault(fault="server_error")
+        assert [item["fault"] for item in await armed_faults(server)] == ["server_error"]
         method, path = ("DELETE", "/faults") if ending == "disarm" else ("POST", "/reset")
         async with server.session.request(method, server.control + path) as response:
             assert response.status == 204
-        assert await armed(server) == []
+        assert await armed_faults(server) == []
         assert (await server.call("listSources")).status == 200
 
     run_against_server("reference", scenario)
 
 
 @pytest.mark.parametrize(
-    ("order", "why"),
+    ("order", "reason"),
     [
         ({"fault": "no_such"}, "server_error"),
         ({"fault": "roll_takes_the_url"}, "now called roll_sets_the_timeout"),
@@ -128,26 +121,26 @@ def test_disarming_and_reset_remove_the_faults(ending: str) -> None:
     ],
     ids=str,
 )
-def test_an_order_that_makes_no_sense_is_refused_and_arms_nothing(
-    order: dict[str, Any], why: str
+def test_an_unusable_order_is_refused_with_the_reason_and_arms_nothing(
+    order: dict[str, Any], reason: str
 ) -> None:
     async def scenario(server: Server) -> None:
         async with server.session.post(f"{server.control}/faults", json=order) as response:
             assert response.status == 422
-            assert why in (await response.json())["problem"]
-        assert await armed(server) == []
+            assert reason in (await response.json())["problem"]
+        assert await armed_faults(server) == []
 
     run_against_server("reference", scenario)
 
 
-def test_a_seeded_rate_repeats_exactly_and_is_about_the_share_that_was_asked_for() -> None:
-    def struck(seed: int) -> list[bool]:
+def test_a_seeded_rate_repeats_exactly_and_is_about_the_share_that_was_ordered() -> None:
+    def affected(seed: int) -> list[bool]:
         fault = ArmedFault.of(FaultOrder(fault="server_error", rate=0.25, seed=seed))
         return [fault.affects("/") for _ in range(1000)]
 
-    assert struck(7) == struck(7)
-    assert struck(7) != struck(8)
-    assert 200 < sum(struck(7)) < 300
+    assert affected(7) == affected(7)
+    assert affected(7) != affected(8)
+    assert 200 < sum(affected(7)) < 300
 
 
 def test_the_control_listener_names_every_fault() -> None:

@@ -45,7 +45,7 @@ class NotificationScenario:
             "slack_webhook_url": f"{self.chat.url}/hooks/T0/s3cret",
             "support_email": "dev@receiver.invalid",
         }
-        return await self.server.endpoint(
+        return await self.server.create_endpoint(
             **{"url": f"{self.failing.url}/e?token=t0ken", **contacts, **fields}
         )
 
@@ -57,8 +57,8 @@ class NotificationScenario:
                 "data": DATA,
                 "idempotency_key": f"key-{next_number()}",
             }
-            answered = await self.server.call("createBroadcastEvent", body=body)
-            assert self.server.sound("createBroadcastEvent", answered), answered
+            response = await self.server.call("createBroadcastEvent", body=body)
+            assert self.server.is_success("createBroadcastEvent", response), response
         await self.wait_until_delivered()
 
     async def wait_until_delivered(self) -> None:

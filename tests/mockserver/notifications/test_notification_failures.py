@@ -102,7 +102,7 @@ def test_a_chat_and_a_mail_server_that_hang_delay_no_delivery(authority: Loopbac
 
             async def scenario(setting: NotificationScenario) -> None:
                 async with serving(answering(OK), authority.context()) as healthy:
-                    await setting.server.endpoint(url=healthy.url)
+                    await setting.server.create_endpoint(url=healthy.url)
                     for _ in range(3):
                         await setting.endpoint()
                     await setting.broadcast(20)
@@ -278,7 +278,7 @@ def test_without_a_mail_server_only_the_chat_is_notified(authority: LoopbackAuth
             run_server(change=lambda _: dialect(retry=ONCE), ca_file=authority.file) as server,
         ):
             contacts = {"slack_webhook_url": chat.url, "support_email": "dev@receiver.invalid"}
-            await server.endpoint(url=failing.url, **contacts)
+            await server.create_endpoint(url=failing.url, **contacts)
             await server.call("createBroadcastEvent", body={"event_type": "t", "data": DATA})
             journal = await server.journal(kind="notifications", count="1", timeout="60")
             assert [entry["channel"] for entry in journal["notifications"]] == ["chat"]

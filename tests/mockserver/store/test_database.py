@@ -102,8 +102,8 @@ def test_what_was_stored_is_there_after_a_restart(tmp_path: Path) -> None:
     async def main() -> None:
         path = str(tmp_path / "hookproof.db")
         async with run_server(path=path) as server:
-            endpoint = await server.endpoint(owner_id="o", is_disabled=True)
-            link = await server.portal_link(name="link", owner_id="o")
+            endpoint = await server.create_endpoint(owner_id="o", is_disabled=True)
+            link = await server.create_portal_link(name="link", owner_id="o")
             body = {"event_type": "t", "data": {}, "idempotency_key": "k"}
             event = (await server.call("createBroadcastEvent", body=body)).data
             before = await server.call("listPortalLinks")

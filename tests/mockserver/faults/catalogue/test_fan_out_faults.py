@@ -17,19 +17,19 @@ from tests.mockserver.delivery.engines import dialect
 from tests.mockserver.delivery.memory_store import settings
 
 NO_TOKENS = cast("TokenSource", None)
-# Iterations of the event loop during an exchange, so that others could start meanwhile.
-ITERATIONS = 20
+# Turns of the event loop that an exchange lasts, so that others could start meanwhile.
+TURNS = 20
 
 
-class Exchanges:
-    """A transport of which hosts named `bad...` answer 500, and no host answers at once."""
+class RecordedExchanges:
+    """A transport in which hosts named `bad...` answer 500, others 200, and none at once."""
 
     def __init__(self) -> None:
         self.hosts: list[str] = []
 
     async def exchange(self, _method: str, url: ParsedUrl, *_: Any, **__: Any) -> Response:
         self.hosts.append(url.authority)
-        for _iteration in range(ITERATIONS):
+        for _turn in range(TURNS):
             await asyncio.sleep(0)
         return Response(
             status=500 if url.authority.startswith("bad") else 200,
@@ -53,22 +53,22 @@ def delivery(number: int, host: str) -> PendingDelivery:
 
 
 def start_together(*hosts: str) -> tuple[list[str], Sequence[AttemptResult]]:
-    """Start attempts at these hosts at once; return the hosts that were tried, and the answers."""
+    """Start attempts at these hosts at once; return the hosts that were tried, and the results."""
 
     async def main() -> tuple[list[str], Sequence[AttemptResult]]:
-        exchanges, reference = Exchanges(), dialect()
-        transport, credentials = (
+        exchanges, reference = RecordedExchanges(), dialect()
+        sender = FailureStopsTheRest(
+            reference,
             cast("Transport", exchanges),
             Authenticator(reference.words, NO_TOKENS, frozenset()),
+            Signer(reference),
+            lambda: 0.0,
         )
-        sender = FailureStopsTheRest(
-            reference, transport, credentials, Signer(reference), lambda: 0.0
-        )
-        carried = [
+        attempts = [
             sender.send(delivery(number, host), settings(host, f"https://{host}/"))
             for number, host in enumerate(hosts)
         ]
-        return exchanges.hosts, await asyncio.gather(*carried)
+        return exchanges.hosts, await asyncio.gather(*attempts)
 
     return asyncio.run(main())
 
@@ -86,8 +86,7 @@ def start_together(*hosts: str) -> tuple[list[str], Sequence[AttemptResult]]:
 def test_what_begins_while_an_endpoint_is_failing_is_not_tried(
     started: list[str], tried: list[str]
 ) -> None:
-    hosts, answers = start_together(*(f"{name}.invalid" for name in started))
+    hosts, results = start_together(*(f"{name}.invalid" for name in started))
     assert hosts == [f"{name}.invalid" for name in tried]
-    assert sum(answer.failure is Failure.INTERNAL for answer in answers) == len(started) - len(
-        tried
-    )
+    failures = [result.failure for result in results]
+    assert failures.count(Failure.INTERNAL) == len(started) - len(tried)
