@@ -1,5 +1,5 @@
-"""Evidence of one dialect, judged under another: a check has nothing to say of requests that it
-cannot read, and never breaks on them.
+"""Evidence of one dialect, judged under another: a check does not judge requests that it cannot
+read, and never raises anything unexpected.
 """
 
 from contextlib import suppress
@@ -38,7 +38,7 @@ from hookproof.conformance.observations.requests.mistakes import (
 from hookproof.spec.dialect.answer import Undecided
 from hookproof.spec.dialect.reader import shipped_dialects
 from tests.conformance.canned_evidence import context, exchange
-from tests.conformance.checks.api.example import Judge, created, refusal, tried
+from tests.conformance.checks.api.example import Judge, created, refusal, request_tried
 from tests.conformance.checks.api.examples_lists import LINKS, list_request, walk
 from tests.conformance.checks.api.test_checks_of_the_api import EXAMPLES
 from tests.conformance.checks.deliveries.arrival import test_deliveries_reach as reach
@@ -54,9 +54,9 @@ DELIVERIES: tuple[Observation, ...] = (
     reach.fan_out(*reach.EVERYWHERE),
     exhaustion.exhausted(messages_at=[1]),
     rate_limit.burst(limited=rate_limit.SLIDING),
-    retries.tried("fails once", 1.1),
+    retries.retried("fails once", 1.1),
     timeout.waited("silent", 2.1),
-    credentials.oauth2(),
+    credentials.with_oauth2(),
     credentials.with_api_key(),
     headers.answered(),
     secret_roll.rolled(secret_roll.ADVANCED, secret_roll.DURING, secret_roll.OLD, secret_roll.NEW),
@@ -64,30 +64,34 @@ DELIVERIES: tuple[Observation, ...] = (
 
 
 def other_context(made_by: str, dialect: str) -> CheckContext:
-    """What evidence of one dialect is measured against when it is judged again under another."""
+    """The rules by which evidence of one dialect is judged again under another."""
     return replace(context(dialect), examined_by=context(made_by).dialect)
 
 
 def judgements(check: Judge, evidence: Any, judged_by: CheckContext) -> list[Judgement]:
-    """What a check finds; nothing where the dialect is undecided or cannot read the requests."""
+    """What a check yields; nothing where the dialect is undecided or cannot read the requests."""
     with suppress(Undecided, NotExaminedError):
         return list(check(evidence, judged_by))
     return []
 
 
 @pytest.mark.parametrize(("made_by", "dialect"), list(permutations(shipped_dialects(), 2)))
-def test_no_check_of_the_api_breaks(made_by: str, dialect: str) -> None:
+def test_checks_of_the_api_judge_their_own_requirements_or_nothing(
+    made_by: str, dialect: str
+) -> None:
     judged_by = other_context(made_by, dialect)
     for example in EXAMPLES:
         if example.dialect == made_by:
             for evidence in (example.kept, example.broken):
                 for judgement in judgements(example.check, evidence, judged_by):
-                    assert judgement.requirement
+                    assert judgement.requirement in example.requirements_of_check
 
 
 @pytest.mark.parametrize("dialect", sorted({*shipped_dialects()} - {"reference"}))
 @pytest.mark.parametrize("evidence", DELIVERIES, ids=lambda evidence: type(evidence).__name__)
-def test_no_check_of_deliveries_breaks(evidence: Observation, dialect: str) -> None:
+def test_checks_of_deliveries_judge_their_own_requirements_or_nothing(
+    evidence: Observation, dialect: str
+) -> None:
     judged_by = other_context("reference", dialect)
     for check in all_checks():
         if not check.is_oracle and check.judges(type(evidence)):
@@ -115,11 +119,11 @@ def test_a_list_that_another_dialect_filters_otherwise_is_not_judged() -> None:
             per_page_above_the_maximum_is_cut_or_refused,
             list_request(PageSizeAboveMaximum, exchange("tried", LINKS, status=400)),
         ),
-        (what_lies_within_the_bounds_is_taken, tried(Bound.NUMBER, refusal())),
-        (a_mistake_is_refused_with_the_dialects_status, tried(Mistake.BEYOND, refusal())),
+        (what_lies_within_the_bounds_is_taken, request_tried(Bound.NUMBER, refusal())),
+        (a_mistake_is_refused_with_the_dialects_status, request_tried(Mistake.BEYOND, refusal())),
         (
             required_fields_are_enough_and_none_may_be_left_out,
-            tried(RequiredFieldLeftOut, created({}, {}, role="tried")),
+            request_tried(RequiredFieldLeftOut, created({}, {}, role="tried")),
         ),
         (a_reserved_header_is_ignored_or_refused_as_the_dialect_says, headers.answered()),
     ],
@@ -138,6 +142,6 @@ def test_a_forged_signature_is_not_looked_for_in_the_headers_of_another_dialect(
 
 def test_a_request_without_other_rules_is_judged_under_another_dialect() -> None:
     (judgement,) = judged_as_contrary(
-        a_mistake_is_refused_with_the_dialects_status, tried(Mistake.NOT_JSON, refusal(422))
+        a_mistake_is_refused_with_the_dialects_status, request_tried(Mistake.NOT_JSON, refusal(422))
     )
     assert judgement.requirement == "7-2"

@@ -39,7 +39,9 @@ def test_a_check_is_bound_to_what_exists(check: Check) -> None:
     assert experiments_of(check, EXPERIMENTS), "no experiment observes what it judges"
 
 
-@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=[one.name for one in EXPERIMENTS])
+@pytest.mark.parametrize(
+    "experiment", EXPERIMENTS, ids=[experiment.name for experiment in EXPERIMENTS]
+)
 def test_what_an_experiment_observes_is_judged_by_a_check(experiment: Experiment) -> None:
     typed = [check for check in CHECKS if not check.is_oracle]
     unjudged = {

@@ -1,12 +1,11 @@
-"""One check shown two pieces of evidence: of a target that keeps its word, and of one that does
-not.
-"""
+"""One check and two pieces of evidence: of a target that conforms, and of one that does not."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from hookproof.conformance.model.check_registry import CheckContext
+from hookproof.conformance.model.check_registry import CheckContext, all_checks
 from hookproof.conformance.model.evidence import Exchange, Observation
 from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.observations.requests.mistakes import (
@@ -44,6 +43,16 @@ class Example:
 
     def __str__(self) -> str:
         return f"{self.check.__name__}-{self.requirement}-{self.dialect}"
+
+    @property
+    def requirements_of_check(self) -> tuple[str, ...]:
+        """All requirements that the check is bound to."""
+        return requirements_by_check()[self.check]
+
+
+@cache
+def requirements_by_check() -> dict[Judge, tuple[str, ...]]:
+    return {check.judge: check.requirements for check in all_checks()}
 
 
 def created(
@@ -116,7 +125,7 @@ def page(
     operation_id: str, items: list[dict[str, Any]], role: str = "page", **pagination: Any
 ) -> Exchange:
     """One page of a list, the only one unless said otherwise (section 2.2)."""
-    told = {
+    members = {
         "has_next_page": False,
         "has_prev_page": False,
         "next_page_cursor": "",
@@ -124,7 +133,7 @@ def page(
         "prev_page_cursor": "",
         **pagination,
     }
-    return exchange(role, operation_id, data={"content": items, "pagination": told})
+    return exchange(role, operation_id, data={"content": items, "pagination": members})
 
 
 def event(
@@ -155,17 +164,17 @@ def refusal(
     **more: Any,
 ) -> Exchange:
     """A refusal with the reference dialect's error body."""
-    told = {"status": False, "message": "no"} if body is None else body
-    return exchange(role, operation_id, status=status, body=told, **more)
+    error_body = {"status": False, "message": "no"} if body is None else body
+    return exchange(role, operation_id, status=status, body=error_body, **more)
 
 
-def tried(
-    shows: type[RequestTried] | Mistake | Unlisted | Bound | Scheme,
+def request_tried(
+    what: type[RequestTried] | Mistake | Unlisted | Bound | Scheme,
     answer: Exchange,
     *,
     field: str = "name",
 ) -> RequestTried:
-    """One request and its answer, of this class or with this mistake."""
+    """One request and its answer: of this class, or of the class that has this kind."""
     kinds: dict[type, tuple[type[RequestTried], str]] = {
         Mistake: (MistakenRequest, "mistake"),
         Unlisted: (UnlistedInput, "kind"),
@@ -173,10 +182,10 @@ def tried(
         Scheme: (EndpointUrlTried, "scheme"),
     }
     fields: dict[str, Any] = {"operation_id": answer.operation_id, "field": field}
-    if isinstance(shows, type):
-        return observation(shows, answer, **fields)
-    kind, name = kinds[type(shows)]
-    return observation(kind, answer, **fields, **{name: shows})
+    if isinstance(what, type):
+        return observation(what, answer, **fields)
+    observed, name = kinds[type(what)]
+    return observation(observed, answer, **fields, **{name: what})
 
 
 def accepted(operation_id: str = "createEndpoint", role: str = "refused") -> Exchange:

@@ -50,8 +50,10 @@ from tests.conformance.checks.api.example import (
 ROLL, UPDATE, BROADCAST = "expireEndpointSecret", "updatePortalLink", "createBroadcastEvent"
 
 
-def asked(kind: KeyKind, *exchanges: Exchange, operation_id: str = "createEndpoint") -> CallWithKey:
-    """An observation of the experiment access."""
+def call_with(
+    kind: KeyKind, *exchanges: Exchange, operation_id: str = "createEndpoint"
+) -> CallWithKey:
+    """One request with a key of this kind, perhaps between two looks at a resource."""
     return observation(CallWithKey, *exchanges, kind=kind, operation_id=operation_id)
 
 
@@ -68,6 +70,16 @@ def around(
         replace(exchange, role=role) for exchange, role in ((before, "before"), (after, "after"))
     ]
     return observation(kind, looks[0], middle, looks[1], **fields)
+
+
+def across_projects(call: Exchange, before: Exchange, after: Exchange) -> CallAcrossProjects:
+    """A call through the path of another project, between two looks at the resource."""
+    return around(CallAcrossProjects, before, call, after, operation_id=call.operation_id)
+
+
+def denied_across(operation_id: str) -> Exchange:
+    """A call through the path of another project that was refused."""
+    return refusal(404, operation_id, role="across")
 
 
 def listing(operation_id: str, here: str, elsewhere: str) -> ListsOfTwoProjects:
@@ -101,27 +113,15 @@ PROJECTS = (
     *(
         Example(
             check=nothing_is_reached_through_another_project,
-            requirement=requirement,
-            kept=around(
-                CallAcrossProjects,
-                look,
-                refusal(404, about, role="across"),
-                look,
-                operation_id=about,
-            ),
-            broken=around(CallAcrossProjects, look, broken, after, operation_id=about),
+            requirement=ACROSS[operation_id],
+            kept=across_projects(denied_across(operation_id), before, before),
+            broken=across_projects(call, before, after),
         )
-        for about, requirement in ACROSS.items()
-        for look in (retrieved() if "Portal" in about else fetched(),)
-        for broken, after in (
-            (accepted(about, "across"), look)
-            if about.startswith("get")
-            else (
-                refusal(404, about, role="across"),
-                retrieved(name="Changed")
-                if "Portal" in about
-                else fetched({"secrets": [secret(value="changed")]}),
-            ),
+        for operation_id, call, before, after in (
+            ("getEndpoint", accepted("getEndpoint", "across"), fetched(), fetched()),
+            ("getPortalLink", accepted("getPortalLink", "across"), retrieved(), retrieved()),
+            (ROLL, denied_across(ROLL), fetched(), fetched({"secrets": [secret(value="changed")]})),
+            (UPDATE, denied_across(UPDATE), retrieved(), retrieved(name="Changed")),
         )
     ),
     *(
@@ -142,8 +142,8 @@ PROJECTS = (
     Example(
         check=an_unknown_project_is_refused,
         requirement="4-1",
-        kept=asked(KeyKind.UNKNOWN_PROJECT, denied(401)),
-        broken=asked(KeyKind.UNKNOWN_PROJECT, denied(403)),
+        kept=call_with(KeyKind.UNKNOWN_PROJECT, denied(401)),
+        broken=call_with(KeyKind.UNKNOWN_PROJECT, denied(403)),
     ),
 )
 
@@ -152,8 +152,8 @@ KEYS = (
         Example(
             check=nothing_works_without_a_key,
             requirement=requirement,
-            kept=asked(KeyKind.NONE, denied(401, operation_id), operation_id=operation_id),
-            broken=asked(KeyKind.NONE, accepted(operation_id), operation_id=operation_id),
+            kept=call_with(KeyKind.NONE, denied(401, operation_id), operation_id=operation_id),
+            broken=call_with(KeyKind.NONE, accepted(operation_id), operation_id=operation_id),
         )
         for operation_id, requirement in WITHOUT_KEY.items()
     ),
@@ -161,8 +161,8 @@ KEYS = (
         Example(
             check=a_key_that_is_none_is_refused,
             requirement=requirement,
-            kept=asked(kind, denied(401)),
-            broken=asked(kind, accepted()),
+            kept=call_with(kind, denied(401)),
+            broken=call_with(kind, accepted()),
         )
         for kind, requirement in (
             (KeyKind.WRONG, "5-9"),
@@ -176,8 +176,8 @@ KEYS = (
         Example(
             check=a_refused_key_has_the_dialects_status,
             requirement=requirement,
-            kept=asked(kind, denied(status)),
-            broken=asked(kind, denied(404)),
+            kept=call_with(kind, denied(status)),
+            broken=call_with(kind, denied(404)),
             dialect="contrary",
         )
         for kind, requirement, status in (
@@ -189,14 +189,14 @@ KEYS = (
     Example(
         check=the_key_of_another_project_opens_what_the_dialect_says,
         requirement="5-12",
-        kept=asked(KeyKind.FOREIGN, denied(401)),
-        broken=asked(KeyKind.FOREIGN, accepted()),
+        kept=call_with(KeyKind.FOREIGN, denied(401)),
+        broken=call_with(KeyKind.FOREIGN, accepted()),
     ),
     Example(
         check=the_key_of_another_project_opens_what_the_dialect_says,
         requirement="5-12",
-        kept=asked(KeyKind.FOREIGN, accepted()),
-        broken=asked(KeyKind.FOREIGN, denied(403)),
+        kept=call_with(KeyKind.FOREIGN, accepted()),
+        broken=call_with(KeyKind.FOREIGN, denied(403)),
         dialect="contrary",
     ),
     Example(

@@ -5,6 +5,7 @@
 from typing import Any
 
 from hookproof.conformance.checks.api.responses.documented_types import (
+    OF_OPERATION,
     a_field_without_value_is_shown_as_the_dialect_says,
     documented_fields_have_their_documented_types,
     nothing_is_updated_before_it_was_created,
@@ -53,25 +54,15 @@ EVENT_FIELDS_WITHOUT_VALUE = (
     "deleted_at",
 )
 
-ANSWERS = {
-    "createEndpoint": (endpoint(), {"uid": OTHER_UID}),
-    "getEndpoint": (endpoint(), {}),
-    "expireEndpointSecret": (endpoint(), {}),
-    "listPortalLinks": ({"content": [link()], "pagination": {}}, {}),
-    "getPortalLink": (link(), {}),
-    "updatePortalLink": (link(), {}),
-    "listSources": ({"content": [{"uid": UID, "name": "Pushes"}], "pagination": {}}, {}),
-    "createBroadcastEvent": ({"uid": UID, "event_type": "order.paid"}, {}),
-}
-TYPES = {
-    "createEndpoint": "4.1-3",
-    "getEndpoint": "4.2-3",
-    "expireEndpointSecret": "4.3-9",
-    "listPortalLinks": "4.4-3",
-    "getPortalLink": "4.5-3",
-    "updatePortalLink": "4.6-3",
-    "listSources": "4.7-3",
-    "createBroadcastEvent": "4.8-3",
+DATA: dict[str, dict[str, Any]] = {
+    "createEndpoint": endpoint(),
+    "getEndpoint": endpoint(),
+    "expireEndpointSecret": endpoint(),
+    "listPortalLinks": {"content": [link()], "pagination": {}},
+    "getPortalLink": link(),
+    "updatePortalLink": link(),
+    "listSources": {"content": [{"uid": UID, "name": "Pushes"}], "pagination": {}},
+    "createBroadcastEvent": {"uid": UID, "event_type": "order.paid"},
 }
 ROLES = {
     "createEndpoint": "create",
@@ -83,14 +74,14 @@ ROLES = {
 
 def with_wrong_type(operation_id: str) -> Exchange:
     """An answer in which a documented string is a number."""
-    data: dict[str, Any] = ANSWERS[operation_id][0]
+    data = DATA[operation_id]
     if "content" in data:
-        return exchange(
-            "any", operation_id, data={**data, "content": [{**data["content"][0], "name": 7}]}
-        )
-    return exchange(
-        "any", operation_id, data={**data, "event_type" if "event_type" in data else "name": 7}
-    )
+        wrong: dict[str, Any] = {"content": [{**data["content"][0], "name": 7}]}
+    elif "event_type" in data:
+        wrong = {"event_type": 7}
+    else:
+        wrong = {"name": 7}
+    return exchange("any", operation_id, data={**data, **wrong})
 
 
 OF_OPERATIONS = (
@@ -131,10 +122,10 @@ OF_OPERATIONS = (
         Example(
             check=documented_fields_have_their_documented_types,
             requirement=requirement,
-            kept=exchange("any", operation_id, data=ANSWERS[operation_id][0]),
+            kept=exchange("any", operation_id, data=DATA[operation_id]),
             broken=with_wrong_type(operation_id),
         )
-        for operation_id, requirement in TYPES.items()
+        for operation_id, requirement in OF_OPERATION.items()
     ),
 )
 

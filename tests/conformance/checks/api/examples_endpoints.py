@@ -51,6 +51,12 @@ def minimal(*exchanges: Exchange) -> MinimalEndpoints:
     return observation(MinimalEndpoints, *exchanges).examined(context().dialect)
 
 
+VALUES = {
+    **dict.fromkeys(ECHOED, "text"),
+    **dict.fromkeys(("http_timeout", "rate_limit", "rate_limit_duration"), 17),
+    "advanced_signatures": True,
+}
+
 OF_ENDPOINT = (
     Example(
         check=a_created_endpoint_has_a_uid_and_a_secret,
@@ -108,15 +114,10 @@ OF_ENDPOINT = (
         Example(
             check=a_created_endpoint_shows_what_was_sent,
             requirement=requirement,
-            kept=shown_with(created({field: value}, {field: value})),
-            broken=shown_with(created({field: None}, {field: value})),
+            kept=shown_with(created({field: VALUES[field]}, {field: VALUES[field]})),
+            broken=shown_with(created({field: None}, {field: VALUES[field]})),
         )
         for field, requirement in ECHOED.items()
-        for value in (
-            {"advanced_signatures": True}.get(
-                field, 17 if field.endswith(("out", "limit", "on")) else "text"
-            ),
-        )
     ),
     Example(
         check=an_endpoint_is_fetched_as_it_was_created,

@@ -1,5 +1,7 @@
 """Examples for sections 2.8, 3, 4.8 and 6: events and duplicates in the answers to broadcasts."""
 
+from dataclasses import replace
+
 from hookproof.conformance.checks.api.resources.duplicates import (
     a_duplicate_is_answered_as_the_dialect_says,
     an_event_without_a_key_is_no_duplicate,
@@ -55,19 +57,14 @@ def different(difference: EventDifference, *exchanges: Exchange) -> DifferentEve
 
 def again(status: int = 201, **fields: object) -> Exchange:
     """The answer to a broadcast with a key that was used before."""
-    answer = event(KEYED, "again", **fields)
-    return answer if status == answer.status else _with_status(answer, status)
-
-
-def _with_status(answer: Exchange, status: int) -> Exchange:
-    return Exchange.from_json({**answer.to_json(), "status": status})
+    return replace(event(KEYED, "again", **fields), status=status)
 
 
 def at_once(*flags: bool) -> DuplicatesAtOnce:
     """Broadcasts with one key at once, flagged like this."""
     answers = [
-        event(KEYED, "at once", uid=f"{UID}{n}", is_duplicate_event=flag)
-        for n, flag in enumerate(flags)
+        event(KEYED, "at once", uid=f"{UID}{number}", is_duplicate_event=flag)
+        for number, flag in enumerate(flags)
     ]
     return observation(DuplicatesAtOnce, *answers)
 

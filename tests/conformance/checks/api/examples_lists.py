@@ -81,9 +81,11 @@ def walk(
             pagination |= {"has_next_page": True, "next_page_cursor": "onward"}
         elif last is not None:
             pagination |= last
-        exchanges.append(page(operation_id, [ITEMS[one] for one in letters], **pagination))
+        exchanges.append(page(operation_id, [ITEMS[letter] for letter in letters], **pagination))
         if back and position in back:
-            exchanges.append(page(operation_id, [ITEMS[one] for one in back[position]], "back"))
+            exchanges.append(
+                page(operation_id, [ITEMS[letter] for letter in back[position]], "back")
+            )
     return observation(
         PageWalk,
         *exchanges,
@@ -111,9 +113,8 @@ def with_additions(*pages: str) -> WalkWithInserts:
 
 
 def first_page_that_claims_one_before() -> PageWalk:
-    """Against its pagination."""
-    bad = page(LINKS, list(ITEMS.values()), has_prev_page=True)
-    return replace(walk("cba"), exchanges=(bad,))
+    only_page = page(LINKS, list(ITEMS.values()), has_prev_page=True)
+    return replace(walk("cba"), exchanges=(only_page,))
 
 
 def list_request(kind: type[Requested], answer: Exchange, **query: str) -> Requested:
@@ -217,78 +218,53 @@ WALKS = (
     ),
 )
 
-ORDER = tuple(
-    Example(
-        check=check,
-        requirement=requirement,
-        kept=walk(kept, operation_id=operation_id, sort=sort),
-        broken=walk(broken, operation_id=operation_id, sort=sort),
-    )
-    for check, requirement, operation_id, sort, kept, broken in (
-        (
-            sort_is_descending_by_default_and_ascending_is_its_reverse,
-            "4.4-7",
-            LINKS,
-            "DESC",
-            "cba",
-            "abc",
-        ),
-        (
-            sort_is_descending_by_default_and_ascending_is_its_reverse,
-            "4.7-7",
-            SOURCES,
-            "DESC",
-            "cba",
-            "abc",
-        ),
-        (
-            sort_is_descending_by_default_and_ascending_is_its_reverse,
-            "4.4-8",
-            LINKS,
-            "ASC",
-            "abc",
-            "cba",
-        ),
-        (
-            sort_is_descending_by_default_and_ascending_is_its_reverse,
-            "4.7-8",
-            SOURCES,
-            "ASC",
-            "abc",
-            "acb",
-        ),
-        (the_order_is_that_of_the_sort_key, "4.4-15", LINKS, None, "cba", "bca"),
-        (the_order_is_that_of_the_sort_key, "4.7-14", SOURCES, "ASC", "abc", "bac"),
-    )
+ORDER = (
+    *(
+        Example(
+            check=sort_is_descending_by_default_and_ascending_is_its_reverse,
+            requirement=requirement,
+            kept=walk(kept, operation_id=operation_id, sort=sort),
+            broken=walk(broken, operation_id=operation_id, sort=sort),
+        )
+        for requirement, operation_id, sort, kept, broken in (
+            ("4.4-7", LINKS, "DESC", "cba", "abc"),
+            ("4.7-7", SOURCES, "DESC", "cba", "abc"),
+            ("4.4-8", LINKS, "ASC", "abc", "cba"),
+            ("4.7-8", SOURCES, "ASC", "abc", "acb"),
+        )
+    ),
+    *(
+        Example(
+            check=the_order_is_that_of_the_sort_key,
+            requirement=requirement,
+            kept=walk(kept, operation_id=operation_id, sort=sort),
+            broken=walk(broken, operation_id=operation_id, sort=sort),
+        )
+        for requirement, operation_id, sort, kept, broken in (
+            ("4.4-15", LINKS, None, "cba", "bca"),
+            ("4.7-14", SOURCES, "ASC", "abc", "bac"),
+        )
+    ),
 )
 
 FILTERS = tuple(
     Example(
         check=a_filter_leaves_exactly_what_matches_on_every_page,
         requirement=requirement,
-        kept=walk("c", "a", operation_id=operation_id, filtered=filtered),
+        kept=walk(*kept, operation_id=operation_id, filtered=filtered),
         broken=walk(*broken, operation_id=operation_id, filtered=filtered),
     )
-    for requirement, operation_id, filtered, broken in (
-        ("4.4-9", LINKS, {"ownerId": "o1"}, ("cba",)),
-        ("4.4-10", LINKS, {"ownerId": "o1"}, ("c",)),
-        ("4.4-13", LINKS, {"ownerId": "o1"}, ("c", "ba")),
-        ("4.7-11", SOURCES, {"type": "http"}, ("cba",)),
-        ("4.7-12", SOURCES, {"type": "http"}, ("c",)),
-        ("4.7-13", SOURCES, {"type": "http"}, ("c", "ba")),
-    )
-) + tuple(
-    Example(
-        check=a_filter_leaves_exactly_what_matches_on_every_page,
-        requirement=requirement,
-        kept=walk(kept, operation_id=operation_id, filtered=filtered),
-        broken=walk(broken, operation_id=operation_id, filtered=filtered),
-    )
     for requirement, operation_id, filtered, kept, broken in (
-        ("4.4-11", LINKS, {"q": "LINK A"}, "a", "ab"),
-        ("4.4-12", LINKS, {"q": "LINK A"}, "a", ""),
-        ("4.7-9", SOURCES, {"provider": "github"}, "a", "ac"),
-        ("4.7-10", SOURCES, {"provider": "github"}, "a", ""),
+        ("4.4-9", LINKS, {"ownerId": "o1"}, ("c", "a"), ("cba",)),
+        ("4.4-10", LINKS, {"ownerId": "o1"}, ("c", "a"), ("c",)),
+        ("4.4-11", LINKS, {"q": "LINK A"}, ("a",), ("ab",)),
+        ("4.4-12", LINKS, {"q": "LINK A"}, ("a",), ("",)),
+        ("4.4-13", LINKS, {"ownerId": "o1"}, ("c", "a"), ("c", "ba")),
+        ("4.7-9", SOURCES, {"provider": "github"}, ("a",), ("ac",)),
+        ("4.7-10", SOURCES, {"provider": "github"}, ("a",), ("",)),
+        ("4.7-11", SOURCES, {"type": "http"}, ("c", "a"), ("cba",)),
+        ("4.7-12", SOURCES, {"type": "http"}, ("c", "a"), ("c",)),
+        ("4.7-13", SOURCES, {"type": "http"}, ("c", "a"), ("c", "ba")),
     )
 )
 

@@ -91,8 +91,8 @@ PAGINATION = (
     Example(
         check=a_page_holds_no_more_than_its_per_page,
         requirement="2.2-8",
-        kept=page(LINKS, [ITEMS[one] for one in DESCENDING], per_page=3),
-        broken=page(LINKS, [ITEMS[one] for one in DESCENDING], per_page=2),
+        kept=page(LINKS, [ITEMS[letter] for letter in DESCENDING], per_page=3),
+        broken=page(LINKS, [ITEMS[letter] for letter in DESCENDING], per_page=2),
     ),
     Example(
         check=a_cursor_has_the_dialects_form,

@@ -42,7 +42,7 @@ from tests.conformance.checks.api.example import (
     accepted,
     created,
     refusal,
-    tried,
+    request_tried,
 )
 
 
@@ -96,19 +96,18 @@ REFUSALS = (
         Example(
             check=a_mistake_is_refused_with_the_dialects_status,
             requirement=requirement,
-            kept=tried(about, refusal(yardstick_status(name))),
-            broken=tried(about, broken),
+            kept=request_tried(mistake, refusal(getattr(context().dialect.errors, name).value)),
+            broken=request_tried(mistake, broken),
         )
-        for about, (requirement, name) in STATUS_OF.items()
-        for yardstick_status in (lambda name: getattr(context().dialect.errors, name).value,)
+        for mistake, (requirement, name) in STATUS_OF.items()
         for broken in (refusal(409), accepted(role="tried"))
     ),
     *(
         Example(
             check=what_does_not_exist_is_refused,
             requirement=requirement,
-            kept=tried(UnknownIdentifier, refusal(404, operation_id)),
-            broken=tried(UnknownIdentifier, exchange("tried", operation_id, data={})),
+            kept=request_tried(UnknownIdentifier, refusal(404, operation_id)),
+            broken=request_tried(UnknownIdentifier, exchange("tried", operation_id, data={})),
         )
         for operation_id, requirement in UNKNOWN.items()
     ),
@@ -132,13 +131,16 @@ REFUSALS = (
     ),
 )
 
-TAKEN = (
+# A request with a name whose answer shows none.
+WITHOUT_NAME = exchange("tried", data={}, request={"name": "given"})
+
+ACCEPTED = (
     *(
         Example(
             check=required_fields_are_enough_and_none_may_be_left_out,
             requirement=requirement,
-            kept=tried(RequiredFieldLeftOut, refusal(400, operation_id)),
-            broken=tried(RequiredFieldLeftOut, exchange("tried", operation_id, data={})),
+            kept=request_tried(RequiredFieldLeftOut, refusal(400, operation_id)),
+            broken=request_tried(RequiredFieldLeftOut, exchange("tried", operation_id, data={})),
         )
         for operation_id, requirement in LEFT_OUT.items()
     ),
@@ -146,38 +148,37 @@ TAKEN = (
         Example(
             check=required_fields_are_enough_and_none_may_be_left_out,
             requirement=requirement,
-            kept=tried(RequiredFieldsAlone, exchange("tried", operation_id, data={})),
-            broken=tried(RequiredFieldsAlone, refusal(400, operation_id)),
+            kept=request_tried(RequiredFieldsAlone, exchange("tried", operation_id, data={})),
+            broken=request_tried(RequiredFieldsAlone, refusal(400, operation_id)),
         )
         for operation_id, requirement in REQUIRED_ALONE.items()
     ),
     *(
         Example(
             check=input_that_is_not_listed_is_ignored_or_refused,
-            requirement=requirement,
-            kept=tried(about, answer),
-            broken=tried(about, broken),
+            requirement=UNLISTED[kind],
+            kept=request_tried(kind, kept),
+            broken=request_tried(kind, broken),
             dialect=dialect,
         )
-        for about, requirement in UNLISTED.items()
-        for dialect, answer, broken in (
-            ("contrary", created(role="tried"), refusal(422))
-            if about == "unlisted word"
-            else ("contrary", refusal(422), accepted(role="tried")),
-            ("reference", refusal(400), created(role="tried"))
-            if about == "unlisted word"
-            else ("reference", exchange("tried", data={}, request={"name": "given"}), refusal(400)),
+        for kind, dialect, kept, broken in (
+            (Unlisted.WORD, "contrary", created(role="tried"), refusal(422)),
+            (Unlisted.WORD, "reference", refusal(400), created(role="tried")),
+            (Unlisted.SERVICE_FIELD, "contrary", refusal(422), accepted(role="tried")),
+            (Unlisted.SERVICE_FIELD, "reference", WITHOUT_NAME, refusal(400)),
+            (Unlisted.FIELD, "contrary", refusal(422), accepted(role="tried")),
+            (Unlisted.FIELD, "reference", WITHOUT_NAME, refusal(400)),
         )
     ),
     Example(
         check=input_that_is_not_listed_is_ignored_or_refused,
         requirement="2.9-10",
-        kept=tried(
+        kept=request_tried(
             Unlisted.SERVICE_FIELD,
             created({}, {"uid": "given"}, role="tried"),
             field="uid",
         ),
-        broken=tried(
+        broken=request_tried(
             Unlisted.SERVICE_FIELD,
             created({"uid": "given"}, {"uid": "given"}, role="tried"),
             field="uid",
@@ -187,19 +188,19 @@ TAKEN = (
         Example(
             check=only_https_urls_are_taken,
             requirement=requirement,
-            kept=tried(about, refusal(409)),
-            broken=tried(about, accepted(role="tried")),
+            kept=request_tried(scheme, refusal(409)),
+            broken=request_tried(scheme, accepted(role="tried")),
         )
-        for about, requirement in ((Scheme.HTTP, "8-10"), (Scheme.OTHER, "8-11"))
+        for scheme, requirement in ((Scheme.HTTP, "8-10"), (Scheme.OTHER, "8-11"))
     ),
     *(
         Example(
             check=what_lies_within_the_bounds_is_taken,
             requirement=requirement,
-            kept=tried(about, accepted(role="tried")),
-            broken=tried(about, refusal(400)),
+            kept=request_tried(bound, accepted(role="tried")),
+            broken=request_tried(bound, refusal(400)),
         )
-        for about, requirement in (
+        for bound, requirement in (
             (Bound.NUMBER, "8-16"),
             (Bound.SIZE, "8-15"),
         )
@@ -208,8 +209,8 @@ TAKEN = (
         Example(
             check=a_rate_limit_of_zero_is_taken_or_refused,
             requirement="8-5",
-            kept=tried(RateLimitOfZero, kept),
-            broken=tried(RateLimitOfZero, broken),
+            kept=request_tried(RateLimitOfZero, kept),
+            broken=request_tried(RateLimitOfZero, broken),
             dialect=dialect,
         )
         for dialect, kept, broken in (
@@ -222,5 +223,5 @@ TAKEN = (
 
 EXAMPLES = (
     *REFUSALS,
-    *TAKEN,
+    *ACCEPTED,
 )

@@ -40,13 +40,14 @@ def updated(uid: str = UID, *, at: float = 0, **fields: Any) -> Exchange:
     )
 
 
-def ignored(**fields: Any) -> Exchange:
+def ignored_update(**fields: Any) -> Exchange:
+    """An update that is answered with the portal link as it was."""
     return exchange("update", "updatePortalLink", data=link(), request=fields)
 
 
 def retrieved(uid: str = UID, *members: str, **fields: Any) -> Exchange:
     inside = {
-        "endpoints_metadata": [endpoint(uid=one) for one in members],
+        "endpoints_metadata": [endpoint(uid=member) for member in members],
         "endpoint_count": len(members),
     }
     return exchange("retrieve", "getPortalLink", data=link(uid=uid, **inside, **fields))
@@ -56,7 +57,7 @@ def sequence(*exchanges: Exchange) -> OperationSequence:
     return observation(OperationSequence, *exchanges, steps=())
 
 
-def both(requirement: str, kept: OperationSequence, broken: OperationSequence) -> Example:
+def example(requirement: str, kept: OperationSequence, broken: OperationSequence) -> Example:
     return Example(
         check=a_sequence_agrees_with_its_model, requirement=requirement, kept=kept, broken=broken
     )
@@ -64,58 +65,58 @@ def both(requirement: str, kept: OperationSequence, broken: OperationSequence) -
 
 def updates() -> tuple[Example, ...]:
     values = {
-        "4.6-5": ("name", "New"),
-        "4.6-6": ("owner_id", "o"),
-        "4.6-7": ("can_manage_endpoint", False),
+        "4.6-5": {"name": "New"},
+        "4.6-6": {"owner_id": "o"},
+        "4.6-7": {"can_manage_endpoint": False},
+        "4.6-8": {"auth_type": "static_token"},
     }
-    values["4.6-8"] = ("auth_type", "static_token")
     return tuple(
-        both(requirement, sequence(updated(**{name: value})), sequence(ignored(**{name: value})))
-        for requirement, (name, value) in values.items()
+        example(requirement, sequence(updated(**fields)), sequence(ignored_update(**fields)))
+        for requirement, fields in values.items()
     )
 
 
 MINE, THEIRS = created(owner_id="owner-1"), created(OTHER_UID, owner_id="owner-2")
 
 EXAMPLES = (
-    both("4.2-5", sequence(created(), fetched()), sequence(created(), fetched(name="Another"))),
-    both("4.2-6", sequence(created(), fetched()), sequence(created(), fetched(secrets=SECRETS))),
-    both(
+    example("4.2-5", sequence(created(), fetched()), sequence(created(), fetched(name="Another"))),
+    example("4.2-6", sequence(created(), fetched()), sequence(created(), fetched(secrets=SECRETS))),
+    example(
         "4.3-11",
         sequence(created(), rolled(secrets=SECRETS), fetched(secrets=SECRETS)),
         sequence(created(), rolled(), fetched(http_timeout=1)),
     ),
-    both(
+    example(
         "4.3-14",
         sequence(created(), created(OTHER_UID), rolled(OTHER_UID), fetched()),
         sequence(created(), created(OTHER_UID), rolled(OTHER_UID), fetched(secrets=SECRETS)),
     ),
     *updates(),
-    both(
+    example(
         "4.6-9",
         sequence(updated(name="New"), retrieved(name="New")),
         sequence(updated(name="New"), retrieved(name="Old")),
     ),
-    both(
+    example(
         "4.6-12",
         sequence(retrieved(), updated(OTHER_LINK, name="New"), retrieved()),
         sequence(retrieved(), updated(OTHER_LINK, name="New"), retrieved(name="New")),
     ),
-    both("2.6-2", sequence(MINE, retrieved(UID, UID)), sequence(MINE, retrieved())),
-    both("2.6-3", sequence(THEIRS, retrieved()), sequence(THEIRS, retrieved(UID, OTHER_UID))),
-    both(
+    example("2.6-2", sequence(MINE, retrieved(UID, UID)), sequence(MINE, retrieved())),
+    example("2.6-3", sequence(THEIRS, retrieved()), sequence(THEIRS, retrieved(UID, OTHER_UID))),
+    example(
         "2.6-4",
         sequence(retrieved(), created(owner_id="owner-1", at=9), retrieved(UID, UID)),
         sequence(retrieved(), created(owner_id="owner-1", at=9), retrieved()),
     ),
-    both(
+    example(
         "4.6-10",
         sequence(
             THEIRS, updated(owner_id="owner-2", at=1), retrieved(UID, OTHER_UID, owner_id="owner-2")
         ),
         sequence(THEIRS, updated(owner_id="owner-2", at=1), retrieved(UID, owner_id="owner-2")),
     ),
-    both(
+    example(
         "4.6-11",
         sequence(
             MINE, retrieved(UID, UID), updated(owner_id="o", at=1), retrieved(UID, owner_id="o")
@@ -127,18 +128,18 @@ EXAMPLES = (
             retrieved(UID, UID, owner_id="o"),
         ),
     ),
-    both(
+    example(
         "2.6-7",
         sequence(updated(name="New"), page("listPortalLinks", [link(name="New")])),
         sequence(updated(name="New"), page("listPortalLinks", [link(name="Old")])),
     ),
-    both(
+    example(
         "4.4-14",
         sequence(retrieved(), page("listPortalLinks", [link()])),
         sequence(retrieved(), page("listPortalLinks", [link(uid=OTHER_LINK)])),
     ),
     # A list is judged when its last page was seen, and what lies on the first one is not missing.
-    both(
+    example(
         "4.4-14",
         sequence(
             retrieved(),

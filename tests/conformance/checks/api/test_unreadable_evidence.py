@@ -1,6 +1,4 @@
-"""What cannot be read is no proof of what it might have said: that it cannot be read is for
-other checks.
-"""
+"""A check does not fail an answer that it cannot read: other checks report what is unreadable."""
 
 import pytest
 
@@ -31,18 +29,18 @@ from tests.conformance.checks.api.examples_secrets import (
 )
 
 
-def roll_after(*read: str) -> RollAnswer:
-    """A roll that keeps its word, after the secrets were fetched or, with nothing read, could not
-    be.
+def roll_after(*uids: str) -> RollAnswer:
+    """A conforming roll of an endpoint that was fetched before with the secrets of these uids;
+    without any, it could not be fetched.
     """
-    before = [with_secrets("fetch before", "getEndpoint", secret(uid, "given")) for uid in read]
+    before = [with_secrets("fetch before", "getEndpoint", secret(uid, "given")) for uid in uids]
     shown = (EXPIRING, secret(NEW, "new-secret"))
     after = with_secrets("roll", "expireEndpointSecret", *shown, request=BODY)
     return observation(RollAnswer, *before, after, given=("given",))
 
 
 def another_endpoint() -> RollAnswer:
-    """One that was created in an answer without secrets, and fetched with one."""
+    """An endpoint that was created in an answer without secrets, and fetched with one."""
     return observation(
         RollAnswer,
         with_secrets("create other", "createEndpoint"),
@@ -70,7 +68,9 @@ def another_endpoint() -> RollAnswer:
         ),
     ],
 )
-def test_it_is_not_a_failure(check: Judge, evidence: Observation, dialect: str) -> None:
+def test_what_cannot_be_read_is_not_a_failure(
+    check: Judge, evidence: Observation, dialect: str
+) -> None:
     assert Verdict.FAIL not in verdicts(check, evidence, dialect).values()
 
 
