@@ -42,7 +42,7 @@ def test_a_broadcast_that_does_not_arrive_fails() -> None:
     }
 
 
-def test_the_broadcast_of_another_experiment_is_no_arrival() -> None:
+def test_the_broadcast_of_another_experiment_is_not_an_arrival() -> None:
     assert verdicts(
         an_accepted_broadcast_arrives,
         observed(PayloadBroadcasts, PLAIN, sent(event("foreign"), PLAIN)),
@@ -56,19 +56,19 @@ def test_a_delivery_is_known_by_its_event_id_alone() -> None:
     }
 
 
-def test_an_endpoint_that_gets_the_first_event_receives_in_time() -> None:
+def test_an_endpoint_that_gets_the_first_event_passes() -> None:
     broadcasts = observed(
         PayloadBroadcasts, PLAIN, sent(FIRST, PLAIN), sent(SECOND, PLAIN), events=[FIRST, SECOND]
     )
     assert verdicts(a_new_endpoint_receives_in_the_dialects_time, broadcasts) == {"4.1-17": PASS}
 
 
-def test_an_endpoint_that_misses_the_first_event_receives_too_late() -> None:
+def test_an_endpoint_that_misses_the_first_event_fails() -> None:
     broadcasts = observed(PayloadBroadcasts, PLAIN, sent(SECOND, PLAIN), events=[FIRST, SECOND])
     assert verdicts(a_new_endpoint_receives_in_the_dialects_time, broadcasts) == {"4.1-17": FAIL}
 
 
-def test_an_endpoint_that_gets_nothing_at_all_says_nothing_about_time() -> None:
+def test_the_time_of_an_endpoint_that_gets_nothing_is_not_judged() -> None:
     assert (
         verdicts(a_new_endpoint_receives_in_the_dialects_time, observed(PayloadBroadcasts, PLAIN))
         == {}
@@ -200,7 +200,7 @@ def test_the_event_type_is_judged_where_the_dialect_has_a_header_for_it() -> Non
 
 
 def with_key_masked(delivery: ReceivedDelivery) -> Observation:
-    """An observation as it is judged."""
+    """The delivery in an observation whose API key is masked, as checks see it."""
     mask = Mask([Project(id="p1", api_key="key-one")], context().dialect)
     broadcasts = mask.evidence(observed(PayloadBroadcasts, PLAIN, delivery))
     assert isinstance(broadcasts, Observation)

@@ -32,7 +32,7 @@ def fan_out(*deliveries: ReceivedDelivery) -> OneProjectFanOut:
     )
 
 
-EVERYWHERE = [sent(one, where) for one in (EVENT, SENTINEL) for where in (HEALTHY, ENABLED)]
+EVERYWHERE = [sent(what, where) for what in (EVENT, SENTINEL) for where in (HEALTHY, ENABLED)]
 
 
 def test_an_event_that_arrives_wherever_it_can_passes() -> None:

@@ -33,22 +33,22 @@ def test_a_duplicate_that_is_delivered_fails() -> None:
     assert verdicts(a_duplicate_is_not_delivered_again, repeated_broadcast) == {"4.8-9": FAIL}
 
 
-def test_silence_without_a_sentinel_proves_nothing_of_a_duplicate() -> None:
+def test_a_duplicate_is_not_judged_without_a_sentinel() -> None:
     assert verdicts(a_duplicate_is_not_delivered_again, repeated("original")) == {}
 
 
 def test_equal_events_without_a_key_are_each_delivered() -> None:
     check = events_without_a_key_are_each_delivered
-    one, two = sent(FIRST, PLAIN), sent(FIRST, PLAIN, attempt=2)
+    first, second = sent(FIRST, PLAIN), sent(FIRST, PLAIN, attempt=2)
     assert verdicts(
-        check, observed(RepeatedBroadcast, PLAIN, one, two, events=[FIRST, SECOND])
+        check, observed(RepeatedBroadcast, PLAIN, first, second, events=[FIRST, SECOND])
     ) == {"4.8-11": PASS}
-    assert verdicts(check, observed(RepeatedBroadcast, PLAIN, one, events=[FIRST, SECOND])) == {
+    assert verdicts(check, observed(RepeatedBroadcast, PLAIN, first, events=[FIRST, SECOND])) == {
         "4.8-11": FAIL
     }
 
 
-def test_a_dialect_that_requires_a_key_has_no_events_without() -> None:
+def test_events_without_a_key_do_not_apply_where_the_dialect_requires_one() -> None:
     repeated_broadcast = observed(RepeatedBroadcast, [], events=[], key_required=True)
     assert verdicts(events_without_a_key_are_each_delivered, repeated_broadcast) == {
         "4.8-11": NOT_APPLICABLE

@@ -28,7 +28,7 @@ def exhausted(
         sent(event(), FAILING, at=NOW + number, attempt=number + 1) for number in range(attempts)
     ]
     messages = [delivery("chat", arrived_at=NOW + at) for at in messages_at]
-    looks = [
+    retrievals = [
         exchange(role, "getEndpoint", path={"endpointID": FAILING.uid}, data={"status": status})
         for role, status in (("before", "active"), ("after", after))
     ]
@@ -37,7 +37,7 @@ def exhausted(
         FAILING,
         *arrived,
         *messages,
-        exchanges=looks,
+        exchanges=retrievals,
         chat="chat",
         exhausted=events,
     )
@@ -75,27 +75,27 @@ def verdict(
     return judgement.verdict
 
 
-def test_a_channel_that_is_told_when_all_attempts_have_failed_passes() -> None:
+def test_a_message_when_all_attempts_have_failed_passes() -> None:
     assert verdict(exhausted(messages_at=[4.5]), Notify.EXHAUSTED) is PASS
 
 
-def test_a_channel_that_is_told_too_early_or_never_fails() -> None:
+def test_a_message_that_comes_too_early_or_never_fails() -> None:
     assert verdict(exhausted(messages_at=[1.0, 4.5]), Notify.EXHAUSTED) is FAIL
     assert verdict(exhausted(), Notify.EXHAUSTED) is FAIL
 
 
-def test_a_channel_that_is_told_without_the_condition_fails() -> None:
+def test_a_message_without_the_condition_fails() -> None:
     assert verdict(exhausted(messages_at=[4.5]), Notify.NEVER) is FAIL
     assert verdict(exhausted(), Notify.NEVER) is PASS
     assert verdict(exhausted(messages_at=[4.5]), Notify.STATE_CHANGE) is FAIL
 
 
-def test_a_channel_that_hears_of_a_change_of_state_is_told_when_the_endpoint_is_disabled() -> None:
+def test_a_message_about_a_change_of_state_is_due_when_the_endpoint_is_disabled() -> None:
     assert verdict(exhausted(messages_at=[4.5]), Notify.STATE_CHANGE, deactivate_after=1) is PASS
     assert verdict(exhausted(), Notify.STATE_CHANGE, deactivate_after=1) is FAIL
 
 
-def test_a_channel_that_hears_of_both_is_told_of_whatever_comes_first() -> None:
+def test_a_message_about_either_is_due_at_whatever_comes_first() -> None:
     both = Notify.EXHAUSTED_OR_STATE_CHANGE
     assert verdict(exhausted(messages_at=[4.5]), both) is PASS
     assert verdict(exhausted(messages_at=[4.5]), both, deactivate_after=1) is PASS
@@ -103,8 +103,8 @@ def test_a_channel_that_hears_of_both_is_told_of_whatever_comes_first() -> None:
     assert verdict(exhausted(), both) is FAIL
 
 
-def test_a_dialect_that_has_not_decided_judges_no_channel() -> None:
-    undecided = context_with(Answer((), reason="nobody knows"))
+def test_under_an_undecided_dialect_no_message_is_judged() -> None:
+    undecided = context_with(Answer((), reason="undecided"))
     assert (
         list(the_chat_channel_is_told_as_the_dialect_says(exhausted(messages_at=[4.5]), undecided))
         == []

@@ -17,7 +17,7 @@ from tests.conformance.canned_deliveries import created, destination, event, obs
 from tests.conformance.canned_evidence import NOW, verdicts
 
 PASS, FAIL = Verdict.PASS, Verdict.FAIL
-LIMITED, AS_WELL, FREE = (
+LIMITED, AS_WELL, UNLIMITED = (
     destination("limited"),
     destination("limited as well"),
     destination("without limit"),
@@ -32,7 +32,7 @@ BUCKET = [0, 1.2, 1.2, 1.2, 1.2, 1.6, 2.0, 2.4, 2.8, 3.2, 3.6, 4.0]
 
 def burst(**arrivals: Iterable[float]) -> RateLimitBurst:
     """What arrived when at each endpoint, by its name with underscores for spaces."""
-    named = {one.name.replace(" ", "_"): one for one in (LIMITED, AS_WELL, FREE, ZERO)}
+    named = {where.name.replace(" ", "_"): where for where in (LIMITED, AS_WELL, UNLIMITED, ZERO)}
     arrived = [
         sent(what, named[name], at=NOW + at)
         for name, times in arrivals.items()
@@ -62,12 +62,12 @@ def test_arrivals_that_bunch_on_a_busy_machine_pass() -> None:
     }
 
 
-def test_a_limit_that_drops_the_excess_is_kept_too() -> None:
+def test_a_limit_that_drops_the_excess_passes() -> None:
     actual = verdicts(an_endpoint_gets_no_more_than_its_limit, burst(limited=SLIDING[:5]))
     assert actual == {"8-1": PASS, "8-2": PASS}
 
 
-def test_an_endpoint_that_gets_nothing_proves_nothing() -> None:
+def test_an_endpoint_that_gets_nothing_is_not_judged() -> None:
     assert verdicts(an_endpoint_gets_no_more_than_its_limit, burst(limited=[])) == {}
 
 
@@ -77,7 +77,7 @@ def test_an_endpoint_without_limit_that_gets_everything_at_once_passes() -> None
     assert verdicts(check, burst(without_limit=[at + 30 for at in AT_ONCE])) == {"8-3": PASS}
 
 
-def test_an_endpoint_without_limit_that_is_paced_or_robbed_fails() -> None:
+def test_an_endpoint_without_limit_that_is_paced_or_loses_an_event_fails() -> None:
     check = the_limit_of_one_endpoint_holds_back_no_other
     assert verdicts(check, burst(without_limit=SLIDING)) == {"8-3": FAIL}
     assert verdicts(check, burst(without_limit=AT_ONCE[:-1])) == {"8-3": FAIL}
@@ -95,7 +95,7 @@ def test_two_endpoints_that_share_one_limit_fail() -> None:
     assert verdicts(two_endpoints_have_a_limit_each, shared) == {"8-3": FAIL}
 
 
-def test_two_endpoints_that_lose_their_excess_are_compared_by_what_came() -> None:
+def test_two_endpoints_that_lose_their_excess_are_compared_by_what_arrived() -> None:
     each = burst(limited=SLIDING[:5], limited_as_well=SLIDING[:5])
     assert verdicts(two_endpoints_have_a_limit_each, each) == {"8-3": PASS}
     late = burst(

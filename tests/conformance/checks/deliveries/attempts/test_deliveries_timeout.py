@@ -17,25 +17,25 @@ SILENT, ENDLESS, SLOW = (
     destination(name, http_timeout=2) for name in ("silent", "endless", "slow")
 )
 DEFAULT = destination("silent")
-ATTEMPT = {one.name: sent(event(), one) for one in (SILENT, ENDLESS, SLOW)}
+ATTEMPT = {where.name: sent(event(), where) for where in (SILENT, ENDLESS, SLOW)}
 
 
-def given(where: Destination, *attempts: ReceivedDelivery) -> GivenTimeout:
+def with_timeout(where: Destination, *attempts: ReceivedDelivery) -> GivenTimeout:
     return observed(GivenTimeout, where, *attempts, timeout_s=2, patient_s=6, slow_s=2.5)
 
 
 def waited(name: str, closed: float | None) -> GivenTimeout:
     where = {"silent": SILENT, "endless": ENDLESS}[name]
-    return given(where, ending(ATTEMPT[name], closed=closed))
+    return with_timeout(where, ending(ATTEMPT[name], closed=closed))
 
 
-def test_an_endpoint_that_is_left_in_time_passes() -> None:
+def test_an_endpoint_that_is_given_up_in_time_passes() -> None:
     check = an_endpoint_that_does_not_answer_is_given_up_in_time
     assert verdicts(check, waited("silent", 2.1)) == {"8-7": PASS}
     assert verdicts(check, waited("endless", 2.1)) == {"8-19": PASS}
 
 
-def test_an_endpoint_that_is_never_left_fails() -> None:
+def test_an_endpoint_that_is_given_up_late_or_never_fails() -> None:
     check = an_endpoint_that_does_not_answer_is_given_up_in_time
     assert verdicts(check, waited("silent", None)) == {"8-7": FAIL}
     assert verdicts(check, waited("endless", 30)) == {"8-19": FAIL}
@@ -43,7 +43,7 @@ def test_an_endpoint_that_is_never_left_fails() -> None:
 
 def test_a_second_attempt_shows_that_the_first_was_given_up() -> None:
     again = sent(event(), SILENT, at=NOW + 3, attempt=2)
-    observation = given(SILENT, ending(ATTEMPT["silent"]), again)
+    observation = with_timeout(SILENT, ending(ATTEMPT["silent"]), again)
     assert verdicts(an_endpoint_that_does_not_answer_is_given_up_in_time, observation) == {
         "8-7": PASS
     }
@@ -59,10 +59,10 @@ def test_an_endpoint_without_timeout_is_judged_by_the_default() -> None:
 
 
 def test_a_slow_answer_that_is_waited_for_passes() -> None:
-    observation = given(SLOW, ending(ATTEMPT["slow"], completed=2.5))
+    observation = with_timeout(SLOW, ending(ATTEMPT["slow"], completed=2.5))
     assert verdicts(an_endpoint_that_answers_in_time_is_waited_for, observation) == {"8-8": PASS}
 
 
 def test_a_slow_answer_that_is_not_waited_for_fails() -> None:
-    observation = given(SLOW, ending(ATTEMPT["slow"], closed=0.01))
+    observation = with_timeout(SLOW, ending(ATTEMPT["slow"], closed=0.01))
     assert verdicts(an_endpoint_that_answers_in_time_is_waited_for, observation) == {"8-8": FAIL}

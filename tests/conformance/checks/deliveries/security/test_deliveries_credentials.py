@@ -47,16 +47,16 @@ GIVEN = {
 KEY = ec.derive_private_key(7, ec.SECP256R1())
 
 
-def text(content: bytes) -> str:
+def base64url(content: bytes) -> str:
     return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
 
 
-def numbered(number: int) -> str:
-    return text(number.to_bytes(32, "big"))
+def coordinate(number: int) -> str:
+    return base64url(number.to_bytes(32, "big"))
 
 
-def masked(observation: Observation) -> Observation:
-    """An observation as it is judged."""
+def mtoken_request(observation: Observation) -> Observation:
+    """An observation whose credentials are masked, as checks see it."""
     evidence = Mask([], context().dialect).evidence(observation)
     assert isinstance(evidence, Observation)
     return evidence
@@ -68,7 +68,7 @@ def authorized(**members: Any) -> Destination:
     )
 
 
-def oauth2(
+def with_oauth2(
     kind: type[OAuth2Deliveries] = SharedSecretGrant,
     *,
     authorization: str = "Bearer issued-1",
@@ -86,57 +86,65 @@ def oauth2(
         issued=("issued-1", "issued-2"),
         token_server="token server",
     )
-    return masked(observation)
+    return mtoken_request(observation)
 
 
-def asked(body: str = "", **headers: str) -> ReceivedDelivery:
+def token_request(body: str = "", **headers: str) -> ReceivedDelivery:
     return delivery("token server", body=body.encode(), headers=headers.items())
 
 
 def test_a_delivery_with_an_issued_token_passes() -> None:
     check = a_delivery_carries_a_token_that_was_issued
     mapped = authorized(field_mapping={"access_token": "issued"})
-    assert verdicts(check, oauth2()) == {"2.5-3": PASS}
-    assert verdicts(check, oauth2(where=mapped)) == {"2.5-6": PASS}
+    assert verdicts(check, with_oauth2()) == {"2.5-3": PASS}
+    assert verdicts(check, with_oauth2(where=mapped)) == {"2.5-6": PASS}
 
 
 def test_a_delivery_with_another_token_fails() -> None:
     check = a_delivery_carries_a_token_that_was_issued
-    assert verdicts(check, oauth2(authorization="Bearer decoy")) == {"2.5-3": FAIL}
+    assert verdicts(check, with_oauth2(authorization="Bearer decoy")) == {"2.5-3": FAIL}
 
 
 FORM = "client_id=me&client_secret=s%2B1&grant_type=client_credentials&scope=a&audience=b"
 
 
-def test_a_token_request_that_tells_everything_passes() -> None:
+def test_a_token_request_with_all_that_was_given_passes() -> None:
     check = a_token_request_carries_what_was_given
     basic = base64.b64encode(b"me:s%2B1").decode()
-    header = asked(
+    header = token_request(
         "grant_type=client_credentials&scope=a&audience=b", Authorization=f"Basic {basic}"
     )
-    for request in (asked(FORM), asked(json.dumps(GIVEN)), header):
-        assert verdicts(check, oauth2(request=request)) == {"2.5-4": PASS, "2.5-5": PASS}
+    for request in (token_request(FORM), token_request(json.dumps(GIVEN)), header):
+        assert verdicts(check, with_oauth2(request=request)) == {"2.5-4": PASS, "2.5-5": PASS}
 
 
 def test_a_token_request_that_leaves_something_out_fails() -> None:
     check = a_token_request_carries_what_was_given
     no_scope = FORM.replace("&scope=a", "")
     other_client = FORM.replace("client_id=me", "client_id=you")
-    assert verdicts(check, oauth2(request=asked(no_scope))) == {"2.5-4": PASS, "2.5-5": FAIL}
-    assert verdicts(check, oauth2(request=asked(other_client))) == {"2.5-4": FAIL, "2.5-5": PASS}
+    assert verdicts(check, with_oauth2(request=token_request(no_scope))) == {
+        "2.5-4": PASS,
+        "2.5-5": FAIL,
+    }
+    assert verdicts(check, with_oauth2(request=token_request(other_client))) == {
+        "2.5-4": FAIL,
+        "2.5-5": PASS,
+    }
 
 
 def assertion(claims: dict[str, str], key: ec.EllipticCurvePrivateKey = KEY) -> str:
-    signed = f"{text(b'{}')}.{text(json.dumps(claims).encode())}"
+    signed = f"{base64url(b'{}')}.{base64url(json.dumps(claims).encode())}"
     r, s = decode_dss_signature(key.sign(signed.encode(), ec.ECDSA(hashes.SHA256())))
-    return f"{signed}.{text(r.to_bytes(32, 'big') + s.to_bytes(32, 'big'))}"
+    return f"{signed}.{base64url(r.to_bytes(32, 'big') + s.to_bytes(32, 'big'))}"
 
 
 def asserted(token: str) -> dict[str, Verdict]:
     point = KEY.public_key().public_numbers()
-    jwk = {"kty": "EC", "crv": "P-256", "x": numbered(point.x), "y": numbered(point.y)}
+    jwk = {"kty": "EC", "crv": "P-256", "x": coordinate(point.x), "y": coordinate(point.y)}
     where = authorized(issuer="them", subject="us", signing_key=jwk)
-    granted = oauth2(AssertionGrant, where=where, request=asked(f"client_assertion={token}"))
+    granted = with_oauth2(
+        AssertionGrant, where=where, request=token_request(f"client_assertion={token}")
+    )
     return verdicts(a_token_request_carries_an_assertion, granted)
 
 
@@ -164,10 +172,10 @@ def after_its_end(token: str) -> Observation:
         issued=("first", "second"),
         token_server="token server",
     )
-    return masked(observation)
+    return mtoken_request(observation)
 
 
-def test_a_token_that_is_over_must_not_be_used() -> None:
+def test_a_token_that_is_used_beyond_its_lifetime_fails() -> None:
     assert verdicts(a_token_is_not_used_beyond_its_lifetime, after_its_end("second")) == {
         "2.5-7": PASS
     }
@@ -182,10 +190,10 @@ def redirected(*arrived: ReceivedDelivery) -> RedirectedTokenUrl:
     )
 
 
-def test_a_redirect_of_the_token_url_must_not_be_followed() -> None:
+def test_a_redirect_of_the_token_url_that_is_followed_fails() -> None:
     check = a_redirect_of_the_token_url_is_not_followed
-    assert verdicts(check, redirected(asked())) == {"2.5-14": PASS}
-    assert verdicts(check, redirected(asked(), delivery("aside"))) == {"2.5-14": FAIL}
+    assert verdicts(check, redirected(token_request())) == {"2.5-14": PASS}
+    assert verdicts(check, redirected(token_request(), delivery("aside"))) == {"2.5-14": FAIL}
     assert verdicts(check, redirected()) == {}
 
 
@@ -200,7 +208,7 @@ def with_member(
     where = destination("authorized", authentication={"type": name, name: member})
     arrived = sent(event(), where, headers=headers)
     observation = observed(kind, where, arrived, accepted=accepted, promised=promised)
-    return masked(observation)
+    return mtoken_request(observation)
 
 
 def with_api_key(*headers: tuple[str, str], **fields: bool) -> Observation:
@@ -208,7 +216,7 @@ def with_api_key(*headers: tuple[str, str], **fields: bool) -> Observation:
     return with_member(ApiKeyDeliveries, "api_key", member, *headers, **fields)
 
 
-def test_an_api_key_is_carried() -> None:
+def test_an_api_key_that_is_not_carried_fails() -> None:
     check = a_delivery_carries_the_header_of_its_api_key
     assert verdicts(check, with_api_key(("x-key", "value-0815"))) == {"2.5-9": PASS}
     assert verdicts(check, with_api_key(("x-key", "value-0816"))) == {"2.5-9": FAIL}
@@ -227,7 +235,7 @@ def with_basic_auth(authorization: str = "", **fields: bool) -> Observation:
     return with_member(BasicAuthDeliveries, "basic_auth", member, *headers, **fields)
 
 
-def test_basic_credentials_are_carried() -> None:
+def test_basic_credentials_that_are_not_carried_fail() -> None:
     check = a_delivery_carries_its_basic_credentials
     other = base64.b64encode(b"Aladdin:close sesame").decode()
     assert verdicts(check, with_basic_auth("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")) == {
@@ -260,13 +268,13 @@ def test_a_missing_delivery_fails_where_the_plain_endpoint_got_its_own() -> None
     assert verdicts(check, with_certificate()) == {}
 
 
-def test_the_certificate_of_the_endpoint_is_presented() -> None:
+def test_another_certificate_than_that_of_the_endpoint_fails() -> None:
     check = a_delivery_presents_the_certificate_of_its_endpoint
     for fingerprint, expected in (("ab", PASS), ("cd", FAIL), (None, FAIL)):
         assert verdicts(check, with_certificate(presented(fingerprint))) == {"2.3-17": expected}
 
 
-def test_no_certificate_is_presented_where_none_was_given() -> None:
+def test_a_certificate_that_was_not_given_fails() -> None:
     check = a_delivery_presents_no_certificate_that_it_was_not_given
     assert verdicts(check, with_certificate(presented(None))) == {"2.3-18": PASS}
     assert verdicts(check, with_certificate(presented("ab"))) == {"2.3-18": FAIL}

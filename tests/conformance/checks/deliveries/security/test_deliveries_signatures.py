@@ -56,14 +56,14 @@ def test_a_body_that_was_written_anew_after_signing_fails() -> None:
     ) == {"6-6": FAIL}
 
 
-def test_a_finding_says_what_the_sender_did_instead() -> None:
+def test_a_finding_names_what_the_sender_did_instead() -> None:
     spaced = replace(
         sent(EVENT, SIMPLE, body=b'{"marker":"marker-event-"}'), body=b'{"marker": "marker-event-"}'
     )
-    anothers = sent(EVENT, SIMPLE, signers=[OTHER.secret or ""])
+    signed_by_other = sent(EVENT, SIMPLE, signers=[OTHER.secret or ""])
     for delivery, cause in (
         (spaced, "the sender signed the compact form of the body, sent it with spaces"),
-        (anothers, "the sender signed with the secret of endpoint 'other'"),
+        (signed_by_other, "the sender signed with the secret of endpoint 'other'"),
     ):
         observation = observed(SigningFormats, [SIMPLE, OTHER], delivery)
         (judgement,) = every_attempt_is_signed_in_the_format_of_its_endpoint(
@@ -94,15 +94,15 @@ def test_the_simple_format_is_the_default() -> None:
     assert verdicts(check, observed(SigningFormats, plain, wrong)) == {"2.3-9": FAIL}
 
 
-def test_a_dialect_that_requires_the_format_has_no_default() -> None:
-    asked = destination("format not given", advanced_signatures=False)
+def test_the_default_format_does_not_apply_where_the_dialect_requires_one() -> None:
+    with_format = destination("format not given", advanced_signatures=False)
     check = an_endpoint_without_advanced_signatures_gets_the_simple_format
-    assert verdicts(check, observed(SigningFormats, asked, sent(EVENT, asked))) == {
+    assert verdicts(check, observed(SigningFormats, with_format, sent(EVENT, with_format))) == {
         "2.3-9": NOT_APPLICABLE
     }
 
 
-def test_the_secret_that_is_shown_must_sign() -> None:
+def test_a_delivery_that_is_not_signed_by_the_secret_that_is_shown_fails() -> None:
     generated = replace(destination("generated"), settings={})
     check = the_secret_that_is_shown_is_the_one_that_signs
     assert verdicts(check, observed(SigningFormats, generated, sent(EVENT, generated))) == {
@@ -116,7 +116,7 @@ def test_the_secret_that_is_shown_must_sign() -> None:
     ) == {"2.4-3": NOT_APPLICABLE}
 
 
-def test_the_secret_of_another_endpoint_must_not_sign() -> None:
+def test_a_signature_by_the_secret_of_another_endpoint_fails() -> None:
     check = a_delivery_is_signed_by_no_secret_of_another_endpoint
     both = sent(EVENT, ADVANCED, signers=[ADVANCED.secret or "", OTHER.secret or ""])
     assert verdicts(check, observed(SigningFormats, [ADVANCED, OTHER], sent(EVENT, ADVANCED))) == {
@@ -131,7 +131,7 @@ def test_the_secret_of_another_endpoint_must_not_sign() -> None:
     assert verdicts(check, observed(SigningFormats, [ADVANCED, OTHER], both)) == {"6-8": FAIL}
 
 
-def test_one_secret_makes_one_signature() -> None:
+def test_two_signatures_of_an_endpoint_with_one_secret_fail() -> None:
     check = one_living_secret_makes_one_advanced_signature
     assert verdicts(check, observed(SigningFormats, ADVANCED, sent(EVENT, ADVANCED))) == {
         "6-10": PASS
