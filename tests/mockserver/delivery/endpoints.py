@@ -41,10 +41,10 @@ class EndpointServer:
     connections: int = 0
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def at(self, path: str) -> list[EndpointRequest]:
+    def requests_at(self, path: str) -> list[EndpointRequest]:
         return [request for request in self.arrived if request.target == path]
 
-    async def until(self, count: int, timeout_s: float = 60.0) -> list[EndpointRequest]:
+    async def wait_for_requests(self, count: int, timeout_s: float = 60.0) -> list[EndpointRequest]:
         """Wait until `count` requests have arrived."""
         async with asyncio.timeout(timeout_s):
             while len(self.arrived) < count:
@@ -74,12 +74,18 @@ async def always_ok(request: EndpointRequest, writer: asyncio.StreamWriter) -> N
     writer.write(OK)
 
 
+async def never_answers(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
+    await asyncio.Event().wait()
+
+
 def answering(*answers: bytes) -> Responder:
     """Send these raw responses in turn, the last one indefinitely."""
-    left = list(answers)
+    remaining = list(answers)
 
     async def answer(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
-        writer.write(left.pop(0) if len(left) > 1 else left[0])
+        writer.write(remaining[0])
+        if len(remaining) > 1:
+            del remaining[0]
 
     return answer
 

@@ -23,17 +23,19 @@ def run_scenario(
     scenario: Scenario,
     responder: Responder = always_ok,
     answers: Dialect | None = None,
+    *,
+    store: MemoryStore | None = None,
     **options: Any,
 ) -> None:
     """Run a scenario; `options` are those of the engine. Accepted deliveries wake the engine."""
+    memory = store or MemoryStore()
 
     async def run() -> None:
-        store = MemoryStore()
         async with (
             serving(responder, authority.context()) as endpoint,
-            engine(store, authority.file, answers, **options) as running,
+            engine(memory, authority.file, answers, **options) as running,
         ):
-            store.on_accept = running.wake
-            await scenario(store, endpoint)
+            memory.on_accept = running.wake
+            await scenario(memory, endpoint)
 
     asyncio.run(run())

@@ -11,8 +11,8 @@ import pytest
 
 from hookproof.mockserver.delivery.store_port import DeliveryState, Failure, SigningSecret
 from hookproof.spec.dialect.model import Dialect
-from tests.mockserver.delivery import scenario as scenarios
 from tests.mockserver.delivery.endpoints import (
+    EndpointRequest,
     EndpointServer,
     LoopbackAuthority,
     Responder,
@@ -22,10 +22,10 @@ from tests.mockserver.delivery.endpoints import (
 )
 from tests.mockserver.delivery.engines import PROMPT, dialect
 from tests.mockserver.delivery.memory_store import SECRET, MemoryStore, settings
-from tests.mockserver.delivery.scenario import Scenario
+from tests.mockserver.delivery.scenario import Scenario, run_scenario
 
 
-def run_scenario(
+def run_with_endpoint(
     authority: LoopbackAuthority,
     scenario: Scenario,
     responder: Responder = always_ok,
@@ -38,7 +38,7 @@ def run_scenario(
         store.endpoints["e"] = settings("e", f"{endpoint.url}/e")
         await scenario(store, endpoint)
 
-    scenarios.run_scenario(authority, with_endpoint, responder, answers, **options)
+    run_scenario(authority, with_endpoint, responder, answers, **options)
 
 
 def test_the_body_arrives_byte_for_byte_and_is_what_was_signed(
@@ -55,7 +55,7 @@ def test_the_body_arrives_byte_for_byte_and_is_what_was_signed(
         assert request.header("X-Webhook-Signature") == expected
         assert request.header("Content-Type") == "application/json"
 
-    run_scenario(authority, scenario)
+    run_with_endpoint(authority, scenario)
 
 
 def test_a_form_endpoint_gets_a_signed_form(authority: LoopbackAuthority) -> None:
@@ -70,7 +70,7 @@ def test_a_form_endpoint_gets_a_signed_form(authority: LoopbackAuthority) -> Non
         expected = hmac.new(SECRET.encode(), request.body, hashlib.sha256).hexdigest()
         assert request.header("X-Webhook-Signature") == expected
 
-    run_scenario(authority, scenario)
+    run_with_endpoint(authority, scenario)
 
 
 def test_custom_headers_arrive_and_replace_none_of_the_service_s_own(
@@ -102,7 +102,7 @@ def test_custom_headers_arrive_and_replace_none_of_the_service_s_own(
         assert "forged" not in [value for _, value in request.headers]
         assert request.header("X-Webhook-Attempt") == "1"
 
-    run_scenario(authority, scenario)
+    run_with_endpoint(authority, scenario)
 
 
 def test_each_attempt_has_the_event_s_id_its_own_number_and_its_own_time(
@@ -119,22 +119,20 @@ def test_each_attempt_has_the_event_s_id_its_own_number_and_its_own_time(
         delivery = store.accept("e", event_type="order.paid", event_uid="the-event")
         await store.until_final()
         assert store.states[delivery] is DeliveryState.DELIVERED
-        assert [request.header("X-Webhook-Event-Id") for request in endpoint.arrived] == [
-            "the-event"
-        ] * 3
-        assert [request.header("X-Webhook-Attempt") for request in endpoint.arrived] == [
-            "0",
-            "1",
-            "2",
-        ]
-        assert [request.header("X-Type") for request in endpoint.arrived] == ["order.paid"] * 3
-        assert len({request.header("X-Webhook-Signature") for request in endpoint.arrived}) == 3
+
+        def headers(name: str) -> list[str | None]:
+            return [request.header(name) for request in endpoint.arrived]
+
+        assert headers("X-Webhook-Event-Id") == ["the-event"] * 3
+        assert headers("X-Webhook-Attempt") == ["0", "1", "2"]
+        assert headers("X-Type") == ["order.paid"] * 3
+        assert len(set(headers("X-Webhook-Signature"))) == 3
         assert [outcome.status for outcome in store.outcomes[delivery]] == [500, 500, 200]
         assert [outcome.number for outcome in store.outcomes[delivery]] == [1, 2, 3]
 
     changes = {"event_type_header": "X-Type", "first_attempt": 0}
     answers = dialect(retry={**PROMPT, "attempts": 3}, delivery=changes)
-    run_scenario(
+    run_with_endpoint(
         authority, scenario, answering(reply(500), reply(500), reply(200)), answers, clock=clock
     )
 
@@ -147,7 +145,9 @@ def test_an_event_type_that_no_header_can_carry_arrives_encoded(
         await store.until_final()
         assert endpoint.arrived[0].header("X-Type") == "a%0D%0AX-Forged%3A%201"
 
-    run_scenario(authority, scenario, answers=dialect(delivery={"event_type_header": "X-Type"}))
+    run_with_endpoint(
+        authority, scenario, answers=dialect(delivery={"event_type_header": "X-Type"})
+    )
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_a_header_that_would_break_the_request_is_never_sent(
         assert endpoint.arrived == []
         assert {outcome.failure for outcome in store.outcomes[delivery]} == {Failure.CONFIGURATION}
 
-    run_scenario(authority, scenario)
+    run_with_endpoint(authority, scenario)
 
 
 def test_both_secrets_sign_until_the_old_one_expires(authority: LoopbackAuthority) -> None:
@@ -193,42 +193,37 @@ def test_both_secrets_sign_until_the_old_one_expires(authority: LoopbackAuthorit
             request = endpoint.arrived[-1]
             assert request.header("X-Webhook-Signature") == expected(signing, request.body)
 
-    run_scenario(authority, scenario, clock=lambda: now[0])
+    run_with_endpoint(authority, scenario, clock=lambda: now[0])
 
 
 def test_a_secret_rolled_between_two_attempts_signs_the_second(
     authority: LoopbackAuthority,
 ) -> None:
-    store_of: list[MemoryStore] = []
+    store = MemoryStore()
+    new_secret = SigningSecret(value="new", expires_at=None)
+    statuses = iter((500, 200))
 
-    async def roll_then_fail(request: Any, writer: asyncio.StreamWriter) -> None:
-        first = len(seen) == 0
-        seen.append(request)
-        if first:
-            [endpoint] = store_of[0].endpoints.values()
-            members = {
-                "url": endpoint.url,
-                "secrets": (SigningSecret(value="new", expires_at=None),),
-            }
-            store_of[0].endpoints["e"] = settings("e", **members)
-        writer.write(reply(500 if first else 200))
-
-    seen: list[Any] = []
+    async def roll_then_answer(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
+        url = store.endpoints["e"].url
+        store.endpoints["e"] = settings("e", url, secrets=(new_secret,))
+        writer.write(reply(next(statuses)))
 
     async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
-        store_of.append(store)
         store.accept("e", b"{}")
         await store.until_final()
         new = hmac.new(b"new", b"{}", hashlib.sha256).hexdigest()
         old = hmac.new(SECRET.encode(), b"{}", hashlib.sha256).hexdigest()
-        assert [request.header("X-Webhook-Signature") for request in seen] == [old, new]
+        signatures = [request.header("X-Webhook-Signature") for request in endpoint.arrived]
+        assert signatures == [old, new]
 
-    run_scenario(authority, scenario, roll_then_fail)
+    run_with_endpoint(authority, scenario, roll_then_answer, store=store)
 
 
-@pytest.mark.parametrize("name", ["contrary", "standard-webhooks"])
-def test_the_headers_are_those_of_the_dialect(authority: LoopbackAuthority, name: str) -> None:
-    answers = dialect(name)
+@pytest.mark.parametrize("dialect_name", ["contrary", "standard-webhooks"])
+def test_the_headers_are_those_of_the_dialect(
+    authority: LoopbackAuthority, dialect_name: str
+) -> None:
+    answers = dialect(dialect_name)
     secrets = answers.signatures.secret
     secret = SigningSecret(
         value=f"{secrets.prefix}c2VjcmV0IG9mIHRoZSBlbmRwb2ludA==", expires_at=None
@@ -248,20 +243,21 @@ def test_the_headers_are_those_of_the_dialect(authority: LoopbackAuthority, name
         unit = answers.signatures.advanced.timestamp_unit.in_seconds
         assert abs(int(request.header(timestamp) or "0") * unit - time.time()) < 60
 
-    run_scenario(authority, scenario, answers=answers)
+    run_with_endpoint(authority, scenario, answers=answers)
 
 
 def test_an_attempt_without_a_connection_is_retried(
     authority: LoopbackAuthority,
 ) -> None:
-    async def break_connection_once(request: Any, writer: asyncio.StreamWriter) -> None:
-        seen.append(request)
-        if len(seen) == 1:
+    requests = 0
+
+    async def break_connection_once(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
+        nonlocal requests
+        requests += 1
+        if requests == 1:
             writer.transport.abort()
         else:
             writer.write(reply(200))
-
-    seen: list[Any] = []
 
     async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
         store.endpoints["closed"] = settings("closed", "https://127.0.0.1:1/")
@@ -272,7 +268,7 @@ def test_an_attempt_without_a_connection_is_retried(
         states = [store.states[delivery] for delivery in (broken, closed)]
         assert states == [DeliveryState.DELIVERED, DeliveryState.EXHAUSTED]
 
-    run_scenario(
+    run_with_endpoint(
         authority, scenario, break_connection_once, dialect(retry={**PROMPT, "attempts": 2})
     )
 
@@ -284,7 +280,7 @@ def test_a_delivery_is_exhausted_after_the_last_attempt(authority: LoopbackAutho
         assert store.states[delivery] is DeliveryState.EXHAUSTED
         assert len(endpoint.arrived) == 4
 
-    run_scenario(
+    run_with_endpoint(
         authority, scenario, answering(reply(503)), dialect(retry={**PROMPT, "attempts": 4})
     )
 
@@ -296,7 +292,7 @@ def test_a_retry_waits_for_retry_after(authority: LoopbackAuthority) -> None:
         first, second = endpoint.arrived
         assert second.at - first.at >= 1
 
-    run_scenario(authority, scenario, answering(reply(429, "Retry-After: 1"), reply(200)))
+    run_with_endpoint(authority, scenario, answering(reply(429, "Retry-After: 1"), reply(200)))
 
 
 def test_a_redirect_is_an_answer_and_is_never_followed(authority: LoopbackAuthority) -> None:
@@ -307,7 +303,9 @@ def test_a_redirect_is_an_answer_and_is_never_followed(authority: LoopbackAuthor
         assert {request.target for request in endpoint.arrived} == {"/e"}
 
     redirect = reply(307, "Location: /elsewhere")
-    run_scenario(authority, scenario, answering(redirect), dialect(retry={**PROMPT, "attempts": 2}))
+    run_with_endpoint(
+        authority, scenario, answering(redirect), dialect(retry={**PROMPT, "attempts": 2})
+    )
 
 
 def test_an_endpoint_is_deactivated_after_as_many_exhausted_deliveries_as_the_dialect_says(
@@ -324,7 +322,7 @@ def test_an_endpoint_is_deactivated_after_as_many_exhausted_deliveries_as_the_di
         assert store.states[late] is DeliveryState.DISCARDED
         assert len(endpoint.arrived) == arrived
 
-    run_scenario(
+    run_with_endpoint(
         authority,
         scenario,
         answering(reply(500)),
@@ -339,7 +337,7 @@ def test_the_reference_never_deactivates(authority: LoopbackAuthority) -> None:
         await store.until_final()
         assert store.deactivated == []
 
-    run_scenario(
+    run_with_endpoint(
         authority, scenario, answering(reply(500)), dialect(retry={**PROMPT, "attempts": 1})
     )
 
@@ -350,7 +348,7 @@ def test_a_delivery_to_an_unknown_endpoint_is_discarded(authority: LoopbackAutho
         await store.until_final()
         assert store.states[delivery] is DeliveryState.DISCARDED
 
-    run_scenario(authority, scenario)
+    run_with_endpoint(authority, scenario)
 
 
 def test_what_is_due_later_does_not_hold_up_what_is_due_now(authority: LoopbackAuthority) -> None:
@@ -360,7 +358,7 @@ def test_what_is_due_later_does_not_hold_up_what_is_due_now(authority: LoopbackA
         await store.until_final(now)
         assert store.states[later] is DeliveryState.PENDING
 
-    run_scenario(authority, scenario)
+    run_with_endpoint(authority, scenario)
 
 
 def test_what_is_due_later_goes_out_when_it_is_due(authority: LoopbackAuthority) -> None:
@@ -370,7 +368,7 @@ def test_what_is_due_later_goes_out_when_it_is_due(authority: LoopbackAuthority)
         await store.until_final(later)
         assert store.outcomes[later][0].started_at >= started + 0.3
 
-    run_scenario(authority, scenario)
+    run_with_endpoint(authority, scenario)
 
 
 def test_connections_are_kept_for_the_next_delivery(
@@ -385,4 +383,4 @@ def test_connections_are_kept_for_the_next_delivery(
         assert len(endpoint.arrived) == 10
         assert endpoint.connections == 1
 
-    run_scenario(authority, scenario)
+    run_with_endpoint(authority, scenario)

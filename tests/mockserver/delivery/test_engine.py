@@ -22,6 +22,7 @@ from tests.mockserver.delivery.endpoints import (
     LoopbackAuthority,
     always_ok,
     answering,
+    never_answers,
     reply,
     serving,
 )
@@ -48,16 +49,17 @@ def test_a_stop_lets_what_is_under_way_finish(authority: LoopbackAuthority) -> N
     async def run() -> None:
         store, release = MemoryStore(), asyncio.Event()
 
-        async def waits(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
+        async def answers_late(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
+            # The engine stops as soon as the request arrives, so that it is waiting by then.
             asyncio.get_running_loop().call_later(0.1, release.set)
             await release.wait()
             writer.write(OK)
 
-        async with serving(waits, authority.context()) as endpoint:
+        async with serving(answers_late, authority.context()) as endpoint:
             store.endpoints["e"] = settings("e", endpoint.url)
             first, second = store.accept("e"), store.accept("e")
             async with engine(store, authority.file, grace_s=10):
-                await endpoint.until(1)
+                await endpoint.wait_for_requests(1)
             assert store.states == {first: DeliveryState.DELIVERED, second: DeliveryState.PENDING}
 
     asyncio.run(run())
@@ -68,21 +70,21 @@ def test_what_does_not_finish_in_time_is_delivered_by_the_next_engine(
 ) -> None:
     async def run() -> None:
         store = MemoryStore()
-        hang = True
+        hangs = True
 
-        async def hangs_once(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
-            if hang:
+        async def hangs_at_first(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
+            if hangs:
                 await asyncio.Event().wait()
             writer.write(OK)
 
-        async with serving(hangs_once, authority.context()) as endpoint:
+        async with serving(hangs_at_first, authority.context()) as endpoint:
             store.endpoints["e"] = settings("e", endpoint.url)
             delivery = store.accept("e")
             async with engine(store, authority.file):
-                await endpoint.until(1)
+                await endpoint.wait_for_requests(1)
             assert store.states[delivery] is DeliveryState.PENDING
             assert delivery not in store.outcomes
-            hang = False
+            hangs = False
             async with engine(store, authority.file):
                 await store.until_final()
 
@@ -148,13 +150,10 @@ def test_a_visit_without_a_response_returns_none(authority: LoopbackAuthority, u
 
 
 def test_a_visit_is_bounded_by_the_default_time_out(authority: LoopbackAuthority) -> None:
-    async def hangs(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
-        await asyncio.Event().wait()
-
     async def run() -> None:
         answers = dialect(delivery={"default_timeout_s": 1})
         async with (
-            serving(hangs, authority.context()) as endpoint,
+            serving(never_answers, authority.context()) as endpoint,
             engine(MemoryStore(), authority.file, answers) as running,
         ):
             assert await asyncio.wait_for(running.visit(endpoint.url, "GET"), 60) is None
@@ -228,9 +227,9 @@ async def run_receiver() -> AsyncIterator[tuple[ReceiverClient, Path]]:
         await asyncio.wait_for(process.wait(), 60)
 
 
-@pytest.mark.parametrize("name", shipped_dialects())
-def test_the_receiver_verifies_every_signature_of_a_roll(name: str) -> None:
-    answers = load_dialect(name)
+@pytest.mark.parametrize("dialect_name", shipped_dialects())
+def test_the_receiver_verifies_every_signature_of_a_roll(dialect_name: str) -> None:
+    answers = load_dialect(dialect_name)
     rules = answers.signatures.secret
     texts = [
         f"{rules.prefix}c2VjcmV0IG9mIHRoZSBlbmRwb2ludA==",

@@ -134,8 +134,8 @@ def test_a_client_certificate_is_presented_to_its_endpoint_and_no_other(
         for uid in ("mutual", "plain", "mutual"):
             store.accept(uid)
             await store.until_final()
-        assert endpoint.at("/plain")[0].client_certificate is None
-        certificates = [request.client_certificate for request in endpoint.at("/mutual")]
+        assert endpoint.requests_at("/plain")[0].client_certificate is None
+        certificates = [request.client_certificate for request in endpoint.requests_at("/mutual")]
         assert certificates[0] is not None
         assert certificates == [certificates[0]] * 2
         assert endpoint.connections == 2

@@ -95,7 +95,7 @@ def test_many_deliveries_at_once_share_one_fetch(authority: LoopbackAuthority) -
         store.endpoints["e"] = settings("e", endpoint.url, authentication=oauth2(endpoint))
         for _ in range(30):
             store.accept("e")
-        await endpoint.until(arrived + 1)
+        await endpoint.wait_for_requests(arrived + 1)
         issuer.release.set()
         await store.until_final()
         assert len(issuer.forms) == 1
@@ -146,7 +146,7 @@ def test_the_token_response_is_read_by_the_field_mapping_of_the_endpoint(
         for _ in range(2):
             store.accept("e")
             await store.until_final()
-        assert [request.header("Authorization") for request in endpoint.at("/")] == [
+        assert [request.header("Authorization") for request in endpoint.requests_at("/")] == [
             "Bearer token-1"
         ] * 2
         assert len(issuer.forms) == 1

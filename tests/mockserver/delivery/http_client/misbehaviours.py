@@ -8,18 +8,17 @@ from tests.mockserver.delivery.endpoints import OK, EndpointRequest
 
 BOMB = gzip.compress(bytes(20_000_000))
 
+# The pause of a slow peer after each byte.
+SLOW_BYTE_S = 0.05
+
 Misbehaviour = Callable[[EndpointRequest, asyncio.StreamWriter], Awaitable[None]]
-
-
-async def never_answers(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
-    await asyncio.Event().wait()
 
 
 async def one_byte_at_a_time(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
     for byte in OK * 100:
         writer.write(bytes([byte]))
         await writer.drain()
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(SLOW_BYTE_S)
 
 
 async def one_body_byte_at_a_time(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
@@ -27,7 +26,7 @@ async def one_body_byte_at_a_time(request: EndpointRequest, writer: asyncio.Stre
     while True:
         writer.write(b"x")
         await writer.drain()
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(SLOW_BYTE_S)
 
 
 async def resets_mid_response(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
@@ -110,11 +109,13 @@ async def an_upgrade(request: EndpointRequest, writer: asyncio.StreamWriter) -> 
     )
 
 
-async def gone(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
+async def status_410(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
     writer.write(b"HTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n")
 
 
-async def asks_for_an_eternity(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
+async def asks_for_a_pause_of_a_million_years(
+    request: EndpointRequest, writer: asyncio.StreamWriter
+) -> None:
     writer.write(b"HTTP/1.1 429 Slow\r\nRetry-After: 99999999999999\r\nContent-Length: 0\r\n\r\n")
 
 

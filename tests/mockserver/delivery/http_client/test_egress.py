@@ -142,27 +142,27 @@ def test_a_name_without_address_is_an_os_error(host: str) -> None:
         asyncio.run(ask())
 
 
-def test_a_name_is_looked_up_once_for_all_who_ask_and_again_for_who_asks_later() -> None:
-    asked: list[str] = []
-    begun, release = threading.Event(), threading.Event()
+def test_callers_at_the_same_time_share_one_look_up_and_a_later_one_starts_another() -> None:
+    names: list[str] = []
+    started, release = threading.Event(), threading.Event()
 
     def lookup(name: str) -> tuple[str, ...]:
-        asked.append(name)
-        begun.set()
+        names.append(name)
+        started.set()
         release.wait(60)
         return ("127.0.0.1",)
 
     async def run() -> None:
         resolver = NameResolver(lookup)
-        many = [
+        lookups = [
             asyncio.create_task(resolver.addresses("a.local")) for _ in range(3 * LOOKUP_THREADS)
         ]
-        await asyncio.to_thread(begun.wait, 60)
+        assert await asyncio.to_thread(started.wait, 60)
         release.set()
-        assert set(await asyncio.gather(*many)) == {("127.0.0.1",)}
-        assert asked == ["a.local"]
+        assert set(await asyncio.gather(*lookups)) == {("127.0.0.1",)}
+        assert names == ["a.local"]
         assert await resolver.addresses("a.local") == ("127.0.0.1",)
-        assert len(asked) == 2
+        assert names == ["a.local"] * 2
 
     asyncio.run(run())
 
@@ -196,37 +196,38 @@ HANGING = """
 import asyncio, threading, uvloop
 from hookproof.mockserver.delivery.http_client.egress import NameResolver
 
-asked = threading.Event()
+started = threading.Event()
 
 def hang(name):
-    asked.set()
+    started.set()
     threading.Event().wait()
 
 async def main():
     asyncio.ensure_future(NameResolver(hang).addresses("silent.local"))
-    await asyncio.to_thread(asked.wait)
+    await asyncio.to_thread(started.wait)
 
 uvloop.run(main())
 """
 
 
 def test_a_look_up_that_hangs_does_not_keep_the_process_from_ending() -> None:
-    ended = subprocess.run(
+    outcome = subprocess.run(
         [sys.executable, "-c", HANGING], timeout=60, capture_output=True, text=True, check=False
     )
-    assert (ended.returncode, ended.stderr) == (0, "")
+    assert (outcome.returncode, outcome.stderr) == (0, "")
 
 
 def test_a_lookup_that_outlives_the_loop_raises_nothing() -> None:
-    release = threading.Event()
+    started, release = threading.Event(), threading.Event()
 
     def lookup(name: str) -> tuple[str, ...]:
+        started.set()
         release.wait(60)
         return ("127.0.0.1",)
 
     async def run() -> None:
         waiting = asyncio.create_task(NameResolver(lookup).addresses("late.local"))
-        await asyncio.sleep(0)
+        assert await asyncio.to_thread(started.wait, 60)
         waiting.cancel()
 
     asyncio.run(run())

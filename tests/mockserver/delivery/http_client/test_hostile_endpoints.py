@@ -18,6 +18,7 @@ from tests.mockserver.delivery.endpoints import (
     EndpointRequest,
     LoopbackAuthority,
     always_ok,
+    never_answers,
     serving,
 )
 from tests.mockserver.delivery.engines import PROMPT, dialect, engine
@@ -27,21 +28,20 @@ from tests.mockserver.delivery.http_client.misbehaviours import (
     a_header_name_beyond_ascii,
     a_second_answer_behind_the_first,
     an_upgrade,
-    asks_for_an_eternity,
+    asks_for_a_pause_of_a_million_years,
     closes_without_an_answer,
     endless_body,
     endless_chunks,
     endless_header,
     endless_interim_answers,
-    gone,
     gzip_bomb,
     header_values_beyond_ascii,
     leads_to_a_private_address,
-    never_answers,
     not_http,
     one_body_byte_at_a_time,
     one_byte_at_a_time,
     resets_mid_response,
+    status_410,
 )
 from tests.mockserver.delivery.memory_store import MemoryStore, settings
 
@@ -49,10 +49,13 @@ TIMEOUT_S = 1.0  # for responses that end in no other way
 ONCE = dialect(retry={**PROMPT, "attempts": 1})
 
 
-def beside_a_healthy_endpoint(
+def outcomes_beside_a_healthy_endpoint(
     authority: LoopbackAuthority, misbehaviour: Misbehaviour, **limits: float
 ) -> list[AttemptOutcome]:
-    """Deliver to both and return the outcomes of the bad one; the healthy one gets everything."""
+    """Deliver to a bad and a healthy endpoint; return the outcomes at the bad one.
+
+    Asserts that the healthy one gets everything.
+    """
 
     async def run() -> list[AttemptOutcome]:
         store = MemoryStore()
@@ -80,7 +83,9 @@ def beside_a_healthy_endpoint(
 def test_a_response_that_is_not_complete_in_time_is_a_timeout(
     authority: LoopbackAuthority, misbehaviour: Misbehaviour
 ) -> None:
-    for outcome in beside_a_healthy_endpoint(authority, misbehaviour, http_timeout_s=TIMEOUT_S):
+    for outcome in outcomes_beside_a_healthy_endpoint(
+        authority, misbehaviour, http_timeout_s=TIMEOUT_S
+    ):
         assert (outcome.failure, outcome.status) == (Failure.TIMEOUT, None)
         assert outcome.detail
 
@@ -99,7 +104,7 @@ def test_a_response_that_is_not_complete_in_time_is_a_timeout(
 def test_an_unusable_response_is_a_failure_with_its_reason(
     authority: LoopbackAuthority, misbehaviour: Misbehaviour, failure: Failure
 ) -> None:
-    for outcome in beside_a_healthy_endpoint(authority, misbehaviour):
+    for outcome in outcomes_beside_a_healthy_endpoint(authority, misbehaviour):
         assert (outcome.failure, outcome.status) == (failure, None)
         assert outcome.detail
 
@@ -114,15 +119,15 @@ def test_an_unusable_response_is_a_failure_with_its_reason(
         (a_body_until_it_closes, 200),
         (a_second_answer_behind_the_first, 200),
         (an_upgrade, 101),
-        (gone, 410),
-        (asks_for_an_eternity, 429),
+        (status_410, 410),
+        (asks_for_a_pause_of_a_million_years, 429),
         (leads_to_a_private_address, 302),
     ],
 )
 def test_an_unusual_response_counts_by_its_status(
     authority: LoopbackAuthority, misbehaviour: Misbehaviour, status: int
 ) -> None:
-    for outcome in beside_a_healthy_endpoint(authority, misbehaviour):
+    for outcome in outcomes_beside_a_healthy_endpoint(authority, misbehaviour):
         assert (outcome.status, outcome.failure) == (status, None)
 
 
@@ -137,7 +142,7 @@ def test_of_a_huge_body_little_more_than_the_limit_is_read(authority: LoopbackAu
             await writer.drain()
             sent += 65536
 
-    beside_a_healthy_endpoint(authority, huge)
+    outcomes_beside_a_healthy_endpoint(authority, huge)
     # Three attempts, each with up to 16 MiB in the buffers of the sockets.
     assert sent < 3 * (BODY_LIMIT + 16 * 2**20)
 
@@ -145,10 +150,10 @@ def test_of_a_huge_body_little_more_than_the_limit_is_read(authority: LoopbackAu
 @asynccontextmanager
 async def silent_listener(*, accepts: bool) -> AsyncIterator[str]:
     """Open a socket that accepts connections, or leaves that to the kernel, and never answers."""
-    held: list[asyncio.StreamWriter] = []
+    writers: list[asyncio.StreamWriter] = []
 
     async def hold(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        held.append(writer)
+        writers.append(writer)
 
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
@@ -158,7 +163,7 @@ async def silent_listener(*, accepts: bool) -> AsyncIterator[str]:
     finally:
         if server is not None:
             server.close()
-        for writer in held:
+        for writer in writers:
             writer.transport.abort()
             await asyncio.gather(writer.wait_closed(), return_exceptions=True)
         listener.close()
@@ -186,14 +191,14 @@ def test_a_half_open_connection_ends_with_the_time_out(
 def test_a_peer_that_closes_before_it_reads_is_a_failed_connection(
     authority: LoopbackAuthority,
 ) -> None:
-    class Curt(asyncio.Protocol):
+    class ClosesAtOnce(asyncio.Protocol):
         def connection_made(self, transport: asyncio.BaseTransport) -> None:
             cast("asyncio.Transport", transport).abort()
 
     async def run() -> None:
         store = MemoryStore()
         server = await asyncio.get_running_loop().create_server(
-            Curt, "127.0.0.1", 0, ssl=authority.context()
+            ClosesAtOnce, "127.0.0.1", 0, ssl=authority.context()
         )
         async with server, engine(store, authority.file, ONCE) as running:
             store.on_accept = running.wake
@@ -214,7 +219,7 @@ def test_a_peer_that_stops_reading_a_large_body_ends_with_the_time_out(
         store = MemoryStore()
         stopped = asyncio.Event()
 
-        class Deaf(asyncio.Protocol):
+        class NeverReads(asyncio.Protocol):
             def connection_made(self, transport: asyncio.BaseTransport) -> None:
                 self.transport = cast("asyncio.Transport", transport)
                 self.transport.pause_reading()
@@ -222,10 +227,14 @@ def test_a_peer_that_stops_reading_a_large_body_ends_with_the_time_out(
             def connection_lost(self, exc: Exception | None) -> None:
                 stopped.set()
 
-        deaf: list[Deaf] = []
-        loop = asyncio.get_running_loop()
-        server = await loop.create_server(
-            lambda: deaf.append(Deaf()) or deaf[-1], "127.0.0.1", 0, ssl=authority.context()
+        protocols: list[NeverReads] = []
+
+        def accept() -> NeverReads:
+            protocols.append(NeverReads())
+            return protocols[-1]
+
+        server = await asyncio.get_running_loop().create_server(
+            accept, "127.0.0.1", 0, ssl=authority.context()
         )
         url = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
         async with engine(store, authority.file, ONCE) as running:
@@ -235,7 +244,7 @@ def test_a_peer_that_stops_reading_a_large_body_ends_with_the_time_out(
             await store.until_final()
             assert store.outcomes[delivery][0].failure is Failure.TIMEOUT
         server.close()
-        for protocol in deaf:
+        for protocol in protocols:
             protocol.transport.abort()
         await asyncio.wait_for(stopped.wait(), 60)
 

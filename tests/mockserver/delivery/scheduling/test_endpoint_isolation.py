@@ -14,18 +14,17 @@ from hookproof.mockserver.delivery.scheduling.endpoint_queue import EndpointQueu
 from hookproof.mockserver.delivery.store_port import DeliveryState, Record
 from tests.mockserver.delivery.endpoints import (
     EndpointRequest,
+    EndpointServer,
     LoopbackAuthority,
     always_ok,
     answering,
+    never_answers,
     reply,
     serving,
 )
 from tests.mockserver.delivery.engines import PROMPT, dialect, engine
 from tests.mockserver.delivery.memory_store import MemoryStore, settings
-
-
-async def hangs(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
-    await asyncio.Event().wait()
+from tests.mockserver.delivery.scenario import run_scenario
 
 
 @pytest.mark.parametrize("hanging", [1, 40])
@@ -37,7 +36,7 @@ def test_endpoints_that_hang_delay_no_other_endpoint(
     async def run() -> None:
         store = MemoryStore()
         async with (
-            serving(hangs, authority.context()) as bad,
+            serving(never_answers, authority.context()) as bad,
             serving(always_ok, authority.context()) as good,
             engine(
                 store, authority.file, bounds=ConcurrencyBounds(young=8, patience_s=0.02)
@@ -82,49 +81,44 @@ def test_a_failing_endpoint_delays_no_other_endpoint(authority: LoopbackAuthorit
 def test_an_endpoint_that_answers_gets_more_attempts_at_once_up_to_its_bound(
     authority: LoopbackAuthority,
 ) -> None:
-    async def run() -> None:
-        store = MemoryStore()
-        under_way = highest = 0
-        release = asyncio.Event()
+    requests = under_way = highest = 0
+    release = asyncio.Event()
 
-        async def counting(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
-            nonlocal under_way, highest
-            if len(endpoint.arrived) > 30:
-                under_way += 1
-                highest = max(highest, under_way)
-                if under_way == 5:
-                    release.set()
-                await release.wait()
-                under_way -= 1
-            await always_ok(request, writer)
+    async def counting(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
+        nonlocal requests, under_way, highest
+        requests += 1
+        if requests > 30:
+            under_way += 1
+            highest = max(highest, under_way)
+            if under_way == 5:
+                release.set()
+            await release.wait()
+            under_way -= 1
+        await always_ok(request, writer)
 
-        async with (
-            serving(counting, authority.context()) as endpoint,
-            engine(store, authority.file, bounds=ConcurrencyBounds(per_endpoint=5)) as running,
-        ):
-            store.on_accept = running.wake
-            store.endpoints["e"] = settings("e", endpoint.url)
-            for _ in range(100):
-                store.accept("e")
-            await store.until_final()
-            assert highest == 5
-            assert endpoint.connections <= 6
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
+        store.endpoints["e"] = settings("e", endpoint.url)
+        for _ in range(100):
+            store.accept("e")
+        await store.until_final()
+        assert highest == 5
+        assert endpoint.connections <= 6
 
-    asyncio.run(run())
+    run_scenario(authority, scenario, counting, bounds=ConcurrencyBounds(per_endpoint=5))
 
 
 def test_a_pending_delivery_needs_no_task(authority: LoopbackAuthority) -> None:
     async def run() -> None:
         store = MemoryStore()
         async with (
-            serving(hangs, authority.context()) as bad,
+            serving(never_answers, authority.context()) as bad,
             engine(store, authority.file) as running,
         ):
             store.endpoints["e"] = settings("e", bad.url, http_timeout_s=60)
             for _ in range(20_000):
                 store.accept("e")
             running.wake(["e"])
-            await bad.until(1)
+            await bad.wait_for_requests(1)
             assert len(asyncio.all_tasks()) < 10
 
     asyncio.run(run())
@@ -146,11 +140,8 @@ def test_one_event_reaches_a_thousand_endpoints_over_few_connections(
                 store.accept(f"e{number}")
             running.wake(store.waiting_endpoints())
             await store.until_final()
-            assert (
-                len({request.target for request in endpoint.arrived})
-                == len(endpoint.arrived)
-                == 1000
-            )
+            assert len(endpoint.arrived) == 1000
+            assert len({request.target for request in endpoint.arrived}) == 1000
             assert endpoint.connections <= 64
 
     asyncio.run(run())
@@ -171,22 +162,16 @@ def test_a_store_that_fails_pauses_one_queue_and_no_other(
                 raise OSError("no space left on device")
             super().record(records)
 
-    async def run() -> None:
-        store = FailingStore()
-        async with (
-            serving(always_ok, authority.context()) as endpoint,
-            engine(store, authority.file) as running,
-        ):
-            store.on_accept = running.wake
-            for uid in "ab":
-                store.endpoints[uid] = settings(uid, f"{endpoint.url}/{uid}")
-                store.accept(uid)
-            await store.until_final()
-            assert len(endpoint.at("/a")) == 3
-            assert len(endpoint.at("/b")) == 1
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
+        for uid in "ab":
+            store.endpoints[uid] = settings(uid, f"{endpoint.url}/{uid}")
+            store.accept(uid)
+        await store.until_final()
+        assert len(endpoint.requests_at("/a")) == 3
+        assert len(endpoint.requests_at("/b")) == 1
 
     with caplog.at_level(logging.ERROR):
-        asyncio.run(run())
+        run_scenario(authority, scenario, store=FailingStore())
     assert "no space left" in caplog.text
 
 
@@ -206,26 +191,22 @@ def test_young_attempts_stop_counting_and_the_total_waits_for_an_end() -> None:
 def test_a_delivery_that_waits_for_its_retry_does_not_delay_a_new_one(
     authority: LoopbackAuthority,
 ) -> None:
-    async def run() -> None:
-        store = MemoryStore()
-        answers = dialect(retry={**PROMPT, "initial_s": 600, "maximum_s": 600})
-        async with (
-            serving(answering(reply(500), reply(200)), authority.context()) as endpoint,
-            engine(store, authority.file, answers) as running,
-        ):
-            store.on_accept = running.wake
-            store.endpoints["e"] = settings("e", endpoint.url)
-            first = store.accept("e")
-            await store.until(lambda: first in store.outcomes)
-            second = store.accept("e")
-            await store.until_final(second)
-            assert (store.states[first], store.states[second]) == (
-                DeliveryState.PENDING,
-                DeliveryState.DELIVERED,
-            )
-            assert [outcome.status for outcome in store.outcomes[first]] == [500]
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
+        store.endpoints["e"] = settings("e", endpoint.url)
+        first = store.accept("e")
+        await store.until(lambda: first in store.outcomes)
+        second = store.accept("e")
+        await store.until_final(second)
+        assert store.states[first] is DeliveryState.PENDING
+        assert store.states[second] is DeliveryState.DELIVERED
+        assert [outcome.status for outcome in store.outcomes[first]] == [500]
 
-    asyncio.run(run())
+    run_scenario(
+        authority,
+        scenario,
+        answering(reply(500), reply(200)),
+        dialect(retry={**PROMPT, "initial_s": 600, "maximum_s": 600}),
+    )
 
 
 def test_a_queue_widens_with_every_answer_and_is_halved_by_every_attempt_without() -> None:

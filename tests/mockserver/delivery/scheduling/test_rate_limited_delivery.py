@@ -7,7 +7,9 @@ import pytest
 from hookproof.mockserver.delivery.store_port import DeliveryState, Failure
 from tests.mockserver.delivery.endpoints import (
     EndpointRequest,
+    EndpointServer,
     LoopbackAuthority,
+    Responder,
     always_ok,
     answering,
     reply,
@@ -15,8 +17,11 @@ from tests.mockserver.delivery.endpoints import (
 )
 from tests.mockserver.delivery.engines import PROMPT, dialect, engine
 from tests.mockserver.delivery.memory_store import MemoryStore, settings
+from tests.mockserver.delivery.scenario import run_scenario
 
-LIMIT, WINDOW_S = 4, 2.0
+LIMIT = 4
+# So long that its margin exceeds the time in which a busy machine reads a request.
+WINDOW_S = 2.0
 
 
 def overfull_spans(arrivals: list[float], limit: int, window_s: float) -> list[tuple[float, float]]:
@@ -27,7 +32,7 @@ def overfull_spans(arrivals: list[float], limit: int, window_s: float) -> list[t
 
 
 async def answer_late(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
-    await asyncio.sleep(0.4)
+    await asyncio.sleep(0.4)  # the time that a slow endpoint takes
     await always_ok(request, writer)
 
 
@@ -37,52 +42,31 @@ async def answer_late(request: EndpointRequest, writer: asyncio.StreamWriter) ->
     ids=["answers", "fails", "answers late"],
 )
 def test_in_no_window_more_arrive_than_the_limit_and_nothing_is_lost(
-    authority: LoopbackAuthority, responder: object
+    authority: LoopbackAuthority, responder: Responder
 ) -> None:
-    async def run() -> None:
-        store = MemoryStore()
-        async with (
-            serving(responder, authority.context()) as endpoint,  # type: ignore[arg-type]
-            engine(store, authority.file, dialect(retry={**PROMPT, "attempts": 2})) as running,
-        ):
-            store.on_accept = running.wake
-            # Long enough that the margin of the window exceeds the time in which a busy machine
-            # reads a request.
-            store.endpoints["e"] = settings(
-                "e", endpoint.url, rate_limit=LIMIT, rate_window_s=WINDOW_S
-            )
-            for _ in range(2 * LIMIT):
-                store.accept("e")
-            await store.until_final()
-            assert len(endpoint.arrived) == sum(
-                len(outcomes) for outcomes in store.outcomes.values()
-            )
-            assert (
-                overfull_spans([request.at for request in endpoint.arrived], LIMIT, WINDOW_S) == []
-            )
-            assert {len(outcomes) for outcomes in store.outcomes.values()} <= {1, 2}
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
+        store.endpoints["e"] = settings("e", endpoint.url, rate_limit=LIMIT, rate_window_s=WINDOW_S)
+        for _ in range(2 * LIMIT):
+            store.accept("e")
+        await store.until_final()
+        attempts = [len(outcomes) for outcomes in store.outcomes.values()]
+        assert len(attempts) == 2 * LIMIT
+        assert len(endpoint.arrived) == sum(attempts)
+        assert overfull_spans([request.at for request in endpoint.arrived], LIMIT, WINDOW_S) == []
 
-    asyncio.run(run())
+    run_scenario(authority, scenario, responder, dialect(retry={**PROMPT, "attempts": 2}))
 
 
 def test_the_limit_of_one_endpoint_does_not_delay_another(authority: LoopbackAuthority) -> None:
-    async def run() -> None:
-        store = MemoryStore()
-        async with (
-            serving(always_ok, authority.context()) as endpoint,
-            engine(store, authority.file) as running,
-        ):
-            store.on_accept = running.wake
-            store.endpoints["slow"] = settings(
-                "slow", endpoint.url, rate_limit=1, rate_window_s=3600
-            )
-            store.endpoints["free"] = settings("free", endpoint.url)
-            held = [store.accept("slow") for _ in range(50)]
-            free = [store.accept("free") for _ in range(50)]
-            await store.until_final(*free, held[0])
-            assert {store.states[delivery] for delivery in held[1:]} == {DeliveryState.PENDING}
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
+        store.endpoints["slow"] = settings("slow", endpoint.url, rate_limit=1, rate_window_s=3600)
+        store.endpoints["free"] = settings("free", endpoint.url)
+        first, *later = [store.accept("slow") for _ in range(50)]
+        free = [store.accept("free") for _ in range(50)]
+        await store.until_final(*free, first)
+        assert {store.states[delivery] for delivery in later} == {DeliveryState.PENDING}
 
-    asyncio.run(run())
+    run_scenario(authority, scenario)
 
 
 def test_the_limit_holds_across_a_restart(authority: LoopbackAuthority) -> None:
@@ -92,49 +76,35 @@ def test_the_limit_holds_across_a_restart(authority: LoopbackAuthority) -> None:
             store.endpoints["e"] = settings("e", endpoint.url, rate_limit=3, rate_window_s=WINDOW_S)
             for _ in range(6):
                 store.accept("e")
-            async with engine(store, authority.file) as running:
-                await endpoint.until(3)
-            async with engine(store, authority.file) as running:
+            async with engine(store, authority.file):
+                await endpoint.wait_for_requests(3)
+            async with engine(store, authority.file):
                 await store.until_final()
-                running.wake(())
             assert overfull_spans([request.at for request in endpoint.arrived], 3, WINDOW_S) == []
 
     asyncio.run(run())
 
 
 def test_starts_are_recorded_for_limited_endpoints_alone(authority: LoopbackAuthority) -> None:
-    async def run() -> None:
-        store = MemoryStore()
-        async with (
-            serving(always_ok, authority.context()) as endpoint,
-            engine(store, authority.file) as running,
-        ):
-            store.on_accept = running.wake
-            store.endpoints["limited"] = settings("limited", endpoint.url, rate_limit=5)
-            store.endpoints["free"] = settings("free", endpoint.url)
-            store.accept("limited")
-            store.accept("free")
-            await store.until_final()
-            assert {uid: len(starts) for uid, starts in store.starts.items()} == {"limited": 1}
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
+        store.endpoints["limited"] = settings("limited", endpoint.url, rate_limit=5)
+        store.endpoints["free"] = settings("free", endpoint.url)
+        store.accept("limited")
+        store.accept("free")
+        await store.until_final()
+        assert {uid: len(starts) for uid, starts in store.starts.items()} == {"limited": 1}
 
-    asyncio.run(run())
+    run_scenario(authority, scenario)
 
 
 def test_a_dialect_may_drop_deliveries_above_the_limit(authority: LoopbackAuthority) -> None:
-    async def run() -> None:
-        store = MemoryStore()
-        answers = dialect(delivery={"excess": "dropped"})
-        async with (
-            serving(always_ok, authority.context()) as endpoint,
-            engine(store, authority.file, answers) as running,
-        ):
-            store.on_accept = running.wake
-            store.endpoints["e"] = settings("e", endpoint.url, rate_limit=4, rate_window_s=3600)
-            deliveries = [store.accept("e") for _ in range(600)]
-            await store.until_final()
-            states = [store.states[delivery] for delivery in deliveries]
-            assert states == [DeliveryState.DELIVERED] * 4 + [DeliveryState.DROPPED] * 596
-            [outcome] = store.outcomes[deliveries[-1]]
-            assert (outcome.number, outcome.failure) == (None, Failure.RATE_LIMIT)
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
+        store.endpoints["e"] = settings("e", endpoint.url, rate_limit=4, rate_window_s=3600)
+        deliveries = [store.accept("e") for _ in range(600)]
+        await store.until_final()
+        states = [store.states[delivery] for delivery in deliveries]
+        assert states == [DeliveryState.DELIVERED] * 4 + [DeliveryState.DROPPED] * 596
+        [outcome] = store.outcomes[deliveries[-1]]
+        assert (outcome.number, outcome.failure) == (None, Failure.RATE_LIMIT)
 
-    asyncio.run(run())
+    run_scenario(authority, scenario, answers=dialect(delivery={"excess": "dropped"}))

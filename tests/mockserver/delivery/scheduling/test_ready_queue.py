@@ -42,11 +42,11 @@ def test_a_quiet_endpoint_does_not_wait_for_hundreds_with_a_backlog(
                     store.accept(uid)
             store.endpoints["quiet"] = settings("quiet", f"{endpoint.url}/quiet")
             async with engine(store, authority.file, bounds=ConcurrencyBounds(young=4)) as running:
-                await endpoint.until(20)
+                await endpoint.wait_for_requests(20)
                 store.on_accept = running.wake
                 before = len(endpoint.arrived)
                 await store.until_final(store.accept("quiet"))
-                assert len(endpoint.at("/crowd")) < before + 150
+                assert len(endpoint.requests_at("/crowd")) < before + 150
                 await store.until_final()
 
     asyncio.run(run())

@@ -35,14 +35,14 @@ def test_jitter_lengthens_a_wait_by_at_most_its_share() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "wait"),
+    ("retry_after", "wait"),
     [("7", 7), ("0", 1), ("100", 30), ("soon", 1), ("9" * 400, 30), ("-5", 1), ("²", 1), ("", 1)],
 )
 def test_retry_after_puts_off_within_its_bound_and_never_brings_forward(
-    asked: str, wait: float
+    retry_after: str, wait: float
 ) -> None:
     retry_rules = rules(initial_s=1, jitter=0, retry_after="honoured", retry_after_maximum_s=30)
-    assert retry_rules.next_due(1, asked) == NOW + wait
+    assert retry_rules.next_due(1, retry_after) == NOW + wait
 
 
 def test_retry_after_may_be_a_date() -> None:
