@@ -1,4 +1,4 @@
-"""Dialects and contracts for tests: the reference dialect with some answers of one's own."""
+"""Dialects and contracts for tests: the reference dialect with some other answers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -28,10 +28,9 @@ def variant(answers: Mapping[str, Any], *, extends: str = "reference") -> Dialec
 
 
 def contract(answers: Mapping[str, Any]) -> Contract:
-    """The contract of a service that speaks this dialect."""
+    """The contract of a service with this dialect."""
     return contract_for(variant(answers))
 
 
 def pointers(problems: tuple[SchemaProblem, ...]) -> list[str]:
-    """Where the problems are."""
     return [problem.pointer for problem in problems]

@@ -3,6 +3,7 @@
 Read from the document and not from spec/openapi.yaml, as `document_tables.py` is.
 """
 
+import re
 from dataclasses import dataclass, field
 
 from tests.spec.document_tables import Fields
@@ -10,8 +11,9 @@ from tests.spec.document_tables import Fields
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentedOperation:
-    """One operation of section 4. `label` is None where the document labels no success; `data`
-    names its payload.
+    """One operation of section 4; `data` is the schema of what a success carries.
+
+    `label` is None where the document does not label the success.
     """
 
     section: str
@@ -20,9 +22,12 @@ class DocumentedOperation:
     label: str | None
     data: str
     body: str | None = None
-    path_parameters: tuple[str, ...] = ("projectID",)
     query_parameters: Fields = field(default_factory=dict)
     unnamed_parameters: Fields = field(default_factory=dict)
+
+    @property
+    def path_parameters(self) -> tuple[str, ...]:
+        return tuple(re.findall(r"\{(\w+)\}", self.path))
 
 
 PROJECT = "/api/v1/projects/{projectID}"
@@ -40,7 +45,6 @@ OPERATIONS = {
         section="4.2",
         method="get",
         path=f"{PROJECT}/endpoints/{{endpointID}}",
-        path_parameters=("projectID", "endpointID"),
         label=None,
         data="Endpoint",
     ),
@@ -48,7 +52,6 @@ OPERATIONS = {
         section="4.3",
         method="put",
         path=f"{PROJECT}/endpoints/{{endpointID}}/expire_secret",
-        path_parameters=("projectID", "endpointID"),
         body="ExpireSecret",
         label="OK",
         data="Endpoint",
@@ -75,7 +78,6 @@ OPERATIONS = {
         section="4.5",
         method="get",
         path=f"{PROJECT}/portal-links/{{portalLinkID}}",
-        path_parameters=("projectID", "portalLinkID"),
         label="OK",
         data="PortalLink",
     ),
@@ -83,7 +85,6 @@ OPERATIONS = {
         section="4.6",
         method="put",
         path=f"{PROJECT}/portal-links/{{portalLinkID}}",
-        path_parameters=("projectID", "portalLinkID"),
         body="UpdatePortalLink",
         label="Accepted",
         data="PortalLink",

@@ -1,7 +1,6 @@
 """The API document, transcribed: every field table of section 2, every body list of section 4.
 
-Read from the document and not from spec/openapi.yaml, so that a test can hold the one against the
-other.
+Read from the document and not from spec/openapi.yaml, so that tests can compare the two.
 
 A field maps to a type expression: a JSON type (`string`, `boolean`, `integer`, `object`), the name
 of the schema that holds a resource or sub-object (`Endpoint`, `OAuth2`), `array of` either, or

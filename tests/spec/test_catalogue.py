@@ -1,6 +1,4 @@
-"""Holds the catalogue to the document, to the contract and to the dialect, and its reader to its
-word.
-"""
+"""The catalogue agrees with the document, the contract and the dialect; bad files are refused."""
 
 import re
 from collections import Counter
@@ -109,16 +107,16 @@ def test_the_fields_of_a_dialect_are_found_at_every_depth() -> None:
 
 def test_each_gap_matters_to_a_requirement() -> None:
     assert set(CATALOGUE.gaps) == {
-        gap for found in CATALOGUE.requirements.values() for gap in found.gaps
+        gap for requirement in CATALOGUE.requirements.values() for gap in requirement.gaps
     }
 
 
 @pytest.mark.parametrize("operation", sorted(OPERATIONS))
 def test_each_operation_succeeds_and_is_refused_without_a_key(operation: str) -> None:
     stated = [
-        r
-        for r in CATALOGUE.requirements.values()
-        if r.operations == (operation,) and r.level is Level.STATED
+        requirement
+        for requirement in CATALOGUE.requirements.values()
+        if requirement.operations == (operation,) and requirement.level is Level.STATED
     ]
     sections = {requirement.section for requirement in stated}
     assert {"5", OPERATIONS[operation].section} <= sections
@@ -129,12 +127,12 @@ def test_a_requirement_of_all_operations_names_the_eight_of_the_document() -> No
     assert sorted(OPERATION_IDS) == sorted(OPERATIONS)
 
 
-def test_every_section_has_requirements_and_stands_in_the_documents_order() -> None:
+def test_every_section_has_requirements_and_is_in_the_documents_order() -> None:
     heading_alone = {"2"}
     assert list(CATALOGUE.sections) == sorted(SECTIONS - heading_alone, key=in_document_order)
 
 
-def test_gaps_stand_in_sections_of_the_document() -> None:
+def test_gaps_are_in_sections_of_the_document() -> None:
     assert {gap.section for gap in CATALOGUE.gaps.values()} <= SECTIONS
 
 
@@ -147,31 +145,27 @@ def test_the_requirements_of_a_section_are_numbered_without_a_hole() -> None:
 
 
 def test_no_two_requirements_say_the_same_of_the_same_operations() -> None:
-    said = Counter(
-        (found.text, found.operations, found.level) for found in CATALOGUE.requirements.values()
+    counts = Counter(
+        (requirement.text, requirement.operations, requirement.level)
+        for requirement in CATALOGUE.requirements.values()
     )
-    assert [text for text, times in said.items() if times > 1] == []
+    assert [content for content, count in counts.items() if count > 1] == []
 
 
 def test_texts_are_sentences_and_questions_ask() -> None:
-    assert [
-        r.id for r in CATALOGUE.requirements.values() if not re.fullmatch(r"\S.*\.", r.text)
-    ] == []
-    assert [
-        r.id
-        for r in CATALOGUE.requirements.values()
-        if r.untestable and not r.untestable.endswith(".")
-    ] == []
-    assert [
-        gap.id for gap in CATALOGUE.gaps.values() if not re.fullmatch(r"[A-Z].*\?", gap.question)
-    ] == []
+    for requirement in CATALOGUE.requirements.values():
+        assert re.fullmatch(r"\S.*\.", requirement.text), requirement.id
+        assert (requirement.untestable or ".").endswith("."), requirement.id
+    for gap in CATALOGUE.gaps.values():
+        assert re.fullmatch(r"[A-Z].*\?", gap.question), gap.id
 
 
 def test_a_requirement_is_read_with_all_its_members() -> None:
-    found = CATALOGUE.requirements["4.3-7"]
-    assert (found.section, found.level, found.operations) == ("4.3", Level.OPEN, ())
-    assert found.gaps == ("simple-signing-secret", "expiration-unit")
-    assert found.untestable is None
+    requirement = CATALOGUE.requirements["4.3-7"]
+    assert (requirement.section, requirement.level) == ("4.3", Level.OPEN)
+    assert requirement.operations == ()
+    assert requirement.gaps == ("simple-signing-secret", "expiration-unit")
+    assert requirement.untestable is None
     assert CATALOGUE.requirements["6-15"].untestable
 
 
@@ -181,7 +175,7 @@ def test_the_catalogue_cannot_be_changed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("selector", "some", "sections"),
+    ("selector", "selected_id", "sections"),
     [
         ("4.3-2", "4.3-2", {"4.3"}),
         ("4.3", "4.3-20", {"4.3"}),
@@ -191,9 +185,11 @@ def test_the_catalogue_cannot_be_changed() -> None:
         ("2.1*", "2.1-6", {"2.1"}),
     ],
 )
-def test_a_selector_takes_ids_and_sections(selector: str, some: str, sections: set[str]) -> None:
+def test_a_selector_accepts_ids_and_sections(
+    selector: str, selected_id: str, sections: set[str]
+) -> None:
     selected = CATALOGUE.select(selector)
-    assert some in {requirement.id for requirement in selected}
+    assert selected_id in {requirement.id for requirement in selected}
     assert {requirement.section for requirement in selected} == sections
 
 
@@ -201,11 +197,11 @@ def test_an_id_selects_itself_alone() -> None:
     assert CATALOGUE.select("4.3-2") == (CATALOGUE.requirements["4.3-2"],)
 
 
-def test_a_selector_that_fits_nothing_selects_nothing() -> None:
+def test_a_selector_that_matches_nothing_selects_nothing() -> None:
     assert CATALOGUE.select("4.30") == ()
 
 
-def broken(source: Path, folder: Path, right: str, wrong: str) -> tuple[Path, int]:
+def broken_copy(source: Path, folder: Path, right: str, wrong: str) -> tuple[Path, int]:
     """A copy with the first `right` replaced, and the line on which `wrong` ends there."""
     text = source.read_text("utf-8")
     assert right in text
@@ -213,6 +209,15 @@ def broken(source: Path, folder: Path, right: str, wrong: str) -> tuple[Path, in
     copy = folder / source.name
     copy.write_text(text.replace(right, wrong, 1), "utf-8")
     return copy, text.count("\n", 0, before) + wrong.count("\n") + 1
+
+
+def refused_lines(message: str, **files: Path) -> list[int | None]:
+    """The lines of the problems with this message for which the only file given is refused."""
+    with pytest.raises(FileProblems) as refusal:
+        load_catalogue(**files)
+    (path,) = files.values()
+    assert refusal.value.path == str(path)
+    return [problem.line for problem in refusal.value.problems if message in problem.message]
 
 
 @pytest.mark.parametrize(
@@ -242,13 +247,8 @@ def broken(source: Path, folder: Path, right: str, wrong: str) -> tuple[Path, in
 def test_wrong_requirements_are_refused_with_the_line(
     tmp_path: Path, right: str, wrong: str, message: str
 ) -> None:
-    path, line = broken(REQUIREMENTS, tmp_path, right, wrong)
-    with pytest.raises(FileProblems) as refusal:
-        load_catalogue(requirements=path)
-    assert refusal.value.path == str(path)
-    assert [problem.line for problem in refusal.value.problems if message in problem.message] == [
-        line
-    ]
+    path, line = broken_copy(REQUIREMENTS, tmp_path, right, wrong)
+    assert refused_lines(message, requirements=path) == [line]
 
 
 @pytest.mark.parametrize(
@@ -266,32 +266,27 @@ def test_wrong_requirements_are_refused_with_the_line(
 def test_wrong_gaps_are_refused_with_the_line(
     tmp_path: Path, right: str, wrong: str, message: str
 ) -> None:
-    path, line = broken(GAPS, tmp_path, right, wrong)
-    with pytest.raises(FileProblems) as refusal:
-        load_catalogue(gaps=path)
-    assert refusal.value.path == str(path)
-    assert [problem.line for problem in refusal.value.problems if message in problem.message] == [
-        line
-    ]
+    path, line = broken_copy(GAPS, tmp_path, right, wrong)
+    assert refused_lines(message, gaps=path) == [line]
 
 
 def test_an_open_requirement_without_a_gap_is_refused(tmp_path: Path) -> None:
-    path, line = broken(REQUIREMENTS, tmp_path, "      gaps: [cursor-form]\n", "")
+    path, line = broken_copy(REQUIREMENTS, tmp_path, "      gaps: [cursor-form]\n", "")
     with pytest.raises(FileProblems, match=r"2\.2-16 is open, so it names the gap") as refusal:
         load_catalogue(requirements=path)
     assert [problem.line for problem in refusal.value.problems] == [line - 4]
 
 
-def test_a_gap_that_is_taken_away_is_missed_where_it_was_named(tmp_path: Path) -> None:
-    path, _ = broken(GAPS, tmp_path, "id: retry-after\n", "id: retry-later\n")
+def test_a_gap_that_was_renamed_is_missing_where_its_old_name_is_used(tmp_path: Path) -> None:
+    path, _ = broken_copy(GAPS, tmp_path, "id: retry-after\n", "id: retry-later\n")
     with pytest.raises(FileProblems, match="did you mean retry-later") as refusal:
         load_catalogue(gaps=path)
     assert refusal.value.path == str(REQUIREMENTS)
 
 
-def test_all_problems_of_a_file_are_told_at_once(tmp_path: Path) -> None:
-    path, _ = broken(REQUIREMENTS, tmp_path, 'id: "1-14"', 'id: "1-1"')
-    path, _ = broken(path, tmp_path, 'id: "1-4"', 'id: "2.1-40"')
+def test_all_problems_of_a_file_are_reported_at_once(tmp_path: Path) -> None:
+    path, _ = broken_copy(REQUIREMENTS, tmp_path, 'id: "1-14"', 'id: "1-1"')
+    path, _ = broken_copy(path, tmp_path, 'id: "1-4"', 'id: "2.1-40"')
     with pytest.raises(FileProblems) as refusal:
         load_catalogue(requirements=path)
     assert len(refusal.value.problems) == 2
@@ -302,5 +297,5 @@ def test_requirements_share_the_common_mistakes_of_another() -> None:
     (mistake,) = requirements["1-3"].common_mistakes
     assert requirements["1-4"].common_mistakes == (mistake,)
     assert len(requirements["6-9"].common_mistakes) == 2
-    texts = [text for one in requirements.values() for text in one.common_mistakes]
+    texts = [text for requirement in requirements.values() for text in requirement.common_mistakes]
     assert [text for text in texts if re.fullmatch(r"[\d.]+-\d+", text)] == []

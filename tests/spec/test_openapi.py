@@ -1,5 +1,4 @@
-"""Holds spec/openapi.yaml to the API document: every row of its tables is there, and nothing else
-is.
+"""spec/openapi.yaml has every row of the API document's tables, and nothing else.
 
 Most comparisons are of two equal mappings, so they find what is missing, what is too much and what
 has another type.
@@ -64,19 +63,19 @@ LINKS = {
 
 def resolved(node: dict[str, Any]) -> dict[str, Any]:
     """The node that a reference within the contract names; any other node as it is."""
-    found: Any = node
-    while "$ref" in found:
-        reference, found = found["$ref"], CONTRACT
-        for step in reference.removeprefix("#/").split("/"):
-            found = found[step]
-    return dict(found)
+    while "$ref" in node:
+        part: Any = CONTRACT
+        for step in node["$ref"].removeprefix("#/").split("/"):
+            part = part[step]
+        node = part
+    return dict(node)
 
 
 def expression(schema: dict[str, Any]) -> str:
     """The type expression that document_tables would give to this schema."""
     if "$ref" in schema:
-        beside = schema.keys() - {"$ref", "description", "deprecated"}
-        return f"{schema['$ref'].rpartition('/')[2]}{' and '.join(['', *sorted(beside)])}"
+        further = schema.keys() - {"$ref", "description", "deprecated"}
+        return " and ".join([schema["$ref"].rpartition("/")[2], *sorted(further)])
     if "properties" in schema:
         return "an object without a name"
     if schema.get("type") == "array":
@@ -146,7 +145,7 @@ def example_values(content: dict[str, Any]) -> list[Any]:
     return [resolved(example)["value"] for example in content["examples"].values()]
 
 
-def taken_from(source: str, answer: Any) -> Any:
+def value_at(source: str, answer: Any) -> Any:
     """What the runtime expression of a link yields for this answer."""
     if source == "$request.path.projectID":
         return "the project of the request"
@@ -244,13 +243,13 @@ def test_deprecated_is_what_the_document_deprecates() -> None:
 
 
 def test_the_contract_has_the_eight_operations_and_no_others() -> None:
-    found = {
+    operations = {
         (path, method): node["operationId"]
         for path, item in CONTRACT["paths"].items()
         for method, node in item.items()
         if method != "parameters"
     }
-    assert found == {
+    assert operations == {
         (operation.path, operation.method): name for name, operation in OPERATIONS.items()
     }
 
@@ -259,11 +258,11 @@ def test_the_contract_has_the_eight_operations_and_no_others() -> None:
 def test_an_operation_has_the_parameters_of_its_table_and_no_others(
     operation: DocumentedOperation,
 ) -> None:
-    found = {
+    parameters = {
         (node["in"], node["name"]): expression(node["schema"]) for node in parameters_of(operation)
     }
     in_path = {("path", name): "string" for name in operation.path_parameters}
-    assert found == in_path | {
+    assert parameters == in_path | {
         ("query", name): kind for name, kind in operation.query_parameters.items()
     }
 
@@ -284,7 +283,7 @@ def test_a_parameter_without_a_name_is_listed_apart(operation: DocumentedOperati
 
 
 @every_operation
-def test_an_operation_takes_the_body_of_its_table(operation: DocumentedOperation) -> None:
+def test_an_operation_accepts_the_body_of_its_table(operation: DocumentedOperation) -> None:
     body = operation_node(operation).get("requestBody")
     assert (body and expression(json_content(body)["schema"])) == operation.body
 
@@ -382,12 +381,11 @@ def test_an_operation_links_to_what_its_answer_can_be_used_for(
     resource = answer["data"]["content"][0] if "content" in answer["data"] else answer["data"]
     for name, link in links.items():
         assert link["operationId"] == name
-        taken = {
-            parameter: taken_from(source, answer)
-            for parameter, source in link["parameters"].items()
+        values = {
+            parameter: value_at(source, answer) for parameter, source in link["parameters"].items()
         }
         project, identifier = OPERATIONS[name].path_parameters
-        assert taken == {project: "the project of the request", identifier: resource["uid"]}
+        assert values == {project: "the project of the request", identifier: resource["uid"]}
 
 
 def test_a_delivery_is_a_post_of_any_json_without_a_literal_that_is_a_gap() -> None:

@@ -54,10 +54,13 @@ def test_the_specialised_document_can_be_written_as_json_and_names_its_dialect()
 def test_the_operations_are_those_of_the_document() -> None:
     assert set(OPERATION_IDS) == OPERATIONS.keys() == REFERENCE.operations.keys()
     for operation_id, operation in REFERENCE.operations.items():
-        stated = OPERATIONS[operation_id]
-        assert (operation.operation_id, operation.method.lower()) == (operation_id, stated.method)
-        assert operation.path == stated.path
-        assert (operation.body_schema is not None) == (stated.body is not None)
+        documented = OPERATIONS[operation_id]
+        assert (operation.operation_id, operation.method.lower()) == (
+            operation_id,
+            documented.method,
+        )
+        assert operation.path == documented.path
+        assert (operation.body_schema is not None) == (documented.body is not None)
 
 
 @pytest.mark.parametrize(
@@ -99,15 +102,15 @@ def test_an_operation_knows_the_statuses_of_its_label() -> None:
     assert operations["createBroadcastEvent"].success == Answer((201,))
 
 
-def test_the_filters_bear_the_names_of_the_dialect() -> None:
-    found = contract_for(load_dialect("contrary"))
-    names = [parameter.name for parameter in found.operations["listPortalLinks"].query]
+def test_the_filters_have_the_names_of_the_dialect() -> None:
+    service = contract_for(load_dialect("contrary"))
+    names = [parameter.name for parameter in service.operations["listPortalLinks"].query]
     assert names == [*OPERATIONS["listPortalLinks"].query_parameters, "belongs_to", "called"]
     assert not any(
         "x-unnamed-parameters" in operation
-        for _path, _method, operation in operations_of(found.document)
+        for _path, _method, operation in operations_of(service.document)
     )
-    owner = operation_named(found.document, "listPortalLinks")["parameters"][-2]
+    owner = operation_named(service.document, "listPortalLinks")["parameters"][-2]
     assert (owner["in"], owner["schema"]) == ("query", {"type": "string"})
     assert owner["description"].endswith("Compared: prefix.")
 
@@ -135,10 +138,10 @@ def test_lists_without_unnamed_filters_keep_their_parameters() -> None:
 def test_a_page_size_is_bounded_where_others_are_refused(
     answers: dict[str, Any], bounds: dict[str, int]
 ) -> None:
-    found = contract(answers)
+    service = contract(answers)
     for operation_id in ("listPortalLinks", "listSources"):
         schemas = {
-            parameter.name: parameter.schema for parameter in found.operations[operation_id].query
+            parameter.name: parameter.schema for parameter in service.operations[operation_id].query
         }
         assert schemas["perPage"] == {"type": "integer", **bounds}
 
@@ -150,7 +153,7 @@ def test_the_key_is_described_as_the_dialect_writes_it() -> None:
     assert "`Key {key}`" in scheme["description"]
 
 
-def test_units_are_told_where_the_document_leaves_them_open() -> None:
+def test_units_are_described_where_the_document_leaves_them_open() -> None:
     schemas = contract_for(load_dialect("contrary")).document["components"]["schemas"]
     assert schemas["ExpireSecret"]["properties"]["expiration"]["description"].endswith(
         "Here: milliseconds."
@@ -167,8 +170,8 @@ def test_a_refusal_has_the_content_type_of_the_dialect() -> None:
     ]
 
 
-def delivery_headers(found: Contract) -> dict[str, bool]:
-    parameters = found.document["webhooks"]["delivery"]["post"]["parameters"]
+def delivery_headers(service: Contract) -> dict[str, bool]:
+    parameters = service.document["webhooks"]["delivery"]["post"]["parameters"]
     assert {parameter["in"] for parameter in parameters} == {"header"}
     return {parameter["name"]: parameter["required"] for parameter in parameters}
 
@@ -197,11 +200,11 @@ def test_a_delivery_carries_the_headers_of_the_dialect() -> None:
 
 @pytest.mark.parametrize("name", shipped_dialects())
 def test_every_example_that_is_left_is_one_of_the_dialect(name: str) -> None:
-    found = contract_for(load_dialect(name))
-    for _path, _method, operation in operations_of(found.document):
-        bodies = [(operation.get("requestBody", {}), found.request_problems)]
+    service = contract_for(load_dialect(name))
+    for _path, _method, operation in operations_of(service.document):
+        bodies = [(operation.get("requestBody", {}), service.request_problems)]
         bodies += [
-            (response, found.response_problems) for response in operation["responses"].values()
+            (response, service.response_problems) for response in operation["responses"].values()
         ]
         for holder, problems in bodies:
             for media_type in holder.get("content", {}).values():

@@ -71,14 +71,14 @@ def test_a_response_has_the_whole_envelope(operation_id: str, field: str) -> Non
         ("createBroadcastEvent", "/data/acknowledged_at", 7),
     ],
 )
-def test_a_response_with_a_wrong_value_is_told_at_that_value(
+def test_a_response_with_a_wrong_value_is_reported_at_that_value(
     operation_id: str, pointer: str, value: object
 ) -> None:
     problems = REFERENCE.response_problems(
         operation_id, spoilt(RESPONSES[operation_id], pointer, value)
     )
     assert problems
-    assert [found for found in pointers(problems) if not found.startswith(pointer)] == []
+    assert all(place.startswith(pointer) for place in pointers(problems))
 
 
 @pytest.mark.parametrize("field", ["content", "pagination"])
@@ -109,7 +109,7 @@ def test_a_response_stays_open_where_the_document_is(pointer: str, value: object
 
 
 @pytest.mark.parametrize(
-    ("no_value", "taken"),
+    ("no_value", "accepted"),
     [
         ("null", {"null"}),
         ("absent", set()),
@@ -121,9 +121,9 @@ def test_a_response_stays_open_where_the_document_is(pointer: str, value: object
 )
 @pytest.mark.parametrize("pointer", ["/data/deleted_at", "/data/secrets/0/expires_at"])
 def test_a_field_without_value_is_shown_as_the_dialect_says(
-    no_value: object, taken: set[str], pointer: str
+    no_value: object, accepted: set[str], pointer: str
 ) -> None:
-    found = contract({"representation.no_value": no_value})
+    service = contract({"representation.no_value": no_value})
     body = deepcopy(RESPONSES["getEndpoint"])
     for place in (
         "/data/mtls_client_cert",
@@ -132,12 +132,12 @@ def test_a_field_without_value_is_shown_as_the_dialect_says(
         "/data/authentication/oauth2",
     ):
         body = without(body, place)
-    assert found.response_problems("getEndpoint", body) == ()
+    assert service.response_problems("getEndpoint", body) == ()
     for name, value in (("null", None), ("empty", "")):
-        problems = found.response_problems("getEndpoint", spoilt(body, pointer, value))
-        assert pointers(problems) == ([] if name in taken else [pointer])
+        problems = service.response_problems("getEndpoint", spoilt(body, pointer, value))
+        assert pointers(problems) == ([] if name in accepted else [pointer])
     for wrong in (7, "soon"):
-        assert pointers(found.response_problems("getEndpoint", spoilt(body, pointer, wrong))) == [
+        assert pointers(service.response_problems("getEndpoint", spoilt(body, pointer, wrong))) == [
             pointer
         ]
 
@@ -185,13 +185,13 @@ def test_values_have_the_form_that_the_dialect_gives_them(
     loose = {"representation.identifier": UNDECIDED, "representation.timestamp": UNDECIDED}
     path = "representation.identifier" if pointer == "/data/uid" else "representation.timestamp"
     other = {name: answer for name, answer in loose.items() if name != path}
-    found = contract({**other, **answers})
+    service = contract({**other, **answers})
     body = spoilt(without(RESPONSES["getEndpoint"], "/data/secrets"), pointer, value)
     if pointer == "/data/updated_at":
         body = without(body, "/data/created_at")
     problems = [
         problem
-        for problem in pointers(found.response_problems("getEndpoint", body))
+        for problem in pointers(service.response_problems("getEndpoint", body))
         if problem == pointer
     ]
     assert problems == ([] if valid else [pointer])
@@ -235,6 +235,6 @@ def test_values_have_the_form_that_the_dialect_gives_them(
 def test_an_error_body_follows_the_template_of_the_dialect(
     template: dict[str, Any], valid: object, invalid: object
 ) -> None:
-    found = contract({"errors.body": template})
-    assert found.error_problems(valid) == ()
-    assert found.error_problems(invalid)
+    service = contract({"errors.body": template})
+    assert service.error_problems(valid) == ()
+    assert service.error_problems(invalid)

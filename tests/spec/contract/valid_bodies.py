@@ -106,7 +106,7 @@ RESPONSES: dict[str, dict[str, Any]] = {
 def spoilt(body: dict[str, Any], pointer: str, value: object) -> dict[str, Any]:
     """A copy in which another value stands at a JSON Pointer."""
     copy: dict[str, Any] = deepcopy(body)
-    part, last = _inmost(copy, pointer)
+    part, last = _container(copy, pointer)
     part[last] = value
     return copy
 
@@ -114,12 +114,12 @@ def spoilt(body: dict[str, Any], pointer: str, value: object) -> dict[str, Any]:
 def without(body: dict[str, Any], pointer: str) -> dict[str, Any]:
     """A copy in which the field at a JSON Pointer is absent."""
     copy: dict[str, Any] = deepcopy(body)
-    part, last = _inmost(copy, pointer)
+    part, last = _container(copy, pointer)
     del part[last]
     return copy
 
 
-def _inmost(body: Any, pointer: str) -> tuple[Any, Any]:
+def _container(body: Any, pointer: str) -> tuple[Any, Any]:
     """The mapping or list that holds what a JSON Pointer points at, and its key or index there."""
     *parents, last = pointer.removeprefix("/").split("/")
     part = body

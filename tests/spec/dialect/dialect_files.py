@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from hookproof.spec.dialect.answers import answers_of
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 from tests.source_tree import ROOT
@@ -11,7 +12,13 @@ from tests.source_tree import ROOT
 DIALECTS = ROOT / "spec" / "dialects"
 
 
+def answers(name: str) -> dict[str, object]:
+    """The answers of a dialect by their dotted names."""
+    return dict(answers_of(load_dialect(name)))
+
+
 def written(folder: Path, text: str, name: str = "own.yaml") -> str:
+    """The path of a new file with this text."""
     (folder / name).write_text(text)
     return str(folder / name)
 

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from hookproof.spec.dialect.answer import Answer, Undecided
-from hookproof.spec.dialect.answers import answers_of, require_decided, undecided_fields
+from hookproof.spec.dialect.answers import require_decided, undecided_fields
 from hookproof.spec.dialect.file_schema import dialect_writing, writing_of
 from hookproof.spec.dialect.reader import load_dialect, shipped_dialects
 from hookproof.spec.dialect.vocabulary import (
@@ -22,10 +22,8 @@ from hookproof.spec.dialect.vocabulary import (
     SigningSecrets,
     TimeUnit,
 )
-from tests.source_tree import ROOT
+from tests.spec.dialect.dialect_files import DIALECTS, answers
 from tests.spec.dialect_variants import variant
-
-DIALECTS = ROOT / "spec" / "dialects"
 
 # Answers in which contrary.yaml does not differ from reference.yaml, and why.
 NO_OTHER_ANSWER = {
@@ -51,10 +49,6 @@ SHOWN_BY_THE_DOCUMENT = {
 }
 
 
-def answers(name: str) -> dict[str, object]:
-    return dict(answers_of(load_dialect(name)))
-
-
 def allowed(answer: object) -> object:
     return answer.allowed if isinstance(answer, Answer) else answer
 
@@ -67,16 +61,16 @@ def test_three_dialects_are_shipped() -> None:
 
 
 @pytest.mark.parametrize("name", shipped_dialects())
-def test_a_shipped_dialect_loads_and_bears_the_name_of_its_file(name: str) -> None:
+def test_a_shipped_dialect_loads_and_has_the_name_of_its_file(name: str) -> None:
     assert load_dialect(name).name == name
 
 
 @pytest.mark.parametrize("name", shipped_dialects())
 def test_a_shipped_dialect_allows_what_the_document_shows(name: str) -> None:
-    found = answers(name)
+    all_answers = answers(name)
     for path, word in SHOWN_BY_THE_DOCUMENT.items():
-        answer = allowed(found[path])
-        assert word in ([answer] if isinstance(answer, str) else answer), path  # type: ignore[operator]
+        words: Any = allowed(all_answers[path])
+        assert word in ([words] if isinstance(words, str) else words), path
 
 
 @pytest.mark.parametrize("name", shipped_dialects())
@@ -201,8 +195,8 @@ def test_the_standard_webhooks_dialect_signs_as_its_specification_says(advanced:
 def test_the_reference_dialect_answers_what_its_readers_were_promised(
     path: str, answer: object
 ) -> None:
-    found = answers("reference")[path]
-    assert (found.value if isinstance(found, Answer) else found) == answer
+    actual = answers("reference")[path]
+    assert (actual.value if isinstance(actual, Answer) else actual) == answer
 
 
 # ---- Answers

@@ -1,4 +1,4 @@
-"""Answers that are well-formed one by one, but cannot hold together, are refused."""
+"""Answers that are valid one by one, but contradict each other, are refused."""
 
 from typing import Any
 
@@ -43,8 +43,7 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
         {"signatures.simple.signed": "{timestamp}.{body}"},
         (
             "signatures.simple.signed: {timestamp} is signed but not sent; put it into value or"
-            " name a"
-            " timestamp_header"
+            " name a timestamp_header"
         ),
     ),
     (
@@ -86,8 +85,7 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
         {"signatures.advanced.secrets": "newest"},
         (
             "signatures.advanced.secrets: expected an answer by which all living secrets sign"
-            " (section"
-            " 4.3)"
+            " (section 4.3)"
         ),
     ),
     (
@@ -124,8 +122,7 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
         {"words.endpoint_disabled": {"one_of": ["off", "active"]}},
         (
             "words.endpoint_disabled: expected another value than that of words.endpoint_active;"
-            " found"
-            " active"
+            " found active"
         ),
     ),
     (
@@ -136,8 +133,7 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
         {"words.oauth2_assertion": "shared_secret"},
         (
             "words.oauth2_assertion: expected another value than that of"
-            " words.oauth2_shared_secret;"
-            " found shared_secret"
+            " words.oauth2_shared_secret; found shared_secret"
         ),
     ),
     (
@@ -157,8 +153,8 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
     (
         {"delivery.event_id_header": "Hook-Id", "delivery.attempt_header": "HOOK-ID"},
         (
-            "delivery.attempt_header: expected another value than that of delivery.event_id_header;"
-            " found hook-id"
+            "delivery.attempt_header: expected another value than that of"
+            " delivery.event_id_header; found hook-id"
         ),
     ),
     (
@@ -172,8 +168,7 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
         {"requests.create_endpoint_requires": ["url", "nam"]},
         (
             "requests.create_endpoint_requires[1]: the document knows no such field, nam; did you"
-            " mean"
-            " name?"
+            " mean name?"
         ),
     ),
     (
@@ -198,15 +193,17 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("given", "problem"), CONTRADICTIONS)
-def test_answers_that_cannot_hold_together_are_refused(given: dict[str, Any], problem: str) -> None:
+@pytest.mark.parametrize(("answers", "problem"), CONTRADICTIONS)
+def test_answers_that_contradict_each_other_are_refused(
+    answers: dict[str, Any], problem: str
+) -> None:
     with pytest.raises(FileProblems) as caught:
-        variant(given)
-    assert [str(found) for found in caught.value.problems] == [problem]
+        variant(answers)
+    assert [str(reported) for reported in caught.value.problems] == [problem]
 
 
 @pytest.mark.parametrize(
-    "given",
+    "answers",
     [
         {"paging.default_per_page": 100},
         {"paging.default_per_page": {"one_of": [20, 500]}},
@@ -221,10 +218,10 @@ def test_answers_that_cannot_hold_together_are_refused(given: dict[str, Any], pr
         {"requests.service_assigned": ["token", "status", "mask_id"]},
     ],
 )
-def test_answers_that_can_hold_together_are_taken(given: dict[str, Any]) -> None:
-    assert variant(given).name == "variant"
+def test_answers_that_do_not_contradict_each_other_are_accepted(answers: dict[str, Any]) -> None:
+    assert variant(answers).name == "variant"
 
 
-def test_a_label_that_cannot_stand_in_a_header_is_refused() -> None:
+def test_a_label_that_a_header_cannot_contain_is_refused() -> None:
     with pytest.raises(FileProblems, match=r"versions\[1\]: expected printable ASCII text"):
         variant({"signatures.advanced.versions": ["v1", "v\u00e9"]})

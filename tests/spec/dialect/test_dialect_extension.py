@@ -25,7 +25,7 @@ def test_a_dialect_that_extends_another_contains_only_what_differs(tmp_path: Pat
     assert (own.retry.attempts.value, own.signatures.simple.hash) == (2, Hash.SHA512)
 
 
-def test_an_answer_replaces_the_inherited_one_whole() -> None:
+def test_an_answer_replaces_the_inherited_one_completely() -> None:
     dialect = variant(
         {
             "errors.body": {"detail": "{message}"},
@@ -34,13 +34,13 @@ def test_an_answer_replaces_the_inherited_one_whole() -> None:
     )
     assert dialect.errors.body == {"detail": "{message}"}
     assert dialect.words.oauth2_expiry_units == {"seconds": TimeUnit.SECONDS}
-    again = {
+    mapping = {
         "extends": "contrary",
         "name": "v",
         "summary": "s",
         "words": {"endpoint_active": "active"},
     }
-    assert load_dialect_mapping(again, "v").words.endpoint_active == Answer(("active",))
+    assert load_dialect_mapping(mapping, "v").words.endpoint_active == Answer(("active",))
 
 
 def test_null_replaces_an_inherited_header() -> None:
@@ -72,8 +72,7 @@ def test_name_and_summary_are_not_inherited(tmp_path: Path) -> None:
     assert refusal(written(tmp_path, "extends: reference\n")) == [
         (
             "own.yaml:1: name: is missing; expected a word of small letters, digits and hyphens"
-            " (name"
-            " of the dialect)"
+            " (name of the dialect)"
         ),
         "own.yaml:1: summary: is missing; expected a text (what kind of service it describes)",
     ]
@@ -87,8 +86,8 @@ def test_a_wrong_answer_beside_extends_is_reported_with_its_line(tmp_path: Path)
     assert refusal(written(tmp_path, text)) == [
         "own.yaml:6: retry.atempts: unknown key; did you mean attempts?",
         (
-            "own.yaml:7: retry.jitter: expected a number from 0 to 1"
-            " (largest random share by which a wait is lengthened); found 2"
+            "own.yaml:7: retry.jitter: expected a number from 0 to 1 (largest random share by"
+            " which a wait is lengthened); found 2"
         ),
         "own.yaml:8: retries: unknown key; did you mean retry?",
     ]
@@ -123,8 +122,7 @@ def test_a_problem_of_the_extended_file_is_reported_with_that_files_line(tmp_pat
             "refrence",
             (
                 "refrence: no such dialect; expected one of: contrary, reference,"
-                " standard-webhooks,"
-                " or the path"
+                " standard-webhooks, or the path"
             ),
         ),
         ("none.yaml", "none.yaml: cannot be read: No such file or directory"),
@@ -135,8 +133,7 @@ def test_a_problem_of_the_extended_file_is_reported_with_that_files_line(tmp_pat
             "[reference]",
             (
                 "expected a text that is not empty (the dialect that answers what is left out"
-                " here);"
-                " found a list"
+                " here); found a list"
             ),
         ),
         (

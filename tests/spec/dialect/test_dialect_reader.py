@@ -8,18 +8,20 @@ from typing import Any
 import pytest
 import yaml
 
-from hookproof.spec.dialect.answers import answers_of
 from hookproof.spec.dialect.file_schema import dialect_writing
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect, load_dialect_mapping
 from hookproof.spec.dialect.vocabulary import OnInput
 from hookproof.spec.strict_yaml.file_problem import FileProblems, Location
-from tests.spec.dialect.dialect_files import DIALECTS, line_of, reference_text, refusal, written
+from tests.spec.dialect.dialect_files import (
+    DIALECTS,
+    answers,
+    line_of,
+    reference_text,
+    refusal,
+    written,
+)
 from tests.spec.dialect_variants import variant, variant_mapping
-
-
-def answers(name: str) -> dict[str, object]:
-    return dict(answers_of(load_dialect(name)))
 
 
 @pytest.mark.parametrize(
@@ -186,13 +188,10 @@ def test_a_wrong_answer_is_refused_with_its_line_and_what_was_expected(
     tmp_path: Path, field: str, line: str, problem: str
 ) -> None:
     text = reference_text(**{field: line})
-    lines = refusal(written(tmp_path, text))
-    number = next(
-        number for number, written_line in enumerate(text.splitlines(), 1) if written_line == line
-    )
-    (refused,) = (line_of_file for line_of_file in lines if "is missing" not in line_of_file)
-    assert refused.startswith(f"own.yaml:{number}: ")
-    assert problem in refused
+    problems = refusal(written(tmp_path, text))
+    (reported,) = (shown for shown in problems if "is missing" not in shown)
+    assert reported.startswith(f"own.yaml:{text.splitlines().index(line) + 1}: ")
+    assert problem in reported
 
 
 def test_a_missing_answer_is_reported_at_the_line_of_its_group(tmp_path: Path) -> None:
@@ -236,7 +235,7 @@ def test_a_file_in_which_everything_is_wrong_is_refused_with_everything(tmp_path
     "junk",
     [None, True, -1, 7, 1.5, 1e300, "", "x", "{", [], [None], {}, {"one_of": [{}]}, {"a": 1}],
 )
-def test_no_value_anywhere_is_more_than_a_problem(junk: object) -> None:
+def test_any_value_of_any_answer_is_accepted_or_refused_without_another_error(junk: object) -> None:
     for path in answers("reference"):
         with suppress(FileProblems):
             load_dialect_mapping(variant_mapping({path: junk}), "junk")

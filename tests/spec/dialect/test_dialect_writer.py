@@ -1,3 +1,5 @@
+"""A dialect that was written is read back as an equal one."""
+
 import json
 
 import pytest
@@ -14,12 +16,12 @@ def test_a_dialect_that_was_written_is_read_back(name: str) -> None:
 
 
 def test_several_and_undecided_answers_are_read_back() -> None:
-    own = {
+    mapping = {
         "extends": "reference",
         "name": "ours",
         "summary": "s",
         "authentication": {"missing_key_status": {"one_of": [401, 403]}},
         "paging": {"maximum_per_page": {"undecided": "none yet"}},
     }
-    dialect = load_dialect_mapping(own, "here")
+    dialect = load_dialect_mapping(mapping, "here")
     assert load_dialect_mapping(written_dialect(dialect), "there") == dialect

@@ -1,4 +1,4 @@
-"""YAML files of people are read strictly, and each problem is reported with its line."""
+"""YAML files that people write are read strictly, and each problem is reported with its line."""
 
 import copy
 import os
@@ -130,7 +130,10 @@ def test_anchors_aliases_and_tags_are_refused_each_at_its_line() -> None:
         (
             4,
             "b[1]",
-            "the tag tag:yaml.org,2002:python/object:os.system is not accepted; write a plain value",
+            (
+                "the tag tag:yaml.org,2002:python/object:os.system is not accepted;"
+                " write a plain value"
+            ),
         ),
         (5, "", "the anchor &y is not accepted; write a plain value"),
     ]
@@ -141,8 +144,8 @@ def test_an_alias_bomb_is_refused_without_being_unfolded() -> None:
         f"a{row}: &a{row} [{', '.join([f'*a{row - 1}'] * 9)}]" for row in range(1, 60)
     ]
     with deadline(10):
-        found = problems_of("\n".join(rows))
-    assert len(found) == 60 + 59 * 9
+        problems = problems_of("\n".join(rows))
+    assert len(problems) == 60 + 59 * 9
 
 
 def test_a_value_that_holds_itself_is_refused() -> None:
@@ -156,7 +159,7 @@ def test_a_second_document_is_refused_at_its_line() -> None:
 
 
 @pytest.mark.parametrize("text", ["a: 1\n? [b]\n: 2", "a: 1\n? {b: c}\n: 2"])
-def test_a_key_that_is_no_word_is_refused(text: str) -> None:
+def test_a_key_that_is_not_a_word_is_refused(text: str) -> None:
     assert problems_of(text) == [
         (2, "", "a key must be one word, not a mapping, a list or an alias")
     ]
@@ -166,13 +169,13 @@ def test_a_key_that_is_no_word_is_refused(text: str) -> None:
 @pytest.mark.parametrize("depth", [70, 900, 50_000])
 def test_deep_nesting_is_refused(opening: str, depth: int) -> None:
     with deadline(10):
-        found = problems_of("\n" + opening * depth)
-    assert [(line, message) for line, _, message in found] == [
+        problems = problems_of("\n" + opening * depth)
+    assert [(line, message) for line, _, message in problems] == [
         (2, "this is nested more than 64 levels deep")
     ]
 
 
-def test_nesting_that_people_use_is_taken() -> None:
+def test_nesting_that_people_use_is_accepted() -> None:
     assert value_of("[" * 60 + "]" * 60) is not None
 
 
@@ -189,8 +192,8 @@ def test_nesting_that_people_use_is_taken() -> None:
     ],
 )
 def test_what_is_not_yaml_is_refused_at_its_line(text: str, line: int) -> None:
-    ((found, _, message),) = problems_of(text)
-    assert (found, message.split(":")[0]) == (line, "this is not YAML")
+    ((reported_line, _, message),) = problems_of(text)
+    assert (reported_line, message.split(":")[0]) == (line, "this is not YAML")
 
 
 def test_a_control_character_is_refused_at_its_line() -> None:
@@ -204,7 +207,7 @@ def test_a_number_beyond_all_use_is_refused(number: str) -> None:
     assert problems_of(f"- 1\n- {number}") == [(2, "[1]", "this number is too large")]
 
 
-def test_what_was_wrong_before_a_syntax_error_is_told_too() -> None:
+def test_what_was_wrong_before_a_syntax_error_is_reported_too() -> None:
     assert [line for line, _, _ in problems_of("a: 1\na: 2\nb: [\n")] == [2, 4]
 
 
@@ -230,12 +233,12 @@ def test_a_pipe_is_refused_instead_of_waited_for(tmp_path: Path) -> None:
         read_text(tmp_path / "pipe.yaml")
 
 
-def test_a_device_is_refused_instead_of_read_for_ever() -> None:
+def test_a_device_is_refused_instead_of_read_indefinitely() -> None:
     with deadline(5), pytest.raises(FileProblems, match="cannot be read: it is not a regular file"):
         read_text("/dev/zero")
 
 
-def test_a_path_that_cannot_be_is_refused() -> None:
+def test_a_path_that_cannot_exist_is_refused() -> None:
     with pytest.raises(FileProblems, match="cannot be read"):
         read_text("nul\0.yaml")
 
@@ -254,7 +257,7 @@ def test_a_file_above_the_bound_is_refused_and_one_at_the_bound_is_read(tmp_path
         read_text(tmp_path / "f.yaml")
 
 
-def test_bytes_that_are_no_text_are_refused_at_their_line(tmp_path: Path) -> None:
+def test_bytes_that_are_not_text_are_refused_at_their_line(tmp_path: Path) -> None:
     (tmp_path / "f.yaml").write_bytes("a: é\nb: ".encode() + b"\xff\n")
     with pytest.raises(FileProblems) as caught:
         read_text(tmp_path / "f.yaml")
@@ -277,13 +280,13 @@ def test_all_problems_come_at_once_in_the_order_of_their_lines(tmp_path: Path) -
     ]
 
 
-def test_what_the_text_made_wrong_is_told_once(tmp_path: Path) -> None:
+def test_a_problem_of_the_text_is_not_reported_again_by_the_schema(tmp_path: Path) -> None:
     assert read_problems(tmp_path, "name: Bo\nage: *years\n", PERSON) == [
         "2: age: the alias *years is not accepted; write the value out"
     ]
 
 
-def test_a_value_that_could_be_meant_in_two_ways_is_held_against_neither(tmp_path: Path) -> None:
+def test_a_value_that_could_be_meant_in_two_ways_is_compared_with_neither(tmp_path: Path) -> None:
     either = {
         "anyOf": [
             {"type": "object", "required": ["a"]},
@@ -337,7 +340,7 @@ def test_a_value_is_refused_with_what_was_expected_and_what_was_found(
         ({"not": {}}, "something else"),
     ],
 )
-def test_an_expectation_is_told_in_words(
+def test_an_expectation_is_put_in_words(
     tmp_path: Path, schema: dict[str, Any], expected: str
 ) -> None:
     assert read_problems(tmp_path, "2", schema) == [f"1: expected {expected}; found 2"]
@@ -363,10 +366,10 @@ def test_problems_are_one_line_each_with_path_and_line() -> None:
     assert str(FileProblems("f.yaml", problems)) == "f.yaml: is empty\nf.yaml:9: b: is odd"
 
 
-def test_problems_survive_their_way_between_processes() -> None:
+def test_problems_can_be_sent_to_another_process() -> None:
     problems = FileProblems("f.yaml", [Problem(line=9, where="b", message="is odd")])
-    again = copy.copy(problems)  # by the way of pickle
-    assert (again.path, again.problems, str(again)) == (
+    received = copy.copy(problems)  # as pickling does, it uses __reduce__
+    assert (received.path, received.problems, str(received)) == (
         problems.path,
         problems.problems,
         str(problems),
