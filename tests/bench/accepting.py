@@ -17,6 +17,7 @@ ROUNDS: Final = 5
 MEASURED_S: Final = 2
 RESPONSE_S: Final = 30.0
 DRAIN_S: Final = 120.0
+# How often the server is asked what is pending; it does not report the end by itself.
 POLL_S: Final = 0.2
 BUSY: Final = "fan"
 QUIET: Final = "quiet"
@@ -54,6 +55,7 @@ def slowdown(url: str, ca: str, endpoints: int) -> Iterator[tuple[float, float]]
 
 
 def drain(control: str) -> None:
+    """Poll the server until it has no pending deliveries, for at most DRAIN_S."""
     deadline = time.monotonic() + DRAIN_S
     while left := pending_deliveries(control):
         if time.monotonic() > deadline:

@@ -157,9 +157,9 @@ def start_servers(stack: ExitStack, *, prism: bool) -> tuple[dict[str, WrkReques
 
 def fill_server(create: WrkRequest) -> None:
     """Create endpoints until the server holds STORED of them."""
-    done = 0.0
-    while done < STORED:
-        done += requests_per_second(create, seconds=2) * 2
+    created, seconds = 0.0, 2
+    while created < STORED:
+        created += requests_per_second(create, seconds=seconds) * seconds
 
 
 def start_prisms(stack: ExitStack, folder: Path, api: str) -> Iterator[tuple[str, WrkRequest]]:
@@ -210,10 +210,10 @@ class ComparisonResult:
 
     def line(self) -> str:
         verdict = "ok" if self.ratio >= self.row.least else "BELOW"
-        left = (
+        figures = (
             f"{self.row.work:30} {self.rate:>8.0f}/s {self.ratio:>6.2f} of {self.row.baseline:20}"
         )
-        return f"{left} {self.of_rate:>8.0f}/s  wanted {self.row.least:<4g} {verdict}"
+        return f"{figures} {self.of_rate:>8.0f}/s  wanted {self.row.least:<4g} {verdict}"
 
 
 def results_of(

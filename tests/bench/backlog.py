@@ -33,6 +33,7 @@ LATE_S: Final = 0.5
 BACKLOG: Final = "crowd"
 OTHER: Final = "other"
 OTHERS: Final = 100
+# Paces the other project's events, so that each finds the backlog as it is.
 PAUSE_S: Final = 0.1
 FIRST_OTHER: Final = 10**6
 FAILED: Final = 1
@@ -50,15 +51,15 @@ def options(ca: Path) -> list[str]:
 
 
 def build_backlog(options_of_server: Sequence[str], sink: SinkProcess, endpoints: int) -> float:
-    """Let a server accept the events while the sink hangs; return the seconds that took."""
+    """Let a server accept the events while the sink hangs; return the seconds until then."""
     sink.hold()
     with mock_server(*options_of_server) as (ready, _):
         fill(ready["api"], BACKLOG, sink.url, endpoints, http_timeout=HANGS_S)
         began = time.monotonic()
         post(ready["api"], path(BACKLOG, "events/broadcast"), map(event, range(EACH)))
-        took = time.monotonic() - began
+        accepting_s = time.monotonic() - began
     sink.go()
-    return took
+    return accepting_s
 
 
 def measure_others(api: str, sink: SinkProcess) -> list[float]:
@@ -108,14 +109,14 @@ def main() -> int:
             at_first, first = resident_mb(pid), pending_deliveries(ready["control"])
             began = time.monotonic()
             delays = measure_others(ready["api"], other)
-            left, took = pending_deliveries(ready["control"]), time.monotonic() - began
+            left, seconds = pending_deliveries(ready["control"]), time.monotonic() - began
             highest = peak_mb(pid)
     print(f"{first:,} deliveries pending")
     print(
         f"resident: idle server {idle:.0f} MB, at the start {at_first:.0f} MB,"
         f" at most {highest:.0f} MB"
     )
-    print(f"delivered meanwhile: {(first - left) / took:,.0f}/s")
+    print(f"delivered meanwhile: {(first - left) / seconds:,.0f}/s")
     print(
         f"other project, acceptance to arrival: p50 {delays[len(delays) // 2] * 1e3:.0f} ms,"
         f" slowest {delays[-1] * 1e3:.0f} ms"

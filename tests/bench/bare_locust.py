@@ -12,14 +12,21 @@ import time
 from pathlib import Path
 
 import gevent
+from gevent.event import Event
 from locust import FastHttpUser, task
 from locust.env import Environment
 from locust.exception import StopUser
 
+# A run takes some seconds; one that hangs is not waited for any longer.
+ENDS_WITHIN_S = 600.0
+
 
 class Poster(FastHttpUser):
+    """A user; all of them share the number of requests that are left, and of those answered."""
+
     left = 0
-    done = 0
+    unanswered = 0
+    all_answered = Event()
     body = b""
 
     @task
@@ -30,24 +37,22 @@ class Poster(FastHttpUser):
         self.client.post(
             "/", data=self.body, headers={"Content-Type": "application/json"}, name="post"
         )
-        Poster.done += 1
+        Poster.unanswered -= 1
+        if Poster.unanswered == 0:
+            Poster.all_answered.set()
 
 
 def main() -> None:
-    url, users, requests, body = (
-        sys.argv[1],
-        int(sys.argv[2]),
-        int(sys.argv[3]),
-        Path(sys.argv[4]).read_bytes(),
-    )
-    Poster.left, Poster.body = requests, body
+    url, users, requests, body_file, begin_at = sys.argv[1:]
+    Poster.left = Poster.unanswered = int(requests)
+    Poster.body = Path(body_file).read_bytes()
     environment = Environment(user_classes=[Poster], host=url, events=locust.events)
     runner = environment.create_local_runner()
-    gevent.sleep(max(0.0, float(sys.argv[5]) - time.time()))
+    gevent.sleep(max(0.0, float(begin_at) - time.time()))  # paces: two processes begin together
     began = time.time()
-    runner.start(users, spawn_rate=users)
-    while Poster.done < requests:
-        gevent.sleep(0.02)
+    runner.start(int(users), spawn_rate=int(users))
+    if not Poster.all_answered.wait(timeout=ENDS_WITHIN_S):
+        sys.exit(f"{Poster.unanswered} requests are unanswered after {ENDS_WITHIN_S:.0f} s")
     print(time.time() - began)
     runner.quit()
 

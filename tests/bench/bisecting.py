@@ -37,7 +37,7 @@ def milliseconds(vector: Vector) -> float:
     dialect = load_dialect(vector.dialect)
     times = []
     for _ in range(ROUNDS):
-        begun = time.process_time()
+        began = time.process_time()
         diagnosis = diagnose(
             vector.scheme,
             dialect.signatures.secret,
@@ -47,7 +47,7 @@ def milliseconds(vector: Vector) -> float:
             vector.body,
             vector.now,
         )
-        times.append((time.process_time() - begun) * 1000)
+        times.append((time.process_time() - began) * 1000)
         assert diagnosis is not None
         assert not diagnosis.explained
     return statistics.median(times)

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
@@ -42,7 +42,7 @@ LEAST_RATIOS: Final = {1: 0.85, 2: 0.95}
 
 PINNED: Final = ("taskset", "-c", CLIENT_CORE)
 EVENT: Final[Mapping[str, Any]] = {"event_type": "hookproof.load"}
-# The time in which two bare processes start; then they begin together.
+# Paces: the time in which two bare processes start; then they begin together.
 TOGETHER_AFTER_S: Final = 5.0
 
 
@@ -91,17 +91,21 @@ def run_generator(folder: Path, sink: str, control: str, requests: int) -> float
 
 
 async def run_two(
-    site: TargetSettings, folder: Path, requests: int, rounds: int, run_bare_processes: Any
+    settings: TargetSettings,
+    folder: Path,
+    requests: int,
+    rounds: int,
+    run_bare_processes: Callable[[], float],
 ) -> list[tuple[float, float]]:
     """Run two bare processes, then two workers; return a pair of rates per round."""
-    spread, rates = Distribution(workers=2, local=True, bind="127.0.0.1:0", within_s=60.0), []
+    two, rates = Distribution(workers=2, local=True, bind="127.0.0.1:0", within_s=60.0), []
     async with start_workers(
-        site, spread, ca_dir=folder / "ca", web=None, interrupts=InterruptForwarder()
+        settings, two, ca_dir=folder / "ca", web=None, interrupts=InterruptForwarder()
     ) as workers:
         for _ in range(rounds):
-            theirs = await asyncio.to_thread(run_bare_processes)
-            gathered = await workers.run(plans(site.base_url or "", requests, 2))
-            rates.append((theirs, rate_of(gathered, requests)))
+            bare_rate = await asyncio.to_thread(run_bare_processes)
+            gathered = await workers.run(plans(settings.base_url or "", requests, 2))
+            rates.append((bare_rate, rate_of(gathered, requests)))
     return rates
 
 
@@ -127,8 +131,8 @@ def run_bare(
     running = [
         subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(processes)
     ]
-    took = [float(process.communicate()[0]) for process in running]
-    return requests / max(took)
+    seconds = [float(process.communicate()[0]) for process in running]
+    return requests / max(seconds)
 
 
 def main() -> None:
@@ -146,20 +150,22 @@ def main() -> None:
             "--dialect",
             "reference",
         ]
-        witness, _ = stack.enter_context(running_server([sys.executable, "-m", *sidecar]))
+        receiver, _ = stack.enter_context(running_server([sys.executable, "-m", *sidecar]))
         sink, _ = stack.enter_context(running_server([sys.executable, "tests/bench/bare.py"]))
         url, requests = sink["api"], options.requests
         single = [
             (
                 run_bare(folder, url, requests, processes=1, pinned=PINNED),
-                run_generator(folder, url, witness["control"], requests),
+                run_generator(folder, url, receiver["control"], requests),
             )
             for _ in range(options.rounds)
         ]
-        site = target_settings(Flags(url=url, api_key="k", project="p", ca_dir=folder / "ca"), {})
+        settings = target_settings(
+            Flags(url=url, api_key="k", project="p", ca_dir=folder / "ca"), {}
+        )
         double = asyncio.run(
             run_two(
-                site,
+                settings,
                 folder,
                 requests,
                 options.rounds,
@@ -172,18 +178,22 @@ def main() -> None:
 
 def print_ratio(processes: int, rounds: Sequence[tuple[float, float]]) -> dict[str, float]:
     """Print one row and return it for the file."""
-    ratio, least = (
-        statistics.median(ours / theirs for theirs, ours in rounds),
-        LEAST_RATIOS[processes],
-    )
-    theirs, ours = (statistics.median(column) for column in zip(*rounds, strict=True))
+    ratio = statistics.median(rate / bare_rate for bare_rate, rate in rounds)
+    least = LEAST_RATIOS[processes]
+    bare_rate, rate = (statistics.median(column) for column in zip(*rounds, strict=True))
     verdict = "ok" if ratio >= least else "BELOW"
     what = f"broadcasts sent, {processes} process{'es' if processes > 1 else ''}"
     print(
-        f"{what} {ours:.0f}/s {ratio:.2f} of bare {theirs:.0f}/s  wanted {least:g} {verdict}",
+        f"{what} {rate:.0f}/s {ratio:.2f} of bare {bare_rate:.0f}/s  wanted {least:g} {verdict}",
         flush=True,
     )
-    return {"processes": processes, "rate": ours, "of_rate": theirs, "ratio": ratio, "least": least}
+    return {
+        "processes": processes,
+        "rate": rate,
+        "of_rate": bare_rate,
+        "ratio": ratio,
+        "least": least,
+    }
 
 
 if __name__ == "__main__":

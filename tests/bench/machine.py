@@ -18,6 +18,8 @@ from typing import Any
 
 SERVER_CORE, CLIENT_CORE = "0", "1"
 START_S = 60.0
+# How often a server that does not report that it is ready is asked for an answer.
+POLL_S = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +72,10 @@ def mock_server(*options: str) -> Iterator[tuple[dict[str, Any], int]]:
 
 @contextmanager
 def polled_server(command: Sequence[str], request: WrkRequest) -> Iterator[int]:
-    """Run a pinned server that is ready once it answers a request; yields the process id."""
+    """Run a pinned server that is ready once it answers a request, within START_S.
+
+    Yields the process id.
+    """
     process = subprocess.Popen(
         ["taskset", "-c", SERVER_CORE, *command],
         stdout=subprocess.DEVNULL,
@@ -82,7 +87,7 @@ def polled_server(command: Sequence[str], request: WrkRequest) -> Iterator[int]:
         while not is_answered(request):
             if process.poll() is not None or time.monotonic() > deadline:
                 raise SystemExit(f"{command[0]} did not start")
-            time.sleep(0.2)
+            time.sleep(POLL_S)
         yield process.pid
     finally:
         # The whole process group, because npx runs the server in a child process.

@@ -17,6 +17,7 @@ import statistics
 import sys
 import tempfile
 import time
+import urllib.request
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
@@ -47,10 +48,10 @@ class ReceivingResult:
 
     def line(self) -> str:
         verdict = "ok" if self.ratio >= self.least else "BELOW"
-        left = (
+        figures = (
             f"{self.work:34} {self.rate:>8.0f}/s {self.ratio:>6.2f} of bare {self.of_rate:>8.0f}/s"
         )
-        return f"{left}  wanted {self.least:g} {verdict}"
+        return f"{figures}  wanted {self.least:g} {verdict}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +70,7 @@ class Recall:
             f"{self.deliveries} deliveries kept, {PER_TOKEN} of a token found in"
             f" {self.query_ms:.1f} ms (slowest {self.slowest_query_ms:.1f}),"
             f" wanted under {LONGEST_QUERY_MS:g}; {self.resident_mb:.0f} MB resident,"
-            f" wanted under {MOST_RESIDENT_MB:g} {'ok' if holds else 'BELOW'}"
+            f" wanted under {MOST_RESIDENT_MB:g} {'ok' if holds else 'MISSED'}"
         )
 
 
@@ -101,8 +102,6 @@ def fill_template(template: str, values: Mapping[str, str]) -> str:
 
 def send_json(url: str, value: object, method: str = "PUT") -> Any:
     """Send JSON to the control API and return the JSON of the response, if there is any."""
-    import urllib.request
-
     request = urllib.request.Request(url, data=json.dumps(value).encode(), method=method)
     with urllib.request.urlopen(request, timeout=10) as response:
         body = response.read()
@@ -135,14 +134,17 @@ def compare_with_bare(
             running_server([sys.executable, "tests/bench/bare.py", *bare_options])
         )
         url, headers = new_token_url(ready), signed_headers()
-        works = {
+        requests = {
             "bare": WrkRequest(url=bare["api"], headers=headers, body=BODY),
             "receiver": WrkRequest(url=url, headers=headers, body=BODY),
         }
-        for work in works.values():
-            requests_per_second(work, seconds=1)
+        for request in requests.values():
+            requests_per_second(request, seconds=1)
         figures = [
-            {which: requests_per_second(work, seconds=seconds) for which, work in works.items()}
+            {
+                server: requests_per_second(request, seconds=seconds)
+                for server, request in requests.items()
+            }
             for _ in range(rounds)
         ]
         token = url.rsplit("/", 1)[1]
@@ -165,13 +167,13 @@ def measure_recall() -> Recall:
         began = time.monotonic()
         for _ in range(PER_TOKEN):
             fill(ready["url"])
-        took = time.monotonic() - began
+        filling_s = time.monotonic() - began
         times = [
             query_ms(ready["control"], f"t{number * 37 % TOKENS}") for number in range(QUERIES)
         ]
         return Recall(
             deliveries=TOKENS * PER_TOKEN,
-            filled_at_rate=TOKENS * PER_TOKEN / took,
+            filled_at_rate=TOKENS * PER_TOKEN / filling_s,
             query_ms=statistics.median(times),
             slowest_query_ms=max(times),
             resident_mb=resident_mb(pid),
@@ -200,11 +202,11 @@ def query_ms(control: str, token: str) -> float:
     body = call(
         WrkRequest(url=f"{control}/tokens/{token}/deliveries?count={PER_TOKEN}", headers={})
     )
-    took = time.monotonic() - began
+    seconds = time.monotonic() - began
     answer = json.loads(body)
     assert len(answer["deliveries"]) == PER_TOKEN, len(answer["deliveries"])
     assert answer["dropped"] == 0
-    return took * 1000
+    return seconds * 1000
 
 
 def main() -> None:

@@ -28,14 +28,14 @@ import urllib.request
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from hookproof.load.broadcast_mark import data_with_mark
 from hookproof.load.latency import quantiles, unpacked
 from hookproof.load.ledger.share import RunResult
-from hookproof.load.plan import ReceivingEndpoint
+from hookproof.load.plan import LoadPlan, ReceivingEndpoint
 from hookproof.load.profile.load_profile import load_profile
 from hookproof.load.sidecar.api import Arrived
 from hookproof.load.sidecar.arrivals import NewRun
@@ -57,7 +57,9 @@ MOST_ERROR_S: Final = 0.002
 SECRET: Final = "s3cret"
 
 
-def cpu_of_a_broadcast(folder: Path, plan: Any, control: str, key: str, every_s: float) -> float:
+def cpu_of_a_broadcast(
+    folder: Path, plan: LoadPlan, control: str, key: str, every_s: float
+) -> float:
     """Return the generator's CPU seconds per broadcast, if it polls every `every_s` seconds."""
     written, result = folder / "plan.json", folder / "result"
     written.write_bytes(msgspec.json.encode(plan))
@@ -82,14 +84,14 @@ def polling_share(folder: Path, rounds: int, rate: float, duration_s: float) -> 
     with ExitStack() as stack:
         sidecar, _ = stack.enter_context(running_server(sidecar_command(folder)))
         server, _ = stack.enter_context(mock_server("--project", "p=k", "--ca", sidecar["ca"]))
-        site = target_settings(Flags(url=server["api"], api_key="k", project="p"), {})
+        settings = target_settings(Flags(url=server["api"], api_key="k", project="p"), {})
         profile = replace(
             load_profile("ingest").overridden(rate=rate, duration_s=duration_s), drain_s=0.0
         )
-        stage = asyncio.run(prepare(site, profile, [sidecar["url"]]))
+        preparation = asyncio.run(prepare(settings, profile, [sidecar["url"]]))
 
         def measure(every_s: float) -> float:
-            [plan] = stage.plans(profile, f"{random.randrange(16**8):08x}")
+            [plan] = preparation.plans(profile, f"{random.randrange(16**8):08x}")
             return cpu_of_a_broadcast(folder, plan, sidecar["control"], "k", every_s)
 
         pairs = [(measure(NEVER_S), measure(USUAL_S)) for _ in range(rounds)]
@@ -111,7 +113,7 @@ def latency_error_s(folder: Path, deliveries: int, rate: float) -> float:
         connection = http.client.HTTPSConnection(host, int(port), context=context)
         began = time.time()
         for number in range(deliveries):
-            time.sleep(max(0.0, began + number / rate - time.time()))
+            time.sleep(max(0.0, began + number / rate - time.time()))  # paces the load
             body = data_with_mark(run, number, time.time(), "x" * 290)
             signature = hmac.digest(SECRET.encode(), body, hashlib.sha256).hex()
             headers = {
