@@ -284,5 +284,5 @@ def _live_faults(
 
     live = LiveFaults(assembly.pipeline(collaborators, service), service.dialect, rebuild)
     for order in orders:
-        live.arm_answering(order)
+        live.arm_responder_fault(order)
     return live

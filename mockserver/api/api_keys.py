@@ -39,15 +39,15 @@ class ApiKeys:
         Only the holder of a valid key learns that a project is unknown, so that strangers cannot
         probe for project ids.
         """
-        given = b"" if header is None else header.encode("utf-8", "surrogateescape")
-        if given and self._matches(project, given):
+        presented = b"" if header is None else header.encode("utf-8", "surrogateescape")
+        if presented and self._matches(project, presented):
             return
         rules = self._dialect.authentication
-        if not given:
+        if not presented:
             raise self._unauthorized(
                 rules.missing_key_status.value, "the Authorization header carries no key"
             )
-        if not any(self._matches(other, given) for other in self._expected):
+        if not any(self._matches(other, presented) for other in self._expected):
             raise self._unauthorized(
                 rules.wrong_key_status.value, "the Authorization header carries no valid key"
             )
@@ -58,9 +58,9 @@ class ApiKeys:
                 rules.foreign_key_status.value, "the key belongs to another project"
             )
 
-    def _matches(self, project: str, given: bytes) -> bool:
+    def _matches(self, project: str, presented: bytes) -> bool:
         for expected in self._expected.get(project, ()):
-            if hmac.compare_digest(expected, given):
+            if hmac.compare_digest(expected, presented):
                 return True
         return False
 

@@ -82,32 +82,30 @@ class Pager:
 
         Raises ApiError for bad ones if the dialect refuses them.
         """
-        given = _Parameters(
+        reader = _ParameterReader(
             parameters,
             refuse=self._rules.bad_parameter.value is BadParameter.REFUSE,
             errors=self._errors,
         )
-        order = given.word("sort", (ASCENDING, DESCENDING)) or DESCENDING
-        cursors = {NEXT: given.text("next_page_cursor"), PREV: given.text("prev_page_cursor")}
-        direction = given.word("direction", (NEXT, PREV)) or (
+        order = reader.word("sort", (ASCENDING, DESCENDING)) or DESCENDING
+        cursors = {NEXT: reader.text("next_page_cursor"), PREV: reader.text("prev_page_cursor")}
+        direction = reader.word("direction", (NEXT, PREV)) or (
             PREV if cursors[PREV] and not cursors[NEXT] else NEXT
         )
         filters = {
-            column: text for name, column in self._filters.items() if (text := given.text(name))
+            column: text for name, column in self._filters.items() if (text := reader.text(name))
         }
         query = Query(
-            per_page=self._per_page(given),
+            per_page=self._per_page(reader),
             ascending=order == ASCENDING,
             backwards=direction == PREV,
             filters=filters,
             start=None,
         )
         cursor = cursors[direction]
-        return (
-            query
-            if cursor is None
-            else self._resume(query, project, cursor, given, f"{direction}_page_cursor")
-        )
+        if cursor is None:
+            return query
+        return self._resume(query, project, cursor, reader, f"{direction}_page_cursor")
 
     def page(self, project: str, query: Query) -> ListPage:
         """Select the page that a query asks for."""
@@ -174,7 +172,7 @@ class Pager:
         return base64.urlsafe_b64encode(self._seal(content) + content).decode().rstrip("=")
 
     def _resume(
-        self, query: Query, project: str, cursor: str, given: "_Parameters", name: str
+        self, query: Query, project: str, cursor: str, reader: "_ParameterReader", name: str
     ) -> Query:
         """Return the query continued from a cursor.
 
@@ -183,11 +181,11 @@ class Pager:
         if not self._opaque:
             start = self._listing.find_position(project, cursor)
             if start is None:
-                given.reject(name, "is not a cursor of this list")
+                reader.reject(name, "is not a cursor of this list")
             return msgspec.structs.replace(query, start=start)
         content = self._decode_cursor(cursor)
         if content is None:
-            given.reject(name, "is not a cursor of this list")
+            reader.reject(name, "is not a cursor of this list")
             return query
         start = Position(name=content.name, seq=content.seq)
         return msgspec.structs.replace(
@@ -211,9 +209,9 @@ class Pager:
         hasher.update(content)
         return hasher.digest()
 
-    def _per_page(self, given: "_Parameters") -> int:
+    def _per_page(self, reader: "_ParameterReader") -> int:
         maximum = self._rules.maximum_per_page.value
-        per_page = given.number("perPage")
+        per_page = reader.number("perPage")
         if per_page is None:
             return self._rules.default_per_page.value
         if per_page <= maximum:
@@ -223,19 +221,19 @@ class Pager:
         raise self._errors.invalid(f"perPage: must be at most {maximum}")
 
 
-class _Parameters:
-    """Query parameters, parsed one by one; a bad one is refused or ignored."""
+class _ParameterReader:
+    """Parses query parameters one by one; a bad one is refused or ignored."""
 
     def __init__(
-        self, given: Mapping[str, list[str]], *, refuse: bool, errors: ErrorResponses
+        self, parameters: Mapping[str, list[str]], *, refuse: bool, errors: ErrorResponses
     ) -> None:
-        self._given = given
+        self._parameters = parameters
         self._refuse = refuse
         self._errors = errors
 
     def text(self, name: str) -> str | None:
         """Return a parameter's text; None if it is absent or empty."""
-        values = self._given.get(name)
+        values = self._parameters.get(name)
         if values is None:
             return None
         if len(values) == 1 and "\x00" not in values[0]:

@@ -21,8 +21,8 @@ class RequestEntry(NamedTuple):
     project: str | None
     status: int
 
-    def matches(self, wanted: dict[str, str]) -> bool:
-        return all(str(getattr(self, name)) == text for name, text in wanted.items())
+    def matches(self, filters: dict[str, str]) -> bool:
+        return all(str(getattr(self, name)) == text for name, text in filters.items())
 
 
 class RequestJournal:
@@ -47,12 +47,12 @@ class RequestJournal:
             (self._sequence, self._now(), method, path, operation, project, status)
         )
 
-    def entries(self, wanted: dict[str, str]) -> list[dict[str, Any]]:
+    def entries(self, filters: dict[str, str]) -> list[dict[str, Any]]:
         """Return the latest requests that match the filters, oldest first."""
         return [
             entry._asdict()
             for entry in map(RequestEntry._make, self._entries)
-            if entry.matches(wanted)
+            if entry.matches(filters)
         ]
 
     def clear(self) -> None:

@@ -62,8 +62,8 @@ class ApiResponse(web.StreamResponse):
     def head(self, *, is_http_1_0: bool = False) -> bytes:
         """Return status line and headers.
 
-        An HTTP/1.0 client has to be told explicitly that the connection stays open (RFC 9112,
-        section 9.3).
+        For an HTTP/1.0 client the head has to say that the connection stays open (RFC 9112, section
+        9.3).
         """
         start = _head_start(self._status, self._media_type, int(time.time()))
         if self._keep_alive and not is_http_1_0 and not self._extra_headers:

@@ -115,7 +115,8 @@ class FixtureLoader:
         self._database.commit()
 
     def _validate(self, kind: str, record: Mapping[str, Any], name: str = "") -> None:
-        for problem in self._validators[kind].iter_errors(record):
+        problem = next(self._validators[kind].iter_errors(record), None)
+        if problem is not None:
             where = name + "".join(f"/{step}" for step in problem.instance_path)
             raise BadRecord(f"{where or 'the record'}: {problem.message}")
 

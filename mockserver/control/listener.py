@@ -84,7 +84,9 @@ class ControlListener:
         return web.Response(body=content, headers={"Content-Type": CONTENT_TYPE})
 
     async def faults(self, _request: web.Request) -> web.Response:
-        return web.json_response({"armed": self._faults.shown(), "faults": [*FAULTS, *catalogue()]})
+        return web.json_response(
+            {"armed": self._faults.describe_armed(), "faults": [*FAULTS, *catalogue()]}
+        )
 
     async def arm(self, request: web.Request) -> web.Response:
         await self._faults.arm(msgspec.json.decode(await request.read(), type=FaultOrder))
@@ -144,6 +146,7 @@ class ControlListener:
         deadline = loop.time() + timeout_s
         entries = find(filters)
         while len(entries) < count and loop.time() < deadline:
+            # Polled: no journal announces its entries, and only tests wait here.
             await asyncio.sleep(_POLL_S)
             entries = find(filters)
         return web.json_response({kind: entries, "complete": len(entries) >= count})

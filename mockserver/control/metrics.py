@@ -1,4 +1,4 @@
-"""Counters in the Prometheus text format, read when asked from the journals that count anyway."""
+"""Counters in the Prometheus text format, read on request from the journals, which count anyway."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -65,9 +65,10 @@ class EndpointSettings(msgspec.Struct, frozen=True, kw_only=True):
     """What the engine needs to know about an endpoint (section 2.3).
 
     Where a request left out a setting, the dialect's default is here; an `http_timeout_s` of 0 was
-    asked for. `rate_limit` is None without a limit, otherwise at least 1, with `rate_window_s`
+    requested. `rate_limit` is None without a limit, otherwise at least 1, with `rate_window_s`
     above 0. `secrets` are ordered from the oldest to the newest, without deleted ones; they may
     include expired ones.
+
     `authentication` is the object of section 2.5 as it was sent, unmasked. `receives` is true for
     an active endpoint, and for a disabled one if the dialect lets it receive.
     """

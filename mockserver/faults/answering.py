@@ -1,8 +1,8 @@
 """Responder faults: each replaces the API for one request.
 
-The names are those of the control listener. A fault either does nothing with the request, or alters
-the response to a request that was carried out, so that a client that repeats it meets the effect of
-the first one.
+Users name them as in `FAULTS`. A fault either does not carry the request out, or alters the
+response to a request that was carried out, so that a client that repeats it meets the effect of the
+first one.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ PIECES: Final = 4
 CarryOut = Callable[[BaseRequest], Awaitable[ApiResponse]]
 
 
-class AnsweringFault(Protocol):
+class ResponderFault(Protocol):
     async def answer(self, request: BaseRequest, carry_out: CarryOut) -> ApiResponse:
         """The response to send; `carry_out` carries the request out as the clean server does."""
 
@@ -31,9 +31,9 @@ class Late:
         self._delay_s = delay_s
 
     async def answer(self, request: BaseRequest, carry_out: CarryOut) -> ApiResponse:
-        answer = await carry_out(request)
-        await asyncio.sleep(self._delay_s)
-        return answer
+        response = await carry_out(request)
+        await asyncio.sleep(self._delay_s)  # the lateness that was ordered
+        return response
 
 
 class ServerError:
@@ -95,14 +95,14 @@ class PiecewiseResponse(ApiResponse):
         size = -(-len(text) // PIECES)
         for start in range(0, len(text), size):
             if start:
-                await asyncio.sleep(self._pause_s)
+                await asyncio.sleep(self._pause_s)  # the slowness that was ordered
             transport = self._request.transport
             if transport is None or transport.is_closing():
                 raise ConnectionResetError
             transport.write(text[start : start + size])
 
 
-FAULTS: Final[Mapping[str, type[AnsweringFault]]] = {
+FAULTS: Final[Mapping[str, type[ResponderFault]]] = {
     "late": Late,
     "server_error": ServerError,
     "dropped_connection": DroppedConnection,

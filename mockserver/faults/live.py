@@ -1,6 +1,6 @@
 """Faults that are armed and disarmed while the server runs.
 
-An answering fault is armed for a number of requests, or for a share of them that a seed decides:
+A responder fault is armed for a number of requests, or for a share of them that a seed decides:
 the same seed affects the same requests of a sequence again. A fault of the catalogue stays until
 all are disarmed: the server is assembled again with it, around the same database.
 """
@@ -16,7 +16,7 @@ import msgspec
 from aiohttp.web_request import BaseRequest
 
 from hookproof.mockserver.api.response import ApiResponse, Responder
-from hookproof.mockserver.faults.answering import FAULTS, AnsweringFault
+from hookproof.mockserver.faults.answering import FAULTS, ResponderFault
 from hookproof.mockserver.faults.registry import Fault, catalogue
 from hookproof.mockserver.faults.renamed import RENAMED
 from hookproof.spec.dialect.model import Dialect
@@ -48,11 +48,11 @@ class BadOrder(ValueError):
 
 @dataclass(slots=True)
 class ArmedFault:
-    """An answering fault; `left` counts the requests that it still affects, None: all."""
+    """A responder fault; `left` counts the requests that it still affects, None: all."""
 
     order: FaultOrder
-    fault: AnsweringFault
-    chance: random.Random
+    fault: ResponderFault
+    rng: random.Random
     left: int | None
 
     @classmethod
@@ -70,13 +70,13 @@ class ArmedFault:
             raise BadOrder(
                 f"{order.fault} does not accept {', '.join(order.parameters())}"
             ) from None
-        return cls(order=order, fault=fault, chance=random.Random(order.seed), left=order.next)
+        return cls(order=order, fault=fault, rng=random.Random(order.seed), left=order.next)
 
     def affects(self, path: str) -> bool:
         """Whether it affects a request with this path, which then counts."""
         if self.order.path not in path or self.left == 0:
             return False
-        if self.order.rate is not None and self.chance.random() >= self.order.rate:
+        if self.order.rate is not None and self.rng.random() >= self.order.rate:
             return False
         if self.left is not None:
             self.left -= 1
@@ -111,7 +111,7 @@ class LiveFaults:
         """Add a fault; raises BadOrder."""
         catalogued = catalogue().get(order.fault)
         if catalogued is None:
-            self.arm_answering(order)
+            self.arm_responder_fault(order)
             return
         if order != FaultOrder(fault=order.fault):
             raise BadOrder(f"{order.fault} is on or off: it does not accept further members")
@@ -122,8 +122,8 @@ class LiveFaults:
                 self._api = await self._reassemble([*self._catalogued, catalogued])
                 self._catalogued.append(catalogued)
 
-    def arm_answering(self, order: FaultOrder) -> None:
-        """Add an answering fault; raises BadOrder."""
+    def arm_responder_fault(self, order: FaultOrder) -> None:
+        """Add a responder fault; raises BadOrder."""
         self._armed.append(ArmedFault.of(order))
 
     async def disarm(self) -> None:
@@ -135,11 +135,11 @@ class LiveFaults:
                 self._catalogued.clear()
                 self._api = self._clean
 
-    def shown(self) -> list[dict[str, Any]]:
-        """What is armed, with the number of requests that are left (null: no limit)."""
+    def describe_armed(self) -> list[dict[str, Any]]:
+        """What is armed, as JSON, with the number of requests that are left (null: no limit)."""
         return [
             *({**msgspec.to_builtins(armed.order), "left": armed.left} for armed in self._armed),
-            *({"fault": item.name, "broken": item.broken} for item in self._catalogued),
+            *({"fault": fault.name, "broken": fault.broken} for fault in self._catalogued),
         ]
 
 

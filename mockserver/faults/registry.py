@@ -28,7 +28,7 @@ class Fault:
     `violates` lists the requirements that the suites must find violated. `also` lists those that
     break as a consequence and are seen only when every experiment runs. `seen` describes the defect
     of a real service or client that the fault imitates. `shows_in` names experiments that are
-    enough to see it.
+    enough to see it. `delivers`: whether the collaborator belongs to the delivery engine.
     """
 
     name: str
@@ -123,11 +123,11 @@ def with_faults(collaborators: Collaborators, faults: Iterable[Fault]) -> Collab
     Two faults of the same collaborator are combined; the later one overrides the earlier one.
     """
     for item in faults:
-        collaborators = (
-            replace(collaborators, delivery=_with_fault(collaborators.delivery, item))
-            if item.delivers
-            else _with_fault(collaborators, item)
-        )
+        if item.delivers:
+            delivery = _with_fault(collaborators.delivery, item)
+            collaborators = replace(collaborators, delivery=delivery)
+        else:
+            collaborators = _with_fault(collaborators, item)
     return collaborators
 
 
@@ -135,12 +135,11 @@ _Record = TypeVar("_Record", Collaborators, DeliveryCollaborators)
 
 
 def _with_fault(record: _Record, item: Fault) -> _Record:
-    known: type = getattr(record, item.replaces)
-    part = (
-        item.part
-        if issubclass(item.part, known)
-        else type(item.part.__name__, (item.part, known), {})
-    )
+    current: type = getattr(record, item.replaces)
+    part = item.part
+    if not issubclass(part, current):
+        # Another fault replaces the same collaborator: inherit from both.
+        part = type(part.__name__, (part, current), {})
     changed: dict[str, Any] = {item.replaces: part}
     return replace(record, **changed)
 

@@ -20,7 +20,7 @@ _INDENT: Final = " " * 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenFaults:
-    """Faults and variants of the catalogue, and orders for answering faults."""
+    """Faults and variants of the catalogue, and orders for responder faults."""
 
     catalogued: Sequence[Fault] = ()
     orders: Sequence[FaultOrder] = ()
@@ -29,7 +29,7 @@ class ChosenFaults:
 def chosen_faults(faults: Sequence[str], variants: Sequence[str], dialect: Dialect) -> ChosenFaults:
     """Parse the words of the command line.
 
-    An answering fault accepts members of `FaultOrder`, as in `late:delay_s=2,rate=0.1`. Raises
+    A responder fault accepts members of `FaultOrder`, as in `late:delay_s=2,rate=0.1`. Raises
     BadOrder.
     """
     known = catalogue()

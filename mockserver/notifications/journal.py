@@ -72,12 +72,12 @@ class NotificationJournal:
             )
         )
 
-    def entries(self, wanted: dict[str, str]) -> list[dict[str, Any]]:
+    def entries(self, filters: dict[str, str]) -> list[dict[str, Any]]:
         """Return the latest notifications that match the filters, oldest first."""
         return [
             entry._asdict()
             for entry in self._entries
-            if all(str(getattr(entry, name)) == text for name, text in wanted.items())
+            if all(str(getattr(entry, name)) == text for name, text in filters.items())
         ]
 
     def clear(self) -> None:

@@ -29,11 +29,11 @@ class DeliveryJournal:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def entries(self, wanted: dict[str, str]) -> list[dict[str, Any]]:
+    def entries(self, filters: dict[str, str]) -> list[dict[str, Any]]:
         """Return the latest deliveries that match, with their attempts, oldest first."""
-        terms = " AND ".join(f"CAST({_COLUMNS[name]} AS TEXT) = ?" for name in wanted) or "TRUE"
+        terms = " AND ".join(f"CAST({_COLUMNS[name]} AS TEXT) = ?" for name in filters) or "TRUE"
         statement = f"{_DELIVERIES} WHERE {terms} ORDER BY deliveries.id DESC LIMIT {_MAX_ENTRIES}"
-        rows = self._database.read(statement, tuple(wanted.values())).fetchall()[::-1]
+        rows = self._database.read(statement, tuple(filters.values())).fetchall()[::-1]
         if not rows:
             return []
         attempts = defaultdict(list)

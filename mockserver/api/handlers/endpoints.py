@@ -123,12 +123,10 @@ class EndpointHandlers:
 
     def _owner(self, body: Mapping[str, Any]) -> str | None:
         """Return the owner, None if empty. The deprecated appID may replace it (section 9)."""
-        alias = (
-            body.get("appID")
-            if self._service.dialect.requests.app_id.value is AppIdMeaning.OWNER_ALIAS
-            else None
-        )
-        return body.get("owner_id") or alias or None
+        owner_id = body.get("owner_id")
+        if not owner_id and self._service.dialect.requests.app_id.value is AppIdMeaning.OWNER_ALIAS:
+            owner_id = body.get("appID")
+        return owner_id or None
 
     @staticmethod
     def _credentials(body: Mapping[str, Any]) -> bytes | None:
@@ -139,16 +137,16 @@ class EndpointHandlers:
 
     def _reject_unusable_headers(self, body: Mapping[str, Any]) -> None:
         """Reject settings that deliveries cannot carry as a header (sections 2.3 and 2.5)."""
-        key = body.get("authentication", {}).get("api_key", {})
-        headers_by_member = {
-            "/content_type": {CONTENT_TYPE: body.get("content_type", "")},
-            "/authentication/api_key": {key["header_name"]: key.get("header_value", "")}
-            if "header_name" in key
-            else {},
-        }
+        headers_by_member = {"/content_type": {CONTENT_TYPE: body.get("content_type", "")}}
+        api_key = body.get("authentication", {}).get("api_key", {})
+        if "header_name" in api_key:
+            headers_by_member["/authentication/api_key"] = {
+                api_key["header_name"]: api_key.get("header_value", "")
+            }
         for path, headers in headers_by_member.items():
-            for problem in header_problems(headers):
-                raise self._service.errors.invalid(f"{path}: {problem}")
+            problems = header_problems(headers)
+            if problems:
+                raise self._service.errors.invalid(f"{path}: {problems[0]}")
 
     def _find(self, call: OperationCall) -> EndpointRow:
         row = self._service.endpoints.find(call.project, call.target)

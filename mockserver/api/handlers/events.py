@@ -127,8 +127,9 @@ class EventHandlers:
 
     def _reject_unusable(self, headers: Mapping[str, Any]) -> None:
         errors = self._service.errors
-        for problem in header_problems(headers):
-            raise errors.invalid(f"/custom_headers: {problem}")
+        problems = header_problems(headers)
+        if problems:
+            raise errors.invalid(f"/custom_headers: {problems[0]}")
         for name in headers:
             if name.lower() in self._reserved_headers:
                 raise errors.invalid(f"/custom_headers: {name} is set by the service itself")

@@ -117,12 +117,13 @@ class AttemptSender:
             )
         except ATTEMPT_ERRORS as error:
             return AttemptResult(failure=FAILURE_OF_ERROR[type(error)], detail=str(error))
-        unauthorized = response.status == HTTPStatus.UNAUTHORIZED
+        credentials_renewed = False
+        if response.status == HTTPStatus.UNAUTHORIZED:
+            credentials_renewed = self._authenticator.handle_unauthorized(endpoint, credentials)
         return AttemptResult(
             status=response.status,
             retry_after=response.header(RETRY_AFTER),
-            credentials_renewed=unauthorized
-            and self._authenticator.handle_unauthorized(endpoint, credentials),
+            credentials_renewed=credentials_renewed,
         )
 
     def _body(self, delivery: PendingDelivery, endpoint: EndpointSettings) -> bytes:
@@ -141,11 +142,9 @@ class AttemptSender:
         if delivery.custom_headers:
             reserved = self._reserved.union(name.lower() for name, _ in credentials)
             custom = allowed_custom_headers(delivery.custom_headers, reserved)
-        for problem in (
-            *content_type_problems(endpoint.content_type),
-            *header_problems(dict(custom)),
-        ):
-            raise HeaderError(problem)
+        problems = content_type_problems(endpoint.content_type) or header_problems(dict(custom))
+        if problems:
+            raise HeaderError(problems[0])
         has_user_agent = any(name.lower() == USER_AGENT[0].lower() for name, _ in custom)
         user_agent = () if has_user_agent else (USER_AGENT,)
         return (*self._own_headers(delivery, endpoint, body), *credentials, *user_agent, *custom)

@@ -1,13 +1,12 @@
 """The connection pool: a request uses an idle connection, or waits for its turn to open one.
 
-A TLS handshake costs more than a hundred deliveries, so only CONNECTING of them run at once per
+A TLS handshake costs more than a hundred deliveries, so only MAX_CONNECTING of them run at once per
 destination, and a waiting request gets the next connection that is released. Without this limit a
 burst would open one connection per attempt.
 """
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from hookproof.mockserver.delivery.http_client.connection import EndpointConnection
@@ -15,8 +14,8 @@ from hookproof.mockserver.delivery.store_port import ClientCertificate
 
 # Shorter than five seconds, the shortest keep-alive timeout that is common among servers.
 IDLE_S: Final = 4.0
-IDLE_CONNECTIONS: Final = 512
-CONNECTING: Final = 16
+MAX_IDLE_CONNECTIONS: Final = 512
+MAX_CONNECTING: Final = 16
 
 Waiter = asyncio.Future[EndpointConnection | None]
 
@@ -63,7 +62,7 @@ class ConnectionPool:
 
         Returns None for the right to open one: call `end_turn` once it is open or has failed.
         """
-        if self._connecting[key] < CONNECTING:
+        if self._connecting[key] < MAX_CONNECTING:
             self._connecting[key] += 1
             return None
         waiter: Waiter = asyncio.get_running_loop().create_future()
@@ -73,12 +72,13 @@ class ConnectionPool:
         except asyncio.CancelledError:
             # The waiter may have got its result in the same iteration of the event loop.
             if not waiter.cancelled():
-                self._pass_on(key, waiter.result())
+                self._give_back(key, waiter.result())
             raise
 
     def end_turn(self, key: ConnectionKey) -> None:
         """Let the next waiter open a connection."""
-        for waiter in self._take_waiters(key):
+        waiter = self._pop_waiter(key)
+        if waiter is not None:
             waiter.set_result(None)
             return
         self._connecting[key] -= 1
@@ -90,10 +90,11 @@ class ConnectionPool:
         if not connection.is_usable:
             connection.abort()
             return
-        for waiter in self._take_waiters(key):
+        waiter = self._pop_waiter(key)
+        if waiter is not None:
             waiter.set_result(connection)
             return
-        if self._idle_count >= IDLE_CONNECTIONS:
+        if self._idle_count >= MAX_IDLE_CONNECTIONS:
             connection.abort()
             return
         loop = asyncio.get_running_loop()
@@ -109,17 +110,18 @@ class ConnectionPool:
             self._sweeper.cancel()
         self._idle.clear()
 
-    def _take_waiters(self, key: ConnectionKey) -> Iterator[Waiter]:
-        """Yield the requests that still wait, first come first served, removing each."""
+    def _pop_waiter(self, key: ConnectionKey) -> Waiter | None:
+        """Remove and return the request that has waited longest, or None if none waits."""
         queue = self._waiting.get(key)
         while queue:
             waiter = queue.popleft()
             if not queue:
                 del self._waiting[key]
             if not waiter.done():
-                yield waiter
+                return waiter
+        return None
 
-    def _pass_on(self, key: ConnectionKey, result: EndpointConnection | None) -> None:
+    def _give_back(self, key: ConnectionKey, result: EndpointConnection | None) -> None:
         if result is None:
             self.end_turn(key)
         else:

@@ -46,8 +46,8 @@ class RetryRules:
         )
         wait *= 1 + self._rng.random() * retry.jitter
         if retry_after is not None and retry.retry_after.value is RetryAfter.HONOURED:
-            asked = retry_after_s(retry_after, self._clock())
-            wait = max(wait, min(asked, retry.retry_after_maximum_s))
+            requested_s = retry_after_s(retry_after, self._clock())
+            wait = max(wait, min(requested_s, retry.retry_after_maximum_s))
         return self._clock() + wait
 
 
