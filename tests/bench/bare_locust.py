@@ -54,6 +54,7 @@ def main() -> None:
     if not Poster.all_answered.wait(timeout=ENDS_WITHIN_S):
         sys.exit(f"{Poster.unanswered} requests are unanswered after {ENDS_WITHIN_S:.0f} s")
     print(time.time() - began)
+    runner.user_greenlets.join(timeout=ENDS_WITHIN_S)  # each ends by itself
     runner.quit()
 
 
