@@ -20,7 +20,7 @@ def sequences(source: ChangeFeed, cursor: Cursor, most: int = 1000) -> list[int]
     return [change.sequence for change in source.read(cursor, most=most).changes]
 
 
-def test_a_page_reads_on_from_where_it_was() -> None:
+def test_a_page_continues_from_its_cursor() -> None:
     source = feed()
     source.arrived("t", 1)
     source.arrived("t", 2)
@@ -54,7 +54,9 @@ def test_answers_are_not_counted_as_missed_deliveries() -> None:
 
 @given(
     most=st.integers(1, 12),
-    steps=st.lists(st.one_of(st.sampled_from(["arrive", "amend"]), st.integers(1, 5)), max_size=60),
+    steps=st.lists(
+        st.one_of(st.sampled_from(["arrive", "update"]), st.integers(1, 5)), max_size=60
+    ),
 )
 def test_what_is_shown_and_what_is_skipped_add_up_however_a_page_reads(
     most: int, steps: list[str | int]
@@ -65,7 +67,7 @@ def test_what_is_shown_and_what_is_skipped_add_up_however_a_page_reads(
         if step == "arrive":
             arrived += 1
             source.arrived("t", arrived)
-        elif step == "amend":
+        elif step == "update":
             source.updated("t", arrived)
         else:
             assert isinstance(step, int)
@@ -120,7 +122,7 @@ def test_what_a_token_forgot_is_left_out_and_what_came_after_it_stands() -> None
     }
 
 
-def test_many_forgotten_tokens_make_every_page_begin_anew() -> None:
+def test_many_forgotten_tokens_make_every_page_start_again() -> None:
     source = feed()
     cursor = source.beginning()
     source.forgotten([str(number) for number in range(MOST_FORGOTTEN + 1)])
@@ -137,7 +139,7 @@ def test_waiting_ends_with_the_next_change_and_with_the_feed() -> None:
         ):
             cursor = source.read(source.beginning(), most=100).cursor
             waiting = asyncio.create_task(source.wait(cursor, timeout_s=30))
-            await asyncio.wait([waiting], timeout=0)
+            await asyncio.wait([waiting], timeout=0)  # the task begins to wait
             assert not waiting.done()
             end()
             assert await waiting

@@ -116,7 +116,7 @@ def test_a_page_gets_what_there_is_and_then_what_arrives() -> None:
     asyncio.run(run())
 
 
-def test_a_page_that_comes_back_reads_on_without_loss_or_repetition() -> None:
+def test_a_page_that_reconnects_continues_without_loss_or_repetition() -> None:
     async def run() -> None:
         async with StreamServer().served() as page, ClientSession(read_bufsize=2**20) as session:
             page.feed.arrived("t", 1)
@@ -131,7 +131,7 @@ def test_a_page_that_comes_back_reads_on_without_loss_or_repetition() -> None:
     asyncio.run(run())
 
 
-def test_a_page_that_comes_back_late_gets_the_number_of_missed_deliveries() -> None:
+def test_a_page_that_reconnects_late_gets_the_number_of_missed_deliveries() -> None:
     async def run() -> None:
         async with (
             StreamServer(most=10).served() as page,
@@ -151,7 +151,7 @@ def test_a_page_that_comes_back_late_gets_the_number_of_missed_deliveries() -> N
 
 
 @pytest.mark.parametrize("last", ["", "x", "ffff-1-1", "1-99-0", "1-0-99"])
-def test_a_page_with_an_unknown_place_begins_anew(last: str) -> None:
+def test_a_page_with_an_unknown_cursor_starts_again(last: str) -> None:
     async def run() -> None:
         async with StreamServer().served() as page, ClientSession(read_bufsize=2**20) as session:
             page.feed.arrived("t", 1)
@@ -172,14 +172,16 @@ def test_a_page_that_does_not_read_skips_and_nothing_grows() -> None:
                 loop = asyncio.get_running_loop()
                 await loop.sock_sendall(slow, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
                 await loop.sock_recv(slow, 10)
-                arrivals, still = count(1), 0
+                arrivals, quiet_turns = count(1), 0
                 async with asyncio.timeout(DEADLINE_S):
-                    while still < 200:  # rounds in which the stream is blocked and renders nothing
+                    # Until the stream is blocked and renders nothing for many turns of the loop.
+                    while quiet_turns < 200:
                         rendered = page.rendered
                         for number in islice(arrivals, 100):
                             page.feed.arrived("t", number)
-                        await asyncio.sleep(0)
-                        still = still + 1 if page.is_blocked and page.rendered == rendered else 0
+                        await asyncio.sleep(0)  # one turn, in which the stream may go on
+                        is_quiet = page.is_blocked and page.rendered == rendered
+                        quiet_turns = quiet_turns + 1 if is_quiet else 0
                 assert page.rendered < next(arrivals) / 2
                 assert len(page.feed._ring) == 200
                 reader, writer = await asyncio.open_connection(sock=slow)

@@ -21,14 +21,23 @@ class RecordingTransport(asyncio.Transport):
     def __init__(self) -> None:
         super().__init__({"peername": ("127.0.0.1", 40000), "socket": self})
         self.sent: list[bytes] = []
-        self.reads = True
+        self.is_reading = True
         self.closed = False
+        self._written = asyncio.Event()
 
     def setsockopt(self, *_: object) -> None:
         pass
 
     def write(self, data: Any) -> None:
         self.sent.append(bytes(data))
+        self._written.set()
+
+    async def wait_for_writes(self, number: int) -> None:
+        """Return when this many writes were made."""
+        async with asyncio.timeout(30):
+            while len(self.sent) < number:
+                self._written.clear()
+                await self._written.wait()
 
     def is_closing(self) -> bool:
         return self.closed
@@ -37,12 +46,12 @@ class RecordingTransport(asyncio.Transport):
         self.closed = True
 
     def pause_reading(self) -> None:
-        assert self.reads
-        self.reads = False
+        assert self.is_reading
+        self.is_reading = False
 
     def resume_reading(self) -> None:
-        assert not self.reads
-        self.reads = True
+        assert not self.is_reading
+        self.is_reading = True
 
 
 class Answers:
@@ -101,13 +110,6 @@ def notes_of(
     return asyncio.run(run())
 
 
-async def wait_for_writes(transport: RecordingTransport, number: int) -> None:
-    """Return when this many writes were made."""
-    async with asyncio.timeout(30):
-        while len(transport.sent) < number:  # noqa: ASYNC110 - the transport has no event
-            await asyncio.sleep(0)
-
-
 def test_a_plain_request_is_answered_within_the_call_that_read_it() -> None:
     async def work(
         connection: SenderConnection, transport: RecordingTransport, answers: Answers
@@ -128,12 +130,13 @@ def test_requests_behind_a_slow_answer_wait_and_keep_their_order() -> None:
         connection.data_received(SLOW + HALF)
         assert transport.sent == [b"plain"]
         answers.ready.set()
-        await wait_for_writes(transport, 4)
+        await transport.wait_for_writes(4)
         assert transport.sent == [b"plain", b"slow", b"plain", b"slow"]
 
     notes = notes_of(work)
     assert notes[:4] == ["received plain", "received slow", "received plain", "received slow"]
-    assert set(notes[4:]) <= {"begins half", "left half"}
+    # The sender may leave before the last answer ends, after which the incomplete request begins.
+    assert notes[4:] in (["left half"], ["begins half", "left half"])
 
 
 @pytest.mark.parametrize(
@@ -149,42 +152,42 @@ def test_no_more_is_read_while_too_much_waits(behind: bytes) -> None:
         connection: SenderConnection, transport: RecordingTransport, answers: Answers
     ) -> None:
         connection.data_received(SLOW + PLAIN)
-        assert transport.reads
+        assert transport.is_reading
         connection.data_received(behind)
-        assert not transport.reads
+        assert not transport.is_reading
         answers.ready.set()
-        await wait_for_writes(transport, 3)
-        assert transport.reads
+        await transport.wait_for_writes(3)
+        assert transport.is_reading
 
     assert MOST_WAITING_BYTES < 2**21
     notes_of(work)
 
 
-def test_no_more_is_read_while_the_sender_does_not_take_its_answers() -> None:
+def test_no_more_is_read_while_the_sender_does_not_read_its_answers() -> None:
     async def work(
         connection: SenderConnection, transport: RecordingTransport, answers: Answers
     ) -> None:
         connection.pause_writing()
-        assert not transport.reads
+        assert not transport.is_reading
         connection.resume_writing()
-        assert transport.reads
+        assert transport.is_reading
 
     notes_of(work)
 
 
-def test_an_answer_waits_until_the_sender_takes_it() -> None:
+def test_an_answer_waits_until_the_sender_reads() -> None:
     async def work(
         connection: SenderConnection, transport: RecordingTransport, answers: Answers
     ) -> None:
         answers.ready.set()
         connection.data_received(SLOW + PLAIN)
         connection.pause_writing()
-        await wait_for_writes(transport, 1)
-        for _ in range(5):
+        await transport.wait_for_writes(1)
+        for _ in range(5):  # turns of the loop in which an answer that did not wait would be sent
             await asyncio.sleep(0)
         assert transport.sent == [b"slow"]
         connection.resume_writing()
-        await wait_for_writes(transport, 2)
+        await transport.wait_for_writes(2)
 
     notes_of(work)
 
@@ -206,7 +209,7 @@ def test_what_is_not_http_is_reported_after_the_answers_before_it() -> None:
         connection.data_received(PLAIN)
         assert transport.sent == []
         answers.ready.set()
-        await wait_for_writes(transport, 2)
+        await transport.wait_for_writes(2)
         assert transport.sent[0] == b"slow"
         assert transport.sent[1].startswith(b"HTTP/1.1 400 Bad Request\r\n")
         assert transport.closed
@@ -219,7 +222,7 @@ def test_a_body_that_comes_too_late_is_refused() -> None:
         connection: SenderConnection, transport: RecordingTransport, answers: Answers
     ) -> None:
         connection.data_received(HALF)
-        await wait_for_writes(transport, 1)
+        await transport.wait_for_writes(1)
         assert b"did not arrive completely" in transport.sent[0]
         connection.data_received(b"2" + PLAIN)
         assert len(transport.sent) == 1
@@ -227,7 +230,7 @@ def test_a_body_that_comes_too_late_is_refused() -> None:
     assert notes_of(work, body_within_s=0) == ["begins half", "refused half"]
 
 
-def test_a_chunk_that_is_none_is_refused_at_once() -> None:
+def test_a_malformed_chunk_is_refused_at_once() -> None:
     async def work(
         connection: SenderConnection, transport: RecordingTransport, answers: Answers
     ) -> None:
@@ -239,7 +242,7 @@ def test_a_chunk_that_is_none_is_refused_at_once() -> None:
     assert notes_of(work) == ["begins half", "refused half"]
 
 
-def test_a_body_that_is_to_stay_unread_is_not_waited_for() -> None:
+def test_a_body_that_stays_unread_is_not_waited_for() -> None:
     async def work(
         connection: SenderConnection, transport: RecordingTransport, answers: Answers
     ) -> None:

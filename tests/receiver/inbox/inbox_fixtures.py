@@ -56,7 +56,8 @@ async def query_all(inbox: Inbox, token: str, *, after: int = 0, count: int = 0)
 async def wait_for_waiter(inbox: Inbox, token: str) -> None:
     """Return when somebody waits for a future request of the token."""
     async with asyncio.timeout(30):
-        while token not in inbox._waiters._waiting:  # noqa: ASYNC110 - a waiter has no event
+        # A waiter has no event to wait for; each sleep lets one turn of the loop pass.
+        while token not in inbox._waiters._waiting:  # noqa: ASYNC110
             await asyncio.sleep(0)
 
 
