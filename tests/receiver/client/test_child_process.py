@@ -58,7 +58,7 @@ def test_a_child_ends_when_the_block_is_left_by_an_error() -> None:
 
 
 def test_a_child_that_will_not_end_is_killed() -> None:
-    # The sleep keeps the child running; no test waits for it.
+    # The sleep keeps the child running; the test does not wait for it.
     stubborn = [
         "/bin/sh",
         "-c",
@@ -99,10 +99,10 @@ def test_a_first_line_that_is_not_json_is_reported() -> None:
         asyncio.run(run())
 
 
-def test_a_module_of_the_same_name_around_the_user_is_not_imported(
+def test_a_module_of_the_same_name_in_the_users_folder_is_not_imported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "receiver.py").write_text("raise RuntimeError('imported')")
+    (tmp_path / "hookproof.py").write_text("raise RuntimeError('imported')")
     monkeypatch.chdir(tmp_path)
     asyncio.run(run_hookproof("receive"))
 
@@ -115,17 +115,19 @@ def test_a_child_does_not_outlive_a_parent_that_was_killed() -> None:
     deadline = time.monotonic() + 20
     while accepts_connections(parent.stdout.strip()):
         assert time.monotonic() < deadline, "the child is still there"
-        time.sleep(0.02)
+        time.sleep(0.02)  # between two looks; the child of a killed parent cannot be waited for
 
 
 # A child that is ready only once the other one has started.
-MEET = (
+READY_TOGETHER = (
     """: > "$0"; until [ -e "$1" ]; do sleep 0.05; done; echo "{\\"pid\\": $$}"; cat > /dev/null"""
 )
 
 
 async def run_both(*commands: list[str], seen: list[int]) -> None:
-    async with children(commands, deadline_s=90, program=["/bin/sh", "-c", MEET]) as ready:
+    async with children(
+        commands, deadline_s=90, program=["/bin/sh", "-c", READY_TOGETHER]
+    ) as ready:
         seen.extend(int(child_ready["pid"]) for child_ready in ready)
         for pid in seen:
             os.kill(pid, 0)
@@ -150,7 +152,7 @@ def test_a_child_that_fails_ends_those_beside_it(tmp_path: Path) -> None:
 def test_a_process_that_ends_while_it_is_signalled_keeps_its_exit_code() -> None:
     async def ended(number: int) -> int:
         process = await asyncio.create_subprocess_exec("/bin/true")
-        await asyncio.sleep(number % 20 / 5000)  # at any time of its short life
+        await asyncio.sleep(number % 20 / 5000)  # signal it at any time of its short life
         send_signal(process, signal.SIGKILL)
         return await process.wait()
 
