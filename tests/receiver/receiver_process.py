@@ -9,7 +9,9 @@ import ssl
 import subprocess
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+import urllib.error
+import urllib.request
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -33,17 +35,36 @@ class ReceiverProcess:
     ca: str | None
     log: "queue.Queue[str]"
 
-    def ask(self, question: Callable[[ReceiverClient], Awaitable[T]]) -> T:
+    def call(self, operation: Callable[[ReceiverClient], Awaitable[T]]) -> T:
         """Call the control API through the client."""
 
-        async def ask_client() -> T:
+        async def call_with_client() -> T:
             async with ReceiverClient(self.control) as client:
-                return await question(client)
+                return await operation(client)
 
-        return asyncio.run(ask_client())
+        return asyncio.run(call_with_client())
+
+    def call_over_http(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+    ) -> tuple[int, str]:
+        """Call the control API without the client; return the status and the answer's body."""
+        request = urllib.request.Request(
+            self.control + path, method=method, data=body, headers=dict(headers or {})
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=DEADLINE_S) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as refused:
+            with refused:
+                return refused.code, refused.read().decode()
 
     def new_token(self) -> str:
-        return self.ask(lambda client: client.new_token()).token
+        return self.call(lambda client: client.new_token()).token
 
     @contextlib.contextmanager
     def connection(
@@ -85,7 +106,7 @@ def receiver(*arguments: str) -> Iterator[ReceiverProcess]:
     log: queue.Queue[str] = queue.Queue()
     assert process.stdin is not None
     assert process.stdout is not None
-    reader = threading.Thread(target=_keep, args=(process, log))
+    reader = threading.Thread(target=_read_log, args=(process, log))
     reader.start()
     try:
         line = process.stdout.readline()
@@ -124,6 +145,11 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def empty_post(token: str) -> bytes:
+    """A POST without a body, after which the connection stays open."""
+    return f"POST /{token} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n".encode()
+
+
 def read_to_end(connection: socket.socket) -> bytes:
     received = b""
     while True:
@@ -136,7 +162,7 @@ def read_to_end(connection: socket.socket) -> bytes:
         received += chunk
 
 
-def _keep(process: subprocess.Popen[bytes], log: "queue.Queue[str]") -> None:
+def _read_log(process: subprocess.Popen[bytes], log: "queue.Queue[str]") -> None:
     assert process.stderr is not None
     for line in process.stderr:
         log.put(line.decode().rstrip())

@@ -11,10 +11,15 @@ from hookproof.receiver.replies.script import Reply
 from hookproof.receiver.session import Sessions, TokenTaken, TooManySessions
 from hookproof.receiver.signatures.token_secrets import TokenSecrets
 from tests.receiver.inbox.inbox_fixtures import make_sessions, wait_for_waiter
-from tests.receiver.receiver_process import DEADLINE_S, ReceiverProcess, read_to_end, receiver
+from tests.receiver.receiver_process import (
+    DEADLINE_S,
+    ReceiverProcess,
+    empty_post,
+    read_to_end,
+    receiver,
+)
 
 INBOX_LIMITS = InboxLimits(deliveries=10, memory_bytes=10**6, disk_bytes=0)
-POST = "POST /{} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +44,7 @@ def test_what_one_session_has_another_does_not_find(running: ReceiverProcess) ->
                 with pytest.raises(ReceiverFailed, match="belongs to another session"):
                     await other.new_token(token)
 
-    running.ask(work)
+    running.call(work)
 
 
 def test_a_reset_of_one_session_leaves_the_others_alone(running: ReceiverProcess) -> None:
@@ -56,7 +61,7 @@ def test_a_reset_of_one_session_leaves_the_others_alone(running: ReceiverProcess
             assert len(await client.deliveries(tokens[2])) == 1
             assert b" 503 " in await asyncio.to_thread(running.post, f"/{tokens[1]}")
 
-    running.ask(work)
+    running.call(work)
 
 
 def test_a_reset_cuts_only_what_is_pending_in_its_own_session(running: ReceiverProcess) -> None:
@@ -69,8 +74,8 @@ def test_a_reset_cuts_only_what_is_pending_in_its_own_session(running: ReceiverP
         async with client.session() as ours:
             mine, other = await hanging_token(ours), await hanging_token(client)
             with running.connection() as first, running.connection() as second:
-                first.sendall(POST.format(mine).encode())
-                second.sendall(POST.format(other).encode())
+                first.sendall(empty_post(mine))
+                second.sendall(empty_post(other))
                 await ours.deliveries(mine)
                 await client.deliveries(other)
                 await ours.reset()
@@ -78,7 +83,7 @@ def test_a_reset_cuts_only_what_is_pending_in_its_own_session(running: ReceiverP
                 (delivery,) = await client.deliveries(other)
                 assert delivery.closed_monotonic is None
 
-    running.ask(work)
+    running.call(work)
 
 
 def test_an_ended_session_is_gone_with_all_it_had(running: ReceiverProcess) -> None:
@@ -95,10 +100,10 @@ def test_an_ended_session_is_gone_with_all_it_had(running: ReceiverProcess) -> N
         assert b" 200 " in await asyncio.to_thread(running.post, f"/{token}")
         assert (await client._call("GET", "/sessions"))["sessions"] == []
 
-    running.ask(work)
+    running.call(work)
 
 
-def test_waiting_in_a_session_that_ends_comes_to_an_end_by_its_deadline() -> None:
+def test_waiting_in_a_session_that_ends_stops_at_its_timeout() -> None:
     async def run() -> QueryResult:
         sessions = make_sessions(INBOX_LIMITS)
         ours = sessions.open()
@@ -111,7 +116,7 @@ def test_waiting_in_a_session_that_ends_comes_to_an_end_by_its_deadline() -> Non
     assert asyncio.run(run()) == QueryResult(deliveries=(), complete=False, dropped=0)
 
 
-def test_a_session_that_was_ended_early_is_missed_at_the_end_of_its_block(
+def test_a_session_that_was_ended_early_is_reported_at_the_end_of_its_block(
     running: ReceiverProcess,
 ) -> None:
     async def work(client: ReceiverClient) -> None:
@@ -119,17 +124,17 @@ def test_a_session_that_was_ended_early_is_missed_at_the_end_of_its_block(
             await ours._call("DELETE", "")
 
     with pytest.raises(ReceiverFailed, match="there is no session"):
-        running.ask(work)
+        running.call(work)
 
 
 def test_secrets_of_a_token_are_what_its_deliveries_are_judged_by(running: ReceiverProcess) -> None:
     token = running.new_token()
     token_secrets = TokenSecrets(secrets=("s",), scheme="simple")
-    running.ask(lambda client: client.secrets(token, token_secrets))
+    running.call(lambda client: client.secrets(token, token_secrets))
     running.post(f"/{token}", b"{}")
-    summary = running.ask(lambda client: client.summary(token))
+    summary = running.call(lambda client: client.summary(token))
     assert (summary["verified"], summary["unverified"]) == (0, {"missing header": 1})
-    shown = running.ask(lambda client: client._call("GET", f"/tokens/{token}/deliveries"))
+    shown = running.call(lambda client: client._call("GET", f"/tokens/{token}/deliveries"))
     assert shown["deliveries"][0]["verdict"]["reason"] == "missing header"
 
 
@@ -137,37 +142,37 @@ def test_a_rate_is_reported_over_the_control_api(running: ReceiverProcess) -> No
     token = running.new_token()
     for _ in range(3):
         running.post(f"/{token}")
-    result = running.ask(lambda client: client.rate(token, 60.0))
+    result = running.call(lambda client: client.rate(token, 60.0))
     assert (result.highest, result.total, result.examined) == (3, 3, 3)
     assert result.first_at is not None
     assert result.first_at == result.highest_at
     with pytest.raises(ReceiverFailed, match="window"):
-        running.ask(lambda client: client.rate(token, 0.0))
+        running.call(lambda client: client.rate(token, 0.0))
 
 
-def test_deliveries_can_be_asked_for_by_method_and_header(running: ReceiverProcess) -> None:
+def test_deliveries_can_be_filtered_by_method_and_header(running: ReceiverProcess) -> None:
     token = running.new_token()
     running.post(f"/{token}", b"1", headers=b"X-Id: a\r\n")
     running.post(f"/{token}", b"2")
     running.exchange(f"PUT /{token} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
-    result = running.ask(
+    result = running.call(
         lambda client: client.matching_deliveries(token, 1, method="POST", header="x-id: a")
     )
     assert [delivery.body for delivery in result] == [b"1"]
-    result = running.ask(lambda client: client.matching_deliveries(token, 1, method="put"))
+    result = running.call(lambda client: client.matching_deliveries(token, 1, method="put"))
     assert [delivery.sequence for delivery in result] == [3]
     assert (
-        running.ask(lambda client: client.matching_deliveries(token, 1, 0.05, method="DELETE"))
+        running.call(lambda client: client.matching_deliveries(token, 1, 0.05, method="DELETE"))
         == ()
     )
 
 
 def test_more_deliveries_than_a_page_holds_all_reach_the_client(running: ReceiverProcess) -> None:
     token = running.new_token()
-    request = f"POST /{token} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n".encode()
+    request = empty_post(token)
     last = request.replace(b"Content-Length", b"Connection: close\r\nContent-Length")
     running.exchange(request * 2500 + last)
-    result = running.ask(lambda client: client.deliveries(token, 2501))
+    result = running.call(lambda client: client.deliveries(token, 2501))
     assert [delivery.sequence for delivery in result] == list(range(1, 2502))
 
 

@@ -14,7 +14,14 @@ import pytest
 
 from hookproof.receiver.http.authority import Authority
 from hookproof.receiver.replies.script import Reply
-from tests.receiver.receiver_process import COMMAND, DEADLINE_S, read_to_end, receiver, run
+from tests.receiver.receiver_process import (
+    COMMAND,
+    DEADLINE_S,
+    empty_post,
+    read_to_end,
+    receiver,
+    run,
+)
 from tests.source_tree import ROOT
 
 
@@ -42,21 +49,21 @@ from tests.source_tree import ROOT
 def test_a_setting_that_cannot_be_used_is_reported_in_one_line_with_exit_code_64(
     arguments: list[str], message: str
 ) -> None:
-    ended = run("receive", *arguments)
-    assert ended.returncode == 64
-    assert ended.stdout == ""
-    assert message in ended.stderr
-    assert ended.stderr.count("\n") == 1
+    completed = run("receive", *arguments)
+    assert completed.returncode == 64
+    assert completed.stdout == ""
+    assert message in completed.stderr
+    assert completed.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("option", ["--bind", "--control"])
 def test_a_port_in_use_is_reported_in_one_line_with_exit_code_64(option: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
-        ended = run("receive", option, address)
-    assert ended.returncode == 64
-    assert f"cannot listen on {address}" in ended.stderr
-    assert ended.stderr.count("\n") == 1
+        completed = run("receive", option, address)
+    assert completed.returncode == 64
+    assert f"cannot listen on {address}" in completed.stderr
+    assert completed.stderr.count("\n") == 1
 
 
 def test_the_authority_is_made_once_and_kept(tmp_path: Path) -> None:
@@ -117,12 +124,12 @@ def test_an_authority_that_cannot_be_read_is_reported_and_left_alone(
         (folder / name).write_text((source / name).read_text() if source else "nonsense")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
 
-    ended = run(*command, str(folder))
+    completed = run(*command, str(folder))
 
-    assert ended.returncode == 64
-    assert message in ended.stderr
-    assert ended.stderr.count("\n") == 1
-    assert "restore both files or remove both" in ended.stderr
+    assert completed.returncode == 64
+    assert message in completed.stderr
+    assert completed.stderr.count("\n") == 1
+    assert "restore both files or remove both" in completed.stderr
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
@@ -132,20 +139,18 @@ def test_a_signal_stops_it_cleanly_though_a_reply_hangs_and_a_client_waits(
 ) -> None:
     with receiver() as process:
         token = process.new_token()
-        process.ask(lambda client: client.script(token, [Reply(hang=True)]))
+        process.call(lambda client: client.script(token, [Reply(hang=True)]))
         host, _, port = process.control.removeprefix("http://").partition(":")
         with (
             process.connection() as sender,
             socket.create_connection((host, int(port)), timeout=DEADLINE_S) as waiter,
         ):
-            sender.sendall(
-                f"POST /{token} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n".encode()
-            )
+            sender.sendall(empty_post(token))
             waiter.sendall(
                 f"GET /tokens/{token}/deliveries?count=9&timeout=999 HTTP/1.1\r\n"
                 "Host: x\r\n\r\n".encode()
             )
-            process.ask(lambda client: client.deliveries(token))
+            process.call(lambda client: client.deliveries(token))
             process.process.send_signal(number)
             assert process.process.wait(DEADLINE_S) == 0
         assert process.log.empty(), process.log.get()
@@ -192,7 +197,7 @@ def test_for_people_it_says_in_a_sentence_where_it_is_and_lasts_though_standard_
 
 def test_a_public_url_is_what_tokens_are_given() -> None:
     with receiver("--public-url", "https://hooks.example.org:8443/in/") as process:
-        token = process.ask(lambda client: client.new_token())
+        token = process.call(lambda client: client.new_token())
         assert process.url == "https://hooks.example.org:8443/in"
         assert token.url == f"https://hooks.example.org:8443/in/{token.token}"
 

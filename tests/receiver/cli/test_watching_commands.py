@@ -95,7 +95,7 @@ def test_it_stops_with_1_when_fewer_came_in_time() -> None:
     assert errors == "1 of 2 deliveries came\n"
 
 
-def test_once_is_one_delivery() -> None:
+def test_once_stops_after_one_delivery() -> None:
     with start_receiver("--once") as (process, port):
         post(port, b"one")
         assert wait_for_end(process)[0] == 0
@@ -131,19 +131,9 @@ def test_an_interrupt_ends_it_cleanly_and_loses_no_line(tmp_path: Path) -> None:
     assert len(file.read_text().splitlines()) == 50
 
 
-def test_a_terminal_gets_a_table() -> None:
+def test_a_terminal_shows_a_table() -> None:
     control, terminal = pty.openpty()
-    port = free_port()
-    command = [
-        *COMMAND,
-        "receive",
-        "--http",
-        "--bind",
-        f"127.0.0.1:{port}",
-        "--once",
-        "--timeout",
-        "20",
-    ]
+    command = [*COMMAND, "receive", "--http", "--once", "--timeout", "20"]
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "140", "LINES": "30"}
     with subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=terminal, cwd=ROOT, env=environment
@@ -152,7 +142,9 @@ def test_a_terminal_gets_a_table() -> None:
         shown = b""
         while b"Ctrl-C stops" not in shown:
             shown += os.read(control, 4096)
-        post(port, b"one")
+        matched = re.search(rb"Receiving at http://127\.0\.0\.1:(\d+)", shown)
+        assert matched is not None
+        post(int(matched[1]), b"one")
         with contextlib.suppress(OSError):  # the other end is closed
             while chunk := os.read(control, 4096):
                 shown += chunk
@@ -184,12 +176,6 @@ def test_no_sender_can_write_control_characters() -> None:
     assert "broke off before its answer" in shown
 
 
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -215,7 +201,7 @@ def free_port() -> int:
 def test_a_wrong_call_is_reported_in_one_line_with_exit_64(
     arguments: list[str], message: str
 ) -> None:
-    outcome = verify(*arguments)
+    outcome = run_in_process(*arguments)
     assert outcome.returncode == 64
     assert outcome.stdout == ""
     assert message in outcome.stderr
@@ -229,8 +215,10 @@ class CommandOutcome:
     stderr: str
 
 
-def verify(*arguments: str, body: bytes = b"", secrets: str | None = None) -> CommandOutcome:
-    """Run the front door in this process, `secrets` in its environment."""
+def run_in_process(
+    *arguments: str, body: bytes = b"", secrets: str | None = None
+) -> CommandOutcome:
+    """Run a command within this process, `secrets` in its environment."""
     output, errors = io.StringIO(), io.StringIO()
     with (
         pytest.MonkeyPatch.context() as patch,
@@ -250,7 +238,7 @@ def verify(*arguments: str, body: bytes = b"", secrets: str | None = None) -> Co
 
 
 def test_a_good_message_is_verified() -> None:
-    outcome = verify(
+    outcome = run_in_process(
         "verify", "--secret", "other", "--secret", SECRET, "--header", HEADER, body=BODY
     )
     assert outcome.returncode == 0
@@ -258,14 +246,18 @@ def test_a_good_message_is_verified() -> None:
 
 
 @pytest.mark.parametrize("secrets", [SECRET, f"another one\n{SECRET}", f"{SECRET}\n"])
-def test_secrets_of_the_environment_stand_in_lines_and_may_have_spaces(secrets: str) -> None:
+def test_secrets_of_the_environment_are_separated_by_lines_and_may_have_spaces(
+    secrets: str,
+) -> None:
     assert " " in SECRET
-    assert verify("verify", "--header", HEADER, body=BODY, secrets=secrets).returncode == 0
+    assert run_in_process("verify", "--header", HEADER, body=BODY, secrets=secrets).returncode == 0
 
 
 def test_a_bad_message_is_explained_and_as_json_too() -> None:
-    plain = verify("verify", "--secret", SECRET, "--header", HEADER, body=BODY + b"\n")
-    as_json = verify("verify", "--secret", SECRET, "--header", HEADER, "--json", body=BODY + b"\n")
+    plain = run_in_process("verify", "--secret", SECRET, "--header", HEADER, body=BODY + b"\n")
+    as_json = run_in_process(
+        "verify", "--secret", SECRET, "--header", HEADER, "--json", body=BODY + b"\n"
+    )
     assert plain.returncode == as_json.returncode == 1
     assert (
         plain.stdout.splitlines()[1]
@@ -287,13 +279,13 @@ def test_a_time_a_tolerance_and_a_format_can_be_given() -> None:
     ).hexdigest()
     header = f"X-Webhook-Signature: t={seconds},v1={signature}"
     call = ["verify", "--secret", SECRET, "--header", header, "--format", "advanced"]
-    assert verify(*call, body=BODY).returncode == 1
+    assert run_in_process(*call, body=BODY).returncode == 1
     assert (
         "1000 s before its arrival"
-        in verify(*call, "--at", str(int(seconds) + 1000), body=BODY).stdout
+        in run_in_process(*call, "--at", str(int(seconds) + 1000), body=BODY).stdout
     )
     for further in (["--at", seconds], ["--tolerance", "5000"]):
-        assert verify(*call, *further, body=BODY).returncode == 0
+        assert run_in_process(*call, *further, body=BODY).returncode == 0
 
 
 def test_a_saved_request_and_a_file_of_headers_are_read(tmp_path: Path) -> None:
@@ -302,7 +294,10 @@ def test_a_saved_request_and_a_file_of_headers_are_read(tmp_path: Path) -> None:
         b"POST /orders HTTP/1.1\r\nHost: x\r\n" + HEADER.encode() + b"\r\n\r\n" + BODY
     )
     headers.write_text(f"Host: x\n{HEADER}\n")
-    assert verify("verify", "--secret", SECRET, "--request", str(saved)).returncode == 0
+    assert run_in_process("verify", "--secret", SECRET, "--request", str(saved)).returncode == 0
     assert (
-        verify("verify", "--secret", SECRET, "--header", f"@{headers}", body=BODY).returncode == 0
+        run_in_process(
+            "verify", "--secret", SECRET, "--header", f"@{headers}", body=BODY
+        ).returncode
+        == 0
     )

@@ -4,8 +4,6 @@ import asyncio
 import json
 import socket
 import threading
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 
 import pytest
@@ -13,7 +11,13 @@ import pytest
 from hookproof.receiver.client.control_api import ReceiverClient, ReceiverFailed
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.replies.script import Reply
-from tests.receiver.receiver_process import DEADLINE_S, ReceiverProcess, read_to_end, receiver
+from tests.receiver.receiver_process import (
+    DEADLINE_S,
+    ReceiverProcess,
+    empty_post,
+    read_to_end,
+    receiver,
+)
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +29,7 @@ def running() -> Iterator[ReceiverProcess]:
 
 def set_script(process: ReceiverProcess, *replies: Reply) -> str:
     token = process.new_token()
-    process.ask(lambda client: client.script(token, replies))
+    process.call(lambda client: client.script(token, replies))
     return token
 
 
@@ -33,20 +37,8 @@ def statuses(process: ReceiverProcess, token: str, count: int) -> list[int]:
     return [int(process.post(f"/{token}").split()[1]) for _ in range(count)]
 
 
-def call(
-    process: ReceiverProcess, method: str, path: str, body: bytes | None = None
-) -> tuple[int, str]:
-    request = urllib.request.Request(process.control + path, method=method, data=body)
-    try:
-        with urllib.request.urlopen(request, timeout=DEADLINE_S) as answer:
-            return answer.status, answer.read().decode()
-    except urllib.error.HTTPError as refused:
-        with refused:
-            return refused.code, refused.read().decode()
-
-
 def test_tokens_are_distinct_and_their_urls_lead_to_them(running: ReceiverProcess) -> None:
-    first, second = (running.ask(lambda client: client.new_token()) for _ in range(2))
+    first, second = (running.call(lambda client: client.new_token()) for _ in range(2))
     assert first.token != second.token
     assert first.url == f"{running.url}/{first.token}"
 
@@ -58,14 +50,14 @@ def test_without_a_script_the_answer_is_200(running: ReceiverProcess) -> None:
 def test_replies_are_given_in_order_and_the_last_one_indefinitely(running: ReceiverProcess) -> None:
     token = set_script(running, Reply(status=503, times=2), Reply(status=302), Reply(status=204))
     assert statuses(running, token, 6) == [503, 503, 302, 204, 204, 204]
-    deliveries = running.ask(lambda client: client.deliveries(token, 6))
+    deliveries = running.call(lambda client: client.deliveries(token, 6))
     assert [delivery.status for delivery in deliveries] == [503, 503, 302, 204, 204, 204]
 
 
-def test_a_new_script_begins_with_its_first_reply(running: ReceiverProcess) -> None:
+def test_a_new_script_starts_with_its_first_reply(running: ReceiverProcess) -> None:
     token = set_script(running, Reply(status=500), Reply(status=501))
     assert statuses(running, token, 1) == [500]
-    running.ask(lambda client: client.script(token, [Reply(status=400), Reply(status=401)]))
+    running.call(lambda client: client.script(token, [Reply(status=400), Reply(status=401)]))
     assert statuses(running, token, 3) == [400, 401, 401]
 
 
@@ -87,7 +79,7 @@ def test_a_reply_carries_its_headers_and_body(running: ReceiverProcess) -> None:
 def test_a_delayed_reply_comes_after_its_delay(running: ReceiverProcess) -> None:
     token = set_script(running, Reply(delay_s=0.2))
     assert running.post(f"/{token}").startswith(b"HTTP/1.1 200 ")
-    (delivery,) = running.ask(lambda client: client.deliveries(token))
+    (delivery,) = running.call(lambda client: client.deliveries(token))
     assert delivery.completed_monotonic is not None
     assert delivery.completed_monotonic - delivery.arrived_monotonic >= 0.2
 
@@ -113,7 +105,7 @@ def when_closed(process: ReceiverProcess, token: str) -> ReceivedDelivery:
                 if delivery.closed_monotonic is not None:
                     return delivery
 
-    return process.ask(wait_until_closed)
+    return process.call(wait_until_closed)
 
 
 @held_back
@@ -122,10 +114,8 @@ def test_a_reply_that_is_held_back_leaves_the_delivery_unanswered(
 ) -> None:
     token = set_script(running, reply)
     with running.connection() as connection:
-        connection.sendall(
-            f"POST /{token} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n".encode()
-        )
-        (delivery,) = running.ask(lambda client: client.deliveries(token))
+        connection.sendall(empty_post(token))
+        (delivery,) = running.call(lambda client: client.deliveries(token))
         assert (delivery.status, delivery.completed_monotonic, delivery.closed_monotonic) == (
             None,
             None,
@@ -143,10 +133,8 @@ def test_the_time_is_reported_when_a_sender_leaves_before_it_was_answered(
 ) -> None:
     token = set_script(running, reply)
     with running.connection() as connection:
-        connection.sendall(
-            f"POST /{token} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n".encode()
-        )
-        running.ask(lambda client: client.deliveries(token))
+        connection.sendall(empty_post(token))
+        running.call(lambda client: client.deliveries(token))
     delivery = when_closed(running, token)
     assert delivery.closed_monotonic is not None
     assert delivery.closed_monotonic > delivery.arrived_monotonic
@@ -159,9 +147,7 @@ def test_a_dripping_reply_sends_its_head_and_then_its_body_byte_by_byte_over_and
     token = set_script(running, Reply(status=203, body="ab", drip_s=0.01))
     received = b""
     with running.connection() as connection:
-        connection.sendall(
-            f"POST /{token} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n".encode()
-        )
+        connection.sendall(empty_post(token))
         while received.count(b"\r\na\r\n") < 3:
             received += receive_some(connection)
     head, _, body = received.partition(b"\r\n\r\n")
@@ -187,7 +173,7 @@ def test_a_visit_is_answered_at_once_and_uses_up_no_reply(
     assert running.exchange(visit).startswith(b"HTTP/1.1 200 ")
     assert statuses(running, token, 2) == [500, 501]
     assert running.exchange(visit).startswith(b"HTTP/1.1 200 ")
-    deliveries = running.ask(lambda client: client.deliveries(token, 4))
+    deliveries = running.call(lambda client: client.deliveries(token, 4))
     assert [(delivery.method, delivery.status) for delivery in deliveries] == [
         (method, 200),
         ("POST", 500),
@@ -199,18 +185,16 @@ def test_a_visit_is_answered_at_once_and_uses_up_no_reply(
 def test_a_sender_that_gives_up_on_a_hanging_reply_can_send_again(running: ReceiverProcess) -> None:
     token = set_script(running, Reply(hang=True), Reply(status=201))
     with running.connection() as connection:
-        connection.sendall(
-            f"POST /{token} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n".encode()
-        )
-        running.ask(lambda client: client.deliveries(token))
+        connection.sendall(empty_post(token))
+        running.call(lambda client: client.deliveries(token))
     assert statuses(running, token, 1) == [201]
-    assert [d.status for d in running.ask(lambda client: client.deliveries(token, 2))] == [
+    assert [d.status for d in running.call(lambda client: client.deliveries(token, 2))] == [
         None,
         201,
     ]
 
 
-def test_waiting_ends_when_as_many_deliveries_arrived_as_asked_for(
+def test_waiting_ends_when_as_many_deliveries_arrived_as_were_waited_for(
     running: ReceiverProcess,
 ) -> None:
     token = running.new_token()
@@ -237,10 +221,10 @@ def test_waiting_without_enough_deliveries_ends_with_what_there_is(
 ) -> None:
     token = running.new_token()
     running.post(f"/{token}")
-    assert len(running.ask(lambda client: client.deliveries(token, 2, timeout_s=0.05))) == 1
-    status, text = call(running, "GET", f"/tokens/{token}/deliveries?count=2&timeout=0.05")
+    assert len(running.call(lambda client: client.deliveries(token, 2, timeout_s=0.05))) == 1
+    status, text = running.call_over_http("GET", f"/tokens/{token}/deliveries?count=2&timeout=0.05")
     assert (status, json.loads(text)["complete"]) == (200, False)
-    status, text = call(running, "GET", f"/tokens/{token}/deliveries?count=1")
+    status, text = running.call_over_http("GET", f"/tokens/{token}/deliveries?count=1")
     assert (status, json.loads(text)["complete"]) == (200, True)
 
 
@@ -248,9 +232,9 @@ def test_a_query_can_begin_after_a_sequence_and_end_at_a_limit(running: Receiver
     token = running.new_token()
     for number in range(4):
         running.post(f"/{token}", b"%d" % number)
-    later = running.ask(lambda client: client.deliveries(token, 2, after=2))
+    later = running.call(lambda client: client.deliveries(token, 2, after=2))
     assert [(d.sequence, d.body) for d in later] == [(3, b"2"), (4, b"3")]
-    _, text = call(running, "GET", f"/tokens/{token}/deliveries?after=1&limit=2")
+    _, text = running.call_over_http("GET", f"/tokens/{token}/deliveries?after=1&limit=2")
     assert [d["sequence"] for d in json.loads(text)["deliveries"]] == [2, 3]
 
 
@@ -258,20 +242,18 @@ def test_deliveries_are_separate_by_token(running: ReceiverProcess) -> None:
     first, second = running.new_token(), running.new_token()
     running.post(f"/{first}", b"1")
     running.post(f"/{second}", b"2")
-    assert [d.body for d in running.ask(lambda client: client.deliveries(second))] == [b"2"]
+    assert [d.body for d in running.call(lambda client: client.deliveries(second))] == [b"2"]
 
 
 def test_reset_forgets_everything_and_cuts_what_is_pending() -> None:
     with receiver() as process:
         token = set_script(process, Reply(hang=True))
         with process.connection() as connection:
-            connection.sendall(
-                f"POST /{token} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n".encode()
-            )
-            process.ask(lambda client: client.deliveries(token))
-            process.ask(lambda client: client.reset())
+            connection.sendall(empty_post(token))
+            process.call(lambda client: client.deliveries(token))
+            process.call(lambda client: client.reset())
             assert read_to_end(connection) == b""
-        assert process.ask(lambda client: client.deliveries(token, 0)) == ()
+        assert process.call(lambda client: client.deliveries(token, 0)) == ()
         assert statuses(process, token, 1) == [200]
         assert process.log.empty(), process.log.get()
 
@@ -299,7 +281,9 @@ def test_a_script_that_cannot_be_carried_out_is_refused(
     running: ReceiverProcess, replies: str, message: str
 ) -> None:
     token = running.new_token()
-    status, text = call(running, "PUT", f"/tokens/{token}/script", replies.encode("latin-1"))
+    status, text = running.call_over_http(
+        "PUT", f"/tokens/{token}/script", replies.encode("latin-1")
+    )
     assert status == 400
     assert message in json.loads(text)["error"]
     assert statuses(running, token, 1) == [200]
@@ -319,7 +303,7 @@ def test_a_script_that_cannot_be_carried_out_is_refused(
     ],
 )
 def test_a_query_that_cannot_be_read_is_refused(running: ReceiverProcess, query: str) -> None:
-    status, text = call(running, "GET", f"/tokens/any/deliveries?{query}")
+    status, text = running.call_over_http("GET", f"/tokens/any/deliveries?{query}")
     assert status == 400
     assert json.loads(text)["error"]
 
@@ -328,26 +312,26 @@ def test_a_query_that_cannot_be_read_is_refused(running: ReceiverProcess, query:
     "body", [b"{}", b'{"name": ""}', b'{"name": 1}', b"[]", b'{"name": "%s"}' % (b"x" * 65)]
 )
 def test_a_certificate_without_a_name_is_refused(running: ReceiverProcess, body: bytes) -> None:
-    assert call(running, "POST", "/client-certificates", body)[0] == 400
+    assert running.call_over_http("POST", "/client-certificates", body)[0] == 400
 
 
 def test_other_paths_and_methods_are_refused_as_json(running: ReceiverProcess) -> None:
-    assert call(running, "GET", "/nothing") == (404, '{"error":"404: Not Found"}')
-    assert call(running, "DELETE", "/tokens")[0] == 405
+    assert running.call_over_http("GET", "/nothing") == (404, '{"error":"404: Not Found"}')
+    assert running.call_over_http("DELETE", "/tokens")[0] == 405
 
 
 def test_the_receiver_reports_its_health(running: ReceiverProcess) -> None:
-    assert call(running, "GET", "/health") == (200, '{"status":"ok"}')
+    assert running.call_over_http("GET", "/health") == (200, '{"status":"ok"}')
 
 
 def test_a_refusal_reaches_the_user_of_the_client_in_words(running: ReceiverProcess) -> None:
     with pytest.raises(ReceiverFailed, match=r"refused PUT .*length >= 1"):
-        running.ask(lambda client: client.script("any", []))
+        running.call(lambda client: client.script("any", []))
 
 
 def test_without_tls_there_is_no_certificate_to_issue() -> None:
     with receiver("--http") as process, pytest.raises(ReceiverFailed, match="without TLS"):
-        process.ask(lambda client: client.client_certificate("x"))
+        process.call(lambda client: client.client_certificate("x"))
 
 
 def test_an_unreachable_receiver_is_reported_in_words() -> None:
@@ -355,9 +339,9 @@ def test_an_unreachable_receiver_is_reported_in_words() -> None:
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}"
 
-        async def ask() -> None:
+        async def call() -> None:
             async with ReceiverClient(url) as client:
                 await client.new_token()
 
         with pytest.raises(ReceiverFailed, match="does not answer"):
-            asyncio.run(ask())
+            asyncio.run(call())

@@ -1,14 +1,12 @@
 """A foreign page in the browser can neither read nor use the control listener; programs can."""
 
 import json
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 
 import pytest
 
 from hookproof.receiver.control.same_origin import is_own_name
-from tests.receiver.receiver_process import DEADLINE_S, ReceiverProcess, receiver
+from tests.receiver.receiver_process import ReceiverProcess, receiver
 
 
 @pytest.fixture(scope="module")
@@ -17,19 +15,9 @@ def running() -> Iterator[ReceiverProcess]:
         yield process
 
 
-def call(
-    running: ReceiverProcess, method: str, path: str, headers: dict[str, str]
-) -> tuple[int, str]:
-    data = b"{}" if method in {"POST", "PUT"} else None
-    request = urllib.request.Request(
-        running.control + path, method=method, data=data, headers=headers
-    )
-    try:
-        with urllib.request.urlopen(request, timeout=DEADLINE_S) as answer:
-            return answer.status, answer.read().decode()
-    except urllib.error.HTTPError as refused:
-        with refused:
-            return refused.code, json.loads(refused.read())["error"]
+def status_of(running: ReceiverProcess, method: str, path: str, headers: dict[str, str]) -> int:
+    body = b"{}" if method == "POST" else None
+    return running.call_over_http(method, path, body, headers=headers)[0]
 
 
 FOREIGN_PAGES = [
@@ -57,30 +45,31 @@ FOREIGN_PAGES = [
 def test_a_foreign_page_is_refused(
     running: ReceiverProcess, method: str, path: str, headers: dict[str, str]
 ) -> None:
-    status, message = call(running, method, path, headers)
+    body = b"{}" if method == "POST" else None
+    status, text = running.call_over_http(method, path, body, headers=headers)
     assert status == 403
-    assert message
+    assert json.loads(text)["error"]
 
 
-def test_the_own_page_is_allowed(running: ReceiverProcess) -> None:
+def test_the_receivers_own_page_is_allowed(running: ReceiverProcess) -> None:
     own = {"Origin": running.control, "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors"}
-    assert call(running, "POST", "/reset", own)[0] == 204
+    assert status_of(running, "POST", "/reset", own) == 204
 
 
 def test_a_program_is_allowed(running: ReceiverProcess) -> None:
-    assert call(running, "POST", "/reset", {})[0] == 204
+    assert status_of(running, "POST", "/reset", {}) == 204
 
 
 def test_a_link_from_another_page_leads_to_the_live_page_and_to_nothing_else(
     running: ReceiverProcess,
 ) -> None:
     visit = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
-    assert call(running, "GET", "/", visit)[0] == 200
-    assert call(running, "GET", "/tokens/t/deliveries", visit)[0] == 403
+    assert status_of(running, "GET", "/", visit) == 200
+    assert status_of(running, "GET", "/tokens/t/deliveries", visit) == 403
 
 
 def test_a_name_that_the_user_allows_is_the_receivers_own(running: ReceiverProcess) -> None:
-    assert call(running, "GET", "/health", {"Host": "hooks.example.org:1"})[0] == 200
+    assert status_of(running, "GET", "/health", {"Host": "hooks.example.org:1"}) == 200
 
 
 @pytest.mark.parametrize(

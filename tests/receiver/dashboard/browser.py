@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import pytest
-from playwright.sync_api import Browser, Error, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Dialog, Error, Page, sync_playwright
 
 ARGUMENTS: Final = [
     "--no-sandbox",
@@ -35,6 +35,14 @@ class ObservedPage:
     dialogs: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
+
+    def note_dialog(self, dialog: Dialog) -> None:
+        self.dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    def note_console_message(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.errors.append(message.text)
 
     def forbidden_actions(self, origin: str) -> list[str]:
         violations: list[str] = self.page.evaluate("window.violations")
@@ -73,12 +81,9 @@ def open_page(
     context.add_init_script(WATCH_POLICY)
     page = context.new_page()
     observed = ObservedPage(page=page)
-    page.on("dialog", lambda dialog: (observed.dialogs.append(dialog.message), dialog.dismiss()))
+    page.on("dialog", observed.note_dialog)
     page.on("pageerror", lambda error: observed.errors.append(str(error)))
-    page.on(
-        "console",
-        lambda message: observed.errors.append(message.text) if message.type == "error" else None,
-    )
+    page.on("console", observed.note_console_message)
     page.on("request", lambda request: observed.requests.append(request.url))
     try:
         page.goto(url)

@@ -13,7 +13,7 @@ from hookproof.receiver.dashboard.curl_command import (
     curl_command,
 )
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from tests.receiver.dashboard.made_delivery import delivery
+from tests.receiver.dashboard.delivery_fixtures import make_delivery
 from tests.receiver.receiver_process import DEADLINE_S, ReceiverProcess, receiver
 
 needs_curl = pytest.mark.skipif(
@@ -43,7 +43,7 @@ def running() -> Iterator[ReceiverProcess]:
 
 
 def last(running: ReceiverProcess, token: str, count: int) -> ReceivedDelivery:
-    return running.ask(lambda client: client.deliveries(token, count, DEADLINE_S))[-1]
+    return running.call(lambda client: client.deliveries(token, count, DEADLINE_S))[-1]
 
 
 def send_again(running: ReceiverProcess, token: str, folder: Path) -> ReceivedDelivery:
@@ -99,7 +99,7 @@ def test_curl_sends_the_same_method_path_and_headers(
 @pytest.mark.parametrize("content", [b"'", b"\n", b"\x1b", b"\xff", b"$", b"`", b"\\"])
 def test_nothing_but_printable_ascii_stands_in_a_command(content: bytes) -> None:
     text = content.decode("latin-1")
-    source = delivery(path=f"/a{text}", headers=(("X", text),), body=content)
+    source = make_delivery(path=f"/a{text}", headers=(("X", text),), body=content)
     command = curl_command(
         source,
         ReceiverAddresses(public="http://127.0.0.1:1", control="http://127.0.0.1:2", ca=None),

@@ -4,7 +4,6 @@ import hmac
 import json
 import re
 import threading
-import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -47,21 +46,12 @@ def live(browser: Browser, running: ReceiverProcess) -> Iterator[ObservedPage]:
 def send(running: ReceiverProcess, count: int, token: str = "orders", *, begin: int = 0) -> None:  # noqa: S107
     """Send this many deliveries over several connections."""
 
-    def send_one(number: int) -> None:
+    def send_delivery(number: int) -> None:
         body = json.dumps({"number": number, "event_type": f"kind.{number % 7}"}).encode()
         running.post(f"/{token}/{number}", body, headers=b"Content-Type: application/json\r\n")
 
     with ThreadPoolExecutor(8) as threads:
-        list(threads.map(send_one, range(begin, begin + count)))
-
-
-def call_control(running: ReceiverProcess, method: str, path: str, value: object = None) -> None:
-    """Call the control API without its client, which needs an event loop of its own."""
-    content = json.dumps(value).encode()
-    with urllib.request.urlopen(
-        urllib.request.Request(running.control + path, method=method, data=content)
-    ):
-        pass
+        list(threads.map(send_delivery, range(begin, begin + count)))
 
 
 def rows(page: Page) -> int:
@@ -141,7 +131,9 @@ def test_a_signature_that_fails_is_explained_and_so_are_those_before_its_secret_
     expect(row).to_contain_text("unchecked")
     row.click()
     expect(page.locator(".signature")).to_contain_text("No secret is known for this token.")
-    call_control(running, "PUT", "/tokens/orders/secrets", {"secrets": ["a-secret-of-orders"]})
+    secrets = b'{"secrets": ["a-secret-of-orders"]}'
+    # Without the client, which needs an event loop of its own; the browser's is running.
+    assert running.call_over_http("PUT", "/tokens/orders/secrets", secrets)[0] == 204
     expect(row).to_contain_text("no signature matches")
     expect(page.locator(".signature .verdict")).to_have_text("not verified: no signature matches")
     expect(page.locator(".bisection")).to_have_text(
@@ -224,7 +216,7 @@ def test_a_paused_page_stands_still_and_counts_what_is_new(
 def test_a_reset_empties_the_page(live: ObservedPage, running: ReceiverProcess) -> None:
     send(running, 3)
     expect(live.page.locator("#shown")).to_have_text("3 deliveries")
-    call_control(running, "POST", "/reset")
+    assert running.call_over_http("POST", "/reset")[0] == 204
     expect(live.page.locator("#empty")).to_be_visible()
     send(running, 2)
     expect(live.page.locator("#shown")).to_have_text("2 deliveries")

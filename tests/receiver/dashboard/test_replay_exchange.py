@@ -18,7 +18,7 @@ from hookproof.receiver.dashboard.replay import (
 from hookproof.receiver.dashboard.replay_target import THIS_MACHINE, ReplayRefused, ReplayTarget
 from hookproof.receiver.http.authority import Authority
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from tests.receiver.dashboard.made_delivery import delivery
+from tests.receiver.dashboard.delivery_fixtures import make_delivery
 
 Behaviour = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
@@ -82,7 +82,7 @@ def test_the_same_method_headers_and_body_arrive_in_the_same_order_and_case() ->
         ("Expect", "100-continue"),
     )
     answer = replay_to(
-        delivery(method="PATCH", headers=headers, body=body),
+        make_delivery(method="PATCH", headers=headers, body=body),
         behave,
         url="http://127.0.0.1:{port}/b?c=d",
     )
@@ -101,7 +101,7 @@ def test_the_same_method_headers_and_body_arrive_in_the_same_order_and_case() ->
 
 
 def test_a_request_without_a_body_gets_none() -> None:
-    sent = delivery(method="GET", headers=(("Host", "x"),), body=b"")
+    sent = make_delivery(method="GET", headers=(("Host", "x"),), body=b"")
     assert request_bytes(sent, ReplayTarget.parse("http://127.0.0.1/a")) == (
         b"GET /a HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
     )
@@ -109,7 +109,7 @@ def test_a_request_without_a_body_gets_none() -> None:
 
 def test_the_answer_is_reported() -> None:
     answer = replay_to(
-        delivery(),
+        make_delivery(),
         answering(b"HTTP/1.1 418 Teapot\r\nX-A: b\r\nContent-Length: 5\r\n\r\nshort and stout"),
     )
     assert (answer.status, answer.headers, answer.body) == (
@@ -120,22 +120,22 @@ def test_the_answer_is_reported() -> None:
     assert answer.took_ms >= 0
 
 
-def test_interim_answers_are_passed_over() -> None:
+def test_interim_answers_are_skipped() -> None:
     interim = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"
     answer = replay_to(
-        delivery(), answering(interim, b"HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok")
+        make_delivery(), answering(interim, b"HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok")
     )
     assert (answer.status, answer.headers, answer.body) == (201, (("Content-Length", "2"),), b"ok")
 
 
 def test_a_redirect_is_reported_and_not_followed() -> None:
     redirect = b"HTTP/1.1 302 Found\r\nLocation: http://10.0.0.1/\r\nContent-Length: 0\r\n\r\n"
-    assert replay_to(delivery(), answering(redirect)).status == 302
+    assert replay_to(make_delivery(), answering(redirect)).status == 302
 
 
 def test_the_answer_to_head_has_no_body_to_wait_for() -> None:
     answer = replay_to(
-        delivery(method="HEAD", body=b""),
+        make_delivery(method="HEAD", body=b""),
         answering(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n"),
     )
     assert (answer.status, answer.body) == (200, b"")
@@ -148,7 +148,7 @@ def test_an_endless_answer_is_shown_from_its_beginning() -> None:
             writer.write(b"x" * 65536)
             await writer.drain()
 
-    assert replay_to(delivery(), behave).body == b"x" * SHOWN_ANSWER
+    assert replay_to(make_delivery(), behave).body == b"x" * SHOWN_ANSWER
 
 
 def test_endless_headers_are_abandoned() -> None:
@@ -160,13 +160,13 @@ def test_endless_headers_are_abandoned() -> None:
             await writer.drain()
 
     with pytest.raises(ReplayRefused, match="did not answer in HTTP"):
-        replay_to(delivery(), behave)
+        replay_to(make_delivery(), behave)
 
 
 @pytest.mark.parametrize("answer", [b"", b"SSH-2.0-x\r\n", b"HTTP/1.1 20", b"\x00" * 100])
 def test_what_is_not_http_is_reported(answer: bytes) -> None:
     with pytest.raises(ReplayRefused, match=r"127\.0\.0\.1:\d+ did not answer in HTTP"):
-        replay_to(delivery(), answering(answer))
+        replay_to(make_delivery(), answering(answer))
 
 
 def test_an_answer_that_does_not_come_is_abandoned() -> None:
@@ -174,7 +174,7 @@ def test_an_answer_that_does_not_come_is_abandoned() -> None:
         await reader.read()
 
     with pytest.raises(ReplayRefused, match=r"did not answer within 0\.05 s"):
-        replay_to(delivery(), behave, timeout_s=0.05)
+        replay_to(make_delivery(), behave, timeout_s=0.05)
 
 
 def test_a_port_where_nobody_listens_is_reported() -> None:
@@ -182,13 +182,13 @@ def test_a_port_where_nobody_listens_is_reported() -> None:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
         with pytest.raises(ReplayRefused, match=r"cannot be reached: \w+"):
-            replay_to(delivery(), answering(OK), url=f"http://127.0.0.1:{port}/")
+            replay_to(make_delivery(), answering(OK), url=f"http://127.0.0.1:{port}/")
 
 
 def test_a_server_on_this_machine_may_have_any_certificate(tmp_path: Path) -> None:
     authority = Authority(tmp_path)
     answer = replay_to(
-        delivery(), answering(OK), url="https://127.0.0.1:{port}/", authority=authority
+        make_delivery(), answering(OK), url="https://127.0.0.1:{port}/", authority=authority
     )
     assert answer.status == 200
 
@@ -196,7 +196,7 @@ def test_a_server_on_this_machine_may_have_any_certificate(tmp_path: Path) -> No
 def test_a_connect_and_a_broken_header_are_refused() -> None:
     target = ReplayTarget.parse("http://127.0.0.1/")
     with pytest.raises(ReplayRefused, match="CONNECT"):
-        request_bytes(delivery(method="CONNECT"), target)
+        request_bytes(make_delivery(method="CONNECT"), target)
     for broken in ("a\r\nX: y", "a\nb", "a\0b"):
         with pytest.raises(ReplayRefused, match="line break"):
-            request_bytes(delivery(headers=(("X", broken),)), target)
+            request_bytes(make_delivery(headers=(("X", broken),)), target)

@@ -94,7 +94,7 @@ def test_nothing_opens_the_metadata_services_of_clouds() -> None:
 @pytest.mark.parametrize(
     "text", ["", "10.0.0.0/40", "10.0.0.1/8", "a b", "http://x", "1.2.3", "-x", "x:80"]
 )
-def test_an_allowance_that_is_none_is_refused(text: str) -> None:
+def test_a_text_that_is_not_an_allowance_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="neither a network like"):
         ReplayAllowance.parse([text])
 
@@ -122,7 +122,7 @@ def test_a_text_that_is_not_a_url_is_refused_in_one_line(url: str) -> None:
     assert "\n" not in str(refused.value)
 
 
-def test_a_url_is_taken_apart() -> None:
+def test_a_url_is_split_into_its_parts() -> None:
     target = ReplayTarget.parse("https://[::1]:8443/a/b?c=d#e")
     assert (target.tls, target.host, target.port, target.authority, target.path) == (
         True,

@@ -110,15 +110,8 @@ def test_a_delivery_is_found_in_memory_on_disk_and_in_its_own_session_alone() ->
         theirs = deliveries.find("theirs", 1)
         assert theirs is not None
         assert theirs.body == b"x"
-        assert [
-            deliveries.find(*place)
-            for place in [("orders", 201), ("orders", 202), ("theirs", 2), ("none", 1)]
-        ] == [
-            None,
-            None,
-            None,
-            None,
-        ]
+        for token, sequence in [("orders", 201), ("orders", 202), ("theirs", 2), ("none", 1)]:
+            assert deliveries.find(token, sequence) is None
 
     with_sessions(work, memory=10)
 

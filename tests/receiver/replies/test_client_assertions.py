@@ -3,30 +3,28 @@
 import pytest
 from joserfc.jwk import ECKey
 
-from hookproof.receiver.replies.token_server_settings import (
-    Client,
-)
+from hookproof.receiver.replies.token_server_settings import Client
 from tests.receiver.replies.token_server_fixtures import (
     EC,
     KEYED,
     NOW,
     RSA,
-    ask,
     assertion_form,
     last_record,
     make_server,
+    request_token,
 )
 
 
 def test_a_signed_assertion_is_granted_a_token() -> None:
     server = make_server(Client(client_id="other", public_key=RSA.as_dict(private=False)), KEYED)
-    assert ask(server, assertion_form())[0] == 200
+    assert request_token(server, assertion_form())[0] == 200
     assert (last_record(server)["client_id"], last_record(server)["proved_by"]) == (
         "shop",
         "assertion",
     )
     rsa = make_server(Client(client_id="shop", public_key=RSA.as_dict(private=False)))
-    assert ask(rsa, assertion_form(RSA, "PS256"))[0] == 200
+    assert request_token(rsa, assertion_form(RSA, "PS256"))[0] == 200
 
 
 def test_issuer_subject_and_audience_can_be_others() -> None:
@@ -38,9 +36,12 @@ def test_issuer_subject_and_audience_can_be_others() -> None:
         audiences=("https://a",),
     )
     assert (
-        ask(make_server(client), assertion_form(iss="i", sub="s", aud=["x", "https://a"]))[0] == 200
+        request_token(
+            make_server(client), assertion_form(iss="i", sub="s", aud=["x", "https://a"])
+        )[0]
+        == 200
     )
-    assert ask(make_server(client), assertion_form())[0] == 401
+    assert request_token(make_server(client), assertion_form())[0] == 401
 
 
 @pytest.mark.parametrize(
@@ -83,12 +84,14 @@ def test_issuer_subject_and_audience_can_be_others() -> None:
 )
 def test_an_assertion_that_proves_nothing_is_refused(form: dict[str, str]) -> None:
     server = make_server(KEYED)
-    status, answer = ask(server, form)
+    status, answer = request_token(server, form)
     assert (status, answer["error"]) == (401, "invalid_client")
 
 
 def test_another_type_of_assertion_is_refused() -> None:
     assert (
-        ask(make_server(KEYED), {**assertion_form(), "client_assertion_type": "x"})[1]["error"]
+        request_token(make_server(KEYED), {**assertion_form(), "client_assertion_type": "x"})[1][
+            "error"
+        ]
         == "invalid_request"
     )

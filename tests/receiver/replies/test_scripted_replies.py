@@ -14,9 +14,14 @@ from hypothesis import strategies as st
 
 from hookproof.receiver.http.reply_bytes import body_pieces, first_half_of_body, transmission_of
 from hookproof.receiver.replies.script import Cut, Interim, Reply
-from tests.receiver.receiver_process import DEADLINE_S, ReceiverProcess, read_to_end, receiver, run
-
-HEAD = "POST /{} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
+from tests.receiver.receiver_process import (
+    DEADLINE_S,
+    ReceiverProcess,
+    empty_post,
+    read_to_end,
+    receiver,
+    run,
+)
 
 
 @pytest.fixture(scope="module", params=["--http", "--control=127.0.0.1:0"], ids=["http", "https"])
@@ -28,7 +33,7 @@ def running(request: pytest.FixtureRequest) -> Iterator[ReceiverProcess]:
 
 def set_script(process: ReceiverProcess, *replies: Reply) -> str:
     token = process.new_token()
-    process.ask(lambda client: client.script(token, replies))
+    process.call(lambda client: client.script(token, replies))
     return token
 
 
@@ -129,7 +134,7 @@ def test_endless_interim_answers_go_on_until_the_sender_leaves(running: Receiver
     token = set_script(running, Reply(interim=Interim(status=103, endless=True, every_s=0.001)))
     received = b""
     with running.connection() as connection:
-        connection.sendall(HEAD.format(token).encode())
+        connection.sendall(empty_post(token))
         while received.count(b"HTTP/1.1 103 ") < 20:
             received += connection.recv(2**16)
     assert b" 200 " not in received
@@ -150,7 +155,7 @@ def test_an_answer_that_is_closed_early_ends_where_the_script_says(
     head, _, rest = running.post(f"/{token}").partition(b"\r\n\r\n")
     assert line in head
     assert rest == body
-    (delivery,) = running.ask(lambda client: client.deliveries(token))
+    (delivery,) = running.call(lambda client: client.deliveries(token))
     assert (delivery.status, delivery.completed_monotonic) == (None, None)
 
 
@@ -162,7 +167,7 @@ def test_a_cut_before_reading_leaves_the_body_unread(running: ReceiverProcess) -
         )
         assert read_to_end(connection) == b""
     assert running.post(f"/{token}", b"{}").startswith(b"HTTP/1.1 201 ")
-    first, second = running.ask(lambda client: client.deliveries(token, 2))
+    first, second = running.call(lambda client: client.deliveries(token, 2))
     assert (first.body, first.status, second.body, second.status) == (b"", None, b"{}", 201)
 
 
@@ -171,7 +176,7 @@ def test_a_reset_is_seen_as_one_by_the_sender() -> None:
         for at in ("before_reading", "before_answer"):
             token = set_script(process, Reply(cut=Cut(at=at, by="reset")))  # type: ignore[arg-type]
             with process.connection() as connection:
-                connection.sendall(HEAD.format(token).encode())
+                connection.sendall(empty_post(token))
                 with pytest.raises(ConnectionResetError):
                     connection.recv(2**16)
 
@@ -179,12 +184,11 @@ def test_a_reset_is_seen_as_one_by_the_sender() -> None:
 def test_a_half_close_ends_one_direction_and_waits_in_the_other(running: ReceiverProcess) -> None:
     token = set_script(running, Reply(body="xx", cut=Cut(at="after_headers", by="half_close")))
     with running.connection() as connection:
-        connection.sendall(HEAD.format(token).encode())
+        connection.sendall(empty_post(token))
         assert read_to_end(connection).endswith(b"\r\n\r\n")
-        (delivery,) = running.ask(lambda client: client.deliveries(token))
-        if (
-            running.ca is None
-        ):  # with TLS, the sender's library answers the truncation with an alert, and leaves
+        (delivery,) = running.call(lambda client: client.deliveries(token))
+        # With TLS, the sender's library answers the truncation with an alert, and leaves.
+        if running.ca is None:
             assert delivery.closed_monotonic is None
 
 
@@ -192,7 +196,7 @@ def test_a_connection_stays_after_a_plain_reply(running: ReceiverProcess) -> Non
     token = set_script(running, Reply(status=500, body="no"), Reply(status=204))
     with running.connection() as connection:
         for expected in (b"500 Internal Server Error", b"204 No Content"):
-            connection.sendall(HEAD.format(token).encode())
+            connection.sendall(empty_post(token))
             assert connection.recv(2**16).startswith(b"HTTP/1.1 " + expected)
 
 
@@ -255,7 +259,7 @@ json_values = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(Reply.__struct_fields__), json_values, max_size=4))
-def test_any_values_make_a_reply_that_can_be_carried_out_or_none(
+def test_any_values_make_a_reply_that_can_be_carried_out_or_are_refused(
     written: dict[str, object],
 ) -> None:
     try:
@@ -280,12 +284,12 @@ tokens:
 """
 
 
-def test_a_script_file_says_what_tokens_are_from_the_start(tmp_path: Path) -> None:
+def test_a_script_file_configures_tokens_from_the_start(tmp_path: Path) -> None:
     file = tmp_path / "script.yaml"
     file.write_text(SCRIPT)
     with receiver("--http", "--script", str(file)) as process:
         assert [process.post("/orders")[9:12] for _ in range(4)] == [b"503", b"503", b"200", b"200"]
-        summary = process.ask(lambda client: client.summary("orders"))
+        summary = process.call(lambda client: client.summary("orders"))
         assert (summary["arrived"], summary["verified"], summary["unverified"]) == (
             4,
             0,
@@ -325,20 +329,20 @@ def test_a_script_file_says_what_tokens_are_from_the_start(tmp_path: Path) -> No
         ("tokens: &x {a: *x}", "is not accepted"),
     ],
 )
-def test_a_script_file_that_is_wrong_is_refused_in_one_line(
+def test_a_script_file_that_is_wrong_is_refused_with_a_line_for_each_problem(
     tmp_path: Path, text: str, message: str
 ) -> None:
     file = tmp_path / "script.yaml"
     file.write_text(text)
-    ended = run("receive", "--script", str(file))
-    assert ended.returncode == 64
-    assert message in ended.stderr
-    assert "Traceback" not in ended.stderr
+    completed = run("receive", "--script", str(file))
+    assert completed.returncode == 64
+    assert message in completed.stderr
+    assert all(f"{file}:" in line for line in completed.stderr.splitlines())
 
 
 def test_a_script_file_that_is_not_there_is_reported_in_one_line(tmp_path: Path) -> None:
-    ended = run("receive", "--script", str(tmp_path / "none.yaml"))
-    assert (ended.returncode, ended.stderr.count("\n")) == (64, 1)
+    completed = run("receive", "--script", str(tmp_path / "none.yaml"))
+    assert (completed.returncode, completed.stderr.count("\n")) == (64, 1)
 
 
 FAULTS = {
@@ -353,7 +357,7 @@ FAULTS = {
 
 def test_each_tls_fault_is_refused_for_its_own_reason() -> None:
     with receiver("--tls-faults") as process:
-        urls = process.ask(lambda client: client.tls_faults())
+        urls = process.call(lambda client: client.tls_faults())
         assert set(urls) == set(FAULTS)
         for name, reason in FAULTS.items():
             host, _, port = urls[name].removeprefix("https://").partition(":")
@@ -369,7 +373,7 @@ def test_each_tls_fault_is_refused_for_its_own_reason() -> None:
 def test_a_sender_that_is_not_careful_is_revealed_by_a_tls_fault() -> None:
     with receiver("--tls-faults") as process:
         token = process.new_token()
-        url = process.ask(lambda client: client.tls_faults())["expired"]
+        url = process.call(lambda client: client.tls_faults())["expired"]
         host, _, port = url.removeprefix("https://").partition(":")
         careless = ssl.create_default_context()
         careless.check_hostname, careless.verify_mode = False, ssl.CERT_NONE
@@ -377,14 +381,14 @@ def test_a_sender_that_is_not_careful_is_revealed_by_a_tls_fault() -> None:
             socket.create_connection((host, int(port)), timeout=DEADLINE_S) as plain,
             careless.wrap_socket(plain, server_hostname=host) as secured,
         ):
-            secured.sendall(HEAD.format(token).encode())
+            secured.sendall(empty_post(token))
             assert secured.recv(100).startswith(b"HTTP/1.1 200 ")
-        (delivery,) = process.ask(lambda client: client.deliveries(token))
+        (delivery,) = process.call(lambda client: client.deliveries(token))
         assert delivery.tls is not None
 
 
 def test_without_the_flag_there_are_no_listeners_with_faults() -> None:
     with receiver() as process:
-        assert process.ask(lambda client: client.tls_faults()) == {}
+        assert process.call(lambda client: client.tls_faults()) == {}
     refused = run("receive", "--http", "--tls-faults")
     assert (refused.returncode, refused.stderr.count("\n")) == (64, 1)

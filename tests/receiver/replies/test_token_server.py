@@ -23,14 +23,13 @@ from tests.receiver.receiver_process import receiver
 from tests.receiver.replies.token_server_fixtures import (
     EC,
     FORM,
-    KEYED,
     NOW,
     SHOP,
-    ask,
     assertion_form,
     last_record,
     make_request,
     make_server,
+    request_token,
 )
 
 BODY = {"grant_type": "client_credentials", "client_id": "shop", "client_secret": "hush & \xe9:"}
@@ -43,7 +42,7 @@ def basic(user: str, password: str) -> tuple[str, str]:
 
 def test_a_secret_in_the_body_is_granted_a_token() -> None:
     server = make_server(SHOP)
-    assert ask(server, {**BODY, "scope": "a b", "audience": "x"}) == (
+    assert request_token(server, {**BODY, "scope": "a b", "audience": "x"}) == (
         200,
         {"access_token": "token-0", "expires_in": 3600, "token_type": "Bearer"},
     )
@@ -65,13 +64,16 @@ def test_a_secret_in_the_body_is_granted_a_token() -> None:
 def test_a_secret_in_the_header_is_granted_a_token() -> None:
     server = make_server(SHOP)
     assert (
-        ask(server, {"grant_type": "client_credentials"}, basic("shop", "hush & \xe9:"))[0] == 200
+        request_token(server, {"grant_type": "client_credentials"}, basic("shop", "hush & \xe9:"))[
+            0
+        ]
+        == 200
     )
     assert last_record(server)["proved_by"] == "basic"
 
 
 def test_without_clients_everyone_is_granted_a_token() -> None:
-    assert ask(make_server(), {"grant_type": "client_credentials"})[0] == 200
+    assert request_token(make_server(), {"grant_type": "client_credentials"})[0] == 200
 
 
 @pytest.mark.parametrize(
@@ -125,7 +127,7 @@ def test_a_request_that_gets_no_token_is_refused_and_kept(
     form: dict[str, str], headers: list[tuple[str, str]], status: int, error: str, reason: str
 ) -> None:
     server = make_server(SHOP, scopes=("a", "b"))
-    code, answer = ask(server, form, *headers)
+    code, answer = request_token(server, form, *headers)
     assert (code, answer["error"]) == (status, error)
     assert reason in answer["error_description"]
     assert (last_record(server)["gave"], last_record(server)["access_token"]) == (error, None)
@@ -149,18 +151,20 @@ def test_a_body_that_is_not_a_form_is_refused(body: bytes, kind: str) -> None:
 
 def test_a_client_may_be_held_to_one_way_of_authentication() -> None:
     server = make_server(Client(client_id="shop", client_secret="s", methods=("basic",)))
-    assert ask(server, {**BODY, "client_secret": "s"})[0] == 401
-    assert ask(server, {"grant_type": "client_credentials"}, basic("shop", "s"))[0] == 200
+    assert request_token(server, {**BODY, "client_secret": "s"})[0] == 401
+    assert request_token(server, {"grant_type": "client_credentials"}, basic("shop", "s"))[0] == 200
 
 
 def test_fields_can_have_other_names_with_decoys_under_the_usual_ones() -> None:
     names = FieldNames(access_token="issued", expires_in="lifetime", token_type="kind")
-    assert ask(make_server(fields=names), {"grant_type": "client_credentials"})[1] == {
+    assert request_token(make_server(fields=names), {"grant_type": "client_credentials"})[1] == {
         "issued": "token-0",
         "lifetime": 3600,
         "kind": "Bearer",
     }
-    answer = ask(make_server(fields=names, decoys=True), {"grant_type": "client_credentials"})[1]
+    answer = request_token(
+        make_server(fields=names, decoys=True), {"grant_type": "client_credentials"}
+    )[1]
     assert {answer[name] for name in ("access_token", "expires_in", "token_type")} == {"decoy"}
 
 
@@ -170,13 +174,15 @@ def test_fields_can_have_other_names_with_decoys_under_the_usual_ones() -> None:
 )
 def test_a_lifetime_is_reported_in_any_unit(unit: str, expected: int) -> None:
     server = make_server(expires_unit=TimeUnit(unit))
-    assert ask(server, {"grant_type": "client_credentials"})[1]["expires_in"] == expected
+    assert request_token(server, {"grant_type": "client_credentials"})[1]["expires_in"] == expected
     assert last_record(server)["expires_at"] == NOW + 3600
     texts = make_server(expires_unit=TimeUnit(unit), expires_as_text=True)
-    assert ask(texts, {"grant_type": "client_credentials"})[1]["expires_in"] == str(expected)
+    assert request_token(texts, {"grant_type": "client_credentials"})[1]["expires_in"] == str(
+        expected
+    )
 
 
-def test_turns_are_taken_in_order_and_the_last_one_indefinitely() -> None:
+def test_turns_apply_in_order_and_the_last_one_indefinitely() -> None:
     server = make_server(
         turns=(
             Turn(gives="server_error", times=2),
@@ -188,10 +194,10 @@ def test_turns_are_taken_in_order_and_the_last_one_indefinitely() -> None:
         )
     )
     form = {"grant_type": "client_credentials"}
-    given = [ask(server, form) for _ in range(8)]
-    assert [status for status, _ in given] == [500, 500, 400, 401, 200, 200, 200, 200]
-    assert "expires_in" not in given[4][1]
-    assert given[5][1]["expires_in"] == 0
+    answers = [request_token(server, form) for _ in range(8)]
+    assert [status for status, _ in answers] == [500, 500, 400, 401, 200, 200, 200, 200]
+    assert "expires_in" not in answers[4][1]
+    assert answers[5][1]["expires_in"] == 0
     assert [record["gave"] for record in server.to_json()["requests"]] == [  # type: ignore[attr-defined]
         *["server_error"] * 2,
         "invalid_request",
@@ -202,7 +208,7 @@ def test_turns_are_taken_in_order_and_the_last_one_indefinitely() -> None:
     ]
 
 
-def test_a_malformed_answer_is_not_json_and_a_late_one_late() -> None:
+def test_a_malformed_answer_is_not_json_and_is_sent_after_its_delay() -> None:
     reply = make_server(turns=(Turn(gives="malformed", delay_s=1.5),)).reply(
         make_request(b"grant_type=client_credentials", ("Content-Type", FORM))
     )
@@ -227,8 +233,8 @@ def test_a_turn_can_send_any_reply() -> None:
         max_size=3,
     ),
 )
-def test_no_request_makes_it_raise(body: bytes, headers: list[tuple[str, str]]) -> None:
-    server = make_server(SHOP, KEYED.__class__(client_id="k", public_key=EC.as_dict(private=False)))
+def test_no_request_makes_the_server_raise(body: bytes, headers: list[tuple[str, str]]) -> None:
+    server = make_server(SHOP, Client(client_id="k", public_key=EC.as_dict(private=False)))
     assert server.reply(make_request(body, ("Content-Type", FORM), *headers)).status in {400, 401}
     assert server.reply(
         make_request(b"client_assertion=" + body.hex().encode(), *headers)
@@ -275,16 +281,14 @@ def test_settings_that_make_no_sense_are_refused_in_one_line(
     assert "\n" not in str(refused.value)
 
 
-def test_a_receiver_serves_tokens_and_records_what_it_was_asked() -> None:
+def test_a_receiver_serves_tokens_and_records_the_requests() -> None:
     with receiver("--http") as process:
         token = process.new_token()
         key = Client(client_id="shop", public_key=EC.as_dict(private=False))
-        process.ask(
+        process.call(
             lambda client: client.token_server(
                 token,
-                TokenServerSettings(
-                    clients=(key, SHOP.__class__(client_id="b", client_secret="s"))
-                ),
+                TokenServerSettings(clients=(key, Client(client_id="b", client_secret="s"))),
             )
         )
         kind = b"Content-Type: " + FORM.encode() + b"\r\n"
@@ -296,10 +300,10 @@ def test_a_receiver_serves_tokens_and_records_what_it_was_asked() -> None:
         assert b" 401 " in process.post(
             f"/{token}", b"grant_type=client_credentials&client_id=b", headers=kind
         )
-        first, second = process.ask(lambda client: client.token_requests(token))
+        first, second = process.call(lambda client: client.token_requests(token))
         assert (first.sequence, first.client_id, first.access_token) == (1, "shop", granted)
         assert (second.sequence, second.gave) == (2, "invalid_client")
-        assert len(process.ask(lambda client: client.deliveries(token, 2))) == 2
-        process.ask(lambda client: client.script(token, [Reply(status=503)]))
+        assert len(process.call(lambda client: client.deliveries(token, 2))) == 2
+        process.call(lambda client: client.script(token, [Reply(status=503)]))
         assert b" 503 " in process.post(f"/{token}")
         assert process.log.empty(), process.log.get()

@@ -10,24 +10,18 @@ from joserfc.jwk import ECKey, RSAKey
 
 from hookproof.receiver.inbox.arrival import Arrival, Sender
 from hookproof.receiver.replies.token_server import TokenServer
-from hookproof.receiver.replies.token_server_settings import (
-    Client,
-    TokenServerSettings,
-)
+from hookproof.receiver.replies.token_server_settings import Client, TokenServerSettings
 
 NOW = 1735689600.0
-
 URL = "https://127.0.0.1:1/login"
-
 FORM = "application/x-www-form-urlencoded"
-
 JWT_BEARER = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
 SHOP = Client(client_id="shop", client_secret="hush & \xe9:")
 
 EC = ECKey.generate_key("P-256")
-
 RSA = RSAKey.generate_key(2048)
+KEYED = Client(client_id="shop", public_key=EC.as_dict(private=False))
 
 
 def make_server(*clients: Client, **settings: Any) -> TokenServer:
@@ -51,7 +45,7 @@ def make_request(body: bytes, *headers: tuple[str, str]) -> Arrival:
     )
 
 
-def ask(
+def request_token(
     server: TokenServer, form: Mapping[str, str], *headers: tuple[str, str]
 ) -> tuple[int, dict[str, Any]]:
     reply = server.reply(make_request(urlencode(form).encode(), ("Content-Type", FORM), *headers))
@@ -63,7 +57,8 @@ def last_record(server: TokenServer) -> Any:
 
 
 def assertion_form(key: ECKey | RSAKey = EC, alg: str = "ES256", **claims: Any) -> dict[str, str]:
-    whole = {
+    """A request with a valid assertion, except for these claims; None leaves a claim out."""
+    members = {
         "iss": "shop",
         "sub": "shop",
         "aud": URL,
@@ -71,12 +66,9 @@ def assertion_form(key: ECKey | RSAKey = EC, alg: str = "ES256", **claims: Any) 
         "iat": int(NOW),
         "jti": "1",
     } | claims
-    whole = {name: value for name, value in whole.items() if value is not None}
+    present = {name: value for name, value in members.items() if value is not None}
     return {
         "grant_type": "client_credentials",
         "client_assertion_type": JWT_BEARER,
-        "client_assertion": jwt.encode({"alg": alg}, whole, key, algorithms=[alg]),
+        "client_assertion": jwt.encode({"alg": alg}, present, key, algorithms=[alg]),
     }
-
-
-KEYED = Client(client_id="shop", public_key=EC.as_dict(private=False))

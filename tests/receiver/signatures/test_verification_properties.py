@@ -238,9 +238,8 @@ def test_what_the_standard_webhooks_package_signs_verifies(
 def test_the_standard_webhooks_package_signs_what_the_vectors_say() -> None:
     compared = 0
     for vector in vectors():
-        if vector.dialect.name != "standard-webhooks" or vector.body == bytes(
-            range(256)
-        ):  # the package takes text only
+        is_text = vector.body != bytes(range(256))  # the package accepts text only
+        if vector.dialect.name != "standard-webhooks" or not is_text:
             continue
         time = datetime.fromtimestamp(int(vector.timestamp), UTC)
         expected = [

@@ -131,14 +131,14 @@ def test_where_other_verifiers_decide_otherwise_the_notes_say_so(
 
 
 def test_the_command_prints_the_corpus_of_a_dialect(tmp_path: Path) -> None:
-    ended = run("vectors", "--dialect", "standard-webhooks")
-    assert ended.returncode == 0
-    assert {vector["dialect"] for vector in json.loads(ended.stdout)["vectors"]} == {
+    completed = run("vectors", "--dialect", "standard-webhooks")
+    assert completed.returncode == 0
+    assert {vector["dialect"] for vector in json.loads(completed.stdout)["vectors"]} == {
         "standard-webhooks"
     }
     own = tmp_path / "ours.yaml"
     own.write_text("extends: standard-webhooks\nname: ours\nsummary: Ours.\n")
-    assert run("vectors", "--dialect", str(own)).stdout == ended.stdout
+    assert run("vectors", "--dialect", str(own)).stdout == completed.stdout
     own.write_text(own.read_text() + "signatures: {simple: {header: Other}}\n")
     refused = run("vectors", "--dialect", str(own))
     assert (refused.returncode, refused.stdout) == (64, "")

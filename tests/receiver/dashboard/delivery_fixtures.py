@@ -3,7 +3,7 @@
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
 
-def delivery(
+def make_delivery(
     *,
     token: str = "orders",  # noqa: S107 - it names a place to deliver to
     sequence: int = 1,
