@@ -1,3 +1,1 @@
-"""What is tried: each experiment talks to the target and yields cases of evidence; none of them
-judges.
-"""
+"""What is tried: each experiment calls the target and yields evidence; none of them judges."""

@@ -2,10 +2,10 @@
 
 @experiment("secret_roll", observes=(RollAnswer,))
 async def secret_roll(context: ExperimentContext) -> AsyncIterator[Evidence]:
-trial = context.trial("advanced")
-created = await trial.call("createEndpoint", role="create", body=...)
-...
-yield trial.observe(RollAnswer, given=secrets)
+    trial = context.trial("advanced")
+    created = await trial.call("createEndpoint", role="create", body=...)
+    ...
+    yield trial.observe(RollAnswer, given=secrets)
 """
 
 import asyncio
@@ -35,7 +35,7 @@ Observed = TypeVar("Observed", bound=Observation)
 
 @dataclass(slots=True)
 class Trial:
-    """A notebook for one case: what is called and received through it is kept, in order."""
+    """The calls and deliveries of one observation: both are recorded here, in order."""
 
     experiment: str
     name: str
@@ -58,7 +58,7 @@ class Trial:
         key: Key = Key.OWN,
         project: Project | None = None,
     ) -> Exchange:
-        """Call one operation and keep the exchange; never raises for what the target does.
+        """Call one operation and record the exchange; never raises for what the target does.
 
         `path` fills the path's parameters other than projectID. `raw_body` is sent as it is; `body`
         as compact JSON.
@@ -80,18 +80,18 @@ class Trial:
     async def arrivals(
         self, token: str, *, count: int, timeout_s: float
     ) -> tuple[ReceivedDelivery, ...]:
-        """Wait until `count` requests have arrived at the token or the time is over; keep and
-        return all of them.
+        """Wait until `count` requests have arrived at the token or the time is over; record and
+        return all that arrived.
 
         Raises PreconditionFailed where the target cannot deliver to the receiver at all.
         """
         arrived = await self.receiver.deliveries(token, count=count, timeout_s=timeout_s)
-        self.received = [kept for kept in self.received if kept.token != token]
+        self.received = [delivery for delivery in self.received if delivery.token != token]
         self.received.extend(arrived)
         return arrived
 
     def observe(self, kind: type[Observed], /, **fields: Any) -> Observed:
-        """An observation of this class with what was called and received up to now."""
+        """An observation of this class with what was called and received so far."""
         return kind(
             experiment=self.experiment,
             name=self.name,
@@ -117,11 +117,11 @@ class ExperimentContext:
     """Everything that one experiment may use.
 
     The first of `projects` is the experiment's own where the target has enough of them; a second
-    one, if there is any, is for isolation. `random` is seeded per experiment, `clock` is unix time
-    in seconds, `nonce` tells this run from all others, since a target may have met the same seed
-    before. Whoever changes portal links of the first project, or walks their list, holds
-    `portal_links`: the API cannot create any, so experiments in one project share those that are
-    there. `egress_probes` are addresses that the target must not reach. `seeding` fills a
+    one, if there is any, is for isolation. `random` is seeded per experiment, `clock` is Unix time
+    in seconds, `nonce` distinguishes this run from all others, since a target may have seen the
+    same seed before. Whoever changes portal links of the first project, or walks through their
+    list, holds `portal_links`: the API cannot create any, so experiments in one project share those
+    that are there. `egress_probes` are addresses that the target must not reach. `seeding` fills a
     project's lists through the provision hooks, once for all experiments.
     """
 
@@ -145,18 +145,18 @@ class ExperimentContext:
     seeding: "ListSeeding"
 
     def presence(self, capability: str) -> Presence:
-        """What the target says of a capability of its own."""
+        """What the target file says about a capability of the target."""
         return self.capabilities.get(capability, Presence.AUTO)
 
-    def refuse_lacking(self, capability: str) -> None:
-        """Raise PreconditionFailed for a capability that the target declares it lacks."""
+    def require_capability(self, capability: str) -> None:
+        """Raise PreconditionFailed for a capability that the target file says the target lacks."""
         if self.presence(capability) is Presence.NO:
             raise PreconditionFailed(
                 f"the target says that it lacks {capability} (capabilities in target.yaml)"
             )
 
     def trial(self, name: str, *, project: Project | None = None) -> Trial:
-        """A new notebook, for the first project unless another is named."""
+        """A new trial, in the first project unless another is given."""
         return Trial(
             experiment=self.experiment,
             name=name,
@@ -166,14 +166,15 @@ class ExperimentContext:
         )
 
     def word(self, stem: str) -> str:
-        """A name that no other call of this run gets."""
+        """A word that begins with the stem and that no other call of this run returns."""
         return f"{stem}-{self.nonce}{self.random.getrandbits(40):010x}"
 
 
 class ListSeeding(Protocol):
-    """What fills a project before its lists are looked at."""
+    """What fills a project before its lists are fetched."""
 
     async def fill(self, api: ApiClient, operation_id: str, project: Project) -> None:
-        """See that a list has resources, as far as a provision hook can make them; raises
-        HookFailed.
+        """Fill a list with resources, as far as a provision hook can create them.
+
+        Raises HookFailed.
         """

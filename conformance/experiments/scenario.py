@@ -38,19 +38,18 @@ from hookproof.conformance.target.definition import Project
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.replies.script import Reply
 
-# The member of `data` that tells an event from all others.
+# The member of `data` that distinguishes an event from all others.
 MARKER: Final = "marker"
 
-# Values for fields that only a dialect asks for: they leave an endpoint as it would be without
-# them.
+# Values for fields that are sent only because a dialect requires them: they leave an endpoint as it
+# would be without them.
 NEUTRAL: Final = {"is_disabled": False, "advanced_signatures": False}
-
 
 Delivered = TypeVar("Delivered", bound=DeliveryObservation)
 
 
 class Scenario:
-    """One try of a delivery experiment while it runs."""
+    """One part of a delivery experiment while it runs, with all that it has created so far."""
 
     def __init__(self, context: ExperimentContext, name: str) -> None:
         self.context = context
@@ -73,28 +72,28 @@ class Scenario:
 
         Raises PreconditionFailed if it is refused.
         """
-        # Before anything is awaited, so that many at once are the same each time.
-        chosen = self._chosen(settings)
+        # Before anything is awaited, so that many at once get the same random values in each run.
+        endpoint_settings = self._endpoint_settings(settings)
         token = await self.context.receiver.new_token()
         if replies:
             await self.context.receiver.script(token.token, replies)
-        return await self._created(
-            name, token.token, project, {**chosen, "url": settings.get("url", token.url)}
+        return await self._create(
+            name, token.token, project, {**endpoint_settings, "url": settings.get("url", token.url)}
         )
 
     async def endpoint(
         self, name: str, token: str, *, project: Project | None = None, **settings: Any
     ) -> Destination:
-        """A new endpoint with these settings, and a secret unless that is given.
+        """A new endpoint with these settings, whose `url` need not lead to the token (section 4.1).
 
         Raises PreconditionFailed if it is refused.
         """
-        return await self._created(name, token, project, self._chosen(settings))
+        return await self._create(name, token, project, self._endpoint_settings(settings))
 
-    async def together(self, *creations: Coroutine[Any, Any, Destination]) -> list[Destination]:
-        """Create several at once, which stand in this order.
+    async def create_all(self, *creations: Coroutine[Any, Any, Destination]) -> list[Destination]:
+        """Create several destinations at once; `destinations` then has them in this order.
 
-        Raises what the first that cannot be created raises.
+        Raises the error of the first that cannot be created.
         """
         before = len(self.destinations)
         results = await asyncio.gather(*creations, return_exceptions=True)
@@ -105,26 +104,26 @@ class Scenario:
         self.destinations[before:] = created
         return created
 
-    def _chosen(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """The settings of an endpoint: what is given, a secret, an owner, and what the dialect
-        demands.
+    def _endpoint_settings(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings given, without those that are None, and what else an endpoint needs: a
+        secret, an owner, and what the dialect requires.
         """
         chosen = {"secret": self.bodies.secret(), "owner_id": self.bodies.word("owner"), **settings}
-        demanded = {
+        required = {
             field: NEUTRAL.get(field, self.bodies.endpoint_value(field))
             for field in self.dialect.requests.create_endpoint_requires
         }
         return {
-            **demanded,
+            **required,
             **{field: value for field, value in chosen.items() if value is not None},
         }
 
-    async def _created(
+    async def _create(
         self, name: str, token: str, project: Project | None, settings: Mapping[str, Any]
     ) -> Destination:
         project = project or self.trial.project
         created = await self.trial.call("createEndpoint", role=name, body=settings, project=project)
-        shown = self._data(created, "an endpoint")
+        shown = self._resource_in(created, "an endpoint")
         await self.context.provision.after_endpoint_created(project, shown)
         destination = Destination(
             name=name,
@@ -150,27 +149,25 @@ class Scenario:
     ) -> Event:
         """Broadcast an event when all endpoints created so far receive (section 4.8).
 
-        Raises PreconditionFailed if it is refused.
-        `raw_data` is JSON text to be sent as it is spelled; it must hold the marker, or a custom
-        header must.
+        `raw_data` is JSON text to be sent as it is spelled; it must contain the marker, or a custom
+        header must. Raises PreconditionFailed if the broadcast is refused.
         """
+        # The dialect's own time: how long after its creation an endpoint may miss broadcasts.
         await asyncio.sleep(max(0.0, self._receiving_from - self.context.loop.time()))
         project = project or self.trial.project
         marker = marker or self.bodies.word("event")
         body = self.bodies.broadcast(**{"data": {MARKER: marker, **(data or {})}, **fields})
         raw_body = encoded(body) if raw_data is None else spliced(body, raw_data)
-        answered = await self.trial.call(
+        answer = await self.trial.call(
             "createBroadcastEvent", role=name, raw_body=raw_body, project=project
         )
-        uid = self._data(answered, "a broadcast").get("uid")
-        event = Event(
-            name=name, marker=marker, uid=uid if isinstance(uid, str) else None, project=project.id
-        )
+        uid = self._resource_in(answer, "a broadcast")["uid"]
+        event = Event(name=name, marker=marker, uid=uid, project=project.id)
         self.events.append(event)
         return event
 
     async def try_broadcast(self, name: str, **fields: Any) -> Event | None:
-        """The same for an event that may be refused, which its exchange then shows."""
+        """Broadcast an event that may be refused; its exchange then shows that."""
         try:
             return await self.broadcast(name, **fields)
         except PreconditionFailed:
@@ -181,16 +178,19 @@ class Scenario:
 
         Raises PreconditionFailed if the roll is refused.
         """
-        new = self.bodies.secret()
+        new_secret = self.bodies.secret()
         rolled = await self.trial.call(
             "expireEndpointSecret",
             role=role,
             path={"endpointID": destination.uid},
-            body={"expiration": expiration, "secret": new},
+            body={"expiration": expiration, "secret": new_secret},
         )
-        self._data(rolled, "a roll")
+        self._resource_in(rolled, "a roll")
         roll = Roll(
-            role=role, old_secret=destination.secrets[-1], new_secret=new, expiration=expiration
+            role=role,
+            old_secret=destination.secrets[-1],
+            new_secret=new_secret,
+            expiration=expiration,
         )
         rolled_destination = replace(destination, rolls=(*destination.rolls, roll))
         self.destinations = [
@@ -206,27 +206,27 @@ class Scenario:
         count: int = 1,
         timeout_s: float | None = None,
     ) -> tuple[ReceivedDelivery, ...]:
-        """Wait until each event has arrived `count` times or the time is over; all that arrived of
-        them.
+        """Wait until each event has arrived `count` times or the time is over.
+
+        Returns all that arrived of them.
         """
         deadline = self.context.loop.time() + (
             self.context.budgets.delivery_s if timeout_s is None else timeout_s
         )
         places: dict[str, list[int]] = {event.name: [] for event in expected}
-        seen, awaited, left = 0, 0, 0.0
+        seen, awaited, left_s = 0, 0, 0.0
         while True:
             arrived = await self.trial.arrivals(
-                destination.token, count=awaited, timeout_s=max(0.0, left)
+                destination.token, count=awaited, timeout_s=max(0.0, left_s)
             )
             for place in range(seen, len(arrived)):
-                for event in (
-                    event for event in expected if shows(arrived[place], event, self.dialect)
-                ):
-                    places[event.name].append(place)
+                for event in expected:
+                    if shows(arrived[place], event, self.dialect):
+                        places[event.name].append(place)
             seen = len(arrived)
             missing = sum(max(0, count - len(of_event)) for of_event in places.values())
-            left = deadline - self.context.loop.time()
-            if not missing or left <= 0:
+            left_s = deadline - self.context.loop.time()
+            if not missing or left_s <= 0:
                 return tuple(arrived[place] for event in expected for place in places[event.name])
             awaited = seen + missing
 
@@ -238,23 +238,27 @@ class Scenario:
             *(self.await_arrival(destination, *expected) for destination in destinations)
         )
 
-    async def arrived(self, destination: Destination) -> tuple[ReceivedDelivery, ...]:
-        """What has arrived at the destination up to now, also of other broadcasts."""
-        return await self.trial.arrivals(destination.token, count=0, timeout_s=0)
-
-    async def quiet(self) -> None:
-        """Wait as long as a silence must last to prove that nothing more comes."""
+    async def await_silence(self) -> None:
+        """Wait as long as a silence has to last to prove that nothing more comes."""
+        # Not synchronisation: there is nothing to wait for but the time itself.
         await asyncio.sleep(self.context.budgets.quiet_s)
 
     async def observe(self, kind: type[Delivered], /, **fields: Any) -> Delivered:
-        """An observation of this class, with everything that has arrived up to now."""
+        """An observation of this class with everything that has arrived so far.
+
+        Deliveries of other broadcasts are part of it.
+        """
         for destination in self.destinations:
-            await self.arrived(destination)
+            await self.trial.arrivals(destination.token, count=0, timeout_s=0)
         return self.trial.observe(
             kind, destinations=tuple(self.destinations), events=tuple(self.events), **fields
         )
 
-    def _data(self, exchange: Exchange, what: str) -> Mapping[str, Any]:
+    def _resource_in(self, exchange: Exchange, what: str) -> Mapping[str, Any]:
+        """The resource in an answer; raises PreconditionFailed if it does not show one with a uid.
+
+        `what` names the resource in the message.
+        """
         data = exchange.data
         if not isinstance(data, dict) or not isinstance(data.get("uid"), str):
             answer = exchange.problem or f"{exchange.status}"
@@ -266,7 +270,7 @@ class Scenario:
 
 
 def shown_secret(created: Exchange) -> str | None:
-    """The value of the newest secret that the response to createEndpoint shows, if it shows any
+    """The value of the last secret that the response to createEndpoint shows, if it shows any
     (section 2.4).
     """
     secrets = created.data.get("secrets") if isinstance(created.data, dict) else None
@@ -276,7 +280,7 @@ def shown_secret(created: Exchange) -> str | None:
 
 
 def spliced(body: Mapping[str, Any], raw_data: str) -> bytes:
-    """The body as JSON whose `data` is spelled exactly so."""
+    """The body as JSON, with `data` spelled exactly like this."""
     others = {field: value for field, value in body.items() if field != "data"}
     return encoded(others)[:-1] + b',"data":' + raw_data.encode() + b"}"
 
@@ -289,8 +293,8 @@ async def run_scenarios(
 ) -> AsyncIterator[Evidence]:
     """Run all scenarios at once, and yield what each observes when it is complete.
 
-    Where the precondition of a scenario fails, that is what is yielded. The return type of a
-    scenario says which class of observation is then missing.
+    Where the precondition of a scenario fails, the reason is yielded instead. The return type of
+    the scenario says which class of observation is missing then.
     """
     tasks = [
         asyncio.create_task(_run_scenario(context, name, scenario, context.random.getrandbits(64)))

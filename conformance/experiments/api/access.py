@@ -1,6 +1,6 @@
 """Access: every operation with each kind of key that must not open it (section 5).
 
-What is refused must change nothing: a roll and an update are looked at before and afterwards.
+What is refused must change nothing: what a roll or an update is about is fetched before and after.
 """
 
 import asyncio
@@ -13,8 +13,8 @@ from hookproof.conformance.experiments.support.existing_resources import NO_PORT
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.experiments.support.valid_requests import (
     ValidRequests,
-    turn,
-    valid_requests,
+    hold_portal_links_for,
+    prepare_valid_requests,
 )
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
@@ -35,8 +35,9 @@ OTHER_SCHEMES: Final = ("Basic ", "Token ", "Bearer ")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One way to ask without being allowed to. `authorization` is sent instead of what `key` stands
-    for.
+    """One way to send a request without being allowed to.
+
+    `authorization` is sent instead of what `key` stands for.
     """
 
     kind: KeyKind
@@ -57,37 +58,39 @@ class Attempt:
     busy=True,
 )
 async def access(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """Call each operation with each kind of key, and look for what refused requests left behind."""
+    """Call each operation with each kind of key, and see what refused requests have changed."""
     trial = context.trial("resources to ask for")
-    requests = await valid_requests(context, trial)
-    attempts = tuple(_attempts(context, await _credentials(context, trial)))
+    requests = await prepare_valid_requests(context, trial)
+    attempts = tuple(_attempts(context, await _create_credentials(context, trial)))
     yield trial.observe(Preparation)
     if len(context.projects) == 1:
         yield context.trial("the key of another project").not_observed(
             CallWithKey, "One project has no foreign key; name a second one."
         )
-    tried = [_refusals(context, requests, operation_id, attempts) for operation_id in OPERATION_IDS]
-    for observations in await asyncio.gather(*tried):
+    operations = [
+        _try_every_key(context, requests, operation_id, attempts) for operation_id in OPERATION_IDS
+    ]
+    for observations in await asyncio.gather(*operations):
         for observation in observations:
             yield observation
-    yield await _no_endpoint_left(context, requests)
-    yield await _no_event_left(context)
+    yield await _try_to_create_endpoints(context, requests)
+    yield await _try_to_broadcast(context)
 
 
 def _attempts(context: ExperimentContext, credentials: dict[str, str]) -> Iterator[Attempt]:
-    own, written = context.projects[0], context.dialect.authentication.key_format
+    own, key_format = context.projects[0], context.dialect.authentication.key_format
     for key in (Key.NONE, Key.EMPTY, Key.WRONG, Key.TRUNCATED):
         yield Attempt(kind=KeyKind(key.value), key=key)
-    before = written.partition(PLACEHOLDER)[0]
-    others = [
-        scheme for scheme in OTHER_SCHEMES if scheme.strip().casefold() != before.strip().casefold()
+    own_scheme = key_format.partition(PLACEHOLDER)[0].strip()
+    other_schemes = [
+        scheme for scheme in OTHER_SCHEMES if scheme.strip().casefold() != own_scheme.casefold()
     ]
-    yield Attempt(kind=KeyKind.FORMAT, authorization=others[0] + own.api_key)
-    if before.strip():
+    yield Attempt(kind=KeyKind.FORMAT, authorization=other_schemes[0] + own.api_key)
+    if own_scheme:
         yield Attempt(kind=KeyKind.FORMAT, key=Key.BARE)
     for credential in credentials.values():
         yield Attempt(
-            kind=KeyKind.CREDENTIAL, authorization=written.replace(PLACEHOLDER, credential)
+            kind=KeyKind.CREDENTIAL, authorization=key_format.replace(PLACEHOLDER, credential)
         )
     yield Attempt(
         kind=KeyKind.UNKNOWN_PROJECT,
@@ -99,9 +102,9 @@ def _attempts(context: ExperimentContext, credentials: dict[str, str]) -> Iterat
         )
 
 
-async def _credentials(context: ExperimentContext, trial: Trial) -> dict[str, str]:
-    """Credentials of an endpoint's outgoing authentication, which open nothing here (section 5,
-    item 4).
+async def _create_credentials(context: ExperimentContext, trial: Trial) -> dict[str, str]:
+    """Credentials of an endpoint's outgoing authentication, which authorize nothing here (section
+    5, item 4).
     """
     bodies = RequestBodies.of(context)
     authentication = bodies.oauth2()
@@ -111,28 +114,28 @@ async def _credentials(context: ExperimentContext, trial: Trial) -> dict[str, st
     return {"client_secret": authentication["oauth2"]["client_secret"]}
 
 
-async def _refusals(
+async def _try_every_key(
     context: ExperimentContext,
     requests: ValidRequests,
     operation_id: str,
     attempts: Sequence[Attempt],
 ) -> list[Evidence]:
-    # One after the other: a key that opens after all changes what the next attempt looks at.
+    # One after the other: a key that is accepted after all changes what the next attempt fetches.
     if not requests.can_call(operation_id):
         return [
             context.trial(f"{operation_id} without the right key").not_observed(
                 CallWithKey, NO_PORTAL_LINKS
             )
         ]
-    return [await _refusal(context, requests, operation_id, attempt) for attempt in attempts]
+    return [await _try_key(context, requests, operation_id, attempt) for attempt in attempts]
 
 
-async def _refusal(
+async def _try_key(
     context: ExperimentContext, requests: ValidRequests, operation_id: str, attempt: Attempt
 ) -> Evidence:
     trial = context.trial(f"{operation_id}, key: {attempt.kind}")
-    async with turn(context, operation_id):
-        await _look(trial, requests, operation_id, "before")
+    async with hold_portal_links_for(context, operation_id):
+        await _fetch_subject(trial, requests, operation_id, "before")
         await trial.call(
             operation_id,
             role="refused",
@@ -140,11 +143,13 @@ async def _refusal(
             body=requests.body(operation_id),
             **attempt.arguments(),
         )
-        await _look(trial, requests, operation_id, "after")
+        await _fetch_subject(trial, requests, operation_id, "after")
     return trial.observe(CallWithKey, kind=attempt.kind, operation_id=operation_id)
 
 
-async def _look(trial: Trial, requests: ValidRequests, operation_id: str, role: str) -> None:
+async def _fetch_subject(
+    trial: Trial, requests: ValidRequests, operation_id: str, role: str
+) -> None:
     """Fetch what a refused roll or update must leave as it was."""
     if operation_id == "expireEndpointSecret":
         await trial.call("getEndpoint", role=role, path=requests.path("getEndpoint"))
@@ -152,9 +157,9 @@ async def _look(trial: Trial, requests: ValidRequests, operation_id: str, role: 
         await trial.call("getPortalLink", role=role, path=requests.path("getPortalLink"))
 
 
-async def _no_endpoint_left(context: ExperimentContext, requests: ValidRequests) -> Evidence:
-    """A portal link shows the endpoints of its owner: a refused one must not be among them (section
-    2.6).
+async def _try_to_create_endpoints(context: ExperimentContext, requests: ValidRequests) -> Evidence:
+    """A portal link shows the endpoints of its owner: those of refused requests must not be among
+    them (section 2.6).
     """
     trial = context.trial("createEndpoint leaves nothing")
     link = requests.portal_link
@@ -177,7 +182,7 @@ async def _no_endpoint_left(context: ExperimentContext, requests: ValidRequests)
     return trial.observe(CreationsWithoutRight, operation_id="createEndpoint")
 
 
-async def _no_event_left(context: ExperimentContext) -> Evidence:
+async def _try_to_broadcast(context: ExperimentContext) -> Evidence:
     """An idempotency_key that only refused broadcasts carried is not used up (section 2.8)."""
     trial = context.trial("createBroadcastEvent leaves nothing")
     body = RequestBodies.of(context).broadcast(idempotency_key=context.word("key"))

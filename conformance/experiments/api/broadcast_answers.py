@@ -1,4 +1,4 @@
-"""Broadcast answers: what the event shows that answers a broadcast (sections 2.8 and 4.8)."""
+"""Broadcast answers: what the event in the answer to a broadcast shows (sections 2.8, 4.8)."""
 
 import json
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Hostile requests: bodies, media types, sizes, paths and methods that no client would send.
+"""Hostile requests: bodies, media types, sizes, paths and methods of no ordinary client.
 
 Sections 7 and 8. What is merely odd is observed for the oracles alone.
 """
@@ -14,8 +14,8 @@ from hookproof.conformance.experiments.support.existing_resources import NO_PORT
 from hookproof.conformance.experiments.support.valid_requests import (
     OPERATIONS_WITH_BODY,
     ValidRequests,
-    turn,
-    valid_requests,
+    hold_portal_links_for,
+    prepare_valid_requests,
 )
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
@@ -78,7 +78,7 @@ IN_FLIGHT = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostileRequest:
-    """One request to make; `target` is its path, already percent-encoded.
+    """One request to send; `target` is its path, already percent-encoded.
 
     It `shows` what becomes of a mistake or at a bound; None stands for what is merely odd.
     """
@@ -100,30 +100,30 @@ class HostileRequest:
 async def hostile(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Send each request once."""
     trial = context.trial("resources to ask for")
-    requests = await valid_requests(context, trial)
+    requests = await prepare_valid_requests(context, trial)
     yield trial.observe(Preparation)
     if requests.portal_link is None:
         yield context.trial("requests about portal links").not_observed(
             MistakenRequest, NO_PORTAL_LINKS
         )
-    tries = [
+    hostile_requests = [
         *_bodies(context, requests),
         *_sizes(context, requests),
         *_methods(requests),
         *_paths(context),
     ]
-    places = asyncio.Semaphore(IN_FLIGHT)
-    tried = [_tried(context, request, places) for request in tries]
-    for observation in await asyncio.gather(*tried):
+    concurrency_limit = asyncio.Semaphore(IN_FLIGHT)
+    sendings = [_send(context, request, concurrency_limit) for request in hostile_requests]
+    for observation in await asyncio.gather(*sendings):
         yield observation
 
 
-async def _tried(
-    context: ExperimentContext, request: HostileRequest, places: asyncio.Semaphore
+async def _send(
+    context: ExperimentContext, request: HostileRequest, concurrency_limit: asyncio.Semaphore
 ) -> Evidence:
     trial = context.trial(f"{request.name}, {request.operation_id or request.target[:80]}")
     further = [("Content-Type", request.media_type)] if request.content is not None else []
-    async with places, turn(context, request.operation_id or ""):
+    async with concurrency_limit, hold_portal_links_for(context, request.operation_id or ""):
         exchange = await context.api.send(
             operation_id=request.operation_id,
             role="odd" if request.shows is None else "tried",
@@ -149,24 +149,23 @@ async def _tried(
 
 
 def _bodies(context: ExperimentContext, requests: ValidRequests) -> Iterator[HostileRequest]:
-    """Sections 2.1 and 7: what is no JSON, what is strange JSON, and JSON under another name."""
+    """Sections 2.1 and 7: what is not JSON, odd JSON, and JSON with another media type."""
     for operation_id in filter(requests.can_call, OPERATIONS_WITH_BODY):
-        method, target = (
-            context.contract.operations[operation_id].method,
-            requests.target(operation_id),
-        )
-        place = {"operation_id": operation_id, "method": method, "target": target}
+        place = {
+            "operation_id": operation_id,
+            "method": context.contract.operations[operation_id].method,
+            "target": requests.target(operation_id),
+        }
         for name, content in NOT_JSON.items():
             yield HostileRequest(shows=Mistake.NOT_JSON, name=name, content=content, **place)
         for name, content in ODD_JSON.items():
             yield HostileRequest(shows=None, name=name, content=content, **place)
         for media_type in MEDIA_TYPES:
-            content = encoded(requests.body(operation_id))
             yield HostileRequest(
                 shows=Mistake.MEDIA_TYPE,
                 name=media_type,
                 media_type=media_type,
-                content=content,
+                content=encoded(requests.body(operation_id)),
                 **place,
             )
 
@@ -179,30 +178,21 @@ def _sizes(context: ExperimentContext, requests: ValidRequests) -> Iterator[Host
     if limit >= LARGEST_SIZE:
         return
     for operation_id in filter(requests.can_call, OPERATIONS_WITH_BODY):
-        place = {
-            "operation_id": operation_id,
-            "method": context.contract.operations[operation_id].method,
-        }
-        content = _padded(encoded(requests.body(operation_id)), limit + 1)
-        target = requests.target(operation_id)
         yield HostileRequest(
             shows=Mistake.TOO_LARGE,
             name="one byte too many",
-            content=content,
-            target=target,
-            **place,
+            operation_id=operation_id,
+            method=context.contract.operations[operation_id].method,
+            target=requests.target(operation_id),
+            content=_padded(encoded(requests.body(operation_id)), limit + 1),
         )
-    content = _padded(encoded(requests.body("createBroadcastEvent")), limit)
-    place = {
-        "operation_id": "createBroadcastEvent",
-        "target": requests.target("createBroadcastEvent"),
-    }
     yield HostileRequest(
         shows=Bound.SIZE,
         name="as large as allowed",
+        operation_id="createBroadcastEvent",
         method="POST",
-        content=content,
-        **place,
+        target=requests.target("createBroadcastEvent"),
+        content=_padded(encoded(requests.body("createBroadcastEvent")), limit),
     )
 
 
@@ -229,7 +219,7 @@ def _paths(context: ExperimentContext) -> Iterator[HostileRequest]:
         f"{project}/{context.word('other')}",
     ):
         yield HostileRequest(shows=Mistake.PATH, name="path outside", method="GET", target=target)
-    odd = (
+    odd_identifiers = (
         "%2F",
         "..%2F..%2Fetc%2Fpasswd",
         "%00",
@@ -239,24 +229,15 @@ def _paths(context: ExperimentContext) -> Iterator[HostileRequest]:
         "%0d%0aX-Injected:%20yes",
         "'--",
     )
-    for identifier in odd:
+    for identifier in odd_identifiers:
         for kind in ("endpoints", "portal-links"):
             target = f"{project}/{kind}/{identifier}"
-            yield HostileRequest(
-                shows=None,
-                name="odd identifier",
-                method="GET",
-                target=target,
-            )
+            yield HostileRequest(shows=None, name="odd identifier", method="GET", target=target)
     for query in (
         "?perPage=9999999999999999999999",
         "?sort=%00&direction=%ff",
         "?next_page_cursor=" + "A" * 4000,
     ):
         for kind in ("sources", "portal-links"):
-            yield HostileRequest(
-                shows=None,
-                name="odd query",
-                method="GET",
-                target=f"{project}/{kind}{query}",
-            )
+            target = f"{project}/{kind}{query}"
+            yield HostileRequest(shows=None, name="odd query", method="GET", target=target)

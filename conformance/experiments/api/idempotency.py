@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
+from hookproof.conformance.experiments.support.existing_resources import NO_SECOND_PROJECT
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
@@ -24,39 +25,41 @@ async def idempotency(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Send the same key again, with other data, at once and elsewhere; other keys; no key."""
     bodies = RequestBodies.of(context)
     body = bodies.broadcast(idempotency_key=context.word("key"))
-    yield await _duplicate(context, "same key again", body, body)
+    yield await _repeat_key(context, "same key again", body, body)
     body = bodies.broadcast(idempotency_key=context.word("key"))
     other = {**body, "data": {"other": context.word("data")}}
-    yield await _duplicate(context, "same key, other data", body, other)
+    yield await _repeat_key(context, "same key, other data", body, other)
     body = bodies.broadcast()
     keyed = [{**body, "idempotency_key": context.word("key")} for _ in range(3)]
-    yield await _different(context, EventDifference.KEY, keyed)
+    yield await _broadcast_different(context, EventDifference.KEY, keyed)
     if "idempotency_key" not in context.dialect.requests.create_broadcast_event_requires:
-        yield await _different(context, EventDifference.NO_KEY, [body, body])
-    yield await _at_once(context, bodies)
-    yield await _other_project(context, bodies)
+        yield await _broadcast_different(context, EventDifference.NO_KEY, [body, body])
+    yield await _broadcast_at_once(context, bodies)
+    yield await _broadcast_elsewhere(context, bodies)
 
 
-async def _duplicate(context: ExperimentContext, name: str, body: Body, again: Body) -> RepeatedKey:
+async def _repeat_key(
+    context: ExperimentContext, name: str, body: Body, again: Body
+) -> RepeatedKey:
     trial = context.trial(name)
-    await _in_turn(trial, [body, again])
+    await _broadcast_in_turn(trial, [body, again])
     return trial.observe(RepeatedKey)
 
 
-async def _different(
+async def _broadcast_different(
     context: ExperimentContext, difference: EventDifference, bodies: Sequence[Body]
 ) -> DifferentEvents:
     trial = context.trial(difference)
-    await _in_turn(trial, bodies)
+    await _broadcast_in_turn(trial, bodies)
     return trial.observe(DifferentEvents, difference=difference)
 
 
-async def _in_turn(trial: Trial, bodies: Sequence[Body]) -> None:
+async def _broadcast_in_turn(trial: Trial, bodies: Sequence[Body]) -> None:
     for position, body in enumerate(bodies):
         await trial.call("createBroadcastEvent", role="again" if position else "first", body=body)
 
 
-async def _at_once(context: ExperimentContext, bodies: RequestBodies) -> DuplicatesAtOnce:
+async def _broadcast_at_once(context: ExperimentContext, bodies: RequestBodies) -> DuplicatesAtOnce:
     trial = context.trial("same key at once")
     body = bodies.broadcast(idempotency_key=context.word("key"))
     await asyncio.gather(
@@ -65,12 +68,10 @@ async def _at_once(context: ExperimentContext, bodies: RequestBodies) -> Duplica
     return trial.observe(DuplicatesAtOnce)
 
 
-async def _other_project(context: ExperimentContext, bodies: RequestBodies) -> Evidence:
+async def _broadcast_elsewhere(context: ExperimentContext, bodies: RequestBodies) -> Evidence:
     trial = context.trial(EventDifference.PROJECT)
     if len(context.projects) < 2:  # noqa: PLR2004
-        return trial.not_observed(
-            DifferentEvents, "it takes two projects: name a second one with its key in target.yaml"
-        )
+        return trial.not_observed(DifferentEvents, NO_SECOND_PROJECT)
     body = bodies.broadcast(idempotency_key=context.word("key"))
     await trial.call("createBroadcastEvent", role="first", body=body)
     await trial.call("createBroadcastEvent", role="again", body=body, project=context.projects[1])

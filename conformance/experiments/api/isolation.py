@@ -2,13 +2,17 @@
 
 from collections.abc import AsyncIterator
 
-from hookproof.conformance.experiments.context import ExperimentContext, Trial
+from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.support.existing_resources import (
     NO_PORTAL_LINKS,
+    NO_SECOND_PROJECT,
+    fetch_seeded_list,
     put_back,
-    seeded_list,
 )
-from hookproof.conformance.experiments.support.valid_requests import ValidRequests, valid_requests
+from hookproof.conformance.experiments.support.valid_requests import (
+    ValidRequests,
+    prepare_valid_requests,
+)
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.observations.preparation import Preparation
@@ -19,8 +23,6 @@ from hookproof.conformance.observations.requests.isolation import (
 )
 from hookproof.conformance.target.definition import Project
 
-ONE_PROJECT = "it takes two projects: name a second one with its key in target.yaml"
-
 
 @experiment(
     "isolation",
@@ -28,12 +30,12 @@ ONE_PROJECT = "it takes two projects: name a second one with its key in target.y
     busy=True,
 )
 async def isolation(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """Everything of the first project is asked for in the second, with the second one's key."""
+    """Request everything of the first project in the second one, with the second one's key."""
     if len(context.projects) < 2:  # noqa: PLR2004
-        yield context.trial("two projects").not_observed(None, ONE_PROJECT)
+        yield context.trial("two projects").not_observed(None, NO_SECOND_PROJECT)
         return
     trial = context.trial("resources to ask for")
-    requests, elsewhere = await valid_requests(context, trial), context.projects[1]
+    requests, elsewhere = await prepare_valid_requests(context, trial), context.projects[1]
     yield trial.observe(Preparation)
     for operation_id in (
         "getEndpoint",
@@ -41,13 +43,13 @@ async def isolation(context: ExperimentContext) -> AsyncIterator[Evidence]:
         "getPortalLink",
         "updatePortalLink",
     ):
-        yield await _across(context, requests, operation_id, elsewhere)
+        yield await _call_across(context, requests, operation_id, elsewhere)
     for operation_id in ("listPortalLinks", "listSources"):
-        yield await _lists(context, operation_id, elsewhere)
-    yield await _same_owner(context, requests, elsewhere)
+        yield await _fetch_lists(context, operation_id, elsewhere)
+    yield await _create_for_same_owner(context, requests, elsewhere)
 
 
-async def _across(
+async def _call_across(
     context: ExperimentContext, requests: ValidRequests, operation_id: str, elsewhere: Project
 ) -> Evidence:
     trial = context.trial(f"{operation_id} across projects")
@@ -62,10 +64,12 @@ async def _across(
     return trial.observe(CallAcrossProjects, operation_id=operation_id)
 
 
-async def _lists(context: ExperimentContext, operation_id: str, elsewhere: Project) -> Evidence:
+async def _fetch_lists(
+    context: ExperimentContext, operation_id: str, elsewhere: Project
+) -> Evidence:
     trial = context.trial(f"{operation_id} in two projects")
-    await seeded_list(context, trial, operation_id)
-    await seeded_list(context, trial, operation_id, project=elsewhere)
+    await fetch_seeded_list(context, trial, operation_id)
+    await fetch_seeded_list(context, trial, operation_id, project=elsewhere)
     return trial.observe(
         ListsOfTwoProjects,
         operation_id=operation_id,
@@ -73,11 +77,11 @@ async def _lists(context: ExperimentContext, operation_id: str, elsewhere: Proje
     )
 
 
-async def _same_owner(
+async def _create_for_same_owner(
     context: ExperimentContext, requests: ValidRequests, elsewhere: Project
 ) -> Evidence:
     """An endpoint of another project with the portal link's owner_id (section 2.6)."""
-    trial: Trial = context.trial("one owner_id in two projects")
+    trial = context.trial("one owner_id in two projects")
     link = requests.portal_link
     if link is None:
         return trial.not_observed(OneOwnerInTwoProjects, NO_PORTAL_LINKS)

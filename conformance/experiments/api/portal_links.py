@@ -10,8 +10,9 @@ from typing import Any
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.existing_resources import (
     NO_PORTAL_LINKS,
-    changeable_links,
-    listed,
+    fetch_list,
+    find_changeable_links,
+    kept_fields,
     put_back,
     uid_of,
 )
@@ -42,23 +43,23 @@ Link = Mapping[str, Any]
     busy=True,
 )
 async def portal_links(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """Work with the portal links that are there, and put them back at the end."""
+    """List, retrieve and update the portal links that are there, and put them back at the end."""
     async with context.portal_links:
         trial = context.trial("listed and retrieved")
-        links = await changeable_links(context, trial)
+        links = await find_changeable_links(context, trial)
         if not links:
             yield trial.not_observed(None, NO_PORTAL_LINKS)
             return
         if context.fixtures:
-            await listed(trial, "listPortalLinks")
+            await fetch_list(trial, "listPortalLinks")
         await asyncio.gather(*(_retrieve(trial, link, "retrieve") for link in links[:RETRIEVED]))
         yield trial.observe(ListedPortalLinks)
         bodies, link = RequestBodies.of(context), links[0]
         for field, value in await _changes(bodies, trial, link):
-            yield await _updated(context, bodies, link, field, value)
-        yield await _endpoints(context, bodies, link)
+            yield await _update_field(context, bodies, link, field, value)
+        yield await _create_endpoints_of_owner(context, bodies, link)
         if len(links) > 1:
-            yield await _among_others(context, bodies, link)
+            yield await _update_among_others(context, bodies, link)
         restored = context.trial("portal link as it was")
         await put_back(context, restored, link)
         yield restored.observe(Preparation)
@@ -80,13 +81,11 @@ async def _changes(bodies: RequestBodies, trial: Trial, link: Link) -> list[tupl
 
 
 def _body(bodies: RequestBodies, link: Link, **fields: Any) -> dict[str, Any]:
-    """The fields given, and those that the dialect requires as the portal link has them."""
-    return {
-        name: link.get(name) or value for name, value in bodies.required("updatePortalLink").items()
-    } | fields
+    """The fields given, and what else the dialect requires, as the portal link has it."""
+    return bodies.portal_link(**{**kept_fields(bodies, link), **fields})
 
 
-async def _updated(
+async def _update_field(
     context: ExperimentContext, bodies: RequestBodies, link: Link, field: str, value: Any
 ) -> Evidence:
     trial = context.trial(f"update of {field} to {value}")
@@ -96,7 +95,9 @@ async def _updated(
     return trial.observe(PortalLinkUpdate, field=field)
 
 
-async def _endpoints(context: ExperimentContext, bodies: RequestBodies, link: Link) -> Evidence:
+async def _create_endpoints_of_owner(
+    context: ExperimentContext, bodies: RequestBodies, link: Link
+) -> Evidence:
     """Create endpoints of one owner, one of another, and pass the portal link to the other."""
     trial = context.trial("endpoints of the owner")
     owner, other = context.word("owner"), context.word("owner")
@@ -119,11 +120,13 @@ async def _endpoints(context: ExperimentContext, bodies: RequestBodies, link: Li
     return trial.observe(PortalLinkOfOwner)
 
 
-async def _among_others(context: ExperimentContext, bodies: RequestBodies, link: Link) -> Evidence:
+async def _update_among_others(
+    context: ExperimentContext, bodies: RequestBodies, link: Link
+) -> Evidence:
     trial = context.trial("other portal links during an update")
-    await listed(trial, "listPortalLinks")
+    await fetch_list(trial, "listPortalLinks")
     await _update(trial, link, "update", _body(bodies, link, name=context.word("portal")))
-    await listed(trial, "listPortalLinks")
+    await fetch_list(trial, "listPortalLinks")
     return trial.observe(UpdateAmongPortalLinks, uid=link["uid"])
 
 

@@ -4,15 +4,16 @@ import asyncio
 import dataclasses
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from enum import StrEnum
+from typing import Any, Final, Self
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.support.existing_resources import NO_PORTAL_LINKS, put_back
 from hookproof.conformance.experiments.support.valid_requests import (
     OPERATIONS_WITH_BODY,
     ValidRequests,
-    turn,
-    valid_requests,
+    hold_portal_links_for,
+    prepare_valid_requests,
 )
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
@@ -44,8 +45,9 @@ NOT_HTTPS: Final = {
     "httpss": "httpss://{host}.invalid/hook",
 }
 
-# A value of another type for each type of JSON Schema, one that no lenient reader takes for the
-# right request.
+UNKNOWN_FIELD: Final = "undocumented_field"
+
+# A value of another type for each type of JSON Schema, one that no lenient reader can convert.
 WRONG_TYPES: Final[Mapping[str, Any]] = {
     "string": {"not": "a text"},
     "integer": "twelve",
@@ -54,10 +56,18 @@ WRONG_TYPES: Final[Mapping[str, Any]] = {
     "object": "not an object",
 }
 
+# How a request of each kind is observed: the class, and the field of it that holds the kind.
+OBSERVED_AS: Final[Mapping[type[StrEnum], tuple[type[RequestTried], str]]] = {
+    Mistake: (MistakenRequest, "mistake"),
+    Unlisted: (UnlistedInput, "kind"),
+    Bound: (RequestWithinBounds, "bound"),
+    Scheme: (EndpointUrlTried, "scheme"),
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedRequest:
-    """One request to make, the class that it shows, and the fields of that class."""
+    """One request to send, the class of its observation, and the fields of that class."""
 
     about: str
     observes: type[RequestTried]
@@ -66,6 +76,25 @@ class PlannedRequest:
     field: str = ""
     path: Mapping[str, str] | None = None
     facts: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    @classmethod
+    def to_show(
+        cls,
+        kind: Mistake | Unlisted | Bound | Scheme,
+        operation_id: str,
+        field: str,
+        body: Mapping[str, Any],
+    ) -> Self:
+        """A request with this mistake or peculiarity in one field of its body."""
+        observes, fact = OBSERVED_AS[type(kind)]
+        return cls(
+            about=kind.value,
+            observes=observes,
+            facts={fact: kind},
+            operation_id=operation_id,
+            field=field,
+            body=body,
+        )
 
 
 @experiment(
@@ -86,9 +115,9 @@ class PlannedRequest:
 async def refusals(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Send each request once."""
     trial = context.trial("resources to ask for")
-    requests = await valid_requests(context, trial)
+    requests = await prepare_valid_requests(context, trial)
     yield trial.observe(Preparation)
-    tries = [
+    planned = [
         *_missing_fields(requests),
         *_wrong_types(context, requests),
         *_words(requests),
@@ -97,8 +126,8 @@ async def refusals(context: ExperimentContext) -> AsyncIterator[Evidence]:
         *_urls(requests),
         *_unknown_identifiers(requests),
     ]
-    tried = [_tried(context, requests, request) for request in tries]
-    for observation in await asyncio.gather(*tried):
+    sendings = [_send(context, requests, request) for request in planned]
+    for observation in await asyncio.gather(*sendings):
         yield observation
     if requests.portal_link is not None:
         restored = context.trial("portal link as it was")
@@ -107,7 +136,7 @@ async def refusals(context: ExperimentContext) -> AsyncIterator[Evidence]:
         yield restored.observe(Preparation)
 
 
-async def _tried(
+async def _send(
     context: ExperimentContext, requests: ValidRequests, request: PlannedRequest
 ) -> Evidence:
     trial = context.trial(
@@ -116,7 +145,7 @@ async def _tried(
     path = {**requests.path(request.operation_id), **(request.path or {})}
     if None in path.values():
         return trial.not_observed(request.observes, NO_PORTAL_LINKS)
-    async with turn(context, request.operation_id):
+    async with hold_portal_links_for(context, request.operation_id):
         await trial.call(request.operation_id, role="tried", path=path, body=request.body)
     return trial.observe(
         request.observes, operation_id=request.operation_id, field=request.field, **request.facts
@@ -124,7 +153,7 @@ async def _tried(
 
 
 def _missing_fields(requests: ValidRequests) -> Iterator[PlannedRequest]:
-    """Section 4.9."""
+    """Section 4.9: the required fields alone, and a body without each of them."""
     for operation_id in OPERATIONS_WITH_BODY:
         required = requests.bodies.required(operation_id)
         yield PlannedRequest(
@@ -134,11 +163,8 @@ def _missing_fields(requests: ValidRequests) -> Iterator[PlannedRequest]:
             body=required,
         )
         for left_out in required:
-            body = {
-                name: value
-                for name, value in (requests.body(operation_id) or {}).items()
-                if name != left_out
-            }
+            body = requests.body(operation_id) or {}
+            del body[left_out]
             yield PlannedRequest(
                 about="required field left out",
                 observes=RequiredFieldLeftOut,
@@ -155,84 +181,44 @@ def _wrong_types(context: ExperimentContext, requests: ValidRequests) -> Iterato
         for name, described in schema.get("properties", {}).items():
             if name in context.dialect.requests.service_assigned:
                 continue
-            body = {
-                **(requests.body(operation_id) or {}),
-                name: WRONG_TYPES[described.get("type", "object")],
-            }
-            yield PlannedRequest(
-                about="other type",
-                observes=MistakenRequest,
-                facts={"mistake": Mistake.OTHER_TYPE},
-                operation_id=operation_id,
-                field=name,
-                body=body,
-            )
+            value = WRONG_TYPES[described.get("type", "object")]
+            body = requests.body_with(operation_id, name, value)
+            yield PlannedRequest.to_show(Mistake.OTHER_TYPE, operation_id, name, body)
 
 
 def _words(requests: ValidRequests) -> Iterator[PlannedRequest]:
-    """Sections 2.9: words and fields that nothing lists."""
+    """Section 2.9: words and fields that the document does not list."""
     oauth2 = requests.bodies.oauth2()
-    odd = requests.bodies.word("word")
+    unlisted = requests.bodies.word("word")
     authentications = {
-        "authentication.type": {**oauth2, "type": odd},
+        "authentication.type": {**oauth2, "type": unlisted},
         "authentication.oauth2.authentication_type": {
             **oauth2,
-            "oauth2": {**oauth2["oauth2"], "authentication_type": odd},
+            "oauth2": {**oauth2["oauth2"], "authentication_type": unlisted},
         },
         "authentication.oauth2.expiry_time_unit": {
             **oauth2,
-            "oauth2": {**oauth2["oauth2"], "expiry_time_unit": odd},
+            "oauth2": {**oauth2["oauth2"], "expiry_time_unit": unlisted},
         },
     }
     for name, value in authentications.items():
         body = requests.bodies.quiet_endpoint(authentication=value)
-        yield PlannedRequest(
-            about="unlisted word",
-            observes=UnlistedInput,
-            facts={"kind": Unlisted.WORD},
-            operation_id="createEndpoint",
-            field=name,
-            body=body,
-        )
-    body = requests.bodies.portal_link(auth_type=odd)
-    yield PlannedRequest(
-        about="unlisted word",
-        observes=UnlistedInput,
-        facts={"kind": Unlisted.WORD},
-        operation_id="updatePortalLink",
-        field="auth_type",
-        body=body,
-    )
+        yield PlannedRequest.to_show(Unlisted.WORD, "createEndpoint", name, body)
+    body = requests.bodies.portal_link(auth_type=unlisted)
+    yield PlannedRequest.to_show(Unlisted.WORD, "updatePortalLink", "auth_type", body)
     for operation_id in OPERATIONS_WITH_BODY:
-        body = {**(requests.body(operation_id) or {}), "undocumented_field": odd}
-        yield PlannedRequest(
-            about="unknown field",
-            observes=UnlistedInput,
-            facts={"kind": Unlisted.FIELD},
-            operation_id=operation_id,
-            field="undocumented_field",
-            body=body,
-        )
+        body = requests.body_with(operation_id, UNKNOWN_FIELD, unlisted)
+        yield PlannedRequest.to_show(Unlisted.FIELD, operation_id, UNKNOWN_FIELD, body)
 
 
 def _set_by_the_service(requests: ValidRequests) -> Iterator[PlannedRequest]:
-    """Section 2.9."""
+    """Section 2.9: fields that only the service sets."""
     for operation_id in ("createEndpoint", "updatePortalLink", "createBroadcastEvent"):
         for name in requests.bodies.dialect.requests.service_assigned:
-            value = (
-                requests.bodies.timestamp()
-                if name.endswith("_at")
-                else requests.bodies.word("given")
-            )
-            body = {**(requests.body(operation_id) or {}), name: value}
-            yield PlannedRequest(
-                about="field of the service",
-                observes=UnlistedInput,
-                facts={"kind": Unlisted.SERVICE_FIELD},
-                operation_id=operation_id,
-                field=name,
-                body=body,
-            )
+            is_time = name.endswith("_at")
+            value = requests.bodies.timestamp() if is_time else requests.bodies.word("given")
+            body = requests.body_with(operation_id, name, value)
+            yield PlannedRequest.to_show(Unlisted.SERVICE_FIELD, operation_id, name, body)
 
 
 def _numbers(requests: ValidRequests) -> Iterator[PlannedRequest]:
@@ -249,45 +235,25 @@ def _numbers(requests: ValidRequests) -> Iterator[PlannedRequest]:
     }
     for (operation_id, name), bounds in edges.items():
         for edge, step in bounds:
-            body = requests.body(operation_id) or {}
-            yield PlannedRequest(
-                about="number at the edge",
-                observes=RequestWithinBounds,
-                facts={"bound": Bound.NUMBER},
-                operation_id=operation_id,
-                field=name,
-                body={**body, name: edge},
-            )
-            yield PlannedRequest(
-                about="number beyond",
-                observes=MistakenRequest,
-                facts={"mistake": Mistake.BEYOND},
-                operation_id=operation_id,
-                field=name,
-                body={**body, name: edge + step},
-            )
-    zero = {**(requests.body("createEndpoint") or {}), "rate_limit": 0}
+            at_the_edge = requests.body_with(operation_id, name, edge)
+            beyond = {**at_the_edge, name: edge + step}
+            yield PlannedRequest.to_show(Bound.NUMBER, operation_id, name, at_the_edge)
+            yield PlannedRequest.to_show(Mistake.BEYOND, operation_id, name, beyond)
     yield PlannedRequest(
         about="rate limit of zero",
         observes=RateLimitOfZero,
         operation_id="createEndpoint",
         field="rate_limit",
-        body=zero,
+        body=requests.body_with("createEndpoint", "rate_limit", 0),
     )
 
 
 def _urls(requests: ValidRequests) -> Iterator[PlannedRequest]:
+    """Section 8: URLs of endpoints that are not https."""
     for scheme, url in NOT_HTTPS.items():
         body = requests.bodies.quiet_endpoint(url=url.format(host=requests.bodies.word("host")))
         kind = Scheme.HTTP if scheme.lower() == "http" else Scheme.OTHER
-        yield PlannedRequest(
-            about=kind.value,
-            observes=EndpointUrlTried,
-            facts={"scheme": kind},
-            operation_id="createEndpoint",
-            field="url",
-            body=body,
-        )
+        yield PlannedRequest.to_show(kind, "createEndpoint", "url", body)
 
 
 def _unknown_identifiers(requests: ValidRequests) -> Iterator[PlannedRequest]:
@@ -301,11 +267,10 @@ def _unknown_identifiers(requests: ValidRequests) -> Iterator[PlannedRequest]:
     ):
         if known is not None:
             unknown = known[:-1] + ("1" if known.endswith("0") else "0")
-            body = requests.body(operation_id)
             yield PlannedRequest(
                 about="unknown identifier",
                 observes=UnknownIdentifier,
                 operation_id=operation_id,
                 path={parameter: unknown},
-                body=body,
+                body=requests.body(operation_id),
             )

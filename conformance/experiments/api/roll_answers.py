@@ -16,26 +16,29 @@ OVERLAP_S = 7200.0
 
 @experiment("roll_answers", observes=(RollAnswer,), busy=True)
 async def roll_answers(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """Roll with everything given, a second time, without expiration, and without a secret."""
-    bodies, rolling = RequestBodies.of(context), context.dialect.rolling
+    """Roll with both fields given, a second time, without expiration, and without a secret."""
+    bodies = RequestBodies.of(context)
     required = context.dialect.requests.expire_endpoint_secret_requires
     longest = context.dialect.requests.expiration_maximum
-    expiration = min(round(OVERLAP_S / rolling.expiration_unit.in_seconds) or 1, longest)
-    yield await _rolled(
+    unit = context.dialect.rolling.expiration_unit
+    expiration = min(max(1, round(OVERLAP_S / unit.in_seconds)), longest)
+    yield await _roll_and_fetch(
         context, bodies, "everything given", [{"secret": bodies.secret(), "expiration": expiration}]
     )
     twice = [
         {"secret": bodies.secret(), "expiration": amount}
         for amount in (expiration, max(1, expiration // 2))
     ]
-    yield await _rolled(context, bodies, "rolled twice", twice)
+    yield await _roll_and_fetch(context, bodies, "rolled twice", twice)
     if "expiration" not in required:
-        yield await _rolled(context, bodies, "without expiration", [{"secret": bodies.secret()}])
+        yield await _roll_and_fetch(
+            context, bodies, "without expiration", [{"secret": bodies.secret()}]
+        )
     if "secret" not in required:
-        yield await _rolled(context, bodies, "without secret", [{"expiration": expiration}])
+        yield await _roll_and_fetch(context, bodies, "without secret", [{"expiration": expiration}])
 
 
-async def _rolled(
+async def _roll_and_fetch(
     context: ExperimentContext, bodies: RequestBodies, name: str, rolls: list[dict[str, Any]]
 ) -> Evidence:
     """Roll one endpoint while another stays as it is."""
@@ -47,17 +50,17 @@ async def _rolled(
     other_created = await trial.call(
         "createEndpoint", role="create other", body=bodies.quiet_endpoint(secret=other)
     )
-    rolled, other_uid = uid_of(created), uid_of(other_created)
-    if rolled is None or other_uid is None:
+    rolled_uid, other_uid = uid_of(created), uid_of(other_created)
+    if rolled_uid is None or other_uid is None:
         return trial.not_observed(
             RollAnswer, "no endpoint could be created to roll; see the requirements of section 4.1"
         )
-    await _fetch(trial, rolled, "fetch before")
+    await _fetch(trial, rolled_uid, "fetch before")
     for fields in rolls:
         await trial.call(
-            "expireEndpointSecret", role="roll", path={"endpointID": rolled}, body=fields
+            "expireEndpointSecret", role="roll", path={"endpointID": rolled_uid}, body=fields
         )
-    await _fetch(trial, rolled, "fetch")
+    await _fetch(trial, rolled_uid, "fetch")
     await _fetch(trial, other_uid, "fetch other")
     given = (first, *(fields["secret"] for fields in rolls if "secret" in fields))
     return trial.observe(RollAnswer, given=given)

@@ -43,6 +43,8 @@ SHOWN_IN_RESPONSES: Final = {
     "authentication by basic_auth": "basic_auth",
 }
 
+SECRET_OF_ANOTHER_FORM: Final = "no*such*form"  # noqa: S105
+
 
 @experiment(
     "round_trip",
@@ -58,23 +60,25 @@ SHOWN_IN_RESPONSES: Final = {
 async def round_trip(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Create endpoints field by field, with everything, with nothing, and with each mechanism."""
     bodies = RequestBodies.of(context)
-    given = await _given(context, bodies)
-    lacked = [
-        name
-        for name, capability in SHOWN_IN_RESPONSES.items()
-        if context.presence(capability) is Presence.NO
-    ]
-    tried = {name: fields for name, fields in given.items() if name not in lacked}
+    fields_by_name = await _fields_by_name(context, bodies)
+    for name, capability in SHOWN_IN_RESPONSES.items():
+        if context.presence(capability) is Presence.NO:
+            del fields_by_name[name]
     for observation in await asyncio.gather(
-        *(_there_and_back(context, bodies, name, fields) for name, fields in tried.items())
+        *(
+            _create_and_fetch(context, bodies, name, fields)
+            for name, fields in fields_by_name.items()
+        )
     ):
         yield observation
-    yield await _nothing_given(context, bodies)
-    yield await _one_owner(context, bodies)
-    yield await _secret_of_another_form(context, bodies)
+    yield await _create_with_required_fields(context, bodies)
+    yield await _create_for_one_owner(context, bodies)
+    yield await _create_with_secret_of_another_form(context, bodies)
 
 
-async def _given(context: ExperimentContext, bodies: RequestBodies) -> dict[str, dict[str, Any]]:
+async def _fields_by_name(
+    context: ExperimentContext, bodies: RequestBodies
+) -> dict[str, dict[str, Any]]:
     certificate = await context.receiver.client_certificate(context.word("client"))
     mtls = {"client_cert": certificate.client_cert, "client_key": certificate.client_key}
     plain = {field: bodies.endpoint_value(field) for field in PLAIN_FIELDS}
@@ -114,63 +118,68 @@ def _assertion(
     bodies: RequestBodies, signing_key: dict[str, str], algorithm: str
 ) -> dict[str, Any]:
     authentication = bodies.oauth2()
-    oauth2 = {
-        name: value for name, value in authentication["oauth2"].items() if name != "client_secret"
-    } | {
+    members = {
+        **authentication["oauth2"],
         "authentication_type": bodies.dialect.words.oauth2_assertion,
         "issuer": bodies.word("issuer"),
         "subject": bodies.word("subject"),
         "signing_algorithm": algorithm,
         "signing_key": signing_key,
     }
-    return {**authentication, "oauth2": oauth2}
+    del members["client_secret"]
+    return {**authentication, "oauth2": members}
 
 
-async def _there_and_back(
+async def _create_and_fetch(
     context: ExperimentContext, bodies: RequestBodies, name: str, fields: Mapping[str, Any]
 ) -> Evidence:
     trial = context.trial(name)
     created = await trial.call(
         "createEndpoint", role="create", body=bodies.quiet_endpoint(**fields)
     )
-    await _fetched(trial, created)
-    if capability := SHOWN_IN_RESPONSES.get(name):
+    await _fetch_created(trial, created)
+    capability = SHOWN_IN_RESPONSES.get(name)
+    if capability is not None:
         promised = context.presence(capability) is Presence.YES
         return trial.observe(AuthenticationRoundTrip, fields=tuple(fields), promised=promised)
     return trial.observe(EndpointRoundTrip, fields=tuple(fields))
 
 
-async def _nothing_given(context: ExperimentContext, bodies: RequestBodies) -> Evidence:
+async def _create_with_required_fields(
+    context: ExperimentContext, bodies: RequestBodies
+) -> Evidence:
     """Create two endpoints with the required fields alone (section 4.9)."""
     trial = context.trial("only required fields")
     for _ in range(2):
         created = await trial.call(
             "createEndpoint", role="create", body=bodies.required("createEndpoint")
         )
-        await _fetched(trial, created)
+        await _fetch_created(trial, created)
     return trial.observe(MinimalEndpoints)
 
 
-async def _one_owner(context: ExperimentContext, bodies: RequestBodies) -> Evidence:
+async def _create_for_one_owner(context: ExperimentContext, bodies: RequestBodies) -> Evidence:
     trial = context.trial("several endpoints of one owner")
     owner = context.word("owner")
     for _ in range(3):
         created = await trial.call(
             "createEndpoint", role="create", body=bodies.quiet_endpoint(owner_id=owner)
         )
-        await _fetched(trial, created)
+        await _fetch_created(trial, created)
     return trial.observe(EndpointsOfOneOwner, fields=("owner_id",))
 
 
-async def _secret_of_another_form(context: ExperimentContext, bodies: RequestBodies) -> Evidence:
+async def _create_with_secret_of_another_form(
+    context: ExperimentContext, bodies: RequestBodies
+) -> Evidence:
     """A text without the dialect's prefix and form, where it has either (section 2.3)."""
     trial = context.trial("a secret of another form")
-    unlike = "no*such*form"
-    await trial.call("createEndpoint", role="create", body=bodies.quiet_endpoint(secret=unlike))
+    body = bodies.quiet_endpoint(secret=SECRET_OF_ANOTHER_FORM)
+    await trial.call("createEndpoint", role="create", body=body)
     return trial.observe(SecretOfAnotherForm, fields=("secret",))
 
 
-async def _fetched(trial: Trial, created: Exchange) -> None:
+async def _fetch_created(trial: Trial, created: Exchange) -> None:
     uid = uid_of(created)
     if uid is not None:
         await trial.call("getEndpoint", role="fetch", path={"endpointID": uid})

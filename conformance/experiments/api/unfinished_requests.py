@@ -11,7 +11,7 @@ from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.support.valid_requests import (
     OPERATIONS_WITH_BODY,
     ValidRequests,
-    valid_requests,
+    prepare_valid_requests,
 )
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
@@ -40,20 +40,20 @@ TOO_PATIENT: Final = (
 async def unfinished(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Both for every operation with a body, all at once."""
     trial = context.trial("resources to ask for")
-    requests = await valid_requests(context, trial)
+    requests = await prepare_valid_requests(context, trial)
     yield trial.observe(Preparation)
     limit = context.dialect.requests.size_limit
-    tries = [
-        _tried(context, requests, operation_id, about)
+    sendings = [
+        _send_unfinished(context, requests, operation_id, about)
         for operation_id in filter(requests.can_call, OPERATIONS_WITH_BODY)
         for about, promised in PROMISED_BYTES.items()
         if about == HALFWAY or promised > limit
     ]
-    for observation in await asyncio.gather(*tries):
+    for observation in await asyncio.gather(*sendings):
         yield observation
 
 
-async def _tried(
+async def _send_unfinished(
     context: ExperimentContext, requests: ValidRequests, operation_id: str, about: str
 ) -> Evidence:
     trial = context.trial(f"{operation_id}, {about}")

@@ -12,10 +12,10 @@ from typing import Final
 from urllib.parse import quote, unquote
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.experiments.generated.sweep import HarmlessRequests, sent
+from hookproof.conformance.experiments.generated.sweep import HarmlessRequests, send
 from hookproof.conformance.experiments.support.existing_resources import (
-    changeable_links,
     content,
+    find_changeable_links,
     put_back,
     uid_of,
 )
@@ -38,7 +38,7 @@ async def linked(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Send one generated sequence after the other."""
     trial = context.trial("portal links as they are")
     async with context.portal_links:
-        links = {link["uid"]: link for link in await changeable_links(context, trial)}
+        links = {link["uid"]: link for link in await find_changeable_links(context, trial)}
         yield trial.observe(Preparation)
         harmless = HarmlessRequests(
             bodies=RequestBodies.of(context), known={}, random=context.random
@@ -54,14 +54,14 @@ async def linked(context: ExperimentContext) -> AsyncIterator[Evidence]:
             async for requests in sequences:
                 number += 1
                 prepared = [harmless.prepared(request) for request in requests]
-                yield await _sent_in_turn(context, prepared, links, number)
+                yield await _send_in_turn(context, prepared, links, number)
         restored = context.trial("portal links as they were")
         for link in links.values():
             await put_back(context, restored, link)
         yield restored.observe(Preparation)
 
 
-async def _sent_in_turn(
+async def _send_in_turn(
     context: ExperimentContext,
     requests: Sequence[GeneratedRequest],
     links: Mapping[str, object],
@@ -74,15 +74,16 @@ async def _sent_in_turn(
             filled.operation_id == CHANGED_BY
             and unquote(filled.path_parameters["portalLinkID"]) not in links
         ):
-            # A fetch is sent in its place: it changes nothing, and keeps the places of the others.
+            # A retrieval is sent instead: it changes nothing, and keeps the places of the others.
             filled = replace(filled, operation_id="getPortalLink", content=None)
-        trial.exchanges.append(await sent(context, trial.project, filled, role="linked"))
+        trial.exchanges.append(await send(context, trial.project, filled, role="linked"))
     return trial.observe(LinkedRequests, valid=tuple(request.valid for request in requests))
 
 
 def _filled(request: GeneratedRequest, answers: Sequence[Exchange]) -> GeneratedRequest:
-    real = {name: uid_in(value, answers) for name, value in request.path_parameters.items()}
-    return replace(request, path_parameters=real)
+    """The request with the uids that these answers show."""
+    filled = {name: uid_in(value, answers) for name, value in request.path_parameters.items()}
+    return replace(request, path_parameters=filled)
 
 
 def uid_in(value: str, answers: Sequence[Exchange]) -> str:

@@ -1,6 +1,6 @@
 """Pairs: every two fields of a body together, each with each value of the other.
 
-Sections 4.1, 4.6 and 4.8. What was created is looked at once, then again after other operations.
+Sections 4.1, 4.6 and 4.8. What was created is fetched once, then again after other operations.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -11,7 +11,7 @@ from hookproof.conformance.experiments.api.round_trip import PLAIN_FIELDS, with_
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.existing_resources import (
     NO_PORTAL_LINKS,
-    changeable_links,
+    find_changeable_links,
     put_back,
     uid_of,
 )
@@ -48,14 +48,16 @@ async def pairs(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Send one request for each combination of fields."""
     bodies = RequestBodies.of(context)
     for row in _rows(await _endpoint_values(context, bodies)):
-        yield await _endpoint(context, bodies, row)
+        yield await _create_endpoint(context, bodies, row)
     for row in _rows(_event_values(bodies)):
-        trial = context.trial(f"broadcast with {_named(row)}")
+        trial = context.trial(f"broadcast with {_description(row)}")
         await trial.call(
-            "createBroadcastEvent", role="create", body=bodies.broadcast(**_fresh(bodies, row))
+            "createBroadcastEvent",
+            role="create",
+            body=bodies.broadcast(**_with_new_key(bodies, row)),
         )
         yield trial.observe(BroadcastWithPayload)
-    async for observation in _portal_links(context, bodies):
+    async for observation in _update_portal_links(context, bodies):
         yield observation
 
 
@@ -66,17 +68,15 @@ def _rows(values: Mapping[str, Sequence[Any]]) -> list[Row]:
     ]
 
 
-def _named(row: Row) -> str:
+def _description(row: Row) -> str:
     return ", ".join(row) or "nothing more"
 
 
-def _fresh(bodies: RequestBodies, row: Row) -> Row:
+def _with_new_key(bodies: RequestBodies, row: Row) -> Row:
     """The row with an idempotency_key of its own, if it has one."""
-    return (
-        {**row, "idempotency_key": bodies.event_value("idempotency_key")}
-        if "idempotency_key" in row
-        else row
-    )
+    if "idempotency_key" not in row:
+        return row
+    return {**row, "idempotency_key": bodies.event_value("idempotency_key")}
 
 
 async def _endpoint_values(
@@ -108,9 +108,9 @@ def _event_values(bodies: RequestBodies) -> dict[str, list[Any]]:
     }
 
 
-async def _endpoint(context: ExperimentContext, bodies: RequestBodies, row: Row) -> Evidence:
+async def _create_endpoint(context: ExperimentContext, bodies: RequestBodies, row: Row) -> Evidence:
     """Create an endpoint; roll another, broadcast, and roll it itself, with a fetch after each."""
-    trial = context.trial(f"endpoint with {_named(row)}")
+    trial = context.trial(f"endpoint with {_description(row)}")
     created = await trial.call("createEndpoint", role="create", body=bodies.quiet_endpoint(**row))
     other = await trial.call("createEndpoint", role="create", body=bodies.quiet_endpoint())
     uid, other_uid = uid_of(created), uid_of(other)
@@ -130,12 +130,12 @@ async def _roll(trial: Trial, bodies: RequestBodies, uid: str) -> None:
     await trial.call("expireEndpointSecret", role="roll", path={"endpointID": uid}, body=body)
 
 
-async def _portal_links(
+async def _update_portal_links(
     context: ExperimentContext, bodies: RequestBodies
 ) -> AsyncIterator[Evidence]:
     trial = context.trial("portal links to update")
     async with context.portal_links:
-        links = (await changeable_links(context, trial, pages=1))[:2]
+        links = (await find_changeable_links(context, trial, pages=1))[:2]
         if not links:
             yield trial.not_observed(PortalLinkFieldCombination, NO_PORTAL_LINKS)
             return
@@ -146,18 +146,18 @@ async def _portal_links(
             "auth_type": [*bodies.dialect.words.portal_auth_types, ABSENT],
         }
         for row in _rows(values):
-            yield await _portal_link(context, bodies, links, row)
+            yield await _update_portal_link(context, bodies, links, row)
         restored = context.trial("portal links as they were")
         for link in links:
             await put_back(context, restored, link)
         yield restored.observe(Preparation)
 
 
-async def _portal_link(
+async def _update_portal_link(
     context: ExperimentContext, bodies: RequestBodies, links: Sequence[Mapping[str, Any]], row: Row
 ) -> Evidence:
     """Update a portal link; update another and create an endpoint; retrieve it twice."""
-    trial = context.trial(f"portal link with {_named(row)}")
+    trial = context.trial(f"portal link with {_description(row)}")
     path, *others = ({"portalLinkID": link["uid"]} for link in links)
     await trial.call("updatePortalLink", role="update", path=path, body=bodies.portal_link(**row))
     await trial.call("getPortalLink", role="retrieve", path=path)

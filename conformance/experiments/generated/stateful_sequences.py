@@ -1,7 +1,7 @@
 """Sequences: operations in orders that a state machine generates (sections 2 to 4).
 
-After each sequence everything in it is looked at once more. Nothing else changes the portal links
-meanwhile, so that a model of the resources can be held beside them. No broadcast reaches the
+After each sequence everything in it is fetched once more. Nothing else changes the portal links
+meanwhile, so that they can be compared with a model of the resources. No broadcast reaches the
 endpoints.
 """
 
@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.existing_resources import (
-    changeable_links,
-    listed,
+    fetch_list,
+    find_changeable_links,
     put_back,
     uid_of,
 )
@@ -44,14 +44,14 @@ async def sequences(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Run one sequence after the other."""
     trial = context.trial("portal links to work with")
     async with context.portal_links:
-        links = (await changeable_links(context, trial, pages=1))[:PORTAL_LINKS]
+        links = (await find_changeable_links(context, trial, pages=1))[:PORTAL_LINKS]
         yield trial.observe(Preparation)
-        order = {
-            "sequences": SEQUENCES[context.profile],
-            "steps": STEPS[context.profile],
-            "portal_links": len(links),
-        }
-        generated = generated_sequences(seed=context.random.getrandbits(32), **order)
+        generated = generated_sequences(
+            seed=context.random.getrandbits(32),
+            sequences=SEQUENCES[context.profile],
+            steps=STEPS[context.profile],
+            portal_links=len(links),
+        )
         number = 0
         async with aclosing(generated):
             async for steps in generated:
@@ -70,13 +70,13 @@ async def run_sequence(
     *,
     name: str,
 ) -> OperationSequence:
-    """Run one sequence, without the steps about something that is not there."""
+    """Run one sequence, without the steps about something that does not exist."""
     trial = context.trial(name)
     names = {f"l{number}": link["uid"] for number, link in enumerate(links)}
     running = _RunningSequence(context, trial, names)
     for step in steps:
-        await running.take(step)
-    await running.look_at_everything()
+        await running.run_step(step)
+    await running.fetch_everything()
     return trial.observe(OperationSequence, steps=tuple(steps))
 
 
@@ -92,29 +92,29 @@ class _RunningSequence:
         self._values: dict[tuple[str, int], Any] = {}
         self._keys: set[Any] = set()
 
-    async def take(self, step: SequenceStep) -> None:
+    async def run_step(self, step: SequenceStep) -> None:
         match step.operation_id:
             case "listPortalLinks" | "listSources":
-                await listed(self._trial, step.operation_id)
+                await fetch_list(self._trial, step.operation_id)
             case "createEndpoint":
-                await self._create(step)
+                await self._create_endpoint(step)
             case "createBroadcastEvent":
                 await self._broadcast(step)
             case "getEndpoint" | "expireEndpointSecret":
-                await self._about(step, "endpointID", self._endpoints)
+                await self._call_on(step, "endpointID", self._endpoints)
             case _:
-                await self._about(step, "portalLinkID", self._links)
+                await self._call_on(step, "portalLinkID", self._links)
 
-    async def look_at_everything(self) -> None:
-        """Fetch and retrieve all that the sequence was about, and list the portal links."""
+    async def fetch_everything(self) -> None:
+        """Fetch all endpoints and portal links of the sequence, and list the portal links."""
         for name in self._endpoints:
-            await self.take(SequenceStep(operation_id="getEndpoint", subject=name))
+            await self.run_step(SequenceStep(operation_id="getEndpoint", subject=name))
         for name in self._links:
-            await self.take(SequenceStep(operation_id="getPortalLink", subject=name))
+            await self.run_step(SequenceStep(operation_id="getPortalLink", subject=name))
         if self._links:
-            await self.take(SequenceStep(operation_id="listPortalLinks"))
+            await self.run_step(SequenceStep(operation_id="listPortalLinks"))
 
-    async def _create(self, step: SequenceStep) -> None:
+    async def _create_endpoint(self, step: SequenceStep) -> None:
         body = self._bodies.quiet_endpoint(**self._fields(step, self._bodies.endpoint_value))
         uid = uid_of(await self._call(step, ROLES[step.operation_id], body=body))
         if uid is not None and step.subject is not None:
@@ -123,26 +123,22 @@ class _RunningSequence:
     async def _broadcast(self, step: SequenceStep) -> None:
         body = self._bodies.broadcast(**self._fields(step, self._bodies.event_value))
         key = body.get("idempotency_key")
-        await self._call(
-            step, "again" if key in self._keys else ROLES[step.operation_id], body=body
-        )
-        self._keys |= {key} - {None}
+        role = "again" if key in self._keys else ROLES[step.operation_id]
+        await self._call(step, role, body=body)
+        if key is not None:
+            self._keys.add(key)
 
-    async def _about(self, step: SequenceStep, parameter: str, known: Mapping[str, str]) -> None:
-        uid = known.get(step.subject or "")
+    async def _call_on(self, step: SequenceStep, parameter: str, uids: Mapping[str, str]) -> None:
+        """Call the operation on the subject of the step, unless that does not exist."""
+        uid = uids.get(step.subject or "")
         if uid is None:
             return
-        body = {
-            "expireEndpointSecret": lambda: self._bodies.roll(
-                **self._fields(step, self._bodies.roll_value)
-            ),
-            "updatePortalLink": lambda: self._bodies.portal_link(
-                **self._fields(step, self._bodies.portal_link_value)
-            ),
-        }.get(step.operation_id)
-        await self._call(
-            step, ROLES[step.operation_id], path={parameter: uid}, body=body() if body else None
-        )
+        body: dict[str, Any] | None = None
+        if step.operation_id == "expireEndpointSecret":
+            body = self._bodies.roll(**self._fields(step, self._bodies.roll_value))
+        elif step.operation_id == "updatePortalLink":
+            body = self._bodies.portal_link(**self._fields(step, self._bodies.portal_link_value))
+        await self._call(step, ROLES[step.operation_id], path={parameter: uid}, body=body)
 
     async def _call(self, step: SequenceStep, role: str, **arguments: Any) -> Exchange:
         return await self._trial.call(step.operation_id, role=role, **arguments)
@@ -161,5 +157,5 @@ class _RunningSequence:
     ) -> Any:
         if name in {"owner_id", "idempotency_key"}:
             return self._values.setdefault((name, number), value(name))
-        chosen = value(name)
-        return bool(number) if isinstance(chosen, bool) else chosen
+        new_value = value(name)
+        return bool(number) if isinstance(new_value, bool) else new_value

@@ -1,4 +1,4 @@
-"""Sweep: what schemathesis makes of the contract, sent to every operation and judged by the
+"""Sweep: what schemathesis generates from the contract, sent to every operation and judged by the
 oracles.
 
 Whatever is generated is made harmless first: hosts become reserved names, and endpoints such that
@@ -9,18 +9,18 @@ import asyncio
 import json
 import random
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.existing_resources import (
-    changeable_links,
+    find_changeable_links,
     put_back,
     uid_of,
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
-from hookproof.conformance.experiments.support.valid_requests import turn
+from hookproof.conformance.experiments.support.valid_requests import hold_portal_links_for
 from hookproof.conformance.generation.generated_requests import GeneratedRequest, generated_requests
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import experiment
@@ -33,7 +33,9 @@ from hookproof.conformance.target.definition import Project
 EXAMPLES: Final = {Profile.QUICK: 3, Profile.STANDARD: 25, Profile.DEEP: 400}
 
 IN_FLIGHT = 12
-KNOWN_SHARE = 0.8  # unknown identifiers stay in play
+# The share of identifiers that are replaced by known ones; the others stay as generated.
+KNOWN_SHARE = 0.8
+
 ENDPOINTS = 6
 PORTAL_LINKS = 2
 RESERVED = ".invalid"
@@ -44,7 +46,7 @@ async def sweep(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Send every generated request, in the order in which they were generated."""
     trial = context.trial("resources to ask for")
     bodies = RequestBodies.of(context)
-    links = (await changeable_links(context, trial, pages=1))[:PORTAL_LINKS]
+    links = (await find_changeable_links(context, trial, pages=1))[:PORTAL_LINKS]
     creations = [
         await trial.call("createEndpoint", role="create", body=bodies.quiet_endpoint())
         for _ in range(ENDPOINTS)
@@ -54,7 +56,7 @@ async def sweep(context: ExperimentContext) -> AsyncIterator[Evidence]:
         "endpointID": [uid for creation in creations if (uid := uid_of(creation))],
         "portalLinkID": [link["uid"] for link in links],
     }
-    async for observation in _answers(
+    async for observation in _send_generated(
         context, HarmlessRequests(bodies=bodies, known=known, random=context.random)
     ):
         yield observation
@@ -65,8 +67,8 @@ async def sweep(context: ExperimentContext) -> AsyncIterator[Evidence]:
     yield restored.observe(Preparation)
 
 
-async def _answers(
-    context: ExperimentContext, preparation: "HarmlessRequests"
+async def _send_generated(
+    context: ExperimentContext, harmless: "HarmlessRequests"
 ) -> AsyncIterator[Evidence]:
     pending: list[asyncio.Task[Evidence]] = []
     requests = generated_requests(
@@ -78,7 +80,7 @@ async def _answers(
         async for request in requests:
             trial = context.trial(_name(request))
             pending.append(
-                asyncio.create_task(_sent(context, trial, preparation.prepared(request)))
+                asyncio.create_task(_send_and_observe(context, trial, harmless.prepared(request)))
             )
             if len(pending) >= IN_FLIGHT:
                 yield await pending.pop(0)
@@ -95,13 +97,15 @@ def _name(request: GeneratedRequest) -> str:
     return f"{request.operation_id}, {request.phase}: {request.aim}"
 
 
-async def _sent(context: ExperimentContext, trial: Trial, request: GeneratedRequest) -> Evidence:
-    async with turn(context, request.operation_id):
-        trial.exchanges.append(await sent(context, trial.project, request, role="sweep"))
+async def _send_and_observe(
+    context: ExperimentContext, trial: Trial, request: GeneratedRequest
+) -> Evidence:
+    async with hold_portal_links_for(context, request.operation_id):
+        trial.exchanges.append(await send(context, trial.project, request, role="sweep"))
     return trial.observe(GeneratedExchange)
 
 
-async def sent(
+async def send(
     context: ExperimentContext, project: Project, request: GeneratedRequest, *, role: str
 ) -> Exchange:
     """Send a generated request to a project, byte for byte."""
@@ -123,8 +127,8 @@ async def sent(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HarmlessRequests:
-    """Turns generated requests into ones for this target: known identifiers, reserved hosts, quiet
-    endpoints.
+    """Makes generated requests fit for this target: known identifiers, reserved hosts, endpoints
+    that no broadcast reaches.
     """
 
     bodies: RequestBodies
@@ -133,31 +137,21 @@ class HarmlessRequests:
 
     def prepared(self, request: GeneratedRequest) -> GeneratedRequest:
         """The request to send; draws from `random`, so call it in the order of generation."""
-        return GeneratedRequest(
-            operation_id=request.operation_id,
-            path_parameters={
-                name: self._identifier(name, value)
-                for name, value in request.path_parameters.items()
-            },
-            query=request.query,
-            headers=request.headers,
-            content=self._harmless(request)
-            if request.operation_id == "createEndpoint"
-            else request.content,
-            phase=request.phase,
-            valid=request.valid,
-            aim=request.aim,
-        )
+        path_parameters = {
+            name: self._identifier(name, value) for name, value in request.path_parameters.items()
+        }
+        content = request.content
+        if request.operation_id == "createEndpoint":
+            content = self._harmless_content(request)
+        return replace(request, path_parameters=path_parameters, content=content)
 
     def _identifier(self, name: str, value: str) -> str:
         known = self.known.get(name)
-        return (
-            quote(self.random.choice(known), safe="")
-            if known and self.random.random() < KNOWN_SHARE
-            else value
-        )
+        if known and self.random.random() < KNOWN_SHARE:
+            return quote(self.random.choice(known), safe="")
+        return value
 
-    def _harmless(self, request: GeneratedRequest) -> bytes | None:
+    def _harmless_content(self, request: GeneratedRequest) -> bytes | None:
         try:
             body = json.loads(request.content or b"")
         except ValueError:
@@ -171,8 +165,8 @@ class HarmlessRequests:
 
 
 def _with_reserved_hosts(value: Any) -> Any:
-    """The value with every URL and e-mail address in it moved to a reserved name: nobody is called
-    or written to.
+    """The value with every URL and e-mail address in it moved to a reserved name, so that nobody is
+    called or written to.
     """
     if isinstance(value, dict):
         return {name: _with_reserved_hosts(member) for name, member in value.items()}

@@ -1,7 +1,7 @@
 """What a project holds already: portal links and sources, which the eight operations cannot create.
 
-They are named as fixtures in target.yaml or found through the list operations, which a provision
-hook may fill first. Portal links are put back as they were found.
+They are named as fixtures in target.yaml or found through the list operations; a provision hook may
+fill the lists first. Portal links are put back as they were.
 """
 
 from collections.abc import Mapping
@@ -10,6 +10,7 @@ from typing import Any
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Exchange, PreconditionFailed
+from hookproof.conformance.observations.answer import has_value
 from hookproof.conformance.target.definition import Fixtures, Project
 
 PAGES = 40
@@ -23,8 +24,10 @@ NO_SOURCES = (
     " target.yaml a provision hook create_source"
 )
 
+NO_SECOND_PROJECT = "it takes two projects: name a second one with its key in target.yaml"
 
-async def seeded_list(
+
+async def fetch_seeded_list(
     context: ExperimentContext,
     trial: Trial,
     operation_id: str,
@@ -32,28 +35,28 @@ async def seeded_list(
     pages: int = PAGES,
     project: Project | None = None,
 ) -> tuple[dict[str, Any], ...]:
-    """What `listed` gives, in a list that a provision hook has filled where it was too short."""
-    context.refuse_lacking("sources" if operation_id == "listSources" else "portal_links")
+    """What `fetch_list` returns, after a provision hook has filled the list if it was too short."""
+    context.require_capability("sources" if operation_id == "listSources" else "portal_links")
     await context.seeding.fill(context.api, operation_id, project or trial.project)
-    return await listed(trial, operation_id, pages=pages, project=project)
+    return await fetch_list(trial, operation_id, pages=pages, project=project)
 
 
-async def changeable_links(
+async def find_changeable_links(
     context: ExperimentContext, trial: Trial, *, pages: int = PAGES
 ) -> tuple[dict[str, Any], ...]:
-    """The portal links of the trial's project that may be changed: the fixtures, or all where none
-    are named.
+    """The portal links of the trial's project that may be changed: the fixtures, or all if none are
+    named.
 
     Raises PreconditionFailed for a fixture that the target does not show.
     """
-    named = context.fixtures.get(trial.project.id, Fixtures()).portal_links
-    if not named:
-        return await seeded_list(context, trial, "listPortalLinks", pages=pages)
+    fixtures = context.fixtures.get(trial.project.id, Fixtures()).portal_links
+    if not fixtures:
+        return await fetch_seeded_list(context, trial, "listPortalLinks", pages=pages)
     answers = [
         await trial.call("getPortalLink", role="inventory", path={"portalLinkID": uid})
-        for uid in named
+        for uid in fixtures
     ]
-    for uid, answer in zip(named, answers, strict=True):
+    for uid, answer in zip(fixtures, answers, strict=True):
         if uid_of(answer) is None:
             raise PreconditionFailed(
                 f"the portal link {uid} that fixtures name in target.yaml is not there for project"
@@ -62,7 +65,7 @@ async def changeable_links(
     return tuple(answer.data for answer in answers)
 
 
-async def listed(
+async def fetch_list(
     trial: Trial, operation_id: str, *, pages: int = PAGES, project: Project | None = None
 ) -> tuple[dict[str, Any], ...]:
     """The resources on the first pages of a list, in the order in which the target shows them
@@ -81,9 +84,7 @@ async def listed(
 
 
 def content(page: Exchange) -> tuple[dict[str, Any], ...]:
-    """The resources with a uid on a page, whatever else came; empty if there was no page (section
-    2.2).
-    """
+    """The resources with a uid on a page (section 2.2); anything else is left out."""
     items = page.data.get("content") if isinstance(page.data, dict) else None
     if not isinstance(items, list):
         return ()
@@ -93,7 +94,7 @@ def content(page: Exchange) -> tuple[dict[str, Any], ...]:
 
 
 def uid_of(answer: Exchange) -> str | None:
-    """The uid of the resource in an answer; None if there is no text of that name."""
+    """The uid of the resource in an answer; None if it is missing, empty or not a text."""
     uid = answer.data.get("uid") if isinstance(answer.data, dict) else None
     return uid if isinstance(uid, str) and uid else None
 
@@ -104,11 +105,17 @@ def pagination(page: Exchange) -> Mapping[str, Any]:
     return shown if isinstance(shown, dict) else {}
 
 
+def kept_fields(bodies: RequestBodies, link: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a portal link for the fields that an update of it has to name (section 4.9)."""
+    required = bodies.required("updatePortalLink")
+    return {field: link[field] for field in required if has_value(link.get(field))}
+
+
 async def put_back(context: ExperimentContext, trial: Trial, link: Mapping[str, Any]) -> Exchange:
-    """Give a portal link the name, owner and settings back that it was found with (section 4.6)."""
-    kept = ("name", "owner_id", "can_manage_endpoint", "auth_type")
-    before = {field: link[field] for field in kept if link.get(field) is not None}
-    body = RequestBodies.of(context).portal_link(**before)
+    """Update a portal link with the name, owner and settings of `link` (section 4.6)."""
+    restored = ("name", "owner_id", "can_manage_endpoint", "auth_type")
+    fields = {field: link[field] for field in restored if link.get(field) is not None}
+    body = RequestBodies.of(context).portal_link(**fields)
     return await trial.call(
         "updatePortalLink", role="put back", path={"portalLinkID": link["uid"]}, body=body
     )

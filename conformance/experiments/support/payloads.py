@@ -34,8 +34,7 @@ ROOM_BYTES: Final = 4096
 
 
 def payloads(marker: str, *, size_limit: int) -> Mapping[str, str]:
-    """The JSON text of each payload's `data`, an object that shows the marker; the empty one has no
-    room for it.
+    """The JSON text of each payload's `data`, an object with the marker unless it is empty.
 
     `size_limit` is that of a request body, in bytes (section 8).
     """

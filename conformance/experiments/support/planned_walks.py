@@ -1,4 +1,4 @@
-"""The walks that the experiment `paging` takes: in each order, with each filter, in pages of every
+"""The walks of the experiment `paging`: in each order, with each filter, in pages of every
 size (4.4, 4.7).
 """
 
@@ -24,7 +24,7 @@ VALUES_PER_FILTER: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedWalk:
-    """What to ask for on every page of a walk."""
+    """What is requested with every page of a walk."""
 
     operation_id: str
     sort: str | None = None
@@ -34,12 +34,12 @@ class PlannedWalk:
     @property
     def query(self) -> dict[str, str]:
         """The query parameters of every page."""
-        sizes = {} if self.per_page is None else {"perPage": str(self.per_page)}
-        return {
-            **sizes,
-            **({} if self.sort is None else {"sort": self.sort}),
-            **(self.filter or {}),
-        }
+        query: dict[str, str] = {}
+        if self.per_page is not None:
+            query["perPage"] = str(self.per_page)
+        if self.sort is not None:
+            query["sort"] = self.sort
+        return query | dict(self.filter or {})
 
 
 def planned_walks(
@@ -61,16 +61,16 @@ def planned_walks(
 
 
 def _sizes(context: ExperimentContext, total: int) -> list[int]:
-    """Page sizes from 1 to past the total, within the dialect's maximum and the pages that a walk
-    may take.
+    """Page sizes from 1 to past the total, within the dialect's maximum and the most pages of a
+    walk.
     """
     least = least_size(context, total)
     maximum = context.dialect.paging.maximum_per_page
     most = maximum.value if maximum.decided else total + 1
-    wanted: Iterable[int] = {1, 2, 3, total // 2, total - 1, total, total + 1}
+    sizes: Iterable[int] = {1, 2, 3, total // 2, total - 1, total, total + 1}
     if total <= EVERY_SIZE[context.profile]:
-        wanted = range(1, total + 2)
-    return sorted(size for size in wanted if least <= size <= most) or [most]
+        sizes = range(1, total + 2)
+    return sorted(size for size in sizes if least <= size <= most) or [most]
 
 
 def least_size(context: ExperimentContext, total: int) -> int:
@@ -81,35 +81,38 @@ def least_size(context: ExperimentContext, total: int) -> int:
 def _filters(
     context: ExperimentContext, operation_id: str, listed: Sequence[Item]
 ) -> list[tuple[dict[str, str], int]]:
-    """Filters to walk with, each with the number of items that it should find."""
-    paging = context.dialect.paging
+    """Filters to walk with, each with the number of items that it should match."""
     if operation_id == "listSources":
         words = context.dialect.words
-        wanted = [("provider", value) for value in words.source_providers]
-        wanted += [("type", value) for value in words.source_types]
+        terms = [("provider", value) for value in words.source_providers]
+        terms += [("type", value) for value in words.source_types]
         return [
             ({name: value}, sum(item.get(name) == value for item in listed))
-            for name, value in wanted
+            for name, value in terms
         ]
+    paging = context.dialect.paging
     filters: list[tuple[dict[str, str], int]] = []
-    for parameter, field, match in (
+    for parameter, field, answer in (
         (paging.owner_filter, "owner_id", paging.owner_match),
         (paging.name_filter, "name", paging.name_match),
     ):
         texts = [item[field] for item in listed if isinstance(item.get(field), str) and item[field]]
-        how = match.value if match.decided else Match.EXACT
-        searched = [_wanted(text, how) for text in _telling(texts)[:VALUES_PER_FILTER]]
+        match = answer.value if answer.decided else Match.EXACT
+        values = [
+            _filter_value(text, match)
+            for text in _most_distinguishing_first(texts)[:VALUES_PER_FILTER]
+        ]
         filters += [
-            ({parameter: wanted_text}, sum(how.matches(wanted_text, text) for text in texts))
-            for wanted_text in searched
+            ({parameter: value}, sum(match.matches(value, text) for text in texts))
+            for value in values
         ]
         filters.append(({parameter: context.word("nobody")}, 0))
     return filters
 
 
-def _telling(texts: Sequence[str]) -> list[str]:
-    """Each text once, the first and then those that are a part of another: they tell ways of
-    comparing apart.
+def _most_distinguishing_first(texts: Sequence[str]) -> list[str]:
+    """Each text once: the first, then those that are part of another one, since they distinguish
+    ways of comparing, then the rest.
     """
     first, *others = dict.fromkeys(texts) or [""]
     return [
@@ -120,13 +123,11 @@ def _telling(texts: Sequence[str]) -> list[str]:
     ]
 
 
-def _wanted(text: str, how: Match) -> str:
-    """A filter value that finds this text when it is compared like this, and as little else as
-    possible.
-    """
-    if how is Match.EXACT:
+def _filter_value(text: str, match: Match) -> str:
+    """A filter value that matches this text, and as few others as possible."""
+    if match is Match.EXACT:
         return text
-    if how is Match.PREFIX:
+    if match is Match.PREFIX:
         return text[: max(1, len(text) // 2)]
     part = text[len(text) // 4 : len(text) // 4 + max(1, len(text) // 2)]
-    return part.swapcase() if how is Match.SUBSTRING_ANY_CASE else part
+    return part.swapcase() if match is Match.SUBSTRING_ANY_CASE else part

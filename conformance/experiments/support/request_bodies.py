@@ -1,10 +1,10 @@
-"""Request bodies that the target's dialect accepts, with values that any server can live with.
+"""Request bodies that the target's dialect accepts, with values that no server should refuse.
 
     bodies = RequestBodies.of(context)
     bodies.new_endpoint(url=token.url)  # what the dialect requires, and nothing else
     bodies.quiet_endpoint(name="n")     # the same, but broadcasts do not reach it
 
-Hosts are reserved names (`*.invalid`): a target must not be made to call strangers.
+Hosts are reserved names (`*.invalid`): a target must not be led to call strangers.
 """
 
 import base64
@@ -29,14 +29,15 @@ TIMESTAMP_WRITERS: Mapping[TimestampForm, Callable[[float], str]] = {
 }
 SECRET_BYTES = 24
 
-Makers = Mapping[str, Callable[[], Any]]
+# Functions that make a new value for each field.
+FieldValues = Mapping[str, Callable[[], Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestBodies:
-    """Makes bodies for the four operations that take one (sections 4.1, 4.3, 4.6 and 4.8).
+    """Makes bodies for the four operations that have one (sections 4.1, 4.3, 4.6 and 4.8).
 
-    `word` makes a word that begins with a stem and that no other call gives.
+    `word` makes a word that begins with a stem and that no other call returns.
     """
 
     dialect: Dialect
@@ -55,14 +56,15 @@ class RequestBodies:
         return {**self.required("createEndpoint"), "url": self.url(), **fields}
 
     def quiet_endpoint(self, **fields: Any) -> dict[str, Any]:
-        """The same for an endpoint that broadcasts do not reach, as far as the dialect has such a
-        thing.
+        """A body for an endpoint that broadcasts do not reach, as far as the dialect has such
+        endpoints (section 4.1).
         """
         return self.new_endpoint(**{**self.quiet_fields(), **fields})
 
     def quiet_fields(self) -> dict[str, Any]:
-        """What keeps broadcasts away from a new endpoint: being disabled, or having no owner
-        (sections 3 and 4.8).
+        """Fields that keep broadcasts away from a new endpoint (sections 3 and 4.8).
+
+        There are none where disabled endpoints receive too: only having no owner may help there.
         """
         delivery = self.dialect.delivery
         if not delivery.disabled_receives.decided or not delivery.disabled_receives.value:
@@ -70,8 +72,8 @@ class RequestBodies:
         return {}
 
     def reached_endpoint(self, **fields: Any) -> dict[str, Any]:
-        """A body for an endpoint that broadcasts reach, with an owner where that is what it takes
-        (section 4.8).
+        """A body for an endpoint that broadcasts reach, with an owner if the dialect requires one
+        for that (section 4.8).
         """
         owner = {"owner_id": self.word("owner")} if self.needs_owner() else {}
         return self.new_endpoint(**{**owner, "is_disabled": False, **fields})
@@ -120,13 +122,12 @@ class RequestBodies:
         not name.
         """
         requests = self.dialect.requests
-        values: Makers = {
+        values: FieldValues = {
             "advanced_signatures": lambda: True,
             "appID": lambda: self.word("app"),
             "authentication": self.oauth2,
-            "content_type": lambda: (
-                "application/x-www-form-urlencoded"
-            ),  # not the default, which shows anyway
+            # Not the default, which a server shows even if it ignores the field.
+            "content_type": lambda: "application/x-www-form-urlencoded",
             "description": lambda: f"Made to see what comes back: {self.word('note')}",
             "http_timeout": lambda: min(
                 max(11, requests.http_timeout_minimum), requests.http_timeout_maximum
@@ -148,14 +149,14 @@ class RequestBodies:
         """An acceptable value for a field of expireEndpointSecret; KeyError for one that section
         4.3 does not name.
         """
-        values: Makers = {"expiration": lambda: 0, "secret": self.secret}
+        values: FieldValues = {"expiration": lambda: 0, "secret": self.secret}
         return values[field]()
 
     def portal_link_value(self, field: str) -> Any:
         """An acceptable value for a field of updatePortalLink; KeyError for one that section 4.6
         does not name.
         """
-        values: Makers = {
+        values: FieldValues = {
             "auth_type": lambda: self.dialect.words.portal_auth_types[-1],
             "can_manage_endpoint": lambda: True,
             "endpoints": list,
@@ -168,7 +169,7 @@ class RequestBodies:
         """An acceptable value for a field of createBroadcastEvent; KeyError for one that section
         4.8 does not name.
         """
-        values: Makers = {
+        values: FieldValues = {
             "acknowledged_at": self.timestamp,
             "custom_headers": lambda: {f"X-{self.word('Header')}": self.word("value")},
             "data": lambda: {"about": self.word("data"), "amount": 12.5, "lines": [1, 2, 3]},
@@ -211,11 +212,11 @@ class RequestBodies:
         return rules.prefix + text
 
     def timestamp(self) -> str:
-        """A moment of the year 2024 in the dialect's form of timestamps (section 2.9)."""
+        """A time in the year 2024 in the dialect's form of timestamps (section 2.9)."""
         forms = self.dialect.representation.timestamp
         form = forms.value if forms.decided else TimestampForm.RFC3339
         return TIMESTAMP_WRITERS[form](1_704_067_200.0 + self.random.randrange(31_536_000))
 
     def url(self) -> str:
-        """An https URL that nothing stands behind."""
+        """A new https URL that leads nowhere."""
         return f"https://{self.word('host')}.invalid/hooks/{self.word('path')}"

@@ -1,4 +1,4 @@
-"""A request for each operation that the target takes, to be sent with one thing wrong."""
+"""A request for each operation that the target accepts, to be sent with one thing wrong."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, nullcontext
@@ -7,7 +7,10 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
-from hookproof.conformance.experiments.support.existing_resources import changeable_links, uid_of
+from hookproof.conformance.experiments.support.existing_resources import (
+    find_changeable_links,
+    uid_of,
+)
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.target.definition import Project
 from hookproof.spec.contract.service_contract import Contract
@@ -23,8 +26,8 @@ OPERATIONS_ON_PORTAL_LINK: Final = ("getPortalLink", "updatePortalLink")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValidRequests:
-    """Knows an endpoint and a portal link of one project; each is None if the target has none to
-    offer.
+    """Requests about an endpoint and a portal link of one project; each is None if the target has
+    none.
     """
 
     bodies: RequestBodies
@@ -34,7 +37,7 @@ class ValidRequests:
     portal_link: Mapping[str, Any] | None
 
     def can_call(self, operation_id: str) -> bool:
-        """Whether the resource that the operation works on is there."""
+        """Whether the resource that the operation is about exists."""
         return None not in self.path(operation_id).values()
 
     def path(self, operation_id: str) -> dict[str, Any]:
@@ -53,32 +56,40 @@ class ValidRequests:
         return filled
 
     def body(self, operation_id: str) -> dict[str, Any] | None:
-        """A new body that the operation takes, None for an operation without one."""
-        make = {
-            "createEndpoint": self.bodies.quiet_endpoint,
-            "expireEndpointSecret": lambda: self.bodies.roll(
-                secret=self.bodies.secret(), expiration=0
-            ),
-            "updatePortalLink": self.bodies.portal_link,
-            "createBroadcastEvent": self.bodies.broadcast,
-        }.get(operation_id)
-        return None if make is None else make()
+        """A new body that the target accepts, None for an operation without one."""
+        match operation_id:
+            case "createEndpoint":
+                return self.bodies.quiet_endpoint()
+            case "expireEndpointSecret":
+                return self.bodies.roll(secret=self.bodies.secret(), expiration=0)
+            case "updatePortalLink":
+                return self.bodies.portal_link()
+            case "createBroadcastEvent":
+                return self.bodies.broadcast()
+            case _:
+                return None
+
+    def body_with(self, operation_id: str, field: str, value: Any) -> dict[str, Any]:
+        """A new body that the target accepts, but with this value for a field."""
+        return {**(self.body(operation_id) or {}), field: value}
 
 
 @asynccontextmanager
-async def turn(context: ExperimentContext, operation_id: str) -> AsyncIterator[None]:
-    """Wait until no other experiment changes or walks the portal links, if the operation is about
-    one.
+async def hold_portal_links_for(
+    context: ExperimentContext, operation_id: str
+) -> AsyncIterator[None]:
+    """If the operation is about a portal link, keep other experiments from changing or walking
+    through them meanwhile.
     """
     async with context.portal_links if operation_id in OPERATIONS_ON_PORTAL_LINK else nullcontext():
         yield
 
 
-async def valid_requests(context: ExperimentContext, trial: Trial) -> ValidRequests:
-    """Make an endpoint in the trial's project and look for a portal link there."""
+async def prepare_valid_requests(context: ExperimentContext, trial: Trial) -> ValidRequests:
+    """Create an endpoint in the trial's project and find a portal link there."""
     bodies = RequestBodies.of(context)
     created = await trial.call("createEndpoint", role="prepare", body=bodies.quiet_endpoint())
-    links = await changeable_links(context, trial, pages=1)
+    links = await find_changeable_links(context, trial, pages=1)
     return ValidRequests(
         bodies=bodies,
         contract=context.contract,

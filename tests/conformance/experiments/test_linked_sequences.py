@@ -20,17 +20,18 @@ SHOWN = ("createEndpoint", "expireEndpointSecret", "getEndpoint")
 LISTED = ("listPortalLinks", "getPortalLink", "updatePortalLink")
 
 
-def made(seed: int = 3) -> list[tuple[GeneratedRequest, ...]]:
+def generated_sequences(seed: int = 3) -> list[tuple[GeneratedRequest, ...]]:
     async def collect() -> list[tuple[GeneratedRequest, ...]]:
-        document = context().contract.document
-        return [one async for one in linked_requests(document, seed=seed, sequences=12, steps=6)]
+        sequences = linked_requests(context().contract.document, seed=seed, sequences=12, steps=6)
+        return [requests async for requests in sequences]
 
     return asyncio.run(collect())
 
 
 def test_sequences_follow_links_and_are_the_same_for_the_same_seed() -> None:
-    sequences = made()
-    assert sequences == made()
+    sequences = generated_sequences()
+    assert sequences == generated_sequences()
+    assert sequences != generated_sequences(seed=4)
     assert len(set(map(str, sequences))) == len(sequences)
     followed: Counter[str] = Counter()
     for requests in sequences:
@@ -46,7 +47,7 @@ def test_sequences_follow_links_and_are_the_same_for_the_same_seed() -> None:
     assert {"getEndpoint", "expireEndpointSecret"} <= set(followed)
 
 
-def test_a_uid_that_is_made_up_says_where_the_real_one_is() -> None:
+def test_a_placeholder_is_replaced_by_the_uid_that_its_answer_shows() -> None:
     assert place_of(uid_from(12)) == 12
     assert place_of("uid-from-request-") is None
     answers = [
@@ -56,7 +57,7 @@ def test_a_uid_that_is_made_up_says_where_the_real_one_is() -> None:
     ]
     assert [uid_in(uid_from(place), answers) for place in (0, 1)] == ["e%2F1", "l1"]
     assert uid_in(uid_from(2), answers) == uid_from(2), (
-        "nothing was shown: an identifier that nobody has"
+        "the answer shows no uid, so that the identifier of nothing is sent"
     )
     assert uid_in(uid_from(9), answers) == uid_from(9)
     assert uid_in("as-it-was", answers) == "as-it-was"
@@ -79,20 +80,27 @@ def answer(head: bytes) -> bytes:
 def test_requests_are_sent_with_the_uids_that_the_target_showed_and_portal_links_are_put_back() -> (
     None
 ):
-    taken: list[Evidence] = []
+    observed: list[Evidence] = []
     dialect = context().dialect
     with stand_in(answer) as url, runner(url, linked) as run:
         run.open()
-        run.begin(Intake(Mask((), dialect), dialect, taken.append))
+        run.begin(Intake(Mask((), dialect), dialect, observed.append))
         assert run.gathered("linked").reason == ""
-    assert {type(evidence) for evidence in taken} == {LinkedRequests, Preparation}
-    for evidence in taken:
+    assert {type(evidence) for evidence in observed} == {LinkedRequests, Preparation}
+    for evidence in observed:
         if isinstance(evidence, LinkedRequests):
             assert len(evidence.valid) == len(evidence.exchanges)
-    sent = [one for evidence in taken for one in evidence.exchanges if one.role == "linked"]
-    assert any(one.operation_id == "getEndpoint" and one.url.endswith("/e77") for one in sent)
-    assert not any("uid-from" in one.url for one in sent)
-    changed = [one for one in sent if one.operation_id == "updatePortalLink"]
-    assert all(one.url.endswith("/l1") for one in changed), "no other portal link may be changed"
-    (back,) = taken[-1].exchanges
-    assert (back.role, back.request_json["name"]) == ("put back", "as it was")
+    sent = [
+        exchange
+        for evidence in observed
+        for exchange in evidence.exchanges
+        if exchange.role == "linked"
+    ]
+    fetched = [exchange.url for exchange in sent if exchange.operation_id == "getEndpoint"]
+    assert any(url.endswith("/e77") for url in fetched)
+    assert not any("uid-from" in exchange.url for exchange in sent)
+    updated = [exchange.url for exchange in sent if exchange.operation_id == "updatePortalLink"]
+    assert updated
+    assert all(url.endswith("/l1") for url in updated), "no other portal link may be changed"
+    (restoring,) = observed[-1].exchanges
+    assert (restoring.role, restoring.request_json["name"]) == ("put back", "as it was")

@@ -1,4 +1,4 @@
-"""The bodies that experiments send are ones that every dialect takes."""
+"""The bodies that experiments send are ones that every dialect accepts."""
 
 import itertools
 import random
@@ -34,7 +34,10 @@ def bodies_of_every_kind(bodies: RequestBodies) -> dict[str, list[dict[str, Any]
             bodies.quiet_endpoint(),
             bodies.reached_endpoint(),
             bodies.new_endpoint(**fields),
-            *(bodies.new_endpoint(authentication=one) for one in _authentications(bodies).values()),
+            *(
+                bodies.new_endpoint(authentication=authentication)
+                for authentication in _authentications(bodies).values()
+            ),
         ],
         "expireEndpointSecret": [bodies.roll(secret=bodies.secret(), expiration=1)],
         "updatePortalLink": [
@@ -55,11 +58,11 @@ def bodies_of_every_kind(bodies: RequestBodies) -> dict[str, list[dict[str, Any]
 
 
 @pytest.mark.parametrize("dialect", shipped_dialects())
-def test_the_contract_takes_every_body(dialect: str) -> None:
+def test_every_body_is_valid_by_the_contract(dialect: str) -> None:
     bodies = bodies_for(dialect)
     contract = contract_for(bodies.dialect)
-    for operation_id, made in bodies_of_every_kind(bodies).items():
-        for body in (bodies.required(operation_id), *made):
+    for operation_id, bodies_of_operation in bodies_of_every_kind(bodies).items():
+        for body in (bodies.required(operation_id), *bodies_of_operation):
             assert contract.request_problems(operation_id, body) == (), (operation_id, body)
 
 
@@ -76,7 +79,7 @@ def test_required_bodies_hold_the_required_fields_alone(dialect: str, operation_
 def test_timestamps_have_the_dialects_form(dialect: str) -> None:
     bodies = bodies_for(dialect)
     form = bodies.dialect.representation.timestamp.value
-    assert re.match(TIMESTAMP_PATTERNS[form], bodies.timestamp())
+    assert re.fullmatch(TIMESTAMP_PATTERNS[form], bodies.timestamp())
 
 
 def test_a_quiet_endpoint_is_disabled_where_disabled_ones_receive_nothing() -> None:
@@ -84,16 +87,16 @@ def test_a_quiet_endpoint_is_disabled_where_disabled_ones_receive_nothing() -> N
     assert "is_disabled" not in bodies_for("contrary").quiet_endpoint()
 
 
-def test_an_endpoint_that_broadcasts_reach_has_an_owner_where_it_takes_one() -> None:
+def test_an_endpoint_that_broadcasts_reach_has_an_owner_where_the_dialect_requires_one() -> None:
     assert "owner_id" not in bodies_for("reference").reached_endpoint()
     assert bodies_for("contrary").reached_endpoint()["owner_id"].startswith("owner-")
 
 
-def test_no_two_secrets_are_alike() -> None:
+def test_no_two_secrets_are_equal() -> None:
     bodies = bodies_for("reference")
     assert bodies.secret() != bodies.secret()
 
 
-def test_keys_have_the_members_that_signing_key_takes() -> None:
+def test_keys_have_the_members_of_a_signing_key() -> None:
     assert set(elliptic_key("k")) == {"kty", "kid", "crv", "x", "y", "d"}
     assert set(rsa_key("k")) == {"kty", "kid", "n", "e", "d", "p", "q", "dp", "dq", "qi"}

@@ -1,6 +1,7 @@
 """Scenarios: the order of endpoints that are created side by side, and what is not observed."""
 
 import asyncio
+from collections.abc import Sequence
 from functools import partial
 
 import pytest
@@ -22,11 +23,16 @@ def _scenario(*names: str) -> Scenario:
     return scenario
 
 
+def _names(destinations: Sequence[Destination]) -> list[str]:
+    return [destination.name for destination in destinations]
+
+
 async def _created(
     scenario: Scenario, name: str, *, after: asyncio.Event, then: asyncio.Event
 ) -> Destination:
     await after.wait()
-    scenario.destinations.append(created := _destination(name))
+    created = _destination(name)
+    scenario.destinations.append(created)
     then.set()
     return created
 
@@ -36,43 +42,39 @@ async def _refused(then: asyncio.Event) -> Destination:
     raise PreconditionFailed("no endpoint for you")
 
 
-def test_those_created_later_stand_where_they_were_asked_for() -> None:
+def test_destinations_that_are_created_at_once_stand_in_the_order_given() -> None:
     async def run() -> tuple[list[Destination], list[Destination]]:
-        scenario, last_is_created, first_is_created, at_once = (
-            _scenario("before"),
-            asyncio.Event(),
-            asyncio.Event(),
-            asyncio.Event(),
-        )
+        scenario = _scenario("before")
+        last_is_created, first_is_created, at_once = (asyncio.Event() for _ in range(3))
         at_once.set()
-        created = await scenario.together(
+        created = await scenario.create_all(
             _created(scenario, "first", after=last_is_created, then=first_is_created),
             _created(scenario, "last", after=at_once, then=last_is_created),
         )
         return created, scenario.destinations
 
-    created, standing = asyncio.run(run())
-    assert [one.name for one in created] == ["first", "last"]
-    assert [one.name for one in standing] == ["before", "first", "last"]
+    created, destinations = asyncio.run(run())
+    assert _names(created) == ["first", "last"]
+    assert _names(destinations) == ["before", "first", "last"]
 
 
-def test_one_that_cannot_be_created_is_reported_once_the_others_are_there() -> None:
+def test_a_refused_destination_is_reported_after_the_others_have_been_created() -> None:
     scenario = _scenario()
 
     async def run() -> None:
         refused, created = asyncio.Event(), asyncio.Event()
-        await scenario.together(
+        await scenario.create_all(
             _refused(refused), _created(scenario, "other", after=refused, then=created)
         )
 
     with pytest.raises(PreconditionFailed, match="no endpoint for you"):
         asyncio.run(run())
-    assert [one.name for one in scenario.destinations] == ["other"]
+    assert _names(scenario.destinations) == ["other"]
 
 
 async def _signing(_scenario: Scenario, *, secret: str) -> SignedDeliveries:
     raise PreconditionFailed(secret)
 
 
-def test_a_scenario_names_the_observation_that_is_missing_without_it() -> None:
+def test_the_return_type_of_a_scenario_names_the_observation_that_is_missing() -> None:
     assert observed_class(partial(_signing, secret="one")) is SignedDeliveries

@@ -48,17 +48,13 @@ async def fan_out(context: ExperimentContext) -> AsyncIterator[Evidence]:
 async def one_project(scenario: Scenario) -> OneProjectFanOut:
     """An event and a sentinel to endpoints of every kind in one project."""
     owner = scenario.bodies.word("owner")
-    failing, hanging = [Reply(status=500)], [Reply(hang=True)]
     timeout = max(SHORT_TIMEOUT_S, scenario.dialect.requests.http_timeout_minimum)
-    await scenario.destination(FAILING, replies=failing)
-    await scenario.destination(HANGING, replies=hanging, http_timeout=timeout)
+    await scenario.destination(FAILING, replies=[Reply(status=500)])
+    await scenario.destination(HANGING, replies=[Reply(hang=True)], http_timeout=timeout)
     unused = await scenario.context.receiver.new_token()
     with contextlib.suppress(PreconditionFailed):  # a service may refuse a host that does not exist
-        await scenario.endpoint(
-            GONE,
-            unused.token,
-            url=f"https://{scenario.bodies.word('gone')}.invalid/",
-        )
+        url = f"https://{scenario.bodies.word('gone')}.invalid/"
+        await scenario.endpoint(GONE, unused.token, url=url)
     await scenario.destination(DISABLED, is_disabled=True)
     reached = [
         await scenario.destination(HEALTHY, owner_id=owner),
@@ -70,7 +66,7 @@ async def one_project(scenario: Scenario) -> OneProjectFanOut:
     for name in (EVENT, SENTINEL):
         event = await scenario.broadcast(name)
         await scenario.await_everywhere(reached, event)
-    await scenario.quiet()
+    await scenario.await_silence()
     return await scenario.observe(OneProjectFanOut)
 
 
@@ -82,11 +78,11 @@ async def two_projects(scenario: Scenario) -> TwoProjectFanOut:
         )
     here, there = scenario.context.projects[:2]
     owner = scenario.bodies.word("owner")
-    ours = await scenario.destination("here", project=here, owner_id=owner)
-    theirs = await scenario.destination("there", project=there, owner_id=owner)
-    event = await scenario.broadcast(EVENT_HERE, project=here)
-    sentinel = await scenario.broadcast(EVENT_THERE, project=there)
-    await scenario.await_arrival(ours, event)
-    await scenario.await_arrival(theirs, sentinel)
-    await scenario.quiet()
+    endpoint_here = await scenario.destination("here", project=here, owner_id=owner)
+    endpoint_there = await scenario.destination("there", project=there, owner_id=owner)
+    event_here = await scenario.broadcast(EVENT_HERE, project=here)
+    event_there = await scenario.broadcast(EVENT_THERE, project=there)
+    await scenario.await_arrival(endpoint_here, event_here)
+    await scenario.await_arrival(endpoint_there, event_there)
+    await scenario.await_silence()
     return await scenario.observe(TwoProjectFanOut)

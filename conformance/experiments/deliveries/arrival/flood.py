@@ -21,22 +21,22 @@ AT_A_TIME: Final = 8
 
 @experiment("flood", observes=(BroadcastFlood,), alone=True)
 async def flood(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    async for observation in run_scenarios(context, {"many": many}):
+    async for observation in run_scenarios(context, {"many": many_events}):
         yield observation
 
 
-async def many(scenario: Scenario) -> BroadcastFlood:
-    """Many events, and the quiet time after the last of them."""
+async def many_events(scenario: Scenario) -> BroadcastFlood:
+    """Many events, and the silence after the last of them."""
     plain = await scenario.destination("plain")
-    places = asyncio.Semaphore(AT_A_TIME)
+    concurrency_limit = asyncio.Semaphore(AT_A_TIME)
 
     async def broadcast_one(number: int) -> None:
-        async with places:
+        async with concurrency_limit:
             await scenario.broadcast(f"event {number}", data={"number": number})
 
     await asyncio.gather(
         *(broadcast_one(number) for number in range(MANY[scenario.context.profile]))
     )
     await scenario.await_arrival(plain, *scenario.events)
-    await scenario.quiet()
+    await scenario.await_silence()
     return await scenario.observe(BroadcastFlood)

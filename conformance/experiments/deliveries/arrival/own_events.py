@@ -26,5 +26,5 @@ async def changes(scenario: Scenario) -> ResourceChanges:
     await scenario.roll("roll", changing, 0)
     sentinel = await scenario.broadcast(SENTINEL)
     await scenario.await_arrival(listening, sentinel)
-    await scenario.quiet()
+    await scenario.await_silence()
     return await scenario.observe(ResourceChanges)

@@ -35,5 +35,5 @@ async def refused(scenario: Scenario) -> RefusedBroadcasts:
         body = scenario.bodies.broadcast(data={MARKER: markers[-1]})
         await scenario.trial.call("createBroadcastEvent", role=REFUSED, body=body, key=key)
     await scenario.await_arrival(plain, await scenario.broadcast(SENTINEL))
-    await scenario.quiet()
+    await scenario.await_silence()
     return await scenario.observe(RefusedBroadcasts, markers=tuple(markers))

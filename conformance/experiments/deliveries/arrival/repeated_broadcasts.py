@@ -38,12 +38,12 @@ async def same_key(scenario: Scenario) -> DuplicateBroadcast:
     )
     sentinel = await scenario.broadcast(SENTINEL)
     await scenario.await_arrival(plain, sentinel)
-    await scenario.quiet()
+    await scenario.await_silence()
     return await scenario.observe(DuplicateBroadcast)
 
 
 async def no_key(scenario: Scenario) -> RepeatedBroadcast:
-    """The same body twice without a key, where the dialect allows to leave it out."""
+    """The same body twice without a key, where the dialect does not require one."""
     if "idempotency_key" in scenario.dialect.requests.create_broadcast_event_requires:
         return await scenario.observe(RepeatedBroadcast, key_required=True)
     plain = await scenario.destination("plain")

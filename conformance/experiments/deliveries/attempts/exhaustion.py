@@ -41,7 +41,7 @@ async def exhaustion(context: ExperimentContext) -> AsyncIterator[Evidence]:
 
 
 async def always_failing(scenario: Scenario) -> ExhaustedDeliveries:
-    """All events but the last, a look at the endpoint, the last event, and another look."""
+    """All events but the last, the last event, and the endpoint as fetched before and after it."""
     retry = scenario.dialect.retry
     count = events_to_exhaust(scenario.dialect)
     schedule_s = sum(waits(scenario, retry.attempts.value))
@@ -54,11 +54,11 @@ async def always_failing(scenario: Scenario) -> ExhaustedDeliveries:
     await fetch(scenario, failing, BEFORE)
     last = await scenario.broadcast(LAST_EVENT)
     await await_exhaustion(scenario, failing, [last], schedule_s)
+    # The dialect's own time: a further attempt would be due by then.
     await asyncio.sleep(wait_before(retry, retry.attempts.value + 1).longest_s)
-    await scenario.quiet()
+    await scenario.await_silence()
     await fetch(scenario, failing, AFTER)
-    # A service may take its time to notify; a message that is not to come is not waited for any
-    # longer.
+    # A service may notify late; a message that is not to come is not waited for any longer.
     messages = awaited_messages(scenario.dialect, count)
     await scenario.trial.arrivals(
         chat.token, count=messages, timeout_s=scenario.context.budgets.delivery_s * messages
@@ -84,7 +84,7 @@ def events_to_exhaust(dialect: Dialect) -> int:
 
 
 def awaited_messages(dialect: Dialect, exhausted: int) -> int:
-    """How many messages to the chat channel are worth waiting for: one or none."""
+    """How many messages to the chat channel are waited for: one or none."""
     try:
         return int(notifies_contacts(dialect, exhausted))
     except Undecided:  # nothing will be judged
@@ -98,7 +98,7 @@ async def await_exhaustion(
     attempts = scenario.dialect.retry.attempts.value
     patience_s = scenario.context.budgets.delivery_s + schedule_s + LATE_S
     await scenario.await_arrival(destination, *events, count=attempts, timeout_s=patience_s)
-    await asyncio.sleep(MARGIN_S)
+    await asyncio.sleep(MARGIN_S)  # the service's time to note that the attempt has failed
 
 
 async def fetch(scenario: Scenario, destination: Destination, role: str) -> None:

@@ -29,7 +29,8 @@ from hookproof.spec.dialect.vocabulary import Excess, TimeUnit, ZeroLimit
 
 LIMIT: Final = 5
 
-# More than twice the limit, so that no cut of the windows excuses a burst that comes at once.
+# More than twice the limit, so that a burst that arrives at once is above it even where a window
+# ends in the middle of it.
 BURST: Final = 11
 
 DURATION_S: Final = 2.0
@@ -49,13 +50,13 @@ async def rate_limit(context: ExperimentContext) -> AsyncIterator[Evidence]:
 
 
 async def burst(scenario: Scenario) -> RateLimitBurst:
-    """One event, then the burst; wait until what was held back has come."""
-    scenario.context.refuse_lacking("rate_limit")
+    """One event, then the burst; wait until what was held back has arrived."""
+    scenario.context.require_capability("rate_limit")
     duration = rate_duration(scenario)
     limited, unlimited = await create_destinations(scenario, duration)
     window_s = duration * scenario.dialect.delivery.rate_limit_unit.in_seconds
     await scenario.broadcast("first")
-    await asyncio.sleep(window_s * BURST_AT)
+    await asyncio.sleep(window_s * BURST_AT)  # paces the load
     await asyncio.gather(*(scenario.broadcast(f"burst {number}") for number in range(BURST)))
     await scenario.await_arrival(unlimited, *scenario.events)
     await await_rest(scenario, limited, window_s)
@@ -67,23 +68,25 @@ async def create_destinations(
 ) -> tuple[list[Destination], Destination]:
     """Create all destinations; return those that are waited for, and the one without a limit."""
     limit: dict[str, Any] = {"rate_limit": LIMIT, "rate_limit_duration": duration}
-    creations = [scenario.destination(name, **limit) for name in ANSWERING]
-    creations.append(scenario.destination(UNLIMITED))
-    creations.append(scenario.destination(FAILING, replies=[Reply(status=500)], **limit))
-    creations.append(scenario.destination(WITHOUT_DURATION, rate_limit=LIMIT))
+    creations = [
+        *(scenario.destination(name, **limit) for name in ANSWERING),
+        scenario.destination(UNLIMITED),
+        scenario.destination(FAILING, replies=[Reply(status=500)], **limit),
+        scenario.destination(WITHOUT_DURATION, rate_limit=LIMIT),
+    ]
     if scenario.dialect.delivery.zero_rate_limit.allowed == (ZeroLimit.UNLIMITED,):
         creations.append(
             scenario.destination(ZERO_LIMIT, rate_limit=0, rate_limit_duration=duration)
         )
-    *limited, unlimited = (await scenario.together(*creations))[: len(ANSWERING) + 1]
+    *limited, unlimited = (await scenario.create_all(*creations))[: len(ANSWERING) + 1]
     return limited, unlimited
 
 
 async def await_rest(scenario: Scenario, limited: list[Destination], window_s: float) -> None:
-    """Wait until deliveries above the limit have come, or until it is clear that they do not."""
+    """Wait until deliveries above the limit have arrived, or until they certainly do not."""
     if scenario.dialect.delivery.excess.allowed == (Excess.DROPPED,):
-        await asyncio.sleep(window_s)
-        await scenario.quiet()
+        await asyncio.sleep(window_s)  # the dialect's own time
+        await scenario.await_silence()
         return
     windows = math.ceil((BURST + 1) / LIMIT)
     waited_s = windows * window_s + scenario.context.budgets.delivery_s

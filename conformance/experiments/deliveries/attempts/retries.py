@@ -59,7 +59,7 @@ async def failures(scenario: Scenario) -> RetriedDeliveries:
     asked_s = math.ceil(second_s + MARGIN_S)
     aside = await scenario.context.receiver.new_token()
     timeout = max(SHORT_TIMEOUT_S, scenario.dialect.requests.http_timeout_minimum)
-    destinations = await scenario.together(
+    destinations = await scenario.create_all(
         *(
             scenario.destination(name, replies=replies, advanced_signatures=name in ATTEMPTS)
             for name, replies in scripts(aside.url, asked_s).items()
@@ -74,6 +74,7 @@ async def failures(scenario: Scenario) -> RetriedDeliveries:
         *(await_attempts(scenario, destination, event, patience_s) for destination in destinations)
     )
     over = started + max(second_s + third_s, asked_s) + MARGIN_S
+    # The dialect's own time: by then every further attempt would have been made.
     await asyncio.sleep(max(0.0, over - scenario.context.loop.time()))
     await scenario.trial.arrivals(aside.token, count=0, timeout_s=0)
     return await scenario.observe(RetriedDeliveries, asked_s=asked_s, aside=aside.token)

@@ -31,7 +31,7 @@ SLOW_S: Final = 2.5
 
 DRIP_S: Final = 0.2
 
-# How often the receiver is asked whether the service has gone; it cannot be waited for.
+# How often the receiver is asked whether the service has given up: it cannot report that by itself.
 STEP_S: Final = 0.1
 
 # The longest default time-out that is waited out, by profile.
@@ -48,8 +48,8 @@ async def timeout(context: ExperimentContext) -> AsyncIterator[Evidence]:
 
 
 async def given_time(scenario: Scenario) -> GivenTimeout:
-    """One event to a silent endpoint, one whose answer never ends, and one that answers late but in
-    time.
+    """One event to a silent endpoint, to one whose answer never ends, and to one that answers late
+    but in time.
     """
     bounds = scenario.dialect.requests
     short = min(max(TIMEOUT_S, bounds.http_timeout_minimum), bounds.http_timeout_maximum)
@@ -88,9 +88,7 @@ async def default_time(scenario: Scenario) -> DefaultTimeout:
 async def await_end(
     scenario: Scenario, destination: Destination, event: Event, timeout_s: float
 ) -> None:
-    """Wait until the first attempt is answered or given up, a second one has come, or the time is
-    over.
-    """
+    """Wait until the first attempt has ended, a second one has arrived, or the time is over."""
     deadline = scenario.context.loop.time() + timeout_s
     while scenario.context.loop.time() < deadline:
         attempts = await scenario.await_arrival(destination, event, timeout_s=0)

@@ -90,15 +90,15 @@ async def shared_secret(
     scenario: Scenario, *, fields: Mapping[str, str], mapping: Mapping[str, str] | None
 ) -> SharedSecretGrant:
     """Client identifier and shared secret; the token answer names its members by `fields`."""
-    server, issued = await token_server(scenario, fields)
+    server, issued = await new_token_server(scenario, fields)
     further = {} if mapping is None else {"field_mapping": dict(mapping)}
-    await deliver_one(scenario, await authorized(scenario, server, **further))
+    await deliver_one(scenario, await authorized_destination(scenario, server, **further))
     return await observe_tokens(scenario, SharedSecretGrant, server, issued=tuple(issued))
 
 
 async def assertion(scenario: Scenario) -> AssertionGrant:
-    """A signed assertion in place of the shared secret."""
-    server, issued = await token_server(scenario, STANDARD_FIELDS)
+    """A signed assertion instead of the shared secret."""
+    server, issued = await new_token_server(scenario, STANDARD_FIELDS)
     further = {
         "authentication_type": scenario.dialect.words.oauth2_assertion,
         "client_secret": None,
@@ -107,23 +107,19 @@ async def assertion(scenario: Scenario) -> AssertionGrant:
         "signing_algorithm": ALGORITHM,
         "signing_key": elliptic_key(scenario.bodies.word("key")),
     }
-    await deliver_one(scenario, await authorized(scenario, server, **further))
+    await deliver_one(scenario, await authorized_destination(scenario, server, **further))
     return await observe_tokens(scenario, AssertionGrant, server, issued=tuple(issued))
 
 
 async def short_life(scenario: Scenario) -> ShortLivedToken:
-    """A token that soon ends, in the shortest unit that the dialect has, and an event after its
-    end.
-    """
+    """A token that soon expires, in the dialect's shortest unit, and an event after that."""
     units = scenario.dialect.words.oauth2_expiry_units
-    word = min(units, key=lambda unit_name: units[unit_name].in_seconds)
-    lifetime = math.ceil(SHORT_LIFE_S / units[word].in_seconds)
-    server, issued = await token_server(
-        scenario, STANDARD_FIELDS, unit=units[word], lifetime=lifetime
-    )
-    destination = await authorized(scenario, server, expiry_time_unit=word)
+    word, unit = min(units.items(), key=lambda item: item[1].in_seconds)
+    lifetime = math.ceil(SHORT_LIFE_S / unit.in_seconds)
+    server, issued = await new_token_server(scenario, STANDARD_FIELDS, unit=unit, lifetime=lifetime)
+    destination = await authorized_destination(scenario, server, expiry_time_unit=word)
     await deliver_one(scenario, destination)
-    await asyncio.sleep(lifetime * units[word].in_seconds + 1)
+    await asyncio.sleep(lifetime * unit.in_seconds + 1)  # the token's own time
     after = await scenario.broadcast(AFTER)
     await scenario.await_arrival(destination, after)
     return await observe_tokens(scenario, ShortLivedToken, server, issued=tuple(issued))
@@ -131,18 +127,18 @@ async def short_life(scenario: Scenario) -> ShortLivedToken:
 
 async def redirected(scenario: Scenario) -> RedirectedTokenUrl:
     """A token URL that redirects elsewhere."""
-    scenario.context.refuse_lacking("oauth2")
+    scenario.context.require_capability("oauth2")
     aside = await scenario.context.receiver.new_token()
     server = await scenario.context.receiver.new_token()
     await scenario.context.receiver.script(
         server.token, [Reply(status=307, headers=(("Location", aside.url),))]
     )
-    destination = await authorized(scenario, server)
+    destination = await authorized_destination(scenario, server)
     event = await scenario.broadcast(EVENT)
     await scenario.trial.arrivals(
         server.token, count=1, timeout_s=scenario.context.budgets.delivery_s
     )
-    await scenario.quiet()
+    await scenario.await_silence()
     await scenario.await_arrival(destination, event, timeout_s=0)
     await scenario.trial.arrivals(aside.token, count=0, timeout_s=0)
     return await observe_tokens(scenario, RedirectedTokenUrl, server, aside=aside.token)
@@ -151,7 +147,7 @@ async def redirected(scenario: Scenario) -> RedirectedTokenUrl:
 async def api_key(scenario: Scenario) -> ApiKeyDeliveries:
     """A fixed header; the document shows it in responses only, so it may not be accepted."""
     member = {"header_name": "X-Destination-Key", "header_value": scenario.bodies.word("value")}
-    return await if_accepted(
+    return await observe_if_accepted(
         scenario,
         ApiKeyDeliveries,
         "api_key",
@@ -167,7 +163,7 @@ async def basic_auth(scenario: Scenario) -> BasicAuthDeliveries:
         "username": scenario.bodies.word("user"),
         "password": scenario.bodies.word("password"),
     }
-    return await if_accepted(
+    return await observe_if_accepted(
         scenario,
         BasicAuthDeliveries,
         "basic_auth",
@@ -177,7 +173,7 @@ async def basic_auth(scenario: Scenario) -> BasicAuthDeliveries:
 
 async def client_certificate(scenario: Scenario) -> ClientCertificateDeliveries:
     """A client certificate of the receiver's own authority."""
-    scenario.context.refuse_lacking("mtls")
+    scenario.context.require_capability("mtls")
     issued = await scenario.context.receiver.client_certificate(scenario.bodies.word("client"))
     pair = {"client_cert": issued.client_cert, "client_key": issued.client_key}
     await deliver_one(scenario, await scenario.destination(AUTHORIZED, mtls_client_cert=pair))
@@ -186,21 +182,21 @@ async def client_certificate(scenario: Scenario) -> ClientCertificateDeliveries:
     )
 
 
-async def if_accepted(
+async def observe_if_accepted(
     scenario: Scenario, observation: type[Fixed], kind: str, authentication: Mapping[str, Any]
 ) -> Fixed:
     """One event to an endpoint with this kind of authentication, or the refusal to create it."""
-    scenario.context.refuse_lacking(kind)
+    scenario.context.require_capability(kind)
     promised = scenario.context.presence(kind) is Presence.YES
     token = await scenario.context.receiver.new_token()
-    asked = await scenario.trial.call(
+    creation = await scenario.trial.call(
         "createEndpoint",
         role=ASKED,
         body=scenario.bodies.new_endpoint(
             url=token.url, is_disabled=True, authentication=authentication
         ),
     )
-    shown = asked.data.get("authentication") if isinstance(asked.data, dict) else None
+    shown = creation.data.get("authentication") if isinstance(creation.data, dict) else None
     if not isinstance(shown, dict) or not all(shown.get(name) for name in authentication):
         return await scenario.observe(observation, accepted=False, promised=promised)
     await deliver_one(
@@ -209,9 +205,12 @@ async def if_accepted(
     return await scenario.observe(observation, accepted=True, promised=promised)
 
 
-async def authorized(scenario: Scenario, server: ReceiverToken, **further: Any) -> Destination:
-    """An endpoint whose tokens come from this server; `further` members replace the usual ones,
-    None leaves one out.
+async def authorized_destination(
+    scenario: Scenario, server: ReceiverToken, **further: Any
+) -> Destination:
+    """A new endpoint whose access tokens come from this server.
+
+    `further` members of oauth2 replace the usual ones; None leaves one out.
     """
     return await scenario.destination(
         AUTHORIZED, authentication=oauth2_towards(scenario, server.url, **further)
@@ -219,8 +218,9 @@ async def authorized(scenario: Scenario, server: ReceiverToken, **further: Any) 
 
 
 def oauth2_towards(scenario: Scenario, url: str, **further: Any) -> dict[str, Any]:
-    """An authentication object with oauth2 whose token URL is this; `further` members as in
-    `authorized`.
+    """An authentication object with oauth2 and this token URL.
+
+    `further` members of oauth2 replace the usual ones; None leaves one out.
     """
     usual = {
         "url": url,
@@ -236,17 +236,18 @@ def oauth2_towards(scenario: Scenario, url: str, **further: Any) -> dict[str, An
     return {"type": scenario.dialect.words.auth_oauth2, "oauth2": members}
 
 
-async def token_server(
+async def new_token_server(
     scenario: Scenario,
     fields: Mapping[str, str],
     *,
     unit: TimeUnit = TimeUnit.SECONDS,
     lifetime: int = LONG_LIFE_S,
 ) -> tuple[ReceiverToken, list[str]]:
-    """A receiver token that issues one access token after the other, and those tokens; the last is
-    issued from then on.
+    """A token of the receiver that issues access tokens, and these in the order in which they come.
+
+    The last of them is issued again and again.
     """
-    scenario.context.refuse_lacking("oauth2")
+    scenario.context.require_capability("oauth2")
     server = await scenario.context.receiver.new_token()
     issued = [scenario.bodies.word("issued") for _ in range(4)]
     lifetimes = [lifetime, *[math.ceil(LONG_LIFE_S / unit.in_seconds)] * 3]
@@ -258,12 +259,12 @@ async def token_server(
                 {
                     **decoys,
                     fields["access_token"]: access_token,
-                    fields["expires_in"]: life,
+                    fields["expires_in"]: expires_in,
                     fields["token_type"]: "Bearer",
                 }
             ),
         )
-        for access_token, life in zip(issued, lifetimes, strict=True)
+        for access_token, expires_in in zip(issued, lifetimes, strict=True)
     ]
     await scenario.context.receiver.script(server.token, replies)
     return server, issued

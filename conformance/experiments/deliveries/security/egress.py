@@ -49,15 +49,15 @@ async def _lead_to(scenario: Scenario, *, host: str, way: str, lead: "Lead") -> 
     """One way to one canary, and a sentinel that shows that deliveries go out meanwhile."""
     try:
         async with listen_for_egress(host) as probe:
-            plain = await scenario.destination("sentinel's")
+            listening = await scenario.destination("sentinel's")
             try:
                 await lead(scenario, probe)
             except PreconditionFailed:  # a target may refuse such a URL; the exchange shows it
                 return await scenario.observe(EgressProbeVisits, way=way, visits=len(probe.peers))
             await scenario.broadcast("event")
             sentinel = await scenario.broadcast(SENTINEL)
-            await scenario.await_arrival(plain, sentinel)
-            await scenario.quiet()
+            await scenario.await_arrival(listening, sentinel)
+            await scenario.await_silence()
             return await scenario.observe(EgressProbeVisits, way=way, visits=len(probe.peers))
     except ProbeUnavailable as problem:
         raise PreconditionFailed(str(problem)) from None
@@ -75,12 +75,12 @@ async def _by_redirect(scenario: Scenario, probe: EgressProbe) -> None:
 
 
 async def _as_token_url(scenario: Scenario, probe: EgressProbe) -> None:
-    scenario.context.refuse_lacking("oauth2")
+    scenario.context.require_capability("oauth2")
     await scenario.destination(CANARY, authentication=oauth2_towards(scenario, probe.url))
 
 
-# Makes an endpoint of which something leads to the canary; raises PreconditionFailed if the target
-# refuses it.
+# Creates an endpoint of which something leads to the canary; raises PreconditionFailed if the
+# target refuses it.
 Lead = Callable[[Scenario, EgressProbe], Awaitable[None]]
 
 WAYS: Final[Mapping[str, Lead]] = {

@@ -19,8 +19,8 @@ from hookproof.conformance.observations.delivery.security.secret_roll import Rol
 from hookproof.conformance.observations.destinations import Destination
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
-# How long an old secret lives; the longer ones are tried if the first was over before anything had
-# arrived.
+# How long an old secret stays valid; the longer windows are tried if the first was over before
+# anything had arrived.
 WINDOWS_S: Final = (3.0, 9.0, 18.0)
 
 # A window that is still open when the run is over.
@@ -48,10 +48,10 @@ async def roll(context: ExperimentContext) -> AsyncIterator[Evidence]:
 
 
 async def overlap(scenario: Scenario) -> RollsUnderTraffic:
-    """An event before the roll, and two after it while both secrets live."""
+    """An event before the roll, and two after it while both secrets are valid."""
     rolling = await scenario.destination("rolling", advanced_signatures=True)
     await broadcast_everywhere(scenario, [rolling], "before")
-    rolling = await scenario.roll("roll", rolling, units(scenario, LONG_S))
+    rolling = await scenario.roll("roll", rolling, expiration_lasting(scenario, LONG_S))
     await broadcast_everywhere(scenario, [rolling], "after")
     await broadcast_everywhere(scenario, [rolling], "again")
     return await scenario.observe(RollsUnderTraffic)
@@ -59,34 +59,34 @@ async def overlap(scenario: Scenario) -> RollsUnderTraffic:
 
 async def expiry(scenario: Scenario) -> RollsUnderTraffic:
     """Events one after the other from the roll until the old secret has expired."""
-    return await watched(scenario, advanced=True)
+    return await roll_and_watch(scenario, advanced=True)
 
 
 async def simple_format(scenario: Scenario) -> RollsUnderTraffic:
     """The same with simple signatures."""
-    return await watched(scenario, advanced=False)
+    return await roll_and_watch(scenario, advanced=False)
 
 
-async def watched(scenario: Scenario, *, advanced: bool) -> RollsUnderTraffic:
-    """Roll and broadcast until the window is over; again with a longer one if nothing came in its
-    time.
+async def roll_and_watch(scenario: Scenario, *, advanced: bool) -> RollsUnderTraffic:
+    """Roll and broadcast until the window is over; again with a longer one if nothing arrived
+    within it.
     """
     for window_s in WINDOWS_S:
-        expiration = waitable(scenario, window_s)
+        expiration = waitable_expiration(scenario, window_s)
         rolling = await scenario.destination(f"rolling {expiration}", advanced_signatures=advanced)
-        in_time = scenario.context.clock() + length_s(scenario, expiration) - EXPIRY_S
+        valid_until = scenario.context.clock() + length_s(scenario, expiration) - EXPIRY_S
         rolling = await scenario.roll(f"roll {expiration}", rolling, expiration)
         arrived = await broadcast_until_over(scenario, rolling, f"{expiration}", expiration)
-        if arrived[0].arrived_at < in_time:
+        if arrived[0].arrived_at < valid_until:
             break
     return await scenario.observe(RollsUnderTraffic)
 
 
 async def two_rolls(scenario: Scenario) -> RollsUnderTraffic:
     """A long window, then a short one: the first secret outlives the second."""
-    expiration = waitable(scenario, WINDOWS_S[0])
+    expiration = waitable_expiration(scenario, WINDOWS_S[0])
     rolling = await scenario.destination("rolling", advanced_signatures=True)
-    rolling = await scenario.roll("first roll", rolling, units(scenario, LONG_S))
+    rolling = await scenario.roll("first roll", rolling, expiration_lasting(scenario, LONG_S))
     rolling = await scenario.roll("second roll", rolling, expiration)
     await broadcast_until_over(scenario, rolling, "event", expiration)
     return await scenario.observe(RollsUnderTraffic)
@@ -102,6 +102,7 @@ async def at_once(scenario: Scenario) -> RollsUnderTraffic:
         await scenario.roll(f"roll {destination.name}", destination, 0)
         for destination in destinations
     ]
+    # The target's own time: by then the old secrets have certainly expired.
     await asyncio.sleep(EXPIRY_S + STEP_S)
     await broadcast_everywhere(scenario, rolled, "after")
     return await scenario.observe(RollsUnderTraffic)
@@ -119,7 +120,7 @@ async def broadcast_until_over(
     while scenario.context.loop.time() < end:
         number += 1
         await scenario.broadcast(f"{stem} {number}")
-        await asyncio.sleep(STEP_S)
+        await asyncio.sleep(STEP_S)  # paces the load
     await scenario.broadcast(f"{stem} {number + 1}")
     arrived = await scenario.await_arrival(
         rolling, *(event for event in scenario.events if event.name.startswith(f"{stem} "))
@@ -135,7 +136,7 @@ async def broadcast_until_over(
 async def broadcast_everywhere(
     scenario: Scenario, destinations: Sequence[Destination], name: str
 ) -> None:
-    """Broadcast an event and wait for it everywhere."""
+    """Broadcast an event and wait for it at all these destinations."""
     event = await scenario.broadcast(name)
     await scenario.await_everywhere(destinations, event)
 
@@ -145,15 +146,18 @@ def length_s(scenario: Scenario, expiration: int) -> float:
     return expiration * scenario.dialect.rolling.expiration_unit.in_seconds
 
 
-def units(scenario: Scenario, seconds: float) -> int:
+def expiration_lasting(scenario: Scenario, seconds: float) -> int:
     """The smallest expiration that lasts as long, within the dialect's bounds."""
     wanted = math.ceil(seconds / scenario.dialect.rolling.expiration_unit.in_seconds)
     return min(wanted, scenario.dialect.requests.expiration_maximum)
 
 
-def waitable(scenario: Scenario, seconds: float) -> int:
-    """The same; raises PreconditionFailed if the unit is too long to be waited for."""
-    expiration = units(scenario, seconds)
+def waitable_expiration(scenario: Scenario, seconds: float) -> int:
+    """The smallest expiration that lasts as long, within the dialect's bounds.
+
+    Raises PreconditionFailed if the dialect's unit is too long to be waited for.
+    """
+    expiration = expiration_lasting(scenario, seconds)
     if length_s(scenario, expiration) > PATIENCE_S[scenario.context.profile]:
         unit = scenario.dialect.rolling.expiration_unit
         raise PreconditionFailed(
