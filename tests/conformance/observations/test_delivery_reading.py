@@ -1,3 +1,5 @@
+"""What observations of deliveries read: destinations, attempts, windows, schedules, JSON."""
+
 import json
 from dataclasses import replace
 
@@ -21,7 +23,7 @@ ROLL = Roll(role="roll", old_secret="old", new_secret="new", expiration=10)
 REFERENCE = context().dialect
 
 
-def test_destinations_and_events_survive_the_way_through_json() -> None:
+def test_destinations_and_events_are_the_same_after_a_round_trip_through_json() -> None:
     where = destination("rolling", advanced_signatures=True, rolls=[ROLL])
     observation = observed(DeliveryObservation, where)
     stored = evidence_of(json.loads(json.dumps(evidence_json(observation))))
@@ -68,14 +70,14 @@ def test_an_attempt_ends_with_its_answer_or_when_it_is_given_up() -> None:
         ("[1,2]", "[2,1]", False),
         ('{"a":[]}', '{"a":{}}', False),
         ("NaN", "NaN", False),
-        ("no JSON", "no JSON", False),
+        ("not JSON", "not JSON", False),
     ],
 )
 def test_json_is_compared_by_value(left: str, right: str, equal: bool) -> None:
     assert same(exact(left.encode()), exact(right.encode())) is equal
 
 
-def test_what_is_too_deep_or_not_utf_8_is_no_json() -> None:
+def test_what_is_too_deep_or_not_utf_8_is_not_json() -> None:
     assert exact(b"[" * 100_000) is NOT_JSON
     assert exact(b'"\xff"') is NOT_JSON
 
@@ -118,7 +120,7 @@ def test_a_roll_without_answer_has_no_window() -> None:
     assert shown_window(observed(DeliveryObservation, []), ROLL, REFERENCE) is None
 
 
-def test_the_clock_of_a_target_that_is_off_is_set_right() -> None:
+def test_the_skew_of_a_targets_clock_is_read_from_its_date_header() -> None:
     def dated(date: str) -> float:
         return skew_s(exchange(response_headers=[("Date", date)]))
 
@@ -128,23 +130,24 @@ def test_the_clock_of_a_target_that_is_off_is_set_right() -> None:
     assert skew_s(exchange()) == 0
 
 
-def test_reach_is_the_dialects() -> None:
-    unowned, disabled = destination(owner_id=""), destination(is_disabled=True)
-    contrary = context("contrary").dialect
-    assert [reaches(event(), one, REFERENCE) for one in (destination(), unowned, disabled)] == [
-        True,
-        True,
-        False,
-    ]
-    assert [reaches(event(), one, contrary) for one in (destination(), unowned, disabled)] == [
-        True,
-        False,
-        True,
-    ]
+@pytest.mark.parametrize(
+    ("dialect", "owned", "unowned", "disabled"),
+    [("reference", True, True, False), ("contrary", True, False, True)],
+)
+def test_the_dialect_decides_which_endpoints_an_event_reaches(
+    dialect: str, owned: bool, unowned: bool, disabled: bool
+) -> None:
+    rules = context(dialect).dialect
+    assert reaches(event(), destination(), rules) is owned
+    assert reaches(event(), destination(owner_id=""), rules) is unowned
+    assert reaches(event(), destination(is_disabled=True), rules) is disabled
+
+
+def test_an_event_reaches_no_endpoint_of_another_project() -> None:
     assert not reaches(event(project="p2"), destination(), REFERENCE)
 
 
-def test_an_undecided_reach_judges_nobody() -> None:
+def test_which_endpoints_an_undecided_dialect_reaches_is_undecided() -> None:
     undecided = replace(REFERENCE, delivery=replace(REFERENCE.delivery, reach=Answer(())))
     with pytest.raises(Undecided):
         reaches(event(), destination(), undecided)

@@ -9,9 +9,9 @@ from hookproof.conformance.results.evidence_records import observation_types
 
 
 def classes(kind: type[Observation] = Observation) -> Iterator[type[Observation]]:
-    for below in kind.__subclasses__():
-        yield below
-        yield from classes(below)
+    for subclass in kind.__subclasses__():
+        yield subclass
+        yield from classes(subclass)
 
 
 def test_no_two_classes_of_observation_have_the_same_name() -> None:

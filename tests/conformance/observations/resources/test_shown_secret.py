@@ -1,4 +1,4 @@
-"""The form of a shown secret is looked at in clear, and judged when the secret is masked."""
+"""The form of a shown secret is examined in clear, and judged when the secret is masked."""
 
 from dataclasses import replace
 
@@ -28,9 +28,9 @@ GENERATED, SHORT = "generated-secret-0123456789-0123456789-0123456789", "short-1
 
 def masked(evidence: Observation) -> Observation:
     dialect = context().dialect
-    taken = Intake(Mask((), dialect), dialect).take(evidence)
-    assert isinstance(taken, Observation)
-    return taken
+    masked_evidence = Intake(Mask((), dialect), dialect).take(evidence)
+    assert isinstance(masked_evidence, Observation)
+    return masked_evidence
 
 
 def minimal(value: str) -> MinimalEndpoints:
@@ -58,13 +58,13 @@ def rolled(value: str) -> RollAnswer:
 def test_the_form_of_a_secret_is_judged_after_it_was_masked(
     check: Judge, evidence: Observation, requirement: str, verdict: Verdict
 ) -> None:
-    taken = masked(evidence)
-    written = str(evidence_json(taken))
+    masked_evidence = masked(evidence)
+    written = str(evidence_json(masked_evidence))
     assert GENERATED not in written
     assert SHORT not in written
     assert "secret#1" in written
-    assert verdicts(check, taken)[requirement] is verdict
-    assert evidence_of(evidence_json(taken)) == taken
+    assert verdicts(check, masked_evidence)[requirement] is verdict
+    assert evidence_of(evidence_json(masked_evidence)) == masked_evidence
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_secret_has_the_prefix_the_form_and_the_length_of_its_dialect() -> Non
     assert not is_generated(f"{as_base64.prefix}not*base64", as_base64)
 
 
-def test_a_credential_is_shown_where_a_text_is_or_contains_it_and_no_other_of_its_name() -> None:
+def test_a_credential_is_shown_where_a_text_contains_it_but_not_a_longer_name() -> None:
     shown = exchange(data={"secrets": [{"value": "secret#12"}], "note": "it was secret#3, once"})
     assert shows_credential(shown, "secret#12")
     assert shows_credential(shown, "secret#3")
