@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 DEADLINE_S = 60.0
-PAUSE_S = 0.01
+PAUSE_S = 0.02
 
 
 async def poll_until(

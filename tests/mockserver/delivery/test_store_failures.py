@@ -27,12 +27,12 @@ class FailingCommits:
     """Makes the next commits of a database fail."""
 
     def __init__(self, database: Database, failures: int) -> None:
-        self.left = failures
+        self.remaining = failures
         database._connection.set_authorizer(self._authorise)
 
     def _authorise(self, action: int, operation: str | None, *_: object) -> int:
-        if action == sqlite3.SQLITE_TRANSACTION and operation == "COMMIT" and self.left:
-            self.left -= 1
+        if action == sqlite3.SQLITE_TRANSACTION and operation == "COMMIT" and self.remaining:
+            self.remaining -= 1
             return sqlite3.SQLITE_DENY
         return sqlite3.SQLITE_OK
 
@@ -71,7 +71,7 @@ def test_a_commit_that_fails_loses_no_delivery_and_needs_no_wake(
             await engine.start()
             await wait_until_drained(database)
             await engine.stop(5.0)
-            assert commits.left == 0
+            assert commits.remaining == 0
             assert {request.body for request in endpoint.arrived} == {
                 b"%d" % number for number in range(5)
             }

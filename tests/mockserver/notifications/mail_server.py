@@ -14,13 +14,15 @@ from aiosmtpd.smtp import SMTP, Envelope, Session
 
 @dataclass(kw_only=True)
 class Mails:
-    """What arrived; `errors` are replies to the first RCPT commands."""
+    """What arrived; `errors` are the replies to the first RCPT commands, `secure` says of each mail
+    whether it arrived over TLS.
+    """
 
     port: int = 0
     envelopes: list[Envelope] = field(default_factory=list)
     secure: list[bool] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
-    asked: int = 0
+    rcpt_commands: int = 0
 
     @property
     def messages(self) -> list[EmailMessage]:
@@ -33,7 +35,7 @@ class Mails:
     async def handle_RCPT(  # noqa: N802  aiosmtpd looks for the name
         self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
     ) -> str:
-        self.asked += 1
+        self.rcpt_commands += 1
         if self.errors:
             return self.errors.pop(0)
         envelope.rcpt_tos.append(address)
@@ -42,7 +44,7 @@ class Mails:
     async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: N802
         self.envelopes.append(envelope)
         self.secure.append(session.ssl is not None)
-        return "250 taken"
+        return "250 OK"
 
 
 @asynccontextmanager

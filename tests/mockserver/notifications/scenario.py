@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from hookproof.mockserver.notifications.limits import NotificationLimits
@@ -20,26 +21,29 @@ from tests.mockserver.delivery.endpoints import (
 )
 from tests.mockserver.delivery.engines import PROMPT, dialect
 from tests.mockserver.notifications.mail_server import Mails, mail_server
+from tests.mockserver.polling import poll_until
 from tests.mockserver.running_server import Server, run_server
 
 # Retry answers with which a delivery is given up after one attempt.
 ONCE: Mapping[str, Any] = {**PROMPT, "attempts": 1}
 
-SOON = NotificationLimits(window_s=30.0, attempts=2, wait_s=0.01, timeout_s=5.0)
+QUICK_LIMITS = NotificationLimits(window_s=30.0, attempts=2, wait_s=0.01, timeout_s=5.0)
 DATA = {"card": "4111-payload"}
 WAIT_S = "60"
 
+_key_numbers = count()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NotificationScenario:
-    """The parts of a scenario; the endpoint `failing` answers 500 by default."""
+class NotificationServers:
+    """The servers of a scenario; the endpoint `failing` answers 500 by default."""
 
     server: Server
     failing: EndpointServer
     chat: EndpointServer
     mails: Mails
 
-    async def endpoint(self, **fields: Any) -> Any:
+    async def create_endpoint(self, **fields: Any) -> Any:
         """Create an endpoint that points at `failing`, with both contacts."""
         contacts = {
             "slack_webhook_url": f"{self.chat.url}/hooks/T0/s3cret",
@@ -49,13 +53,13 @@ class NotificationScenario:
             **{"url": f"{self.failing.url}/e?token=t0ken", **contacts, **fields}
         )
 
-    async def broadcast(self, count: int = 1) -> None:
+    async def broadcast(self, events: int = 1) -> None:
         """Send so many events and wait until their deliveries have ended."""
-        for _ in range(count):
+        for _ in range(events):
             body = {
                 "event_type": "order.paid",
                 "data": DATA,
-                "idempotency_key": f"key-{next_number()}",
+                "idempotency_key": f"key-{next(_key_numbers)}",
             }
             response = await self.server.call("createBroadcastEvent", body=body)
             assert self.server.is_success("createBroadcastEvent", response), response
@@ -63,18 +67,17 @@ class NotificationScenario:
 
     async def wait_until_delivered(self) -> None:
         """Wait until no delivery is pending."""
-        async with asyncio.timeout(60):
-            while True:
-                if not (await self.server.journal(kind="deliveries", state="pending"))[
-                    "deliveries"
-                ]:
-                    return
-                await asyncio.sleep(0.01)
 
-    async def notifications(self, count: int, **wanted: str) -> list[dict[str, Any]]:
+        async def none_pending() -> bool:
+            journal = await self.server.journal(kind="deliveries", state="pending")
+            return not journal["deliveries"]
+
+        await poll_until(none_pending)
+
+    async def notifications(self, number: int, **conditions: str) -> list[dict[str, Any]]:
         """Wait for so many notifications in the journal and return them."""
         journal = await self.server.journal(
-            kind="notifications", count=str(count), timeout=WAIT_S, **wanted
+            kind="notifications", count=str(number), timeout=WAIT_S, **conditions
         )
         assert journal["complete"], journal
         entries: list[dict[str, Any]] = journal["notifications"]
@@ -88,34 +91,27 @@ class NotificationScenario:
         return [json.loads(request.body)["text"] for request in self.chat.arrived]
 
 
-_numbers = iter(range(10**9))
-
-
-def next_number() -> int:
-    return next(_numbers)
-
-
 @asynccontextmanager
-async def open_scenario(
+async def start_servers(
     authority: LoopbackAuthority,
     *,
     answer: Responder | None = None,
     chat: Responder = always_ok,
     groups: Mapping[str, Mapping[str, Any]] | None = None,
     extends: str = "reference",
-    limits: NotificationLimits = SOON,
+    limits: NotificationLimits = QUICK_LIMITS,
     errors: tuple[str, ...] = (),
     mail: MailServer | None = None,
     **options: Any,
-) -> AsyncIterator[NotificationScenario]:
-    """Start all parts.
+) -> AsyncIterator[NotificationServers]:
+    """Start all servers.
 
     `groups` are changed answers of the dialect; `mail` replaces the scenario's mail server.
     """
     changed_dialect = dialect(extends, **{"retry": ONCE, **(groups or {})})
     async with (
         serving(answer or answering(reply(500)), authority.context()) as failing,
-        serving(chat, authority.context()) as chatting,
+        serving(chat, authority.context()) as chat_server,
         mail_server(*errors) as mails,
         run_server(
             extends,
@@ -127,16 +123,16 @@ async def open_scenario(
             **options,
         ) as server,
     ):
-        yield NotificationScenario(server=server, failing=failing, chat=chatting, mails=mails)
+        yield NotificationServers(server=server, failing=failing, chat=chat_server, mails=mails)
 
 
 def run_scenario(
     authority: LoopbackAuthority,
-    scenario: Callable[[NotificationScenario], Awaitable[None]],
+    scenario: Callable[[NotificationServers], Awaitable[None]],
     **options: Any,
 ) -> None:
     async def main() -> None:
-        async with open_scenario(authority, **options) as setting:
-            await scenario(setting)
+        async with start_servers(authority, **options) as servers:
+            await scenario(servers)
 
     asyncio.run(main())

@@ -10,11 +10,12 @@ import pytest
 
 from hookproof.mockserver.notifications.mail import MailServer
 from tests.mockserver.delivery.endpoints import (
-    OK,
     EndpointRequest,
     LoopbackAuthority,
     Responder,
+    always_ok,
     answering,
+    never_answers,
     reply,
     serving,
 )
@@ -23,18 +24,14 @@ from tests.mockserver.notifications.mail_server import mail_server, silent_serve
 from tests.mockserver.notifications.scenario import (
     DATA,
     ONCE,
-    SOON,
-    NotificationScenario,
-    open_scenario,
+    QUICK_LIMITS,
+    NotificationServers,
     run_scenario,
+    start_servers,
 )
 from tests.mockserver.running_server import run_server
 
-HASTY = replace(SOON, timeout_s=0.2)
-
-
-async def never_answer(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
-    await asyncio.sleep(60)
+IMPATIENT_LIMITS = replace(QUICK_LIMITS, timeout_s=0.2)
 
 
 async def hang_up(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
@@ -61,15 +58,15 @@ async def hang_up(request: EndpointRequest, writer: asyncio.StreamWriter) -> Non
 def test_a_chat_is_tried_again_a_few_times_where_that_may_help(
     authority: LoopbackAuthority, chat: Responder, state: str, attempts: int, detail: str
 ) -> None:
-    async def scenario(setting: NotificationScenario) -> None:
-        await setting.endpoint()
-        await setting.broadcast()
-        [entry] = await setting.notifications(1, channel="chat")
+    async def scenario(servers: NotificationServers) -> None:
+        await servers.create_endpoint()
+        await servers.broadcast()
+        [entry] = await servers.notifications(1, channel="chat")
         assert (entry["state"], entry["attempts"]) == (state, attempts)
         assert detail in entry["detail"]
-        assert len(setting.chat.arrived) == attempts
+        assert len(servers.chat.arrived) == attempts
 
-    run_scenario(authority, scenario, chat=chat, limits=replace(SOON, attempts=3))
+    run_scenario(authority, scenario, chat=chat, limits=replace(QUICK_LIMITS, attempts=3))
 
 
 @pytest.mark.parametrize(
@@ -83,15 +80,15 @@ def test_a_chat_is_tried_again_a_few_times_where_that_may_help(
 def test_a_mail_is_tried_again_a_few_times_where_that_may_help(
     authority: LoopbackAuthority, errors: tuple[str, ...], state: str, attempts: int, detail: str
 ) -> None:
-    async def scenario(setting: NotificationScenario) -> None:
-        await setting.endpoint()
-        await setting.broadcast()
-        [entry] = await setting.notifications(1, channel="email")
+    async def scenario(servers: NotificationServers) -> None:
+        await servers.create_endpoint()
+        await servers.broadcast()
+        [entry] = await servers.notifications(1, channel="email")
         assert (entry["state"], entry["attempts"], entry["detail"]) == (state, attempts, detail)
-        assert setting.mails.asked == attempts
-        assert len(setting.mails.messages) == (state == "sent")
+        assert servers.mails.rcpt_commands == attempts
+        assert len(servers.mails.messages) == (state == "sent")
 
-    run_scenario(authority, scenario, errors=errors, limits=replace(SOON, attempts=3))
+    run_scenario(authority, scenario, errors=errors, limits=replace(QUICK_LIMITS, attempts=3))
 
 
 def test_a_chat_and_a_mail_server_that_hang_delay_no_delivery(authority: LoopbackAuthority) -> None:
@@ -99,24 +96,20 @@ def test_a_chat_and_a_mail_server_that_hang_delay_no_delivery(authority: Loopbac
 
     async def main() -> None:
         async with silent_server() as port:
-
-            async def scenario(setting: NotificationScenario) -> None:
-                async with serving(answering(OK), authority.context()) as healthy:
-                    await setting.server.create_endpoint(url=healthy.url)
-                    for _ in range(3):
-                        await setting.endpoint()
-                    await setting.broadcast(20)
-                    assert len(healthy.arrived) == 20
-                    assert len(setting.failing.arrived) == 60
-                    assert (await setting.server.journal(kind="notifications"))[
-                        "notifications"
-                    ] == []
-
             mail = MailServer(host="127.0.0.1", port=port)
-            async with open_scenario(
-                authority, chat=never_answer, mail=mail, limits=replace(SOON, timeout_s=300.0)
-            ) as setting:
-                await scenario(setting)
+            limits = replace(QUICK_LIMITS, timeout_s=300.0)
+            async with (
+                start_servers(authority, chat=never_answers, mail=mail, limits=limits) as servers,
+                serving(always_ok, authority.context()) as healthy,
+            ):
+                await servers.server.create_endpoint(url=healthy.url)
+                for _ in range(3):
+                    await servers.create_endpoint()
+                await servers.broadcast(20)
+                assert len(healthy.arrived) == 20
+                assert len(servers.failing.arrived) == 60
+                journal = await servers.server.journal(kind="notifications")
+                assert journal["notifications"] == []
 
     asyncio.run(main())
 
@@ -128,31 +121,33 @@ def test_what_hangs_is_given_up_and_logged_without_a_secret(
         async with silent_server() as port:
             mail = MailServer(host="127.0.0.1", port=port)
 
-            async with open_scenario(
-                authority, chat=never_answer, mail=mail, limits=HASTY
-            ) as setting:
-                endpoint = await setting.endpoint(name="orders")
-                await setting.broadcast()
-                entries = await setting.notifications(2)
+            async with start_servers(
+                authority, chat=never_answers, mail=mail, limits=IMPATIENT_LIMITS
+            ) as servers:
+                endpoint = await servers.create_endpoint(name="orders")
+                await servers.broadcast()
+                entries = await servers.notifications(2)
                 assert {(entry["state"], entry["attempts"]) for entry in entries} == {("failed", 2)}
                 assert {entry["detail"] for entry in entries} == {"no answer within 0.2 s"}
                 warnings = [record.getMessage() for record in caplog.records]
                 assert sum(endpoint["uid"] in line for line in warnings) == 2
 
-    with caplog.at_level(logging.DEBUG, logger="mockserver"):
+    with caplog.at_level(logging.DEBUG, logger="hookproof.mockserver"):
         asyncio.run(main())
-    for hidden in ("s3cret", "hooks/T0", "dev@", "t0ken", "4111-payload"):
-        assert hidden not in caplog.text, hidden
+    for secret in ("s3cret", "hooks/T0", "dev@", "t0ken", "4111-payload"):
+        assert secret not in caplog.text, secret
 
 
 def test_a_server_that_stops_gives_up_what_hangs_and_logs_it(
     authority: LoopbackAuthority, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def scenario(setting: NotificationScenario) -> None:
-        await setting.endpoint(support_email="")
-        await setting.broadcast(3)
+    async def scenario(servers: NotificationServers) -> None:
+        await servers.create_endpoint(support_email="")
+        await servers.broadcast(3)
 
-    run_scenario(authority, scenario, chat=never_answer, limits=replace(SOON, timeout_s=300.0))
+    run_scenario(
+        authority, scenario, chat=never_answers, limits=replace(QUICK_LIMITS, timeout_s=300.0)
+    )
     assert "1 notifications by chat unsent" in caplog.text
     assert "2 notifications held back" in caplog.text
 
@@ -173,14 +168,14 @@ def test_a_server_that_stops_gives_up_what_hangs_and_logs_it(
 def test_a_chat_url_goes_through_the_guard_and_stays_out_of_the_log(
     authority: LoopbackAuthority, caplog: pytest.LogCaptureFixture, url: str, detail: str
 ) -> None:
-    async def scenario(setting: NotificationScenario) -> None:
-        await setting.endpoint(slack_webhook_url=url)
-        await setting.broadcast()
-        [entry] = await setting.notifications(1, channel="chat")
+    async def scenario(servers: NotificationServers) -> None:
+        await servers.create_endpoint(slack_webhook_url=url)
+        await servers.broadcast()
+        [entry] = await servers.notifications(1, channel="chat")
         assert (entry["state"], entry["attempts"]) == ("failed", 1)
         assert detail in entry["detail"]
         assert "s3cret" not in str(entry) + caplog.text
-        assert len(await setting.notifications(1, channel="email", state="sent")) == 1
+        assert len(await servers.notifications(1, channel="email", state="sent")) == 1
 
     run_scenario(authority, scenario)
 
@@ -188,13 +183,13 @@ def test_a_chat_url_goes_through_the_guard_and_stays_out_of_the_log(
 def test_a_chat_whose_certificate_is_not_trusted_is_sent_nothing(
     authority: LoopbackAuthority, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    stranger = LoopbackAuthority(tmp_path_factory.mktemp("stranger"))
+    untrusted = LoopbackAuthority(tmp_path_factory.mktemp("untrusted"))
 
-    async def scenario(setting: NotificationScenario) -> None:
-        async with serving(answering(OK), stranger.context()) as chat:
-            await setting.endpoint(slack_webhook_url=f"{chat.url}/hooks")
-            await setting.broadcast()
-            [entry] = await setting.notifications(1, channel="chat")
+    async def scenario(servers: NotificationServers) -> None:
+        async with serving(always_ok, untrusted.context()) as chat:
+            await servers.create_endpoint(slack_webhook_url=f"{chat.url}/hooks")
+            await servers.broadcast()
+            [entry] = await servers.notifications(1, channel="chat")
             assert entry["state"] == "failed"
             assert "no TLS" in entry["detail"]
             assert chat.arrived == []
@@ -206,23 +201,23 @@ def test_a_chat_whose_certificate_is_not_trusted_is_sent_nothing(
 def test_the_mail_server_s_address_goes_through_the_guard_too(
     authority: LoopbackAuthority, host: str
 ) -> None:
-    async def scenario(setting: NotificationScenario) -> None:
-        await setting.endpoint()
-        await setting.broadcast()
-        [entry] = await setting.notifications(1, channel="email")
+    async def scenario(servers: NotificationServers) -> None:
+        await servers.create_endpoint()
+        await servers.broadcast()
+        [entry] = await servers.notifications(1, channel="email")
         assert (entry["state"], entry["attempts"]) == ("failed", 1)
 
     run_scenario(authority, scenario, mail=MailServer(host=host, port=25))
 
 
 def test_a_mail_server_that_is_not_there_costs_only_the_mail(authority: LoopbackAuthority) -> None:
-    async def scenario(setting: NotificationScenario) -> None:
-        await setting.endpoint()
-        await setting.broadcast()
-        [entry] = await setting.notifications(1, channel="email")
+    async def scenario(servers: NotificationServers) -> None:
+        await servers.create_endpoint()
+        await servers.broadcast()
+        [entry] = await servers.notifications(1, channel="email")
         assert (entry["state"], entry["attempts"]) == ("failed", 2)
         assert "cannot be reached" in entry["detail"]
-        assert len(await setting.notifications(1, channel="chat", state="sent")) == 1
+        assert len(await servers.notifications(1, channel="chat", state="sent")) == 1
 
     run_scenario(authority, scenario, mail=MailServer(host="127.0.0.1", port=1))
 
@@ -231,18 +226,17 @@ def test_a_mail_server_that_is_not_there_costs_only_the_mail(authority: Loopback
 def test_a_mail_goes_over_tls_where_it_is_offered_and_in_clear_never_instead(
     authority: LoopbackAuthority, tmp_path_factory: pytest.TempPathFactory, trusted: bool
 ) -> None:
-    issuer = authority if trusted else LoopbackAuthority(tmp_path_factory.mktemp("stranger"))
+    issuer = authority if trusted else LoopbackAuthority(tmp_path_factory.mktemp("untrusted"))
     context = issuer.context("localhost")
     context.verify_mode = ssl.CERT_NONE
 
     async def main() -> None:
-
         async with mail_server(tls=context) as mails:
             mail = MailServer(host="localhost", port=mails.port)
-            async with open_scenario(authority, mail=mail) as setting:
-                await setting.endpoint()
-                await setting.broadcast()
-                [entry] = await setting.notifications(1, channel="email")
+            async with start_servers(authority, mail=mail) as servers:
+                await servers.create_endpoint()
+                await servers.broadcast()
+                [entry] = await servers.notifications(1, channel="email")
                 assert entry["state"] == ("sent" if trusted else "failed"), entry
                 assert mails.secure == ([True] if trusted else [])
 
@@ -253,17 +247,18 @@ def test_an_address_beyond_ascii_needs_a_server_that_accepts_it(
     authority: LoopbackAuthority,
 ) -> None:
     async def main() -> None:
-
-        for takes, expected in ((True, "sent"), (False, "failed")):
-            async with mail_server(enable_SMTPUTF8=takes) as mails:
+        for supported, expected in ((True, "sent"), (False, "failed")):
+            async with mail_server(enable_SMTPUTF8=supported) as mails:
                 mail = MailServer(host="127.0.0.1", port=mails.port)
-                async with open_scenario(authority, mail=mail) as setting:
-                    await setting.endpoint(name="größe", support_email="größe@bücher.invalid")
-                    await setting.broadcast()
-                    [entry] = await setting.notifications(1, channel="email")
+                async with start_servers(authority, mail=mail) as servers:
+                    await servers.create_endpoint(
+                        name="größe", support_email="größe@bücher.invalid"
+                    )
+                    await servers.broadcast()
+                    [entry] = await servers.notifications(1, channel="email")
                     assert (entry["state"], entry["attempts"]) == (expected, 1), entry
-                    addressed: list[Any] = [envelope.rcpt_tos for envelope in mails.envelopes]
-                    assert addressed == ([["größe@xn--bcher-kva.invalid"]] if takes else [])
+                    recipients: list[Any] = [envelope.rcpt_tos for envelope in mails.envelopes]
+                    assert recipients == ([["größe@xn--bcher-kva.invalid"]] if supported else [])
 
     asyncio.run(main())
 
@@ -274,7 +269,7 @@ def test_without_a_mail_server_only_the_chat_is_notified(authority: LoopbackAuth
     async def main() -> None:
         async with (
             serving(answering(reply(500)), authority.context()) as failing,
-            serving(answering(OK), authority.context()) as chat,
+            serving(always_ok, authority.context()) as chat,
             run_server(change=lambda _: dialect(retry=ONCE), ca_file=authority.file) as server,
         ):
             contacts = {"slack_webhook_url": chat.url, "support_email": "dev@receiver.invalid"}

@@ -1,3 +1,5 @@
+"""One notification per endpoint, kind and window; the others are counted with the next one."""
+
 from itertools import pairwise
 
 from hypothesis import given

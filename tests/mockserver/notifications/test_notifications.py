@@ -12,10 +12,10 @@ import pytest
 from tests.mockserver.delivery.endpoints import EndpointRequest, LoopbackAuthority, answering, reply
 from tests.mockserver.notifications.scenario import (
     ONCE,
-    SOON,
-    NotificationScenario,
-    open_scenario,
+    QUICK_LIMITS,
+    NotificationServers,
     run_scenario,
+    start_servers,
 )
 
 DISABLES_AT_ONCE: Mapping[str, Mapping[str, Any]] = {"retry": {**ONCE, "deactivate_after": 1}}
@@ -24,10 +24,10 @@ DISABLES_AT_ONCE: Mapping[str, Mapping[str, Any]] = {"retry": {**ONCE, "deactiva
 def test_an_exhausted_delivery_sends_one_mail_and_one_chat_message(
     authority: LoopbackAuthority,
 ) -> None:
-    async def scenario(setting: NotificationScenario) -> None:
-        endpoint = await setting.endpoint(name="orders", secret="signing-s3cret")
-        await setting.broadcast()
-        entries = await setting.notifications(2)
+    async def scenario(servers: NotificationServers) -> None:
+        endpoint = await servers.create_endpoint(name="orders", secret="signing-s3cret")
+        await servers.broadcast()
+        entries = await servers.notifications(2)
         assert sorted(
             (entry["channel"], entry["state"], entry["attempts"]) for entry in entries
         ) == [
@@ -37,18 +37,18 @@ def test_an_exhausted_delivery_sends_one_mail_and_one_chat_message(
         assert {(entry["about"], entry["endpoint"], entry["project"]) for entry in entries} == {
             ("exhausted", endpoint["uid"], "one")
         }
-        [text], [mail] = setting.chats(), setting.mails.messages
+        [text], [mail] = servers.chats(), servers.mails.messages
         for message in (text, mail.get_content()):
             assert "orders" in message
             assert endpoint["uid"] in message
             assert "order.paid" in message
             assert "after 2 attempts; the last one was answered with status 500." in message
-        assert setting.mails.envelopes[0].rcpt_tos == ["dev@receiver.invalid"]
-        assert setting.mails.envelopes[0].mail_from == mail["From"] == "hooks@sender.invalid"
+        assert servers.mails.envelopes[0].rcpt_tos == ["dev@receiver.invalid"]
+        assert servers.mails.envelopes[0].mail_from == mail["From"] == "hooks@sender.invalid"
         assert mail["To"] == "dev@receiver.invalid"
         assert mail["Subject"] == "Deliveries to endpoint orders fail"
         assert mail["Auto-Submitted"] == "auto-generated"
-        [request] = setting.chat.arrived
+        [request] = servers.chat.arrived
         assert (request.method, request.target) == ("POST", "/hooks/T0/s3cret")
         assert request.header("Content-Type") == "application/json"
 
@@ -56,35 +56,36 @@ def test_an_exhausted_delivery_sends_one_mail_and_one_chat_message(
 
 
 def test_a_message_holds_no_secret_no_payload_and_no_url(authority: LoopbackAuthority) -> None:
-    async def scenario(setting: NotificationScenario) -> None:
-        await setting.endpoint(
+    async def scenario(servers: NotificationServers) -> None:
+        await servers.create_endpoint(
             secret="signing-s3cret",
             authentication={
                 "type": "basic_auth",
                 "basic_auth": {"username": "user", "password": "passw0rd"},
             },
         )
-        await setting.broadcast()
-        await setting.notifications(2)
-        wholes = [
-            str(setting.mails.messages[0]),
-            setting.chats()[0],
-            str(setting.chat.arrived[0].headers),
+        await servers.broadcast()
+        await servers.notifications(2)
+        messages = [
+            str(servers.mails.messages[0]),
+            servers.chats()[0],
+            str(servers.chat.arrived[0].headers),
         ]
-        for hidden in ("s3cret", "passw0rd", "4111-payload", "t0ken", "key-one", "https://"):
-            assert not any(hidden in whole for whole in wholes), hidden
+        for secret in ("s3cret", "passw0rd", "4111-payload", "t0ken", "key-one", "https://"):
+            assert not any(secret in message for message in messages), secret
 
     run_scenario(authority, scenario)
 
 
 def test_a_delivery_that_succeeds_in_the_end_is_not_reported(authority: LoopbackAuthority) -> None:
-    async def scenario(setting: NotificationScenario) -> None:
-        await setting.endpoint()
-        await setting.broadcast()
-        await setting.broadcast()
-        [entry] = await setting.notifications(1, channel="chat")
-        [late] = (await setting.server.journal(kind="deliveries", state="exhausted"))["deliveries"]
-        assert entry["event"] == late["event"]
+    async def scenario(servers: NotificationServers) -> None:
+        await servers.create_endpoint()
+        await servers.broadcast()
+        await servers.broadcast()
+        [entry] = await servers.notifications(1, channel="chat")
+        journal = await servers.server.journal(kind="deliveries", state="exhausted")
+        [exhausted] = journal["deliveries"]
+        assert entry["event"] == exhausted["event"]
 
     # The first delivery is answered 500 and 200, the second one 500 and 500.
     answers = answering(reply(500), reply(200), reply(500))
@@ -94,19 +95,19 @@ def test_a_delivery_that_succeeds_in_the_end_is_not_reported(authority: Loopback
 def test_only_the_contacts_that_an_endpoint_names_are_notified(
     authority: LoopbackAuthority,
 ) -> None:
-    async def scenario(setting: NotificationScenario) -> None:
+    async def scenario(servers: NotificationServers) -> None:
         for contacts in (
             {"slack_webhook_url": ""},
             {"support_email": ""},
             {"slack_webhook_url": "", "support_email": ""},
         ):
-            await setting.endpoint(**contacts)
-        await setting.broadcast()
-        assert sorted(entry["channel"] for entry in await setting.notifications(2)) == [
+            await servers.create_endpoint(**contacts)
+        await servers.broadcast()
+        assert sorted(entry["channel"] for entry in await servers.notifications(2)) == [
             "chat",
             "email",
         ]
-        assert len(setting.chats()) == len(setting.mails.messages) == 1
+        assert len(servers.chats()) == len(servers.mails.messages) == 1
 
     run_scenario(authority, scenario)
 
@@ -114,26 +115,26 @@ def test_only_the_contacts_that_an_endpoint_names_are_notified(
 def test_an_endpoint_that_is_disabled_has_its_change_of_state_reported_once(
     authority: LoopbackAuthority,
 ) -> None:
-    async def scenario(setting: NotificationScenario) -> None:
-        endpoint = await setting.endpoint(name="orders")
-        await setting.broadcast()
-        assert await setting.status(endpoint["uid"]) == "active"
-        await setting.broadcast()
-        assert await setting.status(endpoint["uid"]) == "inactive"
-        entries = await setting.notifications(4)
+    async def scenario(servers: NotificationServers) -> None:
+        endpoint = await servers.create_endpoint(name="orders")
+        await servers.broadcast()
+        assert await servers.status(endpoint["uid"]) == "active"
+        await servers.broadcast()
+        assert await servers.status(endpoint["uid"]) == "inactive"
+        entries = await servers.notifications(4)
         assert [entry["about"] for entry in entries if entry["channel"] == "chat"] == [
             "exhausted",
             "state_change",
         ]
         for message in (
-            setting.chats()[1],
-            setting.mails.messages[1].get_content(),
+            servers.chats()[1],
+            servers.mails.messages[1].get_content(),
         ):
             assert "went from active to inactive" in message
             assert "after 2 failed deliveries in a row" in message
-        assert setting.mails.messages[1]["Subject"] == "Endpoint orders is now inactive"
-        await setting.broadcast()
-        assert len(setting.failing.arrived) == 2
+        assert servers.mails.messages[1]["Subject"] == "Endpoint orders is now inactive"
+        await servers.broadcast()
+        assert len(servers.failing.arrived) == 2
 
     run_scenario(authority, scenario, groups={"retry": {**ONCE, "deactivate_after": 2}})
 
@@ -141,17 +142,17 @@ def test_an_endpoint_that_is_disabled_has_its_change_of_state_reported_once(
 def test_an_endpoint_that_receives_while_disabled_changes_its_state_only_once(
     authority: LoopbackAuthority,
 ) -> None:
-    async def scenario(setting: NotificationScenario) -> None:
-        endpoint = await setting.endpoint()
-        await setting.broadcast()
-        shown = (await setting.server.call("getEndpoint", target=endpoint["uid"])).data
+    async def scenario(servers: NotificationServers) -> None:
+        endpoint = await servers.create_endpoint()
+        await servers.broadcast()
+        shown = (await servers.server.call("getEndpoint", target=endpoint["uid"])).data
         assert shown["status"] == "paused"
-        await setting.broadcast()
-        assert len(setting.failing.arrived) == 2
-        again = (await setting.server.call("getEndpoint", target=endpoint["uid"])).data
+        await servers.broadcast()
+        assert len(servers.failing.arrived) == 2
+        again = (await servers.server.call("getEndpoint", target=endpoint["uid"])).data
         assert again["updated_at"] == shown["updated_at"]
-        assert len(await setting.notifications(1, channel="chat")) == 1
-        assert len(setting.chats()) == 1
+        assert len(await servers.notifications(1, channel="chat")) == 1
+        assert len(servers.chats()) == 1
 
     groups = {**DISABLES_AT_ONCE, "delivery": {"visible_within_s": 0, "creation_visit": "none"}}
     run_scenario(authority, scenario, groups=groups, extends="contrary")
@@ -170,47 +171,47 @@ def test_an_endpoint_that_receives_while_disabled_changes_its_state_only_once(
 def test_the_dialect_says_what_contacts_are_notified_of(
     authority: LoopbackAuthority, condition: Any, expected: list[str]
 ) -> None:
-    async def scenario(setting: NotificationScenario) -> None:
-        await setting.endpoint()
-        await setting.broadcast()
-        await setting.broadcast()
-        assert len(setting.failing.arrived) == 2
+    async def scenario(servers: NotificationServers) -> None:
+        await servers.create_endpoint()
+        await servers.broadcast()
+        await servers.broadcast()
+        assert len(servers.failing.arrived) == 2
         kinds = [
-            entry["about"] for entry in await setting.notifications(len(expected), channel="chat")
+            entry["about"] for entry in await servers.notifications(len(expected), channel="chat")
         ]
         assert kinds == expected
-        assert len(setting.chats()) == len(expected)
+        assert len(servers.chats()) == len(expected)
 
     groups = {"retry": {**ONCE, "deactivate_after": 2}, "delivery": {"notify_on": condition}}
-    run_scenario(authority, scenario, groups=groups, limits=replace(SOON, window_s=0.0))
+    run_scenario(authority, scenario, groups=groups, limits=replace(QUICK_LIMITS, window_s=0.0))
 
 
 def test_an_endpoint_that_keeps_failing_is_reported_once_and_the_rest_with_the_next_message(
     authority: LoopbackAuthority,
 ) -> None:
-    async def scenario(setting: NotificationScenario) -> None:
-        await setting.endpoint()
-        await setting.broadcast(6)
+    async def scenario(servers: NotificationServers) -> None:
+        await servers.create_endpoint()
+        await servers.broadcast(6)
         entries: list[dict[str, Any]] = []
         while sum(1 + entry["held_back"] for entry in entries) < 6:
-            entries = await setting.notifications(len(entries) + 1, channel="chat")
+            entries = await servers.notifications(len(entries) + 1, channel="chat")
         assert sum(1 + entry["held_back"] for entry in entries) == 6
         assert len(entries) < 6
         assert entries[0]["held_back"] == 0
-        [message] = [text for text in setting.chats() if "held back" in text][:1]
+        [message] = [text for text in servers.chats() if "held back" in text][:1]
         assert f"{entries[1]['held_back']} like it" in message
 
-    run_scenario(authority, scenario, limits=replace(SOON, window_s=3.0))
+    run_scenario(authority, scenario, limits=replace(QUICK_LIMITS, window_s=3.0))
 
 
 def test_two_endpoints_do_not_share_a_rate_limit(authority: LoopbackAuthority) -> None:
-    async def scenario(setting: NotificationScenario) -> None:
-        endpoints = {(await setting.endpoint())["uid"] for _ in range(3)}
-        await setting.broadcast(2)
+    async def scenario(servers: NotificationServers) -> None:
+        endpoints = {(await servers.create_endpoint())["uid"] for _ in range(3)}
+        await servers.broadcast(2)
         assert {
-            entry["endpoint"] for entry in await setting.notifications(3, channel="chat")
+            entry["endpoint"] for entry in await servers.notifications(3, channel="chat")
         } == endpoints
-        assert len(setting.chats()) == 3
+        assert len(servers.chats()) == 3
 
     run_scenario(authority, scenario)
 
@@ -224,27 +225,20 @@ def test_the_state_and_the_count_of_failures_outlive_the_server(
     }
 
     async def main() -> None:
-        async with open_scenario(authority, **options) as first:
-            kept_up, kept_down = (
-                await first.endpoint(name="first"),
-                await first.endpoint(name="second"),
-            )
+        async with start_servers(authority, **options) as first:
+            uids = [(await first.create_endpoint(name=name))["uid"] for name in ("a", "b")]
             await first.broadcast()
             await first.notifications(4)
         # The endpoints point at the port of the first scenario, which is closed by now, so that
         # their deliveries fail.
-        async with open_scenario(authority, **options) as second:
-            assert await second.status(kept_up["uid"]) == "active"
+        async with start_servers(authority, **options) as second:
+            assert [await second.status(uid) for uid in uids] == ["active"] * 2
             await second.broadcast()
-            assert [await second.status(entry["uid"]) for entry in (kept_up, kept_down)] == [
-                "inactive"
-            ] * 2
+            assert [await second.status(uid) for uid in uids] == ["inactive"] * 2
             entries = await second.notifications(2, channel="email", state="sent")
             assert {entry["about"] for entry in entries} == {"state_change"}
-        async with open_scenario(authority, **options) as third:
-            assert [await third.status(entry["uid"]) for entry in (kept_up, kept_down)] == [
-                "inactive"
-            ] * 2
+        async with start_servers(authority, **options) as third:
+            assert [await third.status(uid) for uid in uids] == ["inactive"] * 2
             before = len((await third.server.journal(kind="deliveries"))["deliveries"])
             await third.broadcast()
             assert len((await third.server.journal(kind="deliveries"))["deliveries"]) == before
@@ -253,13 +247,13 @@ def test_the_state_and_the_count_of_failures_outlive_the_server(
 
 
 def test_a_delivery_in_between_starts_the_count_anew(authority: LoopbackAuthority) -> None:
-    async def scenario(setting: NotificationScenario) -> None:
-        endpoint = await setting.endpoint()
+    async def scenario(servers: NotificationServers) -> None:
+        endpoint = await servers.create_endpoint()
         for _ in range(3):
-            await setting.broadcast()
-        assert await setting.status(endpoint["uid"]) == "active"
-        await setting.broadcast()
-        assert await setting.status(endpoint["uid"]) == "inactive"
+            await servers.broadcast()
+        assert await servers.status(endpoint["uid"]) == "active"
+        await servers.broadcast()
+        assert await servers.status(endpoint["uid"]) == "inactive"
 
     answers = answering(reply(500), reply(200), reply(500))
     run_scenario(
@@ -268,11 +262,11 @@ def test_a_delivery_in_between_starts_the_count_anew(authority: LoopbackAuthorit
 
 
 def test_contacts_that_a_dialect_masks_are_notified_too(authority: LoopbackAuthority) -> None:
-    async def scenario(setting: NotificationScenario) -> None:
-        endpoint = await setting.endpoint()
+    async def scenario(servers: NotificationServers) -> None:
+        endpoint = await servers.create_endpoint()
         assert endpoint["slack_webhook_url"] == endpoint["support_email"] == "********"
-        await setting.broadcast()
-        assert {entry["state"] for entry in await setting.notifications(2)} == {"sent"}
+        await servers.broadcast()
+        assert {entry["state"] for entry in await servers.notifications(2)} == {"sent"}
 
     run_scenario(
         authority,
@@ -286,31 +280,30 @@ def test_a_reset_discards_what_is_unsent_and_the_journal(authority: LoopbackAuth
 
     async def hang(request: EndpointRequest, writer: asyncio.StreamWriter) -> None:
         waiting.set()
-        await asyncio.sleep(60)
+        await asyncio.Event().wait()
 
-    async def scenario(setting: NotificationScenario) -> None:
-        await setting.endpoint()
-        await setting.broadcast()
-        await setting.notifications(1, channel="email")
+    async def scenario(servers: NotificationServers) -> None:
+        await servers.create_endpoint()
+        await servers.broadcast()
+        await servers.notifications(1, channel="email")
         async with asyncio.timeout(60):
             await waiting.wait()
-        async with setting.server.session.post(f"{setting.server.control}/reset") as answered:
-            assert answered.status == 204
-        assert (await setting.server.journal(kind="notifications"))["notifications"] == []
-        await setting.endpoint(slack_webhook_url="")
-        await setting.broadcast()
-        assert [entry["channel"] for entry in await setting.notifications(1)] == ["email"]
+        await servers.server.reset()
+        assert (await servers.server.journal(kind="notifications"))["notifications"] == []
+        await servers.create_endpoint(slack_webhook_url="")
+        await servers.broadcast()
+        assert [entry["channel"] for entry in await servers.notifications(1)] == ["email"]
 
     run_scenario(authority, scenario, chat=hang)
 
 
 def test_metrics_count_notifications_and_what_was_held_back(authority: LoopbackAuthority) -> None:
-    async def scenario(setting: NotificationScenario) -> None:
-        await setting.endpoint()
-        await setting.broadcast(3)
-        await setting.notifications(2)
-        async with setting.server.session.get(f"{setting.server.control}/metrics") as answered:
-            text = await answered.text()
+    async def scenario(servers: NotificationServers) -> None:
+        await servers.create_endpoint()
+        await servers.broadcast(3)
+        await servers.notifications(2)
+        async with servers.server.session.get(f"{servers.server.control}/metrics") as response:
+            text = await response.text()
         assert 'hookproof_notifications_total{channel="chat",state="sent"} 1.0' in text
         assert 'hookproof_notifications_total{channel="email",state="sent"} 1.0' in text
         assert "hookproof_notifications_held_back_total 2.0" in text
@@ -324,12 +317,12 @@ def test_a_hostile_name_forges_neither_a_header_nor_a_mention(authority: Loopbac
         "<!channel> <https://evil.invalid|click> & " + "y" * 500
     )
 
-    async def scenario(setting: NotificationScenario) -> None:
-        await setting.endpoint(name=name)
-        await setting.broadcast()
-        assert {entry["state"] for entry in await setting.notifications(2)} == {"sent"}
-        [mail], [text] = setting.mails.messages, setting.chats()
-        assert setting.mails.envelopes[0].rcpt_tos == ["dev@receiver.invalid"]
+    async def scenario(servers: NotificationServers) -> None:
+        await servers.create_endpoint(name=name)
+        await servers.broadcast()
+        assert {entry["state"] for entry in await servers.notifications(2)} == {"sent"}
+        [mail], [text] = servers.mails.messages, servers.chats()
+        assert servers.mails.envelopes[0].rcpt_tos == ["dev@receiver.invalid"]
         assert "Bcc" not in mail
         assert len(mail.keys()) == len(set(mail.keys()))
         assert not {"\r", "\n", "\u202e", "\u2028"} & set(mail["Subject"] + text.split(": at ")[0])
@@ -358,13 +351,13 @@ def test_a_hostile_name_forges_neither_a_header_nor_a_mention(authority: Loopbac
 def test_a_hostile_address_gets_no_mail_and_reaches_no_mail_server(
     authority: LoopbackAuthority, address: str
 ) -> None:
-    async def scenario(setting: NotificationScenario) -> None:
-        await setting.endpoint(support_email=address)
-        await setting.broadcast()
-        [entry] = await setting.notifications(1, channel="email")
+    async def scenario(servers: NotificationServers) -> None:
+        await servers.create_endpoint(support_email=address)
+        await servers.broadcast()
+        [entry] = await servers.notifications(1, channel="email")
         assert (entry["state"], entry["attempts"]) == ("failed", 1)
         assert entry["detail"] == "the support_email is not an e-mail address"
-        assert setting.mails.asked == 0
-        assert len(await setting.notifications(1, channel="chat", state="sent")) == 1
+        assert servers.mails.rcpt_commands == 0
+        assert len(await servers.notifications(1, channel="chat", state="sent")) == 1
 
     run_scenario(authority, scenario)

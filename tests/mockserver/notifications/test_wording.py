@@ -1,3 +1,5 @@
+"""What notifications say: in one line, without secrets, and safe in headers and chats."""
+
 import unicodedata
 
 import pytest

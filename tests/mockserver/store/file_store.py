@@ -1,6 +1,5 @@
 """The server's store in a file, with endpoints and events as the API would have stored them."""
 
-import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,6 +15,7 @@ from hookproof.mockserver.store.endpoints import (
     encode_secrets,
 )
 from hookproof.mockserver.store.events import EventTable, NewEvent
+from tests.mockserver.polling import poll_until
 
 PENDING = "SELECT EXISTS (SELECT 1 FROM deliveries WHERE due_at IS NOT NULL)"
 
@@ -76,6 +76,8 @@ def add_events(database: Database, count: int) -> None:
 
 async def wait_until_drained(database: Database) -> None:
     """Wait until no delivery is pending."""
-    async with asyncio.timeout(60):
-        while database.read(PENDING).fetchone()[0]:  # noqa: ASYNC110  the store tells nobody
-            await asyncio.sleep(0.01)
+
+    async def drained() -> bool:
+        return not database.read(PENDING).fetchone()[0]
+
+    await poll_until(drained)

@@ -25,12 +25,13 @@ from typing import Any, cast
 import aiohttp
 import trustme
 
-COMMAND = "from hookproof.mockserver.cli import serve; serve()"
+from tests.mockserver.polling import poll_until
+from tests.mockserver.server_process import server_process
+
 HEADERS = {"Authorization": "Bearer demo-key"}
 PROJECT = "/api/v1/projects/demo"
 ENDPOINTS = 100
 EVENTS = 50
-READY_S = 180.0
 DRAINED_S = 300.0
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 DEFAULT_CYCLES = 50
@@ -43,18 +44,18 @@ class ArrivalCounts:
 
     def __init__(self) -> None:
         self.counts: Counter[tuple[str, str]] = Counter()
-        self._left = 0
+        self._remaining = 0
         self._reached = asyncio.Event()
 
     def add(self, path: str, event: str) -> None:
         self.counts[path, event] += 1
-        self._left -= 1
-        if self._left <= 0:
+        self._remaining -= 1
+        if self._remaining <= 0:
             self._reached.set()
 
-    async def more(self, count: int) -> None:
+    async def wait_for_more(self, count: int) -> None:
         """Wait for so many further arrivals."""
-        self._left = count
+        self._remaining = count
         self._reached.clear()
         await self._reached.wait()
 
@@ -111,14 +112,15 @@ async def kill_during_bursts(
     accepted: set[str] = set()
     path = folder / "hookproof.db"
     async with receiving(folder, arrivals) as (url, ca):
-        async with serving(path, ca) as (_, ready):
-            await create_endpoints(ready["api"], url, endpoints)
+        options = ("--db", str(path), "--ca", str(ca))
+        async with server_process(*options) as (_, addresses):
+            await create_endpoints(addresses["api"], url, endpoints)
         for cycle in range(cycles):
-            async with serving(path, ca) as (process, ready):
+            async with server_process(*options) as (process, addresses):
                 names = [f"{cycle}-{number}" for number in range(events)]
-                burst = asyncio.create_task(broadcast(ready["api"], names, accepted))
+                burst = asyncio.create_task(broadcast(addresses["api"], names, accepted))
                 async with asyncio.timeout(DRAINED_S):
-                    await arrivals.more(rng.randrange(1, events * endpoints))
+                    await arrivals.wait_for_more(rng.randrange(1, events * endpoints))
                 process.kill()
                 await process.wait()
                 await burst
@@ -127,9 +129,9 @@ async def kill_during_bursts(
                     f"{cycle + 1} of {cycles} kills, "
                     f"{len(accepted) * endpoints} deliveries accepted so far\n"
                 )
-        async with serving(path, ca) as (_, ready):
-            await wait_until_drained(ready["control"])
-    return judge(path, cycles, endpoints, accepted, arrivals.counts)
+        async with server_process(*options) as (_, addresses):
+            await wait_until_drained(addresses["control"])
+    return compare_with_records(path, cycles, endpoints, accepted, arrivals.counts)
 
 
 @asynccontextmanager
@@ -149,29 +151,6 @@ async def receiving(folder: Path, arrivals: ArrivalCounts) -> AsyncIterator[tupl
         server.close()
 
 
-@asynccontextmanager
-async def serving(
-    path: Path, ca: Path
-) -> AsyncIterator[tuple[asyncio.subprocess.Process, dict[str, str]]]:
-    """Run the server as a process; yield it and the addresses that it prints."""
-    options = ("--port", "0", "--db", str(path), "--ca", str(ca), "--json", "--until-stdin-closes")
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-c",
-        COMMAND,
-        *options,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    try:
-        assert process.stdout is not None
-        yield process, json.loads(await asyncio.wait_for(process.stdout.readline(), READY_S))
-    finally:
-        assert process.stdin is not None
-        process.stdin.close()
-        await process.communicate()
-
-
 async def create_endpoints(api: str, url: str, endpoints: int) -> None:
     async with aiohttp.ClientSession(api, headers=HEADERS) as session:
         for number in range(endpoints):
@@ -181,7 +160,7 @@ async def create_endpoints(api: str, url: str, endpoints: int) -> None:
 
 
 async def broadcast(api: str, names: list[str], accepted: set[str]) -> None:
-    """Broadcast events until the server is gone; add those answered to `accepted`."""
+    """Broadcast events until the server is killed; add those answered to `accepted`."""
     async with aiohttp.ClientSession(api, headers=HEADERS) as session:
         for name in names:
             body = {"event_type": "t", "data": {"event": name}}
@@ -195,31 +174,30 @@ async def broadcast(api: str, names: list[str], accepted: set[str]) -> None:
 
 async def wait_until_drained(control: str) -> None:
     """Wait until no delivery is pending."""
-    async with asyncio.timeout(DRAINED_S), aiohttp.ClientSession(control) as session:
-        while await has_pending(session):  # noqa: ASYNC110  the server tells nobody
-            await asyncio.sleep(0.05)
+    async with aiohttp.ClientSession(control) as session:
+
+        async def drained() -> bool:
+            async with session.get("/metrics") as response:
+                return 'hookproof_deliveries{state="pending"}' not in await response.text()
+
+        await poll_until(drained, DRAINED_S)
 
 
-async def has_pending(session: aiohttp.ClientSession) -> bool:
-    async with session.get("/metrics") as response:
-        return 'hookproof_deliveries{state="pending"}' in await response.text()
-
-
-def judge(
+def compare_with_records(
     path: Path, cycles: int, endpoints: int, accepted: set[str], arrivals: Counter[tuple[str, str]]
 ) -> DeliveryKillReport:
     """Compare what arrived with what was answered and with what the server recorded."""
-    wanted = [(f"/{number}", name) for name in accepted for number in range(endpoints)]
-    twice = {key: count for key, count in arrivals.items() if count > 1}
-    written = read_attempts(path)
+    expected = [(f"/{number}", name) for name in accepted for number in range(endpoints)]
+    repeated = {key: count for key, count in arrivals.items() if count > 1}
+    attempts = read_attempts(path)
     return DeliveryKillReport(
         cycles=cycles,
-        accepted=len(wanted),
-        lost=sum(arrivals[key] == 0 for key in wanted),
-        duplicates=sum(count - 1 for count in twice.values()),
+        accepted=len(expected),
+        lost=sum(arrivals[key] == 0 for key in expected),
+        duplicates=sum(count - 1 for count in repeated.values()),
         unexplained=sum(
-            max(0, count - written.get(key, 0) - possible_kills(key, cycles))
-            for key, count in twice.items()
+            max(0, count - attempts.get(key, 0) - possible_kills(key, cycles))
+            for key, count in repeated.items()
         ),
     )
 

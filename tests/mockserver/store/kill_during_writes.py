@@ -8,24 +8,22 @@ is 1 if anything is missing.
 """
 
 import asyncio
-import json
 import random
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 
+from tests.mockserver.server_process import server_process
+
 CLIENTS = 16
 LONGEST_LIFE_S = 0.4
-READY_S = 180.0
 DEFAULT_CYCLES = 200
 REPORT_EVERY = 10
-COMMAND = "from hookproof.mockserver.cli import serve; serve()"
 HEADERS = {"Authorization": "Bearer demo-key"}
 PROJECT = "/api/v1/projects/demo"
 FAILED = 1
@@ -60,54 +58,40 @@ async def kill_during_writes(
 ) -> KillReport:
     """Run the cycles on a database file and report what was lost."""
     rng = random.Random(seed)
-    known = AcknowledgedWrites()
+    writes = AcknowledgedWrites()
     lost: list[str] = []
     for cycle in range(cycles):
-        async with _server(path) as (process, base):
+        async with server_process("--db", str(path)) as (process, addresses):
             clients = [
-                asyncio.create_task(_client(base, known, random.Random(rng.random())))
+                asyncio.create_task(_client(addresses["api"], writes, random.Random(rng.random())))
                 for _ in range(CLIENTS)
             ]
+            # Nothing is waited for: the moment of the kill is to be random.
             await asyncio.sleep(rng.uniform(0.02, LONGEST_LIFE_S))
             process.kill()
             await process.wait()
             await asyncio.gather(*clients)
-        async with _server(path) as (_, base):
-            lost += [f"cycle {cycle + 1}: {loss}" for loss in await _missing(base, known)]
+        async with server_process("--db", str(path)) as (_, addresses):
+            missing = await _missing(addresses["api"], writes)
+        lost += [f"cycle {cycle + 1}: {loss}" for loss in missing]
         if (cycle + 1) % REPORT_EVERY == 0:
             report_progress(f"{cycle + 1} of {cycles} kills, {len(lost)} lost so far\n")
-    return KillReport(cycles=cycles, acknowledged=known.count, lost=tuple(lost))
+    return KillReport(cycles=cycles, acknowledged=writes.count, lost=tuple(lost))
 
 
-@asynccontextmanager
-async def _server(path: Path) -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
-    arguments = ("-c", COMMAND, "--port", "0", "--db", str(path), "--json", "--until-stdin-closes")
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, *arguments, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
-    )
-    try:
-        assert process.stdout is not None
-        ready = await asyncio.wait_for(process.stdout.readline(), READY_S)
-        yield process, json.loads(ready)["api"]
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.communicate()
-
-
-async def _client(base: str, known: AcknowledgedWrites, rng: random.Random) -> None:
-    """Write until the server is gone."""
+async def _client(base: str, writes: AcknowledgedWrites, rng: random.Random) -> None:
+    """Write until the server is killed."""
     async with aiohttp.ClientSession(base, headers=HEADERS) as session:
         actions = (_create, _create, _roll, _rename, _broadcast, _broadcast)
         try:
             while True:
-                await rng.choice(actions)(session, known, rng)
+                await rng.choice(actions)(session, writes, rng)
         except (aiohttp.ClientError, ConnectionError):
             return
 
 
 async def _create(
-    session: aiohttp.ClientSession, known: AcknowledgedWrites, rng: random.Random
+    session: aiohttp.ClientSession, writes: AcknowledgedWrites, rng: random.Random
 ) -> None:
     body = {
         "name": "n",
@@ -115,61 +99,61 @@ async def _create(
         "is_disabled": True,
         "secret": f"{rng.getrandbits(128):x}",
     }
-    created = await _ask(session, "POST", f"{PROJECT}/endpoints", body)
-    known.secrets[created["uid"]] = [body["secret"]]
+    created = await _call(session, "POST", f"{PROJECT}/endpoints", body)
+    writes.secrets[created["uid"]] = [body["secret"]]
 
 
 async def _roll(
-    session: aiohttp.ClientSession, known: AcknowledgedWrites, rng: random.Random
+    session: aiohttp.ClientSession, writes: AcknowledgedWrites, rng: random.Random
 ) -> None:
-    free = [uid for uid in known.secrets if uid not in known.unsure]
-    if not free:
+    candidates = [uid for uid in writes.secrets if uid not in writes.unsure]
+    if not candidates:
         return
-    uid = rng.choice(free)
-    known.unsure.add(uid)
+    uid = rng.choice(candidates)
+    writes.unsure.add(uid)
     secret = f"{rng.getrandbits(128):x}"
-    await _ask(
+    await _call(
         session,
         "PUT",
         f"{PROJECT}/endpoints/{uid}/expire_secret",
         {"secret": secret, "expiration": 60},
     )
-    known.secrets[uid].append(secret)
-    known.unsure.discard(uid)
+    writes.secrets[uid].append(secret)
+    writes.unsure.discard(uid)
 
 
 async def _rename(
-    session: aiohttp.ClientSession, known: AcknowledgedWrites, rng: random.Random
+    session: aiohttp.ClientSession, writes: AcknowledgedWrites, rng: random.Random
 ) -> None:
-    listed = (await _ask(session, "GET", f"{PROJECT}/portal-links"))["content"]
-    free = [link["uid"] for link in listed if link["uid"] not in known.unsure]
-    if not free:
+    links = (await _call(session, "GET", f"{PROJECT}/portal-links"))["content"]
+    candidates = [link["uid"] for link in links if link["uid"] not in writes.unsure]
+    if not candidates:
         return
-    uid = rng.choice(free)
-    known.unsure.add(uid)
+    uid = rng.choice(candidates)
+    writes.unsure.add(uid)
     name = f"{rng.getrandbits(64):x}"
-    await _ask(session, "PUT", f"{PROJECT}/portal-links/{uid}", {"name": name})
-    known.names[uid] = name
-    known.unsure.discard(uid)
+    await _call(session, "PUT", f"{PROJECT}/portal-links/{uid}", {"name": name})
+    writes.names[uid] = name
+    writes.unsure.discard(uid)
 
 
 async def _broadcast(
-    session: aiohttp.ClientSession, known: AcknowledgedWrites, rng: random.Random
+    session: aiohttp.ClientSession, writes: AcknowledgedWrites, rng: random.Random
 ) -> None:
     key = f"{rng.getrandbits(64):x}"
     body = {"event_type": "t", "data": {"key": key}, "idempotency_key": key}
-    event = await _ask(session, "POST", f"{PROJECT}/events/broadcast", body)
-    known.events[key] = event["uid"]
+    event = await _call(session, "POST", f"{PROJECT}/events/broadcast", body)
+    writes.events[key] = event["uid"]
 
 
-async def _missing(base: str, known: AcknowledgedWrites) -> list[str]:
+async def _missing(base: str, writes: AcknowledgedWrites) -> list[str]:
     """Return what was acknowledged but is missing.
 
     An unanswered change may have happened or not, until it is seen.
     """
     missing: list[str] = []
     async with aiohttp.ClientSession(base, headers=HEADERS) as session:
-        for uid, secrets in known.secrets.items():
+        for uid, secrets in writes.secrets.items():
             async with session.get(f"{PROJECT}/endpoints/{uid}") as response:
                 data = (await response.json()).get("data") or {"secrets": []}
             stored = [secret["value"] for secret in data["secrets"]]
@@ -177,23 +161,23 @@ async def _missing(base: str, known: AcknowledgedWrites) -> list[str]:
                 missing.append(
                     f"secrets of endpoint {uid}: {len(secrets)} acknowledged, {len(stored)} stored"
                 )
-            known.secrets[uid] = stored
-        for uid, name in known.names.items():
-            link = await _ask(session, "GET", f"{PROJECT}/portal-links/{uid}")
-            if link["name"] != name and uid not in known.unsure:
+            writes.secrets[uid] = stored
+        for uid, name in writes.names.items():
+            link = await _call(session, "GET", f"{PROJECT}/portal-links/{uid}")
+            if link["name"] != name and uid not in writes.unsure:
                 missing.append(f"name of portal link {uid}")
-            known.names[uid] = link["name"]
-        for key in known.events:
+            writes.names[uid] = link["name"]
+        for key in writes.events:
             body = {"event_type": "t", "data": {}, "idempotency_key": key}
-            event = await _ask(session, "POST", f"{PROJECT}/events/broadcast", body)
+            event = await _call(session, "POST", f"{PROJECT}/events/broadcast", body)
             if not event["is_duplicate_event"]:
                 missing.append(f"event with the key {key}")
-    known.unsure.clear()
-    known.events.clear()
+    writes.unsure.clear()
+    writes.events.clear()
     return missing
 
 
-async def _ask(session: aiohttp.ClientSession, method: str, path: str, body: Any = None) -> Any:
+async def _call(session: aiohttp.ClientSession, method: str, path: str, body: Any = None) -> Any:
     async with session.request(method, path, json=body) as response:
         assert response.status < 300, (response.status, await response.text())
         return (await response.json())["data"]

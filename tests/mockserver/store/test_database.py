@@ -11,30 +11,30 @@ import pytest
 from hookproof.mockserver.store.database import IN_MEMORY, Database, UnusableDatabase
 from hookproof.mockserver.store.deliveries import StoredCredentials
 from tests.mockserver.running_server import run_server
-from tests.mockserver.store import kill_during_deliveries
+from tests.mockserver.store.kill_during_deliveries import kill_during_bursts
 from tests.mockserver.store.kill_during_writes import kill_during_writes
 
 
-def open_reference_database(path: Path, dialect: str = "reference") -> Database:
+def open_file(path: Path, dialect: str = "reference") -> Database:
     return Database(str(path), dialect=dialect)
 
 
 def test_a_schema_of_another_version_is_refused_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "hookproof.db"
-    open_reference_database(path).close()
+    open_file(path).close()
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
     with pytest.raises(UnusableDatabase, match="version 99") as caught:
-        open_reference_database(path)
+        open_file(path)
     assert "\n" not in str(caught.value)
 
 
 def test_a_database_of_another_dialect_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "hookproof.db"
-    open_reference_database(path).close()
+    open_file(path).close()
     with pytest.raises(UnusableDatabase, match="made for the dialect reference"):
-        open_reference_database(path, "contrary")
+        open_file(path, "contrary")
 
 
 def test_a_file_that_is_not_a_database_is_refused(tmp_path: Path) -> None:
@@ -43,17 +43,17 @@ def test_a_file_that_is_not_a_database_is_refused(tmp_path: Path) -> None:
         "not a database, but long enough to be read as the header of one: SQLite looks at 100 bytes"
     )
     with pytest.raises(UnusableDatabase, match="cannot be used"):
-        open_reference_database(path)
+        open_file(path)
     with pytest.raises(UnusableDatabase, match="cannot be used"):
-        open_reference_database(tmp_path / "no such folder" / "hookproof.db")
+        open_file(tmp_path / "no such folder" / "hookproof.db")
 
 
 def test_a_database_in_use_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "hookproof.db"
-    first = open_reference_database(path)
+    first = open_file(path)
     try:
         with pytest.raises(UnusableDatabase, match="locked"):
-            open_reference_database(path)
+            open_file(path)
     finally:
         first.close()
 
@@ -61,7 +61,8 @@ def test_a_database_in_use_is_refused(tmp_path: Path) -> None:
 def test_unknown_members_of_a_certificate_do_not_prevent_deliveries() -> None:
     stored = b'{"mtls_client_cert":{"client_cert":"c","client_key":"k","note":{"valid":[1,null]}}}'
     certificate = msgspec.json.decode(stored, type=StoredCredentials).client_certificate
-    assert (certificate.certificate, certificate.key) == ("c", "k") if certificate else False
+    assert certificate is not None
+    assert (certificate.certificate, certificate.key) == ("c", "k")
 
 
 def test_writes_of_one_turn_are_committed_together_and_waited_for() -> None:
@@ -108,9 +109,8 @@ def test_what_was_stored_is_there_after_a_restart(tmp_path: Path) -> None:
             event = (await server.call("createBroadcastEvent", body=body)).data
             before = await server.call("listPortalLinks")
         async with run_server(path=path) as server:
-            assert (await server.call("getEndpoint", target=endpoint["uid"])).data[
-                "uid"
-            ] == endpoint["uid"]
+            fetched = await server.call("getEndpoint", target=endpoint["uid"])
+            assert fetched.data["uid"] == endpoint["uid"]
             again = await server.call("createBroadcastEvent", body=body)
             assert again.data["is_duplicate_event"] is True
             assert again.data["uid"] != event["uid"]
@@ -129,9 +129,7 @@ def test_nothing_acknowledged_is_lost_when_the_server_is_killed(tmp_path: Path) 
 
 def test_no_accepted_delivery_is_lost_when_the_server_is_killed_in_a_burst(tmp_path: Path) -> None:
     report = asyncio.run(
-        kill_during_deliveries.kill_during_bursts(
-            tmp_path, cycles=2, seed=os.getpid(), events=10, endpoints=20
-        )
+        kill_during_bursts(tmp_path, cycles=2, seed=os.getpid(), events=10, endpoints=20)
     )
     assert (report.lost, report.unexplained) == (0, 0), report
     assert report.accepted > 0

@@ -24,7 +24,7 @@ from tests.mockserver.delivery.engines import dialect
 from tests.mockserver.store.file_store import add_endpoint, add_events, open_database
 
 URL = "https://receiver.invalid/"
-RENAMED = (
+MOVE_TO_ANOTHER_URL = (
     "UPDATE endpoints"
     " SET document = CAST(json_set(document, '$.url', 'https://other.invalid/') AS BLOB)"
 )
@@ -81,7 +81,7 @@ def test_settings_are_never_stale_whichever_method_changes_the_endpoint(tmp_path
         assert settings(deliveries).receives
         assert deliveries.deactivate("e")
         assert not settings(deliveries).receives
-        database.write(RENAMED)
+        database.write(MOVE_TO_ANOTHER_URL)
         assert settings(deliveries).url == "https://other.invalid/"
         database.clear()
         assert deliveries.endpoint("e") is None
@@ -95,9 +95,9 @@ def test_settings_are_parsed_once_for_as_long_as_the_endpoint_stays_as_it_is(
     async def scenario(database: Database, deliveries: Deliveries) -> None:
         add_endpoint(database, URL)
         add_endpoint(database, URL, uid="another")
-        kept, other = settings(deliveries), settings(deliveries, "another")
-        database.write(f"{RENAMED} WHERE uid = 'another'")
-        assert settings(deliveries) is kept
+        unchanged, other = settings(deliveries), settings(deliveries, "another")
+        database.write(f"{MOVE_TO_ANOTHER_URL} WHERE uid = 'another'")
+        assert settings(deliveries) is unchanged
         assert settings(deliveries, "another") is not other
 
     run_with_store(tmp_path, scenario)
@@ -124,7 +124,8 @@ def test_an_attempt_that_outlives_a_reset_meets_no_delivery_that_was_accepted_af
         add_events(database, 1)
         deliveries.record([record(under_way, 1, DeliveryState.DELIVERED)])
         [waiting] = deliveries.pending("e", 2)
-        assert (waiting.attempts, DeliveryJournal(database).entries({})[0]["attempts"]) == (0, [])
+        assert waiting.attempts == 0
+        assert DeliveryJournal(database).entries({})[0]["attempts"] == []
 
     run_with_store(tmp_path, scenario)
 
@@ -148,11 +149,11 @@ def test_the_journal_shows_attempts_in_their_order_and_what_became_of_the_delive
                 for delivery in deliveries.pending("e", 3)
             ]
         )
-        shown = [
-            [delivery["number"] for delivery in entry["attempts"]]
+        numbers = [
+            [attempt["number"] for attempt in entry["attempts"]]
             for entry in DeliveryJournal(database).entries({})
         ]
-        assert shown == [[1, 2, None], [1, 2, None]]
+        assert numbers == [[1, 2, None], [1, 2, None]]
 
     run_with_store(tmp_path, scenario)
 
