@@ -110,10 +110,11 @@ def _with_parts(kind: Kind, fields: Mapping[str, Any], *, nested: bool) -> Itera
     yield Resource(kind=kind, fields=fields, nested=nested)
     for name, part_kind in PARTS.get(kind, {}).items():
         value = fields.get(name)
+        parts: list[Any] = []
         if isinstance(value, list):
             parts = value
-        else:  # an empty object may be how a field without value is shown
-            parts = [value] if has_value(value) else []
+        elif has_value(value):  # an empty object may be how a field without value is shown
+            parts = [value]
         for part in parts:
             if isinstance(part, dict):
                 yield from _with_parts(part_kind, part, nested=True)
