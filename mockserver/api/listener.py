@@ -104,7 +104,7 @@ class ApiListener(web.Server):
 
     async def _sweep(self) -> None:
         while True:
-            await asyncio.sleep(_SWEEP_S)
+            await asyncio.sleep(_SWEEP_S)  # the pace of the checks
             latest = self._loop.time() - self._limits.arrival_s
             for connection in self.connections:
                 if isinstance(connection, _Connection) and connection.head_is_late(latest):

@@ -75,7 +75,7 @@ class Outbox:
             else:
                 self._record(notice, NotificationState.SENT, attempts=attempt)
                 return
-            # Outside of the semaphore: a notice that waits for its next try must not block others.
+            # The pause before the next try, outside of the semaphore: it must not block others.
             await asyncio.sleep(self._limits.wait_s * 2 ** (attempt - 1))
 
     async def _attempt(self, notice: Notice) -> None:

@@ -8,7 +8,7 @@ from hookproof.mockserver.notifications.notice import Contact
 from hookproof.mockserver.store.database import Database
 from hookproof.mockserver.store.deliveries import StoredCredentials
 
-_ONE: Final = "SELECT project, document, credentials FROM endpoints WHERE uid = ?"
+_BY_UID: Final = "SELECT project, document, credentials FROM endpoints WHERE uid = ?"
 
 
 class _ContactDocument(msgspec.Struct):
@@ -32,7 +32,7 @@ class Contacts:
 
     def find(self, endpoint_uid: str) -> Contact | None:
         """Return the contacts of an endpoint; None for an unknown endpoint or one without any."""
-        row = self._database.read(_ONE, (endpoint_uid,)).fetchone()
+        row = self._database.read(_BY_UID, (endpoint_uid,)).fetchone()
         if row is None or row[2] is None:
             return None
         project, document, credentials = row

@@ -62,7 +62,7 @@ _INSERT: Final = f"""INSERT INTO endpoints ({", ".join(NewEndpoint._fields)})
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _TALLIED: Final = "JOIN tallies ON tallies.endpoint = endpoints.seq"
 _TALLY: Final = "INSERT INTO tallies (endpoint) VALUES (?)"
-_ONE: Final = f"SELECT {_COLUMNS} FROM endpoints {_TALLIED} WHERE uid = ? AND project = ?"
+_BY_UID: Final = f"SELECT {_COLUMNS} FROM endpoints {_TALLIED} WHERE uid = ? AND project = ?"
 _OWNED: Final = f"""SELECT {_COLUMNS} FROM endpoints INDEXED BY endpoints_of_owner {_TALLIED}
     WHERE project = ? AND owner_id IN (SELECT value FROM json_each(?)) ORDER BY seq"""
 _LISTED: Final = f"""SELECT {_COLUMNS} FROM endpoints {_TALLIED}
@@ -97,7 +97,7 @@ class EndpointTable:
         return seq
 
     def find(self, project: str, uid: str) -> EndpointRow | None:
-        row = self._database.read(_ONE, (uid, project)).fetchone()
+        row = self._database.read(_BY_UID, (uid, project)).fetchone()
         return None if row is None else EndpointRow._make(row)
 
     def find_owned(self, project: str, owners: Iterable[str]) -> list[EndpointRow]:

@@ -14,6 +14,17 @@ _OWNER_OF_ENDPOINTS: Final = (
 LISTED_COLUMNS: Final = (_OWNER_OF_ENDPOINTS, "listed", "document")
 
 
+class NewPortalLink(NamedTuple):
+    """A portal link to be stored, with the members of PortalLinkRow and what it is found by."""
+
+    uid: str
+    project: str
+    name: str
+    owner_id: str | None
+    listed: bytes | None
+    document: bytes
+
+
 class PortalLinkRow(NamedTuple):
     """A stored portal link; `listed` is a JSON array of uids, or None.
 
@@ -26,9 +37,10 @@ class PortalLinkRow(NamedTuple):
     document: bytes
 
 
-_INSERT: Final = """INSERT INTO portal_links (uid, project, name, owner_id, listed, document)
-    VALUES (?, ?, ?, ?, ?, ?)"""
-_ONE: Final = (
+_INSERT: Final = (
+    f"INSERT INTO portal_links ({', '.join(NewPortalLink._fields)}) VALUES (?, ?, ?, ?, ?, ?)"
+)
+_BY_UID: Final = (
     f"SELECT {', '.join(PortalLinkRow._fields)} FROM portal_links WHERE uid = ? AND project = ?"
 )
 _UPDATE: Final = (
@@ -40,21 +52,12 @@ class PortalLinkTable:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add(
-        self,
-        project: str,
-        uid: str,
-        *,
-        name: str,
-        owner_id: str | None,
-        listed: bytes | None,
-        document: bytes,
-    ) -> PortalLinkRow:
-        cursor = self._database.write(_INSERT, (uid, project, name, owner_id, listed, document))
-        return PortalLinkRow(int(cursor.lastrowid or 0), owner_id, listed, document)
+    def add(self, new: NewPortalLink) -> PortalLinkRow:
+        seq = int(self._database.write(_INSERT, new).lastrowid or 0)
+        return PortalLinkRow(seq, new.owner_id, new.listed, new.document)
 
     def find(self, project: str, uid: str) -> PortalLinkRow | None:
-        row = self._database.read(_ONE, (uid, project)).fetchone()
+        row = self._database.read(_BY_UID, (uid, project)).fetchone()
         return None if row is None else PortalLinkRow._make(row)
 
     def replace(self, row: PortalLinkRow, *, name: str) -> None:

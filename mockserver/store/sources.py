@@ -1,30 +1,29 @@
 """Sources (section 2.7). The API has no operation that creates one; the control listener has."""
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from hookproof.mockserver.store.database import Database
 
 COLUMNS: Final = ("document",)
 
 
-_INSERT: Final = (
-    "INSERT INTO sources (uid, project, name, type, provider, document) VALUES (?, ?, ?, ?, ?, ?)"
-)
+class NewSource(NamedTuple):
+    """A source to be stored; `document` is the JSON object that responses show."""
+
+    uid: str
+    project: str
+    name: str
+    type: str | None
+    provider: str | None
+    document: bytes
+
+
+_INSERT: Final = f"INSERT INTO sources ({', '.join(NewSource._fields)}) VALUES (?, ?, ?, ?, ?, ?)"
 
 
 class SourceTable:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add(
-        self,
-        project: str,
-        uid: str,
-        *,
-        name: str,
-        type_: str | None,
-        provider: str | None,
-        document: bytes,
-    ) -> None:
-        """Store a source; `document` is the JSON object that responses show."""
-        self._database.write(_INSERT, (uid, project, name, type_, provider, document))
+    def add(self, source: NewSource) -> None:
+        self._database.write(_INSERT, source)

@@ -9,7 +9,7 @@ import msgspec
 from hookproof.mockserver.api.serialization.response_serializer import encode
 from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
 from hookproof.mockserver.store.endpoints import EndpointRow
-from hookproof.mockserver.store.portal_links import LISTED_COLUMNS, PortalLinkRow
+from hookproof.mockserver.store.portal_links import LISTED_COLUMNS, NewPortalLink, PortalLinkRow
 from hookproof.spec.dialect.vocabulary import PortalEndpointsMeaning
 
 _decode: Final = msgspec.json.decode
@@ -57,11 +57,12 @@ class PortalLinkHandlers:
         """Section 4.6: what the body does not name stays as it is."""
         row = self._find(call)
         record = self._apply_update(row, call.body)
+        listed = row.listed
+        if "endpoints" in call.body:
+            listed = self._encode_listed(call.body["endpoints"])
         row = row._replace(
             owner_id=record["owner_id"],
-            listed=self._encode_listed(call.body["endpoints"])
-            if "endpoints" in call.body
-            else row.listed,
+            listed=listed,
             document=encode(self._service.serializer.portal_links.select(record)),
         )
         self._service.portal_links.replace(row, name=record["name"])
@@ -89,14 +90,15 @@ class PortalLinkHandlers:
             "created_at": created_at,
             "updated_at": created_at,
         }
-        row = service.portal_links.add(
-            project,
-            uid,
+        portal_link = NewPortalLink(
+            uid=uid,
+            project=project,
             name=record["name"],
             owner_id=record["owner_id"],
             listed=self._encode_listed(record.get("endpoints", ())),
             document=encode(service.serializer.portal_links.select(record)),
         )
+        row = service.portal_links.add(portal_link)
         return self.render(project, [row])[0]
 
     def render(self, project: str, rows: Sequence[tuple[Any, ...]]) -> Sequence[bytes]:
@@ -106,14 +108,14 @@ class PortalLinkHandlers:
         inherited = self._find_inherited(project, owners) if owners else {}
         rows_with_list = [row for row in rows if row[2]]
         added = self._find_added(project, rows_with_list) if rows_with_list else {}
-        exposed, none = self._service.serializer.exposed_endpoints, self._none_exposed
+        exposed, none_exposed = self._service.serializer.exposed_endpoints, self._none_exposed
         of_owner = {owner: exposed(endpoints) for owner, endpoints in inherited.items()}
         of_link = {
             seq: exposed(_union(inherited.get(owner, ()), added[seq]))
             for seq, owner, _, _ in rows_with_list
         }
         return [
-            document[:-1] + (of_link[seq] if listed else of_owner.get(owner, none))
+            document[:-1] + (of_link[seq] if listed else of_owner.get(owner, none_exposed))
             for seq, owner, listed, document in rows
         ]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from hookproof.mockserver.api.serialization.response_serializer import encode
 from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
-from hookproof.mockserver.store.sources import COLUMNS
+from hookproof.mockserver.store.sources import COLUMNS, NewSource
 from hookproof.spec.dialect.vocabulary import Match
 
 
@@ -55,12 +55,13 @@ class SourceHandlers:
             "updated_at": created_at,
         }
         document = encode(service.serializer.sources.select(record))
-        service.sources.add(
-            project,
-            uid,
+        source = NewSource(
+            uid=uid,
+            project=project,
             name=record["name"],
-            type_=record["type"],
+            type=record["type"],
             provider=record.get("provider"),
             document=document,
         )
+        service.sources.add(source)
         return document

@@ -239,9 +239,9 @@ class SlowerAnswers(RequestPipeline):
     """Every response comes a twentieth of a second later."""
 
     async def answer(self, request: BaseRequest) -> ApiResponse:
-        answer = await super().answer(request)
-        await asyncio.sleep(0.05)
-        return answer
+        response = await super().answer(request)
+        await asyncio.sleep(0.05)  # plays a slow server
+        return response
 
 
 @variant()
