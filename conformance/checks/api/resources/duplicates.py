@@ -24,7 +24,7 @@ OF_DIFFERENCE: Final = {EventDifference.KEY: "4.8-10", EventDifference.PROJECT: 
 def an_event_without_a_key_is_no_duplicate(
     exchange: Exchange, context: CheckContext
 ) -> Iterator[Judgement]:
-    """However alike events are; where the dialect requires a key, there is no event without one."""
+    """However alike they are. Where the dialect requires a key, no event is without one."""
     if exchange.operation_id != "createBroadcastEvent":
         return
     if "idempotency_key" in context.dialect.requests.create_broadcast_event_requires:

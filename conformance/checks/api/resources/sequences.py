@@ -76,7 +76,7 @@ ENDPOINTS: Final = ("2.6-2", "2.6-3", "2.6-4", "4.6-10", "4.6-11")
 def a_sequence_agrees_with_its_model(
     operations: ModeledOperations, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """Whatever was done in between."""
+    """Whatever else was done in between."""
     model = _Model()
     for exchange in operations.exchanges:
         if shown(exchange) and exchange.operation_id in _READINGS:

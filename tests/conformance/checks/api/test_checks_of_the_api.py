@@ -172,9 +172,9 @@ def masked(evidence: Observation | Exchange, dialect_name: str) -> Observation |
     intake = Intake(Mask((), dialect), dialect)
     if isinstance(evidence, Exchange):
         return intake.exchange(evidence)
-    taken = intake.take(evidence)
-    assert isinstance(taken, Observation)
-    return taken
+    masked_observation = intake.take(evidence)
+    assert isinstance(masked_observation, Observation)
+    return masked_observation
 
 
 def test_an_identifier_that_equals_a_credential_is_not_judged_by_its_form() -> None:
