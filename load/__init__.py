@@ -1,1 +1,1 @@
-"""The load profiles: locust drives a target, the receiver witnesses what arrives."""
+"""The load profiles: locust drives a target, the receiver records what arrives."""

@@ -15,7 +15,7 @@ MOST_STRETCHES: Final = 300
 
 
 def histogram(digits: int = DIGITS) -> Any:
-    """An empty distribution of whole microseconds, exact to so many significant digits."""
+    """An empty distribution of whole microseconds, exact to `digits` significant digits."""
     return HdrHistogram(1, LONGEST_US, digits)
 
 
@@ -45,7 +45,7 @@ def packed(distribution: Any) -> str:
 
 
 def unpacked(*texts: str, digits: int = DIGITS) -> Any:
-    """The sum of the distributions that `packed` made texts of."""
+    """The sum of the distributions that `packed` turned into these texts."""
     whole = histogram(digits)
     for text in texts:
         whole.add(HdrHistogram.decode(text))
@@ -69,7 +69,7 @@ class OverTime:
     latencies: dict[int, Any] = field(default_factory=dict)
 
     def note(self, since_start_s: float, latency_s: float | None = None) -> None:
-        """Count something that happened so long after the start, and its latency if it has one."""
+        """Count something by the seconds since the start, and its latency if it has one."""
         stretch = max(0, int(since_start_s / self.length_s))
         self.counts[stretch] = self.counts.get(stretch, 0) + 1
         if latency_s is not None:
@@ -82,14 +82,10 @@ class OverTime:
         for stretch in stretches:
             self.counts[stretch.place] = self.counts.get(stretch.place, 0) + stretch.count
             if stretch.latencies is not None:
-                known = (
-                    [packed(self.latencies[stretch.place])]
-                    if stretch.place in self.latencies
-                    else []
-                )
-                self.latencies[stretch.place] = unpacked(
-                    *known, stretch.latencies, digits=COARSE_DIGITS
-                )
+                texts = [stretch.latencies]
+                if stretch.place in self.latencies:
+                    texts.append(packed(self.latencies[stretch.place]))
+                self.latencies[stretch.place] = unpacked(*texts, digits=COARSE_DIGITS)
 
     def packed(self) -> list[Stretch]:
         """Every stretch in which anything happened, for another process."""

@@ -14,6 +14,12 @@ from hookproof.load.profile.schedule import Point, RateCurve
 from hookproof.receiver.replies.script import Reply
 
 KEY: Final = "{key}"
+FIRST_SUCCESS, FIRST_REDIRECT = 200, 300
+
+
+def is_success(status: int) -> bool:
+    """Whether a status is a success where the dialect does not say which it is (section 7)."""
+    return FIRST_SUCCESS <= status < FIRST_REDIRECT
 
 
 class OperationTemplate(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -31,10 +31,10 @@ class InterruptForwarder:
     """Passes ctrl-C on to the Locust process, which decides what it means."""
 
     count: int = 0
-    process: asyncio.subprocess.Process | None = field(default=None)
+    process: asyncio.subprocess.Process | None = None
 
     def interrupt(self) -> None:
-        """Count one and pass it on."""
+        """Count an interrupt and pass it on."""
         self.count += 1
         if self.process is not None:
             send_signal(self.process, signal.SIGINT)

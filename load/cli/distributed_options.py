@@ -102,13 +102,10 @@ class DistributedFlags:
                 "--expect-workers is for a --master; --processes starts workers on this machine"
             )
         if not self.master:
-            alone = self.processes in {None, 1}
-            return (
-                None
-                if alone
-                else Distribution(
-                    workers=self.processes or 1, local=True, bind=LOCAL, within_s=LOCAL_WAIT_S
-                )
+            if self.processes is None or self.processes == 1:
+                return None
+            return Distribution(
+                workers=self.processes, local=True, bind=LOCAL, within_s=LOCAL_WAIT_S
             )
         if self.processes is not None:
             raise CommandError(
@@ -191,6 +188,6 @@ def _check_free(address: str) -> str:
 def _check_address(address: str) -> str:
     try:
         Address.parse(address)
-    except ValueError as wrong:
-        raise CommandError(str(wrong)) from None
+    except ValueError as problem:
+        raise CommandError(str(problem)) from None
     return address

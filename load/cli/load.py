@@ -170,14 +170,18 @@ def load(
         out.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
         raise CommandError(f"--out {out} cannot be created: {problem.strerror}") from None
-    report, table = asyncio.run(_run(settings, profile, distribution, web))
-    (out / REPORT).write_text(json.dumps(report, indent=1), encoding="utf-8")
-    (out / TABLE).write_text(series_csv(report), encoding="utf-8")
-    (out / PAGE).write_text(page(report), encoding="utf-8")
-    (out / LOCUST_TABLE).write_text(table, encoding="utf-8")
+    report, locust_table = asyncio.run(_run(settings, profile, distribution, web))
+    _write_reports(out, report, locust_table)
     click.echo(console_report(report))
     click.echo(f"reports in {out}")
     return int(report["exit_code"])
+
+
+def _write_reports(out: Path, report: Mapping[str, Any], locust_table: str) -> None:
+    (out / REPORT).write_text(json.dumps(report, indent=1), encoding="utf-8")
+    (out / TABLE).write_text(series_csv(report), encoding="utf-8")
+    (out / PAGE).write_text(page(report), encoding="utf-8")
+    (out / LOCUST_TABLE).write_text(locust_table, encoding="utf-8")
 
 
 def _become_worker(
@@ -217,9 +221,8 @@ async def _run(
             asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupts.interrupt)
             if profile.search is None:
                 outcome = await ready.run(profile)
-                return _summary(
-                    ready, profile, outcome, complaints(outcome, profile)
-                ), outcome.table
+                report = _summary(ready, profile, outcome, complaints(outcome, profile))
+                return report, outcome.table
             return await _search(ready, profile, interrupts)
     except Unreachable as unreachable:
         raise CommandError(str(unreachable), ExitCode.UNREACHABLE) from None
@@ -256,9 +259,8 @@ async def _search(
     outcome.figures["knee"] = knee.good
     if interrupts.count and not outcome.interrupted:
         wrong = [*wrong, "interrupted before the end of the search"]
-    return _summary(
-        ready, trial, outcome, wrong, trials=trials, knee_limited_by=limited_by
-    ), outcome.table
+    report = _summary(ready, trial, outcome, wrong, trials=trials, knee_limited_by=limited_by)
+    return report, outcome.table
 
 
 def _summary(

@@ -53,17 +53,19 @@ from hookproof.load.locust_worker.progress import Interrupts, RunProgress, drain
 from hookproof.load.locust_worker.stats_display import serve_web_page, show_tables, stats_csv
 from hookproof.load.locust_worker.users import LoadUser
 from hookproof.load.plan import LoadPlan
+from hookproof.process.standard_input import STDIN
 from hookproof.receiver.http.address import Address
 
 # Seconds without a heartbeat after which a worker is given up; a busy machine may miss some.
 LOST_AFTER_S: Final = 10
 
-COMING: Final = "client_ready"
 # Locust's own message types between a worker and its master.
+COMING: Final = "client_ready"
 GREETING: Final = "ack"
 
 SHARE_WITHIN_S: Final = 120.0
 READY_WITHIN_S: Final = 30.0
+# Every loop that waits here looks so often, has a deadline, and lets Locust's greenlets go on.
 LOOK_EVERY_S: Final = 0.1
 
 
@@ -120,7 +122,8 @@ class Master:
         """Wait until all workers have connected; raises TimeoutError and KeyboardInterrupt."""
         deadline = time.time() + within_s
         while len(self.workers) < self._wanted:
-            if self._interrupts.count or select.select([0], [], [], 0)[0]:  # the command has gone
+            command_has_gone = bool(select.select([STDIN], [], [], 0)[0])
+            if self._interrupts.count or command_has_gone:
                 raise KeyboardInterrupt
             if time.time() > deadline:
                 raise TimeoutError(
@@ -133,10 +136,7 @@ class Master:
         plan, duration_s = plans[0], plans[0].shape.duration_s
         self._begin(plans)
         progress = gevent.spawn(
-            show_progress,
-            self.tally,
-            started_at=self._began,
-            duration_s=duration_s,
+            show_progress, self.tally, started_at=self._began, duration_s=duration_s
         )
         self._wait(
             lambda worker: worker.tally.finished, duration_s + LONGEST_ANSWER_S + READY_WITHIN_S
@@ -173,10 +173,13 @@ class Master:
             RunProgress(finished=True),
         )
 
+    def in_order(self) -> list[WorkerState]:
+        """The workers in the order of their numbers."""
+        return sorted(self.workers.values(), key=lambda worker: worker.number)
+
     def _begin(self, plans: list[LoadPlan]) -> None:
-        workers = sorted(self.workers.values(), key=lambda worker: worker.number)
         self._began = time.time() + START_DELAY_S
-        for worker, plan in zip(workers, plans, strict=True):
+        for worker, plan in zip(self.in_order(), plans, strict=True):
             worker.tally, worker.share = RunProgress(), None
             if worker.lost is None:
                 self._runner.send_message(RUN, packed(plan), client_id=worker.client)  # type: ignore[arg-type]
@@ -184,10 +187,10 @@ class Master:
 
     def _wait(self, done: Callable[[WorkerState], bool], within_s: float) -> None:
         """Wait until `done` holds for all workers that are not lost, and pass ctrl-C on to them."""
-        deadline, handed_on = time.time() + within_s, 0
+        deadline, passed_on = time.time() + within_s, 0
         while not all(done(worker) for worker in self._living()) and time.time() < deadline:
-            while handed_on < self._interrupts.count:
-                handed_on += 1
+            while passed_on < self._interrupts.count:
+                passed_on += 1
                 deadline = min(deadline, time.time() + 2 * LONGEST_ANSWER_S)
                 self._runner.send_message(INTERRUPT)
             self._someone_is_lost()
@@ -223,7 +226,7 @@ class Master:
             )
 
     def _gathered(self) -> RunResult:
-        workers = sorted(self.workers.values(), key=lambda worker: worker.number)
+        workers = self.in_order()
         return RunResult(
             started_at=self._began,
             workers=len(workers),
@@ -253,11 +256,13 @@ class Master:
         say(f"worker {number + 1} of {self._wanted}: {hello.name}, receiver at {hello.url}")
 
     def _tally(self, environment: Environment, msg: Any) -> None:
-        if (worker := self.workers.get(str(msg.node_id))) is not None and worker.lost is None:
+        worker = self.workers.get(str(msg.node_id))
+        if worker is not None and worker.lost is None:
             worker.tally = unpacked(msg.data, RunProgress)
 
     def _share(self, environment: Environment, msg: Any) -> None:
-        if (worker := self.workers.get(str(msg.node_id))) is not None:
+        worker = self.workers.get(str(msg.node_id))
+        if worker is not None:
             worker.share = unpacked(msg.data, Share)
 
 
@@ -311,29 +316,22 @@ def lead(
             url = serve_web_page(environment, Address.parse(web), master.interrupts.interrupt)
             say(f"web page at {url}")
         master.wait_for_workers(within_s)
-        reply(
-            MasterReply(
-                workers=[
-                    worker.hello
-                    for worker in sorted(master.workers.values(), key=lambda worker: worker.number)
-                ]
-            )
-        )
-        with FileObjectPosix(0, "rb") as asked:
-            for line in asked:
+        reply(MasterReply(workers=[worker.hello for worker in master.in_order()]))
+        with FileObjectPosix(STDIN, "rb") as requests:
+            for line in requests:
                 carry_out(master, environment, msgspec.json.decode(line, type=RunRequest))
                 reply(MasterReply(done=True))
     finally:
         runner.quit()
 
 
-def carry_out(master: Master, environment: Environment, wanted: RunRequest) -> None:
+def carry_out(master: Master, environment: Environment, request: RunRequest) -> None:
     """Carry out one run and write its result to the file."""
-    plans = msgspec.msgpack.decode(Path(wanted.plans).read_bytes(), type=list[LoadPlan])
+    plans = msgspec.msgpack.decode(Path(request.plans).read_bytes(), type=list[LoadPlan])
     environment.host = plans[0].base_url
     gathered = master.run(plans)
     print_stats(environment.stats, current=False)
-    Path(wanted.result).write_bytes(msgspec.msgpack.encode(gathered))
+    Path(request.result).write_bytes(msgspec.msgpack.encode(gathered))
     master.rest()
 
 

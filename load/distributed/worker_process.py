@@ -94,15 +94,18 @@ class Worker:
         self.why = self.why or (why, code)
         self.over.set()
 
+    def send_pending_messages(self) -> None:
+        """Close the connection when the master has been sent everything, or after STOP_WITHIN_S."""
+        connection = self._runner.client
+        self._runner.greenlet.kill()  # it reads from the connection
+        connection.close(linger=int(STOP_WITHIN_S * 1000))  # type: ignore[no-untyped-call]
+        connection.socket.context.term()
+
     def _run(self, environment: Environment, msg: Any) -> None:
         """Begin a run; Locust's own message to spawn users follows."""
         plan = unpacked(msg.data, LoadPlan)
-        self._interrupts, self._generator, self._refusal, self._number = (
-            Interrupts(),
-            None,
-            None,
-            plan.worker,
-        )
+        self._interrupts, self._generator = Interrupts(), None
+        self._refusal, self._number = None, plan.worker
         host = other_host(plan.base_url)
         if host not in {None, self._may_load}:
             self._refusal = (
@@ -152,7 +155,7 @@ class Worker:
     def report(self) -> None:
         """Report the progress of the run twice a second, until killed."""
         while True:
-            gevent.sleep(TALLY_EVERY_S)
+            gevent.sleep(TALLY_EVERY_S)  # paces the reports
             tally = None if self._generator is None else self._generator.tally()
             if self._refusal is not None:
                 tally = RunProgress(finished=True, problem=self._refusal)
@@ -257,16 +260,18 @@ def main(
             may_load=may_load,
         )
         runner.send_message(HELLO, packed(hello))  # type: ignore[arg-type]
-        sys.exit(work(environment, worker, lifeline=until_stdin_closes))
+        sys.exit(work(environment, worker, until_stdin_closes=until_stdin_closes))
 
 
-def work(environment: Environment, worker: Worker, *, lifeline: bool) -> int:
+def work(environment: Environment, worker: Worker, *, until_stdin_closes: bool) -> int:
     """Work until the end and return the exit code."""
     greenlets = [gevent.spawn(worker.report), gevent.spawn(worker.watch)]
-    if lifeline:
+    if until_stdin_closes:
         greenlets.append(gevent.spawn(await_end_of_stdin, worker))
-    for sign in (signal.SIGINT, signal.SIGTERM):
-        gevent.signal_handler(sign, worker.end, "this worker leaves the run", ExitCode.INTERRUPTED)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        gevent.signal_handler(
+            number, worker.end, "this worker leaves the run", ExitCode.INTERRUPTED
+        )
     worker.over.wait()
     gevent.killall(greenlets)
     why, code = worker.why or ("", 0)
@@ -274,7 +279,7 @@ def work(environment: Environment, worker: Worker, *, lifeline: bool) -> int:
         click.echo(f"hookproof load: {why}", err=True)
     if code in {ExitCode.INTERRUPTED, ExitCode.USAGE}:
         environment.events.quitting.fire(environment=environment)  # type: ignore[no-untyped-call]
-        gevent.sleep(0.2)  # for the message to be sent
+        worker.send_pending_messages()
     return code
 
 

@@ -72,8 +72,7 @@ class MasterConnection:
             raise UnfitWorker(reply.problem)
         return reply
 
-    def ask(self, request: RunRequest) -> None:
-        """Request a run."""
+    def request_run(self, request: RunRequest) -> None:
         assert self.process.stdin is not None
         self.process.stdin.write(msgspec.json.encode(request) + b"\n")
 
@@ -90,7 +89,7 @@ class Workers:
         with tempfile.TemporaryDirectory(prefix="hookproof-load-") as folder:
             written, result = Path(folder) / "plans", Path(folder) / "result"
             written.write_bytes(msgspec.msgpack.encode(plans))
-            self.master.ask(RunRequest(plans=str(written), result=str(result)))
+            self.master.request_run(RunRequest(plans=str(written), result=str(result)))
             await self.master.reply(plans[0].shape.duration_s + plans[0].drain_s + RUN_MARGIN_S)
             return msgspec.msgpack.decode(result.read_bytes(), type=RunResult)
 
@@ -191,7 +190,7 @@ def _check_worker(worker: Hello, settings: TargetSettings) -> None:
 
 @asynccontextmanager
 async def _master(distribution: Distribution, web: str | None) -> AsyncIterator[MasterConnection]:
-    loop, (read, written) = asyncio.get_running_loop(), os.pipe()
+    read_end, write_end = os.pipe()
     replies = asyncio.StreamReader()
     options = [
         "--bind",
@@ -201,10 +200,10 @@ async def _master(distribution: Distribution, web: str | None) -> AsyncIterator[
         "--within",
         str(distribution.within_s),
     ]
-    options += ["--replies", str(written), *(["--web", web] if web is not None else [])]
+    options += ["--replies", str(write_end), *(["--web", web] if web is not None else [])]
     options += [] if distribution.local else ["--announce"]
-    transport, _ = await loop.connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(replies), os.fdopen(read, "rb")
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(replies), os.fdopen(read_end, "rb")
     )
     try:
         try:
@@ -212,10 +211,10 @@ async def _master(distribution: Distribution, web: str | None) -> AsyncIterator[
                 ["hookproof.load.distributed.master_process", *options],
                 key="",
                 standard_input=asyncio.subprocess.PIPE,
-                keep=[written],
+                keep=[write_end],
             )
         finally:
-            os.close(written)
+            os.close(write_end)
         try:
             yield MasterConnection(process=process, replies=replies)
         finally:

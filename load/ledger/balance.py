@@ -10,12 +10,10 @@ that the dialect has, or so many that the dialect disables it, or its rate limit
 
 from dataclasses import dataclass
 
-from hookproof.load.ledger.sending import ACCEPTED, REFUSED
+from hookproof.load.ledger.sending import ACCEPTED, MOST_SAMPLES, REFUSED
 from hookproof.load.sidecar.api import ArrivedAt
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import Excess
-
-MOST_SAMPLES = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,10 +56,10 @@ class Explanations:
 def balance_endpoint(
     broadcasts: bytes, arrived: ArrivedAt, *, limited: bool, explanations: Explanations
 ) -> Account:
-    """One endpoint's account; `broadcasts` has one byte each, as in `sending`."""
+    """One endpoint's account; `broadcasts` has one byte for each broadcast, as in `sending`."""
     expected = delivered = failed_for_good = unexpected = 0
     missing: list[int] = []
-    for number, (state, came, failed) in enumerate(
+    for number, (state, successes, failures) in enumerate(
         zip(
             broadcasts,
             arrived.successes[: len(broadcasts)],
@@ -71,13 +69,13 @@ def balance_endpoint(
     ):
         if state == ACCEPTED:
             expected += 1
-            if came:
+            if successes:
                 delivered += 1
-            elif failed >= explanations.attempts:
+            elif failures >= explanations.attempts:
                 failed_for_good += 1
             else:
                 missing.append(number)
-        elif state == REFUSED and (came or failed):
+        elif state == REFUSED and (successes or failures):
             unexpected += 1
     disabled = 0 < explanations.deactivate_after <= failed_for_good
     excused = disabled or (limited and explanations.excess_dropped)

@@ -1,13 +1,15 @@
 """Whether rate limits held, and whether they were used: arrivals in sliding windows (section 8)."""
 
+import math
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Final
 
 from hookproof.receiver.inbox.rate import rate_of
 
-MOST_POINTS = 300
+MOST_POINTS: Final = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,12 +20,12 @@ class Limit:
     window_s: float
 
 
-def highest(times: Sequence[float], limit: Limit) -> int:
+def most_in_window(times: Sequence[float], limit: Limit) -> int:
     """The most arrivals within any window."""
     return rate_of(array("d", times), limit.window_s).highest
 
 
-def used(times: Sequence[float], limit: Limit, began: float) -> float | None:
+def allowance_used(times: Sequence[float], limit: Limit, began: float) -> float | None:
     """The share of what the limit allows from `began` to the last arrival; None without arrivals.
 
     `limit.most` are allowed at once at the beginning, and as many for each window that has passed
@@ -43,7 +45,7 @@ def pace(times: Sequence[float], began: float) -> float:
 def curve(times: Sequence[float], limit: Limit, began: float) -> list[tuple[float, int]]:
     """At each arrival, the count in the window that ends there: (seconds since `began`, count).
 
-    At most some hundred points: the highest of each stretch of time.
+    A long curve is thinned to about MOST_POINTS: the highest of each group of neighbours.
     """
     ordered, oldest, points = sorted(times), 0, list[tuple[float, int]]()
     for place, time in enumerate(ordered):
@@ -54,6 +56,6 @@ def curve(times: Sequence[float], limit: Limit, began: float) -> list[tuple[floa
 
 
 def _thinned(points: list[tuple[float, int]]) -> list[tuple[float, int]]:
-    size = -(-len(points) // MOST_POINTS) or 1
+    size = max(1, math.ceil(len(points) / MOST_POINTS))
     edges = [*range(0, len(points), size), len(points)]
     return [max(points[a:b], key=lambda point: point[1]) for a, b in pairwise(edges)]

@@ -25,6 +25,8 @@ START_DELAY_S: Final = 0.5
 # Connecting and answering may take ANSWER_WITHIN_S each.
 LONGEST_ANSWER_S: Final = 2 * ANSWER_WITHIN_S
 
+LOOK_EVERY_S: Final = 0.05
+
 
 class Generator:
     """Carries out a plan; `key` is the target's, `control_url` that of the sidecar."""
@@ -77,12 +79,11 @@ class Generator:
         total, counts, work = self._slots, self.sending.counts, self._work
         deadline = self.sending.started_at + self._plan.shape.duration_s + LONGEST_ANSWER_S
         while counts["done"] < total and time.time() < deadline:
-            self._interrupts.new.wait(timeout=0.05)
-            if self._interrupts.count and not work.stopping:
-                work.stopping, deadline = True, time.time() + LONGEST_ANSWER_S
             if work.stopping:
-                gevent.sleep(0.05)
+                gevent.sleep(LOOK_EVERY_S)  # lets the users go on; they count what is answered
                 total = counts["requests"]
+            elif self._interrupts.new.wait(timeout=LOOK_EVERY_S):
+                work.stopping, deadline = True, time.time() + LONGEST_ANSWER_S
         self._ended_at = time.time()
         self._cpu_share = (time.process_time() - self._burned) / (time.monotonic() - self._began)
         self._finished = True

@@ -20,6 +20,8 @@ WATCH_S: Final = 1.5
 # Where some deliveries need not arrive, silence of this length ends the drain.
 QUIET_S: Final = 8.0
 
+LOOK_EVERY_S: Final = 0.1
+
 # The approximate number of progress lines of a run; at most one line is shown a second.
 PROGRESS_LINES: Final = 60
 
@@ -77,18 +79,22 @@ def drain(
     drain_s: float,
     some_never_come: Callable[[], bool],
 ) -> None:
-    """Wait until all deliveries have arrived, or for so many seconds, or until a further ctrl-C."""
-    stop_at, deadline = 1 + (interrupts.count > 0), time.time() + drain_s
+    """Wait until all deliveries have arrived, for at most `drain_s`, or until a further ctrl-C."""
+    tolerated = 1 if interrupts.count else 0  # the first ended the sending
+    deadline = time.time() + drain_s
     arrived, quiet_since = -1, time.time()
-    while (
-        time.time() < deadline and interrupts.count < stop_at and (now := tally()).problem is None
-    ):
+    while time.time() < deadline and interrupts.count <= tolerated:
+        now = tally()
+        if now.problem is not None:
+            return
         if now.arrived != arrived:
             arrived, quiet_since = now.arrived, time.time()
         complete, quiet_s = now.settled >= now.accepted * deliveries_each, time.time() - quiet_since
-        if quiet_s >= (WATCH_S if complete else QUIET_S) and (complete or some_never_come()):
+        if complete and quiet_s >= WATCH_S:
             return
-        gevent.sleep(0.1)
+        if quiet_s >= QUIET_S and some_never_come():
+            return
+        gevent.sleep(LOOK_EVERY_S)
 
 
 def show_progress(
@@ -97,12 +103,10 @@ def show_progress(
     """Print the progress of the run regularly, until killed."""
     every_s, before = max(1.0, duration_s / PROGRESS_LINES), RunProgress()
     while True:
-        gevent.sleep(every_s)
+        gevent.sleep(every_s)  # paces the lines
         now = tally()
-        accepted_rate, arrived_rate = (
-            (now.accepted - before.accepted) / every_s,
-            (now.arrived - before.arrived) / every_s,
-        )
+        accepted_rate = (now.accepted - before.accepted) / every_s
+        arrived_rate = (now.arrived - before.arrived) / every_s
         say(
             f"{max(0.0, time.time() - started_at):6.0f} s"
             f"  accepted {now.accepted:,} ({accepted_rate:,.0f}/s)  refused {now.refused:,}"

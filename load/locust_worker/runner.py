@@ -77,10 +77,12 @@ def run(plan: LoadPlan, *, control_url: str, key: str, web: Address | None) -> R
 def main(plan: Path, result: Path, control: str, web: str | None) -> None:
     """Read the plan, carry it out, write the result."""
     show_tables()
-    read = msgspec.json.decode(plan.read_bytes(), type=LoadPlan)
-    at = None if web is None else Address.parse(web)
-    gathered = run(read, control_url=control, key=os.environ.get(KEY_VARIABLE, ""), web=at)
-    result.write_bytes(msgspec.msgpack.encode(gathered))
+    load_plan = msgspec.json.decode(plan.read_bytes(), type=LoadPlan)
+    web_address = None if web is None else Address.parse(web)
+    outcome = run(
+        load_plan, control_url=control, key=os.environ.get(KEY_VARIABLE, ""), web=web_address
+    )
+    result.write_bytes(msgspec.msgpack.encode(outcome))
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ NAME: Final = "broadcast to arrival"
 POLL_S: Final = 0.5
 CALL_WITHIN_S: Final = 30.0
 ARRIVALS_WITHIN_S: Final = 60.0
+# What a call of a sidecar that has stopped answering raises.
 SILENCE: Final = (requests.RequestException, ValueError, KeyError)
 
 
@@ -81,7 +82,7 @@ class SidecarLink:
         """Show what arrives until killed, or until the sidecar does not answer (see `problem`)."""
         try:
             while True:
-                gevent.sleep(POLL_S)
+                gevent.sleep(POLL_S)  # paces the calls
                 self.look()
         except SILENCE as error:
             self.problem = f"the sidecar stopped answering: {error}"
@@ -100,11 +101,11 @@ class SidecarLink:
 
     def change_replies(self, period: ReplyPeriod) -> None:
         """Change the replies of receivers for a period."""
-        self._until(period.from_s)
+        self._sleep_until(period.from_s)
         reply = {"reply": msgspec.to_builtins(period.reply), "succeeds": period.succeeds}
         for token in period.tokens:
             self._call("PUT", f"/endpoints/{token}/reply", json=reply)
-        self._until(period.to_s)
+        self._sleep_until(period.to_s)
         for token in period.tokens:
             self._call("DELETE", f"/endpoints/{token}/reply")
 
@@ -112,15 +113,15 @@ class SidecarLink:
         """Roll secrets until so many seconds of the run have passed (section 4.3)."""
         due_s = rolls.every_s
         while due_s < until_s:
-            self._until(due_s)
+            self._sleep_until(due_s)
             for endpoint in rolls.endpoints:
                 secret = new_secret(rolls.secret_prefix, rolls.secret_form)
                 # The sidecar knows it first: the target may sign with it before it has answered.
                 self._call("POST", f"/endpoints/{endpoint.token}/secrets", json={"secret": secret})
-                self._roll_one(rolls, endpoint.path, secret)
+                self._roll_secret(rolls, endpoint.path, secret)
             due_s += rolls.every_s
 
-    def _roll_one(self, rolls: SecretRolls, path: str, secret: str) -> None:
+    def _roll_secret(self, rolls: SecretRolls, path: str, secret: str) -> None:
         body = {"secret": secret, "expiration": rolls.expiration}
         self._sending.counts["rolls"] += 1
         try:
@@ -135,10 +136,12 @@ class SidecarLink:
         except requests.RequestException as error:
             self._sending.failed("a roll", f"no answer: {error}")
             return
-        if answer.status_code not in rolls.statuses if rolls.statuses else not answer.ok:
+        rolled = answer.status_code in rolls.statuses if rolls.statuses else answer.ok
+        if not rolled:
             self._sending.failed("a roll", f"answered {answer.status_code}")
 
-    def _until(self, second: float) -> None:
+    def _sleep_until(self, second: float) -> None:
+        """Pace the run: sleep until so many seconds after its start."""
         gevent.sleep(max(0.0, self._sending.started_at + second - time.time()))
 
     def _call(self, method: str, path: str, **content: Any) -> Mapping[str, Any]:
@@ -157,10 +160,8 @@ def _entry(stats: Any, latencies: Mapping[int, int], others: int, now: float) ->
     entry.num_requests, entry.num_none_requests = total, others
     entry.num_reqs_per_sec[int(now)] = total
     entry.total_response_time = sum(latency * count for latency, count in latencies.items())
-    entry.min_response_time, entry.max_response_time = (
-        min(latencies, default=None),
-        max(latencies, default=0),
-    )
+    entry.min_response_time = min(latencies, default=None)
+    entry.max_response_time = max(latencies, default=0)
     entry.last_request_timestamp = now
     for latency, count in latencies.items():
         entry.response_times[bucket_response_time(latency)] += count

@@ -13,12 +13,12 @@ from locust.exception import StopUser
 from hookproof.load.broadcast_mark import data_with_mark
 from hookproof.load.ledger.sending import Sending
 from hookproof.load.locust_worker.operation_mix import OperationMix
-from hookproof.load.plan import LoadPlan, OperationTemplate
+from hookproof.load.plan import LoadPlan, OperationTemplate, is_success
 from hookproof.load.profile.load_profile import BROADCAST
 from hookproof.load.profile.schedule import Schedule
 
 ANSWER_WITHIN_S: Final = 10.0
-FIRST_SUCCESS, FIRST_REDIRECT = 200, 300
+# A user that is free so much later than its slot came counts as having waited.
 WAITING_S: Final = 0.001
 
 
@@ -102,7 +102,7 @@ class LoadUser(FastHttpUser):
         work = self.work
         intended_at, free_at = work.sending.started_at + slot, time.time()
         if intended_at > free_at:
-            gevent.sleep(intended_at - free_at)
+            gevent.sleep(intended_at - free_at)  # paces the load
         if work.stopping:
             return
         due_at = max(intended_at, free_at)
@@ -150,11 +150,8 @@ class LoadUser(FastHttpUser):
             allow_redirects=False,
         ) as response:
             status = response.status_code
-            if (
-                status in call.statuses
-                if call.statuses
-                else FIRST_SUCCESS <= status < FIRST_REDIRECT
-            ):
+            succeeded = status in call.statuses if call.statuses else is_success(status)
+            if succeeded:
                 response.success()
                 return None
             failure = RequestFailure(

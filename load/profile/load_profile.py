@@ -91,36 +91,36 @@ class LoadProfile:
     fail_if: tuple[Threshold, ...]
 
     @classmethod
-    def of(cls, read: Mapping[str, Any]) -> "LoadProfile":
+    def of(cls, content: Mapping[str, Any]) -> "LoadProfile":
         """The profile in a file that agrees with `SCHEMA`; raises ValueError for other problems."""
-        shape = _shape(read)
-        endpoints = LoadEndpointSettings(**read.get("endpoints", {}))
+        shape = _shape(content)
+        endpoints = LoadEndpointSettings(**content.get("endpoints", {}))
         if endpoints.limited and not (endpoints.rate_limit and endpoints.rate_limit_duration_s):
             raise ValueError("endpoints: limited ones need rate_limit and rate_limit_duration_s")
         if endpoints.limited > endpoints.count:
             raise ValueError("endpoints: limited is more than count")
-        if sum(trouble["endpoints"] for trouble in read.get("trouble", ())) > endpoints.count:
-            raise ValueError("trouble: it takes more endpoints than there are")
-        if any(trouble["from_s"] >= trouble["to_s"] for trouble in read.get("trouble", ())):
+        if sum(trouble["endpoints"] for trouble in content.get("trouble", ())) > endpoints.count:
+            raise ValueError("trouble: it needs more endpoints than there are")
+        if any(trouble["from_s"] >= trouble["to_s"] for trouble in content.get("trouble", ())):
             raise ValueError("trouble: from_s comes before to_s")
         _bound(shape, endpoints)
         return cls(
-            name=read["name"],
-            summary=read["summary"],
-            rate=read["rate"],
+            name=content["name"],
+            summary=content["summary"],
+            rate=content["rate"],
             duration_s=shape.duration_s,
-            users=read["users"],
-            drain_s=read["drain_s"],
-            late_after_s=read.get("late_after_s", 1.0),
-            keep_up_s=read.get("keep_up_s", 0.25),
+            users=content["users"],
+            drain_s=content["drain_s"],
+            late_after_s=content.get("late_after_s", 1.0),
+            keep_up_s=content.get("keep_up_s", 0.25),
             shape=shape,
-            mix=read.get("mix", {BROADCAST: 1}),
-            payload_bytes=read.get("payload_bytes", 0),
+            mix=content.get("mix", {BROADCAST: 1}),
+            payload_bytes=content.get("payload_bytes", 0),
             endpoints=endpoints,
-            roll=RollSettings(**read["roll"]) if "roll" in read else None,
-            trouble=tuple(Trouble(**trouble) for trouble in read.get("trouble", ())),
-            search=Search(**read["search"]) if "search" in read else None,
-            fail_if=_thresholds(read["fail_if"]),
+            roll=RollSettings(**content["roll"]) if "roll" in content else None,
+            trouble=tuple(Trouble(**trouble) for trouble in content.get("trouble", ())),
+            search=Search(**content["search"]) if "search" in content else None,
+            fail_if=_thresholds(content["fail_if"]),
         )
 
     def at_rate(self, rate: float) -> "LoadProfile":
@@ -154,24 +154,28 @@ class LoadProfile:
 
         Raises ValueError for a run beyond the bounds.
         """
-        wider = (duration_s or self.duration_s) / self.duration_s
-        higher = (rate or self.rate) / self.rate
-        points = tuple(
-            Point(at_s=point.at_s * wider, rate=point.rate * higher) for point in self.shape.points
+        rate = self.rate if rate is None else rate
+        duration_s = self.duration_s if duration_s is None else duration_s
+        wider, higher = duration_s / self.duration_s, rate / self.rate
+        shape = RateCurve(
+            points=tuple(
+                Point(at_s=point.at_s * wider, rate=point.rate * higher)
+                for point in self.shape.points
+            )
         )
         trouble = tuple(
             replace(period, from_s=period.from_s * wider, to_s=period.to_s * wider)
             for period in self.trouble
         )
-        _bound(RateCurve(points=points), self.endpoints)
+        _bound(shape, self.endpoints)
         return replace(
             self,
-            rate=rate or self.rate,
-            duration_s=duration_s or self.duration_s,
-            users=users or self.users,
+            rate=rate,
+            duration_s=duration_s,
+            users=self.users if users is None else users,
             drain_s=self.drain_s if drain_s is None else drain_s,
-            keep_up_s=keep_up_s or self.keep_up_s,
-            shape=RateCurve(points=points),
+            keep_up_s=self.keep_up_s if keep_up_s is None else keep_up_s,
+            shape=shape,
             trouble=trouble,
             fail_if=(*self.fail_if, *fail_if),
         )
@@ -206,15 +210,15 @@ def load_profile(name_or_path: str) -> LoadProfile:
         ) from None
 
 
-def _shape(read: Mapping[str, Any]) -> RateCurve:
-    rate, duration_s = read["rate"], read["duration_s"]
-    if "points" in read:
-        points = tuple(Point(at_s=at_s, rate=height) for at_s, height in read["points"])
+def _shape(content: Mapping[str, Any]) -> RateCurve:
+    rate, duration_s = content["rate"], content["duration_s"]
+    if "points" in content:
+        points = tuple(Point(at_s=at_s, rate=height) for at_s, height in content["points"])
         for problem in problems_of(points):
             raise ValueError(f"points: {problem}")
         return RateCurve(points=points)
-    if "spike" in read:
-        spike = read["spike"]
+    if "spike" in content:
+        spike = content["spike"]
         if not 0 <= spike["from_s"] < spike["to_s"] <= duration_s:
             raise ValueError("spike: from_s comes before to_s, and both within duration_s")
         return RateCurve.spike(rate, duration_s, **spike)

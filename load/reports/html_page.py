@@ -128,8 +128,8 @@ def _windows(endpoint: Mapping[str, Any]) -> Plot:
 
 def _plotted(plot: Plot) -> str:
     names = [
-        f'<span class="key line-{n}">{escape(line.name)}</span>'
-        for n, line in enumerate(plot.lines, 1)
+        f'<span class="key line-{number}">{escape(line.name)}</span>'
+        for number, line in enumerate(plot.lines, 1)
     ]
     if plot.limit is not None:
         names.append('<span class="key limit">limit</span>')

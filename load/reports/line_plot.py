@@ -15,6 +15,7 @@ WIDTH, HEIGHT = 640.0, 240.0
 LEFT, RIGHT, TOP, BOTTOM = 78.0, 22.0, 12.0, 42.0
 TICKS = 5
 HEADROOM = 1.05
+# Factors of round numbers: distances of ticks in time, and the ends of an axis.
 STEPS = (1, 2, 5, 10)
 TOPS = (1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10)
 
@@ -113,7 +114,7 @@ def _text(kind: str, x: float, y: str, text: str) -> str:
 
 
 def _tick(unit: Unit, value: float) -> str:
-    # Values at an axis are round, so a few digits do.
+    # Values at an axis are round, so a few digits are enough.
     if unit is Unit.SECONDS:
         return f"{value:g} s" if value >= 1 or not value else f"{value * 1000:g} ms"
     return f"{value:,g}{unit.value}"

@@ -80,11 +80,10 @@ def summary(
 def console_report(report: Mapping[str, Any]) -> str:
     """The figures, the samples of what is wrong, and the verdict line."""
     lines = [f"profile {report['profile']}: {what_was_run(report)}"]
-    lines += [
-        f"  {group:<10}{shown}"
-        for group, names in GROUPS.items()
-        if (shown := _shown(names, report["figures"]))
-    ]
+    for group, names in GROUPS.items():
+        shown = _shown(names, report["figures"])
+        if shown:
+            lines.append(f"  {group:<10}{shown}")
     if report["knee_limited_by"] is not None:
         lines.append(f"  the knee is {report['knee_limited_by']}")
     lines += [
@@ -98,7 +97,8 @@ def console_report(report: Mapping[str, Any]) -> str:
 
 def what_was_run(report: Mapping[str, Any]) -> str:
     """Rate, time and target, and the number of workers if there are several."""
-    by = f" by {workers} workers" if (workers := report.get("workers", 1)) > 1 else ""
+    workers = report.get("workers", 1)
+    by = f" by {workers} workers" if workers > 1 else ""
     return f"{report['rate']:g}/s for {report['duration_s']:g} s{by} at {report['target']}"
 
 

@@ -25,23 +25,23 @@ def series_csv(report: Mapping[str, Any]) -> str:
 def rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The rows by column, up to the last stretch in which anything happened."""
     length = report["stretch_s"]
-    accepted = {
-        round(stretch["at_s"] / length): stretch for stretch in report["over_time"]["accepted"]
-    }
-    delivered = {
-        round(stretch["at_s"] / length): stretch for stretch in report["over_time"]["delivered"]
-    }
+    accepted, delivered = (
+        {round(stretch["at_s"] / length): stretch for stretch in report["over_time"][side]}
+        for side in ("accepted", "delivered")
+    )
     each, backlog, table = len(report["endpoints"]), 0, []
     for stretch in range(max((*accepted, *delivered), default=-1) + 1):
-        sent, came = accepted.get(stretch, {}), delivered.get(stretch, {})
-        backlog += sent.get("count", 0) * each - came.get("count", 0)
+        sent, arrived = accepted.get(stretch, {}), delivered.get(stretch, {})
+        backlog += sent.get("count", 0) * each - arrived.get("count", 0)
         table.append(
             {
                 "at_s": stretch * length,
                 "accepted": sent.get("count", 0),
-                "delivered": came.get("count", 0),
+                "delivered": arrived.get("count", 0),
                 **{f"ingest_{name}_s": sent.get(name) for name in ("p50", "p95", "p99", "max")},
-                **{f"delivery_{name}_s": came.get(name) for name in ("p50", "p95", "p99", "max")},
+                **{
+                    f"delivery_{name}_s": arrived.get(name) for name in ("p50", "p95", "p99", "max")
+                },
                 "backlog": max(0, backlog),
             }
         )

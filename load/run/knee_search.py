@@ -30,9 +30,8 @@ class Knee:
     @property
     def good(self) -> float | None:
         """The highest rate that passed below all that failed, None if there is none."""
-        return max(
-            (rate for rate in self.passed if self.bad is None or rate < self.bad), default=None
-        )
+        bad = self.bad
+        return max((rate for rate in self.passed if bad is None or rate < bad), default=None)
 
     def next_rate(self) -> float | None:
         """The rate of the next trial in slots a second, or None when the search is over."""
@@ -49,4 +48,5 @@ class Knee:
 
     def note(self, rate: float, *, passed: bool) -> None:
         """Record a trial."""
-        (self.passed if passed else self.failed).append(rate)
+        trials = self.passed if passed else self.failed
+        trials.append(rate)

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from hookproof.load.latency import OverTime, quantiles, stretch_s, unpacked
 from hookproof.load.ledger.balance import NO_ACCOUNT, Account, Explanations, balance_endpoint
-from hookproof.load.ledger.rate_limit import Limit, curve, highest, pace, used
-from hookproof.load.ledger.sending import Sent
+from hookproof.load.ledger.rate_limit import Limit, allowance_used, curve, most_in_window, pace
+from hookproof.load.ledger.sending import MOST_SAMPLES, Sent
 from hookproof.load.ledger.share import (
     LostWorker,
     RunResult,
@@ -58,7 +58,7 @@ class _Ledger:
         return self.sent.counts.get("accepted", 0)
 
     @property
-    def last_said(self) -> int:
+    def accepted_of_lost(self) -> int:
         """Broadcasts accepted from the lost workers, according to their last message."""
         return sum(worker.accepted for worker in self.lost_workers)
 
@@ -85,7 +85,11 @@ def compute_outcome(
     return LoadOutcome(
         figures=figures,
         endpoints=tuple(_endpoints(ledger)),
-        samples={**sent.samples, **arrived.samples, **({"lost": lost[:5]} if lost else {})},
+        samples={
+            **sent.samples,
+            **arrived.samples,
+            **({"lost": lost[:MOST_SAMPLES]} if lost else {}),
+        },
         over_time={
             "accepted": _over_time(sent, length_s),
             "delivered": _over_time(arrived, length_s),
@@ -142,8 +146,8 @@ def _sent_figures(ledger: _Ledger) -> Figures:
     sent, counts, span = ledger.sent, ledger.sent.counts, max(1e-3, ledger.sent.sending_s)
     refused_of_lost = sum(worker.refused for worker in ledger.lost_workers)
     return {
-        "sent": counts.get("broadcasts", 0) + ledger.last_said + refused_of_lost,
-        "accepted": ledger.accepted + ledger.last_said,
+        "sent": counts.get("broadcasts", 0) + ledger.accepted_of_lost + refused_of_lost,
+        "accepted": ledger.accepted + ledger.accepted_of_lost,
         "refused": counts.get("refused", 0) + refused_of_lost,
         "errors": counts.get("errors", 0),
         "ingest_rps": ledger.accepted / span,
@@ -161,16 +165,12 @@ def _arrived_figures(ledger: _Ledger) -> Figures:
     Unaccounted are the deliveries of lost workers' broadcasts, and all those at lost workers'
     endpoints.
     """
-    counts, accounts, arrived = (
-        ledger.arrived.counts,
-        list(ledger.accounts.values()),
-        ledger.arrived,
+    arrived, counts = ledger.arrived, ledger.arrived.counts
+    accounts, endpoints = list(ledger.accounts.values()), len(ledger.preparation.endpoints)
+    delivered = sum(account.delivered for account in accounts)
+    unaccounted = ledger.accepted_of_lost * endpoints + ledger.accepted * (
+        endpoints - len(accounts)
     )
-    endpoints, delivered = (
-        len(ledger.preparation.endpoints),
-        sum(account.delivered for account in accounts),
-    )
-    unaccounted = ledger.last_said * endpoints + ledger.accepted * (endpoints - len(accounts))
     until_s = ledger.sent.sending_s if arrived.last_s is None else arrived.last_s
     return {
         "expected": sum(account.expected for account in accounts) + unaccounted,
@@ -200,9 +200,9 @@ def _limit_figures(ledger: _Ledger) -> Figures:
     began = min(min(arrivals) for arrivals in times if arrivals)
     paces = [pace(arrivals, began) for arrivals in times]
     backlog = ledger.accepted / max(1e-3, ledger.sent.sending_s) > limit.most / limit.window_s
-    shares = [used(arrivals, limit, began) or 0.0 for arrivals in times]
+    shares = [allowance_used(arrivals, limit, began) or 0.0 for arrivals in times]
     return {
-        "overshoot": max(0, *(highest(arrivals, limit) - limit.most for arrivals in times)),
+        "overshoot": max(0, *(most_in_window(arrivals, limit) - limit.most for arrivals in times)),
         "allowance_used": min(shares) if backlog else None,
         "fairness": min(paces) / max(paces),
     }
@@ -214,11 +214,9 @@ def _endpoints(ledger: _Ledger) -> Iterator[dict[str, Any]]:
         default=0.0,
     )
     for endpoint in ledger.preparation.endpoints:
-        account, here = (
-            ledger.accounts.get(endpoint.token, NO_ACCOUNT),
-            ledger.arrived.endpoints.get(endpoint.token),
-        )
-        unaccounted = ledger.last_said + (ledger.accepted if here is None else 0)
+        account = ledger.accounts.get(endpoint.token, NO_ACCOUNT)
+        arrivals = ledger.arrived.endpoints.get(endpoint.token)
+        unaccounted = ledger.accepted_of_lost + (ledger.accepted if arrivals is None else 0)
         yield {
             "endpoint": endpoint.token,
             "uid": endpoint.uid,
@@ -226,28 +224,28 @@ def _endpoints(ledger: _Ledger) -> Iterator[dict[str, Any]]:
             "expected": account.expected + unaccounted,
             **{name: getattr(account, name) for name in ("delivered", "explained", "lost")},
             "unaccounted": unaccounted,
-            "arrived": 0 if here is None else here.arrived,
-            "limit": _limited(here, ledger.limit, began)
-            if endpoint.limited and here is not None
-            else None,
+            "arrived": 0 if arrivals is None else arrivals.arrived,
+            "limit": _limit_use(arrivals, ledger.limit, began) if endpoint.limited else None,
         }
 
 
-def _limited(here: ArrivedAt, limit: Limit | None, began: float) -> dict[str, Any] | None:
-    if limit is None:
+def _limit_use(
+    arrivals: ArrivedAt | None, limit: Limit | None, began: float
+) -> dict[str, Any] | None:
+    if limit is None or arrivals is None:
         return None
     return {
         "most": limit.most,
         "window_s": limit.window_s,
-        "highest": highest(here.times, limit),
-        "windows": curve(here.times, limit, began),
+        "highest": most_in_window(arrivals.times, limit),
+        "windows": curve(arrivals.times, limit, began),
     }
 
 
 def _over_time(side: Sent | Arrived, length_s: float) -> list[dict[str, Any]]:
-    ledger = OverTime(length_s=length_s)
-    ledger.add(side.over_time)
-    return [dict(point) for point in ledger.points()]
+    over_time = OverTime(length_s=length_s)
+    over_time.add(side.over_time)
+    return [dict(point) for point in over_time.points()]
 
 
 def _distribution(latencies: Any) -> list[dict[str, float]]:

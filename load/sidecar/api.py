@@ -59,7 +59,7 @@ class Arrived(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def nothing(cls) -> "Arrived":
-        """For a sidecar that does not answer any more."""
+        """The arrivals of a sidecar that does not answer any more."""
         return cls(
             endpoints={},
             counts={},
@@ -84,7 +84,7 @@ class EndpointReplies:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SidecarApi:
     arrivals: Arrivals
-    answering: EndpointReplies
+    replies: EndpointReplies
     dialect: Dialect
 
     def application(self) -> web.Application:
@@ -92,8 +92,8 @@ class SidecarApi:
         app.add_routes(
             [
                 web.post("/runs", self.begin),
-                web.post("/endpoints", self.take_endpoints),
-                web.post("/endpoints/{token}/secrets", self.learn_secret),
+                web.post("/endpoints", self.add_endpoints),
+                web.post("/endpoints/{token}/secrets", self.add_secret),
                 web.put("/endpoints/{token}/reply", self.put_reply),
                 web.delete("/endpoints/{token}/reply", self.delete_reply),
                 web.post("/fresh", self.fresh),
@@ -107,7 +107,7 @@ class SidecarApi:
         self.arrivals.begin(await read_body(request, NewRun))
         return _done()
 
-    async def take_endpoints(self, request: web.Request) -> web.Response:
+    async def add_endpoints(self, request: web.Request) -> web.Response:
         """Add endpoints, which take part from the next run on.
 
         A known endpoint keeps its secrets.
@@ -120,25 +120,24 @@ class SidecarApi:
                 signatures = EndpointSignatures(
                     self.dialect, advanced=new.advanced, secrets=new.secrets
                 )
-            except ValueError as wrong:
-                raise web.HTTPConflict(text=f"the endpoint's secret {wrong}") from None
+            except ValueError as problem:
+                raise web.HTTPConflict(text=f"the endpoint's secret {problem}") from None
             known[new.token] = Endpoint(token=new.token, signatures=signatures, limited=new.limited)
         return _done()
 
-    async def learn_secret(self, request: web.Request) -> web.Response:
-        """Add a secret of an endpoint."""
+    async def add_secret(self, request: web.Request) -> web.Response:
         new = await read_body(request, NewSecret)
         self.arrivals.endpoints[request.match_info["token"]].signatures.learn(new.secret)
         return _done()
 
     async def put_reply(self, request: web.Request) -> web.Response:
         new = await read_body(request, NewReply)
-        self.answering.by_token[request.match_info["token"]] = (new.reply, new.succeeds)
+        self.replies.by_token[request.match_info["token"]] = (new.reply, new.succeeds)
         return _done()
 
     async def delete_reply(self, request: web.Request) -> web.Response:
         """Answer an endpoint's deliveries with success again."""
-        self.answering.by_token.pop(request.match_info["token"], None)
+        self.replies.by_token.pop(request.match_info["token"], None)
         return _done()
 
     async def fresh(self, request: web.Request) -> web.Response:

@@ -19,6 +19,7 @@ from hookproof.receiver.clock import Instant
 from hookproof.receiver.inbox.arrival import RawHeaders
 
 MOST_SAMPLES: Final = 5
+# What one byte holds.
 MOST_COUNT: Final = 255
 
 
@@ -117,19 +118,19 @@ class Arrivals:
         if endpoint is None:
             return
         mark = read_mark(body)
-        if (
-            mark is None
-            or (mark.run != self._run.run and mark.run not in self._earlier)
-            or not self._known(mark)
-        ):
-            self._wrong(
-                "unexpected",
-                token,
-                "no mark of this run" if mark is None else f"{mark.run}.{mark.number}",
-            )
-            return
-        if mark.run != self._run.run:
-            return
+        if mark is None:
+            self._count_wrong("unexpected", token, "no mark of this run")
+        elif mark.run == self._run.run and mark.number < self._run.broadcasts:
+            self._record(endpoint, at)
+            self._judge(endpoint, mark, headers, body, at)
+            if succeeded:
+                self._succeeded(endpoint, mark, at)
+            else:
+                self._failed(endpoint, mark)
+        elif mark.run == self._run.run or mark.run not in self._earlier:
+            self._count_wrong("unexpected", token, f"{mark.run}.{mark.number}")
+
+    def _record(self, endpoint: Endpoint, at: Instant) -> None:
         endpoint.arrived += 1
         if endpoint.limited:
             endpoint.times.append(at.monotonic)
@@ -138,33 +139,27 @@ class Arrivals:
             self._began = at.monotonic - since_start_s
         self.last_s = since_start_s
         self.counts["arrived"] += 1
-        self._judge(endpoint, mark, headers, body, at)
-        if succeeded:
-            self._succeeded(endpoint, mark, at)
-        else:
-            self._failed(endpoint, mark)
-
-    def _known(self, mark: BroadcastMark) -> bool:
-        return mark.run != self._run.run or mark.number < self._run.broadcasts
 
     def _judge(
         self, endpoint: Endpoint, mark: BroadcastMark, headers: RawHeaders, body: bytes, at: Instant
     ) -> None:
         if mark.altered:
-            self._wrong(
+            self._count_wrong(
                 "altered", endpoint.token, f"{mark.number}: {body[:120].decode(errors='replace')}"
             )
         why = endpoint.signatures.problem(headers, body, at.wall)
         if why is not None:
-            self._wrong("unverifiable", endpoint.token, f"{mark.number}: {why}")
+            self._count_wrong("unverifiable", endpoint.token, f"{mark.number}: {why}")
 
     def _succeeded(self, endpoint: Endpoint, mark: BroadcastMark, at: Instant) -> None:
         before = endpoint.successes[mark.number]
         endpoint.successes[mark.number] = min(before + 1, MOST_COUNT)
         if before:
-            self._wrong("duplicated", endpoint.token, str(mark.number))
+            self._count_wrong("duplicated", endpoint.token, str(mark.number))
             return
-        self.settled += endpoint.failures[mark.number] < self._attempts or not self._attempts
+        # A delivery whose attempts were used up is settled already.
+        if not self._attempts or endpoint.failures[mark.number] < self._attempts:
+            self.settled += 1
         worker = mark.number % self._run.workers
         if mark.number < endpoint.latest[worker]:
             self.counts["out_of_order"] += 1
@@ -178,16 +173,15 @@ class Arrivals:
         note(self.latencies, latency)
         self._fresh[int(latency * 1000)] += 1
         if latency > self._run.late_after_s:
-            self._wrong("late", endpoint.token, f"{mark.number}: after {latency:.3f} s")
+            self._count_wrong("late", endpoint.token, f"{mark.number}: after {latency:.3f} s")
 
     def _failed(self, endpoint: Endpoint, mark: BroadcastMark) -> None:
-        failed = endpoint.failures[mark.number] = min(
-            endpoint.failures[mark.number] + 1, MOST_COUNT
-        )
-        if failed == self._attempts and not endpoint.successes[mark.number]:
+        failures = min(endpoint.failures[mark.number] + 1, MOST_COUNT)
+        endpoint.failures[mark.number] = failures
+        if failures == self._attempts and not endpoint.successes[mark.number]:
             self.settled += 1
 
-    def _wrong(self, kind: str, token: str, what: str) -> None:
+    def _count_wrong(self, kind: str, token: str, what: str) -> None:
         self.counts[kind] += 1
         samples = self.samples.setdefault(kind, [])
         if len(samples) < MOST_SAMPLES:

@@ -32,18 +32,20 @@ from hookproof.receiver.http.request import ReceivedRequest
 from hookproof.receiver.http.request_handler import VISITS
 from hookproof.receiver.http.server import STOP_WITHIN_S, listen
 from hookproof.receiver.replies.script import DEFAULT_REPLY, Reply
+from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect
 
 BODY_WITHIN_S: Final = 60.0
-HOSTS: Final = ("localhost", "127.0.0.1", "::1")
+LOOPBACK: Final = "127.0.0.1"
+HOSTS: Final = ("localhost", LOOPBACK, "::1")
 
 
 class Sidecar:
     """Records what arrives, and answers it as the run says."""
 
-    def __init__(self, arrivals: Arrivals, answering: EndpointReplies, clock: Clock) -> None:
+    def __init__(self, arrivals: Arrivals, replies: EndpointReplies, clock: Clock) -> None:
         self._arrivals = arrivals
-        self._answering = answering
+        self._replies = replies
         self._reply_sender = ReplySender(clock)
 
     def begins(self, connection: SenderConnection, request: ReceivedRequest) -> bool:
@@ -55,7 +57,7 @@ class Sidecar:
     ) -> PendingReply | None:
         """Record a delivery; the default answer is sent at once."""
         visit = request.method in VISITS
-        reply, succeeds = (DEFAULT_REPLY, True) if visit else self._answering.of(request.token)
+        reply, succeeds = (DEFAULT_REPLY, True) if visit else self._replies.of(request.token)
         if not visit:
             self._arrivals.arrived(
                 request.token, request.headers, request.body, request.arrived, succeeded=succeeds
@@ -63,7 +65,7 @@ class Sidecar:
         if reply is DEFAULT_REPLY and request.is_plain:
             connection.send(default_answer(int(request.arrived.wall)))
             return None
-        return self._play(reply, request, connection)
+        return self._send_reply(reply, request, connection)
 
     def refused(self, connection: SenderConnection, request: ReceivedRequest) -> None:
         """Ignore what is not a delivery."""
@@ -71,28 +73,27 @@ class Sidecar:
     def left(self, connection: SenderConnection, request: ReceivedRequest) -> None:
         """Ignore what is not a delivery."""
 
-    async def _play(
+    async def _send_reply(
         self, reply: Reply, request: ReceivedRequest, connection: SenderConnection
     ) -> bool:
         return bool(await self._reply_sender.send(reply, request, connection))
 
 
-async def serve(*, bind: Address, public_url: str | None, ca_dir: Path, dialect: str) -> None:
+async def serve(*, bind: Address, public_url: str | None, ca_dir: Path, dialect: Dialect) -> None:
     """Listen until standard input ends; one line of JSON on standard output has the addresses."""
-    spoken, answering = load_dialect(dialect), EndpointReplies()
-    attempts = spoken.retry.attempts.value if spoken.retry.attempts.decided else 0
-    arrivals = Arrivals(attempts=attempts)
+    attempts = dialect.retry.attempts.value if dialect.retry.attempts.decided else 0
+    arrivals, replies = Arrivals(attempts=attempts), EndpointReplies()
     names = {bind.host, urlsplit(public_url or "").hostname or bind.host, *HOSTS}
     authority, stop = Authority(ca_dir), asyncio.Event()
     call_at_end_of_input(asyncio.get_running_loop(), stop.set)
     async with AsyncExitStack() as stack:
         clock = Clock()
-        sidecar = Sidecar(arrivals, answering, clock)
+        sidecar = Sidecar(arrivals, replies, clock)
         context = authority.server_context(*sorted(names))
         bound = await stack.enter_async_context(
             listen(sidecar, bind, context, clock=clock, body_within_s=BODY_WITHIN_S)
         )
-        api = SidecarApi(arrivals=arrivals, answering=answering, dialect=spoken)
+        api = SidecarApi(arrivals=arrivals, replies=replies, dialect=dialect)
         control = await serve_control_api(stack, api.application())
         ready = {"url": public_url or bound.url("https"), "control": control.url("http")}
         click.echo(json.dumps({**ready, "ca": str(authority.certificate_path)}))
@@ -104,8 +105,8 @@ async def serve_control_api(stack: AsyncExitStack, application: web.Application)
     runner = web.AppRunner(application, access_log=None, shutdown_timeout=STOP_WITHIN_S)
     await runner.setup()
     stack.push_async_callback(runner.cleanup)
-    await web.TCPSite(runner, HOSTS[1], 0).start()
-    return Address(host=HOSTS[1], port=runner.addresses[0][1])
+    await web.TCPSite(runner, LOOPBACK, 0).start()
+    return Address(host=LOOPBACK, port=runner.addresses[0][1])
 
 
 @click.command()
@@ -117,10 +118,15 @@ async def serve_control_api(stack: AsyncExitStack, application: web.Application)
 @click.option(OPTION, is_flag=True, expose_value=False)
 def main(bind: str, public_url: str | None, ca_dir: Path, dialect: str) -> None:
     """Run the sidecar; if it cannot start, the last line on standard error says why."""
-    address = Address.parse(bind)
+    receiver = serve(
+        bind=Address.parse(bind),
+        public_url=public_url,
+        ca_dir=ca_dir,
+        dialect=load_dialect(dialect),
+    )
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         try:
-            runner.run(serve(bind=address, public_url=public_url, ca_dir=ca_dir, dialect=dialect))
+            runner.run(receiver)
         except OSError as error:
             click.echo(f"cannot listen on {bind}: {error.strerror or error}", err=True)
             sys.exit(ExitCode.FAILED)

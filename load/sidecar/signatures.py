@@ -20,26 +20,26 @@ class EndpointSignatures:
         self._dialect = dialect
         self._scheme = dialect.signatures.scheme(advanced=advanced)
         self._secrets: list[str] = []
-        self._quick = self._made(())
+        self._fast_path = self._fast_path_of(())
         for secret in secrets:
             self.learn(secret)
 
     def learn(self, secret: str) -> None:
         """Add a secret, before anything can be signed with it."""
-        quick = self._made((*self._secrets[1 - MOST_SECRETS :], secret))
-        self._secrets = [*self._secrets[1 - MOST_SECRETS :], secret]
-        self._quick = quick
+        secrets = [*self._secrets[1 - MOST_SECRETS :], secret]
+        self._fast_path = self._fast_path_of(secrets)  # raises for a bad secret
+        self._secrets = secrets
 
     def problem(self, headers: RawHeaders, body: bytes, arrived_at: float) -> str | None:
         """Why no known secret explains the signature, or None."""
-        if self._quick.is_certain(headers, body, arrived_at):
+        if self._fast_path.is_certain(headers, body, arrived_at):
             return None
         text = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in headers)
         rules, id_header = self._dialect.signatures.secret, self._dialect.delivery.event_id_header
         verdict = verify(self._scheme, rules, self._secrets, text, id_header, body, arrived_at)
         return None if isinstance(verdict, Verified) else f"{verdict.reason}: {verdict.detail}"
 
-    def _made(self, secrets: Sequence[str]) -> FastPath:
+    def _fast_path_of(self, secrets: Sequence[str]) -> FastPath:
         rules, id_header = self._dialect.signatures.secret, self._dialect.delivery.event_id_header
         # The newest first: nearly every delivery is signed with it.
         return FastPath(self._scheme, rules, tuple(reversed(secrets)), id_header)

@@ -6,12 +6,11 @@ from typing import Any, Final, Self
 
 import aiohttp
 
-from hookproof.load.plan import KEY
+from hookproof.load.plan import KEY, is_success
 from hookproof.load.target.settings import TargetSettings
 
 CONNECT_WITHIN_S: Final = 10.0
 ANSWER_WITHIN_S: Final = 30.0
-FIRST_SUCCESS, FIRST_REDIRECT = 200, 300
 
 
 class Unreachable(Exception):
@@ -51,11 +50,7 @@ class TargetClient:
                 method, url, json=body, headers=self._headers, allow_redirects=False
             ) as answer:
                 status, text = answer.status, await answer.text(errors="replace")
-                envelope = (
-                    await answer.json(content_type=None)
-                    if FIRST_SUCCESS <= status < FIRST_REDIRECT
-                    else None
-                )
+                envelope = await answer.json(content_type=None) if is_success(status) else None
         except ValueError:
             raise TargetRefusal(
                 f"{method} {url} was answered with {status} and not with JSON"

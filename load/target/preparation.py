@@ -9,6 +9,7 @@ import math
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -39,6 +40,7 @@ OWNER: Final = "hookproof-load"
 # The token of the endpoints that the mix creates: they are disabled, and nothing there is counted.
 SPARE: Final = "spare"
 SECRETS_IN_TURN: Final = 64
+# The approximate size of a mark without its padding.
 MARK_BYTES: Final = 110
 EVENT_TYPE: Final = "hookproof.load"
 
@@ -128,10 +130,8 @@ class LoadPreparation:
     def _rolls(self, profile: LoadProfile, worker: int) -> SecretRolls | None:
         if profile.roll is None:
             return None
-        operation, rules = (
-            self.contract.operations["expireEndpointSecret"],
-            self.settings.dialect.signatures.secret,
-        )
+        operation = self.contract.operations["expireEndpointSecret"]
+        rules = self.settings.dialect.signatures.secret
         return SecretRolls(
             every_s=profile.roll.every_s,
             method=operation.method.upper(),
@@ -150,10 +150,11 @@ class LoadPreparation:
 
     def _reply_periods(self, profile: LoadProfile, worker: int) -> list[ReplyPeriod]:
         """One worker's part of the profile's troubles; no two troubles share an endpoint."""
-        free, reply_periods = list(self.endpoints), []
+        endpoints, reply_periods = iter(self.endpoints), []
         for trouble in profile.trouble:
-            taken, free = free[: trouble.endpoints], free[trouble.endpoints :]
-            if tokens := tuple(endpoint.token for endpoint in taken if endpoint.worker == worker):
+            troubled = list(islice(endpoints, trouble.endpoints))
+            tokens = tuple(endpoint.token for endpoint in troubled if endpoint.worker == worker)
+            if tokens:
                 reply_periods.append(_reply_period(trouble, tokens))
         return reply_periods
 
@@ -180,7 +181,7 @@ async def prepare(
         for number in range(profile.endpoints.count):
             await _create_endpoint(preparation, target, profile, number)
         await _find_calls(preparation, target, profile, receivers[0])
-    # A new endpoint may receive only after this long.
+    # The dialect's own time: a new endpoint may receive only after it.
     await asyncio.sleep(settings.dialect.delivery.visible_within_s)
     return preparation
 
@@ -188,11 +189,9 @@ async def prepare(
 async def _create_endpoint(
     preparation: LoadPreparation, target: TargetClient, profile: LoadProfile, number: int
 ) -> None:
-    wanted, rules, worker = (
-        profile.endpoints,
-        preparation.settings.dialect.signatures.secret,
-        number % len(preparation.receivers),
-    )
+    wanted = profile.endpoints
+    rules = preparation.settings.dialect.signatures.secret
+    worker = number % len(preparation.receivers)
     receiving = ReceivingEndpoint(
         token=f"{secrets.token_hex(4)}-{number}",
         secrets=(new_secret(rules.prefix, rules.form),),
@@ -242,27 +241,26 @@ async def _find_calls(
         "url": f"{sidecar_url}/{SPARE}",
         "is_disabled": True,
     }
-    rolled = str(
-        (await target.call("POST", preparation.path("createEndpoint"), spare)).get("uid", "")
-    )
-    uids = tuple(
+    created = await target.call("POST", preparation.path("createEndpoint"), spare)
+    rolled_uid = str(created.get("uid", ""))
+    endpoint_paths = tuple(
         preparation.path("getEndpoint", endpointID=endpoint.uid)
         for endpoint in preparation.endpoints
     )
+    rules = dialect.signatures.secret
     rolls = tuple(
-        {"secret": new_secret(dialect.signatures.secret.prefix, dialect.signatures.secret.form)}
+        {"secret": new_secret(rules.prefix, rules.form), "expiration": expiration(dialect, 1)}
         for _ in range(SECRETS_IN_TURN)
     )
-    expires = {"expiration": expiration(dialect, 1)}
     preparation.calls |= {
         "createEndpoint": preparation.call(
             "createEndpoint", (preparation.path("createEndpoint"),), (spare,)
         ),
-        "getEndpoint": preparation.call("getEndpoint", uids),
+        "getEndpoint": preparation.call("getEndpoint", endpoint_paths),
         "expireEndpointSecret": preparation.call(
             "expireEndpointSecret",
-            (preparation.path("expireEndpointSecret", endpointID=rolled),),
-            tuple({**roll, **expires} for roll in rolls),
+            (preparation.path("expireEndpointSecret", endpointID=rolled_uid),),
+            rolls,
         ),
         "listPortalLinks": preparation.call(
             "listPortalLinks", (preparation.path("listPortalLinks"),)
@@ -282,13 +280,13 @@ async def _find_portal_links(preparation: LoadPreparation, target: TargetClient)
         )
         return
     uids = [str(link["uid"]) for link in portal_links]
-    bodies = tuple(
+    updates = tuple(
         {"name": link.get("name") or "hookproof load", "owner_id": link.get("owner_id") or OWNER}
         for link in portal_links
     )
-    for operation_id, texts in (("getPortalLink", ()), ("updatePortalLink", bodies)):
+    for operation_id, bodies in (("getPortalLink", ()), ("updatePortalLink", updates)):
         paths = tuple(preparation.path(operation_id, portalLinkID=uid) for uid in uids)
-        preparation.calls[operation_id] = preparation.call(operation_id, paths, texts)
+        preparation.calls[operation_id] = preparation.call(operation_id, paths, bodies)
 
 
 def in_unit(seconds: float, unit: TimeUnit) -> int:

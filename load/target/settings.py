@@ -98,10 +98,10 @@ def target_settings(
 
 
 def _first_project(flags: Flags, file: TargetFile, *, needed: bool) -> tuple[str, str]:
+    """The project and its API key; either is empty if it is not needed and not known."""
     if not needed:
-        return flags.project or next(iter(file.api_keys), ""), flags.api_key or next(
-            iter(file.api_keys.values()), ""
-        )
+        project, api_key = next(iter(file.api_keys.items()), ("", ""))
+        return flags.project or project, flags.api_key or api_key
     keys = api_keys_of(flags, file)
     if not keys:
         raise CommandError(
