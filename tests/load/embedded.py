@@ -12,34 +12,49 @@ from typing import Any
 import pytest
 
 from hookproof.cli import main
+from hookproof.load.target.settings import KEY_VARIABLE
+from hookproof.process.exit_codes import ExitCode
 from hookproof.receiver.http.authority import Authority
 
 HOOKPROOF = (sys.executable, "-m", "hookproof")
-# No test is about speed, and a machine may have much else to do.
+# Deadlines are long, since no test is about speed and a machine may have much else to do.
 ENDS_WITHIN_S = 600
 
-# For the same reason: such a machine sends late.
+# Such a machine also sends late.
 PATIENT = ("--keep-up", "600")
 
 
 def hookproof_load(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run `hookproof load` to its end; the reports are in `folder`."""
     command = [*HOOKPROOF, "load", *arguments, *PATIENT, "--out", str(folder)]
     return subprocess.run(
         command, capture_output=True, text=True, timeout=ENDS_WITHIN_S, check=False
     )
 
 
-def called(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> object:
+def exit_code_of(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> object:
     """The exit code of a command line that starts no process; it runs in this one."""
+    monkeypatch.delenv(KEY_VARIABLE, raising=False)
     monkeypatch.setattr(sys, "argv", ["hookproof", "load", *arguments])
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit) as end:
         main()
-    return ended.value.code
+    return end.value.code
+
+
+def refusal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str
+) -> str:
+    """The only line with which a command line is refused, with exit code 64."""
+    assert exit_code_of(monkeypatch, *arguments) == ExitCode.USAGE
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    [line] = shown.err.splitlines()
+    return line
 
 
 @contextmanager
 def loading(*arguments: str, out: Path | None = None) -> Iterator[subprocess.Popen[str]]:
-    """A load command that runs; it is killed if it still does at the end."""
+    """Start a load command; it is killed if it still runs at the end."""
     command = [
         *HOOKPROOF,
         "load",
@@ -57,19 +72,20 @@ def loading(*arguments: str, out: Path | None = None) -> Iterator[subprocess.Pop
 
 
 def line_with(process: subprocess.Popen[str], pattern: str) -> re.Match[str]:
-    """The first line of output that has this in it."""
+    """Read the output up to the first line that matches; the match."""
     assert process.stdout is not None
-    seen = []
+    lines = []
     for line in process.stdout:
-        seen.append(line)
-        if match := re.search(pattern, line):
+        lines.append(line)
+        match = re.search(pattern, line)
+        if match is not None:
             return match
     assert process.stderr is not None
-    raise AssertionError(f"no {pattern!r} in {''.join(seen)}{process.stderr.read()}")
+    raise AssertionError(f"no {pattern!r} in {''.join(lines)}{process.stderr.read()}")
 
 
-def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
-    """Wait for the end of a command: its exit code, and the output that was not read yet."""
+def wait_for_end(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    """Wait until a command has ended: its exit code, and the output that was not read yet."""
     shown, errors = process.communicate(timeout=ENDS_WITHIN_S)
     return process.returncode, shown, errors
 
@@ -84,7 +100,7 @@ def figures(folder: Path) -> dict[str, Any]:
 
 @contextmanager
 def serving(folder: Path, *arguments: str) -> Iterator[tuple[str, ...]]:
-    """A server with these options; the options of a load run against it."""
+    """Run a server with these options; yields the options of a load run against it."""
     ca = folder / "ca"
     Authority(ca)
     serve = [

@@ -1,4 +1,4 @@
-"""A delivery tells by itself which broadcast it is, and whether it was altered."""
+"""A delivery shows by itself which broadcast it is, and whether it was altered."""
 
 import json
 
@@ -16,8 +16,8 @@ def test_a_mark_is_read_as_it_was_written() -> None:
 
 
 def test_another_spelling_of_the_same_data_is_not_altered() -> None:
-    spelt = json.dumps(dict(reversed(json.loads(SENT).items())), indent=2).encode()
-    assert read_mark(spelt) == read_mark(SENT)
+    respelled = json.dumps(dict(reversed(json.loads(SENT).items())), indent=2).encode()
+    assert read_mark(respelled) == read_mark(SENT)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_another_spelling_of_the_same_data_is_not_altered() -> None:
     ],
     ids=["pad", "time", "more", "cut", "number", "wrapped"],
 )
-def test_an_altered_body_is_known_and_its_time_not_trusted(altered: bytes) -> None:
+def test_an_altered_body_is_recognised_and_its_time_is_not_trusted(altered: bytes) -> None:
     mark = read_mark(altered)
     assert mark is not None
     assert mark.altered

@@ -1,6 +1,4 @@
-"""The examples of a spread run have the shape of their kind, and their commands are ones that
-hookproof takes.
-"""
+"""The examples of a distributed run are well formed, and hookproof accepts their commands."""
 
 import re
 import shlex
@@ -77,16 +75,16 @@ def compose() -> dict[str, Any]:
 
 def manifests(kind: str) -> list[dict[str, Any]]:
     return [
-        one
-        for one in yaml.safe_load_all((EXAMPLES / "kubernetes.yaml").read_text())
-        if one["kind"] == kind
+        manifest
+        for manifest in yaml.safe_load_all((EXAMPLES / "kubernetes.yaml").read_text())
+        if manifest["kind"] == kind
     ]
 
 
 def commands() -> Iterator[tuple[str, list[str]]]:
-    """Every command of the examples: where it stands, and the words after `hookproof load`."""
+    """Every command of the examples: where it is, and the words after `hookproof load`."""
     for name, service in compose()["services"].items():
-        words = [VARIABLE.sub(lambda found: found[2] or "", word) for word in service["command"]]
+        words = [VARIABLE.sub(lambda match: match[2] or "", word) for word in service["command"]]
         if words[0] == "sh":
             words = shlex.split(words[-1].replace("$$(hostname -i)", "192.0.2.1"))
         yield f"compose {name}", words[words.index("load") + 1 :]
@@ -99,11 +97,11 @@ def commands() -> Iterator[tuple[str, list[str]]]:
         )
 
 
-def test_the_compose_file_has_the_shape_of_one() -> None:
+def test_the_compose_file_has_the_form_of_one() -> None:
     jsonschema.validate(compose(), COMPOSE)
 
 
-def test_the_jobs_have_the_shape_of_jobs_and_their_volumes_exist() -> None:
+def test_the_jobs_have_the_form_of_jobs_and_their_volumes_exist() -> None:
     for job in manifests("Job"):
         assert (job["apiVersion"], set(job)) == (
             "batch/v1",
@@ -113,7 +111,7 @@ def test_the_jobs_have_the_shape_of_jobs_and_their_volumes_exist() -> None:
         jsonschema.validate(pod, POD)
         volumes = {volume["name"] for volume in pod["volumes"]}
         assert {
-            mount["name"] for one in pod["containers"] for mount in one["volumeMounts"]
+            mount["name"] for container in pod["containers"] for mount in container["volumeMounts"]
         } <= volumes
 
 
@@ -127,7 +125,7 @@ def test_the_service_leads_workers_to_the_master() -> None:
 @pytest.mark.parametrize(
     "words", [words for _, words in commands()], ids=[place for place, _ in commands()]
 )
-def test_each_command_is_one_that_hookproof_takes(words: list[str]) -> None:
+def test_hookproof_accepts_each_command(words: list[str]) -> None:
     context = load.make_context("load", list(words))
     options = context.params
     assert options["master"] is not options["worker"]
@@ -151,6 +149,6 @@ def test_as_many_workers_come_as_the_master_expects() -> None:
     )
 
 
-def test_a_word_that_hookproof_does_not_know_is_noticed() -> None:
+def test_an_option_that_hookproof_does_not_know_would_be_noticed() -> None:
     with pytest.raises(click.NoSuchOption):
         load.make_context("load", ["--expect-worker-s=2"])

@@ -10,6 +10,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +20,14 @@ import pytest
 from tests.load.embedded import (
     ENDS_WITHIN_S,
     HOOKPROOF,
-    called,
-    ended,
     figures,
     hookproof_load,
     line_with,
     loading,
+    refusal,
     report,
     serving,
+    wait_for_end,
 )
 
 
@@ -38,7 +39,8 @@ def workers_of(process: subprocess.Popen[str]) -> list[psutil.Process]:
     ]
 
 
-def balance(counted: dict[str, Any]) -> int:
+def accounted_for(counted: dict[str, Any]) -> int:
+    """The deliveries that the ledger accounts for, one way or another."""
     return int(sum(counted[name] for name in ("delivered", "lost", "explained", "unaccounted")))
 
 
@@ -73,7 +75,7 @@ fail_if: [lost > 0, overshoot > 0]
 """
 
 
-def test_limits_and_troubles_are_shared_out_over_workers(tmp_path: Path) -> None:
+def test_limits_and_troubles_are_divided_between_workers(tmp_path: Path) -> None:
     (tmp_path / "shared-out.yaml").write_text(SHARED_OUT)
     outcome = hookproof_load(tmp_path, str(tmp_path / "shared-out.yaml"), "--workers", "2")
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
@@ -88,14 +90,16 @@ def test_limits_and_troubles_are_shared_out_over_workers(tmp_path: Path) -> None
     assert [endpoint["arrived"] for endpoint in endpoints[1:]] == [80] * 3
 
 
-def test_a_worker_that_is_killed_in_mid_run_is_told_of_and_fails_the_run(tmp_path: Path) -> None:
+def test_a_worker_killed_during_the_run_is_reported_and_fails_the_run(
+    tmp_path: Path,
+) -> None:
     with loading(
         "smoke", "--rate", "30", "--duration", "16", "--processes", "3", out=tmp_path
     ) as command:
         line_with(command, r"accepted [1-9]")
         killed = workers_of(command)[1]
         killed.send_signal(signal.SIGKILL)
-        code, shown, errors = ended(command)
+        code, shown, errors = wait_for_end(command)
     assert code == 1, shown + errors
     assert re.search(r"worker \d \(.+\) is lost", shown)
     summary, counted = report(tmp_path), figures(tmp_path)
@@ -104,22 +108,22 @@ def test_a_worker_that_is_killed_in_mid_run_is_told_of_and_fails_the_run(tmp_pat
         "was lost after" in complaint and "not accounted for" in complaint
         for complaint in summary["complaints"]
     )
-    assert counted["expected"] == counted["accepted"] * 3 == balance(counted)
+    assert counted["expected"] == counted["accepted"] * 3 == accounted_for(counted)
     assert counted["unaccounted"] > 0
-    assert counted["lost"] == 0, "what the others sent to the others did arrive"
+    assert counted["lost"] == 0, "what the other workers sent to their receivers did arrive"
     assert 0 < counted["accepted"] < 480
-    whole = [
+    with_a_receiver = [
         endpoint
         for endpoint in summary["endpoints"]
         if endpoint["unaccounted"] < endpoint["expected"]
     ]
-    assert len(whole) == 2
+    assert len(with_a_receiver) == 2
 
 
-def test_a_search_goes_on_with_the_same_workers(tmp_path: Path) -> None:
+def test_all_trials_of_a_search_use_the_same_workers(tmp_path: Path) -> None:
     (tmp_path / "knee.yaml").write_text(
-        "name: knee\nsummary: s\nrate: 20\nduration_s: 1\nusers: 8\ndrain_s: 60\nfail_if: ['sent >"
-        " 20']\n"
+        "name: knee\nsummary: s\nrate: 20\nduration_s: 1\nusers: 8\ndrain_s: 60\n"
+        "fail_if: ['sent > 20']\n"
         "search: {most: 40, within: 0.6}\n"
     )
     outcome = hookproof_load(tmp_path, str(tmp_path / "knee.yaml"), "--processes", "2")
@@ -133,11 +137,9 @@ def test_a_search_goes_on_with_the_same_workers(tmp_path: Path) -> None:
 def master_with(
     target: Sequence[str], *arguments: str, out: Path
 ) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A master that waits for its workers, two unless it says otherwise, and the port at which it
-    does.
-    """
-    led = ("--master", "--master-bind", "127.0.0.1:0", "--expect-workers", "2")
-    with loading(*led, *arguments, *target, out=out) as master:
+    """Start a master that waits for two workers by default; yields it and its port."""
+    options = ("--master", "--master-bind", "127.0.0.1:0", "--expect-workers", "2")
+    with loading(*options, *arguments, *target, out=out) as master:
         yield master, line_with(master, r"waiting for \d workers at 127\.0\.0\.1:(\d+)")[1]
 
 
@@ -145,68 +147,75 @@ def worker_options(port: str, folder: Path) -> tuple[str, ...]:
     return ("--worker", "--master-port", port, "--api-key", "k", "--ca-dir", str(folder / "ca"))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunningLoad:
+    """A run that has begun to send: its master, the port of that, and its workers."""
+
+    master: subprocess.Popen[str]
+    port: str
+    workers: list[subprocess.Popen[str]]
+
+
+@contextmanager
+def two_workers_running(folder: Path) -> Iterator[RunningLoad]:
+    """Run a server, a master and two workers that know of each other by the port alone."""
+    with ExitStack() as stack:
+        target = stack.enter_context(serving(folder))
+        master, port = stack.enter_context(
+            master_with(target, "smoke", "--duration", "600", out=folder)
+        )
+        workers = [stack.enter_context(loading(*worker_options(port, folder))) for _ in range(2)]
+        line_with(master, r"accepted [1-9]")
+        yield RunningLoad(master=master, port=port, workers=workers)
+
+
 def test_workers_from_elsewhere_share_one_run_and_a_worker_too_many_is_dismissed(
     tmp_path: Path,
 ) -> None:
-    with ExitStack() as stack:
-        target = stack.enter_context(serving(tmp_path))
-        master, port = stack.enter_context(
-            master_with(target, "smoke", "--duration", "600", out=tmp_path)
-        )
-        workers = [stack.enter_context(loading(*worker_options(port, tmp_path))) for _ in range(2)]
-        line_with(master, r"accepted [1-9]")
-        code, _, errors = ended(stack.enter_context(loading(*worker_options(port, tmp_path))))
+    with two_workers_running(tmp_path) as run:
+        with loading(*worker_options(run.port, tmp_path)) as third:
+            code, _, errors = wait_for_end(third)
         assert code == 64
         assert "has all 2" in errors
-        line_with(master, r"accepted [1-9]")
-        master.send_signal(signal.SIGINT)
-        code, shown, errors = ended(master)
+        line_with(run.master, r"accepted [1-9]")
+        run.master.send_signal(signal.SIGINT)
+        code, shown, errors = wait_for_end(run.master)
         assert "FAIL  interrupted before the end" in shown, shown + errors
-        assert [ended(worker)[0] for worker in workers] == [0, 0]
+        assert [wait_for_end(worker)[0] for worker in run.workers] == [0, 0]
     counted = figures(tmp_path)
     assert counted["delivered"] == counted["accepted"] * 2 == counted["sent"] * 2 > 0
     assert "lost" not in " ".join(report(tmp_path)["complaints"])
 
 
 def test_a_master_that_dies_ends_its_workers_with_one_line(tmp_path: Path) -> None:
-    with ExitStack() as stack:
-        target = stack.enter_context(serving(tmp_path))
-        master, port = stack.enter_context(
-            master_with(target, "smoke", "--duration", "600", out=tmp_path)
-        )
-        workers = [stack.enter_context(loading(*worker_options(port, tmp_path))) for _ in range(2)]
-        line_with(master, r"accepted [1-9]")
-        for process in psutil.Process(master.pid).children(recursive=True):
+    with two_workers_running(tmp_path) as run:
+        for process in psutil.Process(run.master.pid).children(recursive=True):
             process.send_signal(signal.SIGKILL)
-        code, _, errors = ended(master)
+        code, _, errors = wait_for_end(run.master)
         assert code == 70
         assert "master" in errors
-        for worker in workers:
-            code, _, errors = ended(worker)
+        for worker in run.workers:
+            code, _, errors = wait_for_end(worker)
             assert code == 4
             assert "the master has been silent" in errors
             assert len(errors.strip().splitlines()) == 1, errors
 
 
-def test_a_worker_that_leaves_is_told_of_like_one_that_was_lost(tmp_path: Path) -> None:
-    with ExitStack() as stack:
-        target = stack.enter_context(serving(tmp_path))
-        master, port = stack.enter_context(
-            master_with(target, "smoke", "--duration", "600", out=tmp_path)
-        )
-        workers = [stack.enter_context(loading(*worker_options(port, tmp_path))) for _ in range(2)]
-        line_with(master, r"accepted [1-9]")
-        workers[0].send_signal(signal.SIGINT)
-        code, _, errors = ended(workers[0])
-        assert (code, "leaves the run" in errors) == (130, True)
-        line_with(master, r"worker \d \(.+\) is lost")
-        master.send_signal(signal.SIGINT)
-        code, shown, errors = ended(master)
+def test_a_worker_that_leaves_is_reported_like_one_that_was_lost(tmp_path: Path) -> None:
+    with two_workers_running(tmp_path) as run:
+        leaving = run.workers[0]
+        leaving.send_signal(signal.SIGINT)
+        code, _, errors = wait_for_end(leaving)
+        assert code == 130
+        assert "leaves the run" in errors
+        line_with(run.master, r"worker \d \(.+\) is lost")
+        run.master.send_signal(signal.SIGINT)
+        code, shown, errors = wait_for_end(run.master)
     assert code == 1, shown + errors
     assert "was lost after" in shown
 
 
-def test_a_worker_loads_no_other_machine_than_it_was_told(tmp_path: Path) -> None:
+def test_a_worker_does_not_load_a_machine_that_it_was_not_allowed_to(tmp_path: Path) -> None:
     far = (
         "--url",
         "http://load.invalid",
@@ -223,10 +232,10 @@ def test_a_worker_loads_no_other_machine_than_it_was_told(tmp_path: Path) -> Non
             master_with(far, "smoke", "--expect-workers", "1", out=tmp_path)
         )
         worker = stack.enter_context(loading(*worker_options(port, tmp_path)))
-        code, _, errors = ended(master)
+        code, _, errors = wait_for_end(master)
         assert code == 64
         assert "may not load load.invalid" in errors
-        assert ended(worker)[0] == 0
+        assert wait_for_end(worker)[0] == 0
 
 
 TARGET = ("--url", "http://127.0.0.1:1", "--api-key", "k", "--project", "p")
@@ -249,34 +258,27 @@ TARGET = ("--url", "http://127.0.0.1:1", "--api-key", "k", "--project", "p")
         (("smoke", "--web", "--web-bind", "here"), "HOST:PORT"),
     ],
 )
-def test_what_does_not_fit_together_is_refused_with_exit_64_and_one_line(
+def test_options_that_contradict_each_other_are_refused_with_exit_64_and_one_line(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     arguments: tuple[str, ...],
     expected: str,
 ) -> None:
-    monkeypatch.delenv("HOOKPROOF_API_KEY", raising=False)
-    assert called(monkeypatch, *arguments, "--out", str(tmp_path)) == 64
-    [line] = capsys.readouterr().err.splitlines()
-    assert expected in line
+    assert expected in refusal(monkeypatch, capsys, *arguments, "--out", str(tmp_path))
 
 
-def test_a_web_page_at_an_address_that_is_taken_stops_the_run_in_one_line(
+def test_a_web_page_at_an_address_in_use_stops_the_run_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        address = f"127.0.0.1:{taken.getsockname()[1]}"
-        assert (
-            called(monkeypatch, "smoke", "--web", "--web-bind", address, "--out", str(tmp_path))
-            == 64
-        )
-    [line] = capsys.readouterr().err.splitlines()
-    assert address in line
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        address = f"127.0.0.1:{other.getsockname()[1]}"
+        options = ("--web", "--web-bind", address, "--out", str(tmp_path))
+        assert address in refusal(monkeypatch, capsys, "smoke", *options)
 
 
 def test_a_master_whose_workers_do_not_come_ends_in_one_line(tmp_path: Path) -> None:
-    alone = (
+    master = (
         "--master",
         "--expect-workers",
         "2",
@@ -285,13 +287,14 @@ def test_a_master_whose_workers_do_not_come_ends_in_one_line(tmp_path: Path) -> 
         "--master-bind",
         "127.0.0.1:0",
     )
-    outcome = hookproof_load(tmp_path, *alone, *TARGET)
+    outcome = hookproof_load(tmp_path, *master, *TARGET)
     assert outcome.returncode == 64, outcome.stdout + outcome.stderr
     assert "0 of 2" in outcome.stderr
     assert len(outcome.stderr.strip().splitlines()) == 1
 
 
-def asked(url: str, method: str = "GET", **headers: str) -> tuple[int, bytes]:
+def fetch(url: str, method: str = "GET", **headers: str) -> tuple[int, bytes]:
+    """The status and the body of a response."""
     request = urllib.request.Request(
         url, method=method, headers=headers, data=b"" if method == "POST" else None
     )
@@ -303,17 +306,16 @@ def asked(url: str, method: str = "GET", **headers: str) -> tuple[int, bytes]:
 
 
 def kinds_shown(url: str) -> set[str]:
-    """The request types that the page shows, when deliveries are among them."""
+    """Poll the page until it shows deliveries; all request types that it shows then."""
     deadline, kinds = time.monotonic() + ENDS_WITHIN_S, set[str]()
     while "DELIVERY" not in kinds:
         assert time.monotonic() < deadline, f"the page shows {kinds}"
-        kinds = {
-            str(one["method"]) for one in json.loads(asked(f"{url}/stats/requests")[1])["stats"]
-        }
+        stats = json.loads(fetch(f"{url}/stats/requests")[1])["stats"]
+        kinds = {str(row["method"]) for row in stats}
     return kinds
 
 
-def test_the_web_page_shows_deliveries_beside_requests_and_steers_nothing_but_the_end(
+def test_the_web_page_shows_deliveries_beside_requests_and_can_only_end_the_run(
     tmp_path: Path,
 ) -> None:
     web = ("--web", "--web-bind", "127.0.0.1:0")
@@ -321,12 +323,12 @@ def test_the_web_page_shows_deliveries_beside_requests_and_steers_nothing_but_th
         url = line_with(command, r"web page at (http://127\.0\.0\.1:\d+)")[1]
         line_with(command, r"arrived [1-9]")
         assert "POST" in kinds_shown(url)
-        assert b"Locust" in asked(url)[1]
-        assert asked(f"{url}/swarm", "POST")[0] == 403
-        assert asked(f"{url}/stop", "POST", **{"Sec-Fetch-Site": "cross-site"})[0] == 403
+        assert b"Locust" in fetch(url)[1]
+        assert fetch(f"{url}/swarm", "POST")[0] == 403
+        assert fetch(f"{url}/stop", "POST", **{"Sec-Fetch-Site": "cross-site"})[0] == 403
         assert command.poll() is None
-        assert asked(f"{url}/stop", "POST")[0] == 200
-        code, shown, errors = ended(command)
+        assert fetch(f"{url}/stop", "POST")[0] == 200
+        code, shown, errors = wait_for_end(command)
     assert code == 1, shown + errors
     assert "interrupted before the end" in shown
     assert figures(tmp_path)["delivered"] == figures(tmp_path)["accepted"]
@@ -340,9 +342,9 @@ def test_a_masters_page_shows_all_deliveries_and_ctrl_c_stops_all_workers_and_st
         url = line_with(command, r"web page at (http://127\.0\.0\.1:\d+)")[1]
         line_with(command, r"arrived [1-9]")
         assert "POST" in kinds_shown(url)
-        assert asked(f"{url}/swarm", "POST")[0] == 403
+        assert fetch(f"{url}/swarm", "POST")[0] == 403
         command.send_signal(signal.SIGINT)
-        code, shown, errors = ended(command)
+        code, shown, errors = wait_for_end(command)
     assert code == 1, shown + errors
     assert "FAIL  interrupted before the end" in shown
     counted = figures(tmp_path)

@@ -6,7 +6,7 @@ from hookproof.load.ledger.balance import Explanations, balance_endpoint
 from hookproof.load.ledger.sending import ACCEPTED, REFUSED, UNANSWERED, UNSENT
 from hookproof.load.sidecar.api import ArrivedAt
 
-NO_EXCUSE = Explanations(attempts=2, deactivate_after=0, excess_dropped=False)
+UNEXPLAINED = Explanations(attempts=2, deactivate_after=0, excess_dropped=False)
 A, R, U, N = ACCEPTED, REFUSED, UNANSWERED, UNSENT
 
 
@@ -19,7 +19,7 @@ def arrived(successes: list[int], failures: list[int] | None = None) -> ArrivedA
 
 def test_an_accepted_broadcast_is_delivered_or_lost_by_name() -> None:
     account = balance_endpoint(
-        bytes([A, A, A]), arrived([1, 0, 2, 0]), limited=False, explanations=NO_EXCUSE
+        bytes([A, A, A]), arrived([1, 0, 2, 0]), limited=False, explanations=UNEXPLAINED
     )
     assert (account.expected, account.delivered, account.lost, account.explained) == (3, 2, 1, 0)
     assert account.lost_samples == (1,)
@@ -27,7 +27,7 @@ def test_an_accepted_broadcast_is_delivered_or_lost_by_name() -> None:
 
 def test_what_was_refused_and_arrives_is_unexpected_and_what_was_unanswered_is_not() -> None:
     account = balance_endpoint(
-        bytes([R, U, N, A]), arrived([1, 1, 1, 1]), limited=False, explanations=NO_EXCUSE
+        bytes([R, U, N, A]), arrived([1, 1, 1, 1]), limited=False, explanations=UNEXPLAINED
     )
     assert (account.refused_and_arrived, account.expected, account.delivered, account.lost) == (
         1,
@@ -41,7 +41,10 @@ def test_a_delivery_that_used_up_its_attempts_is_explained_and_one_with_attempts
     None
 ):
     account = balance_endpoint(
-        bytes([A, A, A]), arrived([0, 0, 1], [2, 1, 2]), limited=False, explanations=NO_EXCUSE
+        bytes([A, A, A]),
+        arrived([0, 0, 1], [2, 1, 2]),
+        limited=False,
+        explanations=UNEXPLAINED,
     )
     assert (account.explained, account.lost, account.delivered) == (1, 1, 1)
 

@@ -2,20 +2,20 @@
 
 import pytest
 
-from hookproof.load.ledger.rate_limit import Limit, curve, highest, pace, used
+from hookproof.load.ledger.rate_limit import Limit, allowance_used, curve, most_in_window, pace
 
 LIMIT = Limit(most=2, window_s=1.0)
 
 
 def test_the_highest_window_is_found_between_the_edges_of_any_clock() -> None:
-    assert highest([0.0, 0.9, 1.0, 1.1], LIMIT) == 3
-    assert highest([0.0, 0.5, 1.0, 1.5], LIMIT) == 2
+    assert most_in_window([0.0, 0.9, 1.0, 1.1], LIMIT) == 3
+    assert most_in_window([0.0, 0.5, 1.0, 1.5], LIMIT) == 2
 
 
-def test_an_endpoint_that_gets_all_it_may_has_used_its_allowance() -> None:
-    assert used([0.0, 0.0, 1.0, 1.0, 2.0, 2.0], LIMIT, 0.0) == pytest.approx(1.0)
-    assert used([0.0, 1.0, 2.0], LIMIT, 0.0) == pytest.approx(0.5)
-    assert used([], LIMIT, 0.0) is None
+def test_an_endpoint_that_gets_all_that_it_may_has_used_its_allowance() -> None:
+    assert allowance_used([0.0, 0.0, 1.0, 1.0, 2.0, 2.0], LIMIT, 0.0) == pytest.approx(1.0)
+    assert allowance_used([0.0, 1.0, 2.0], LIMIT, 0.0) == pytest.approx(0.5)
+    assert allowance_used([], LIMIT, 0.0) is None
 
 
 def test_an_endpoint_that_is_served_late_has_a_slower_pace() -> None:

@@ -1,4 +1,4 @@
-"""What a server does wrong is counted exactly as it was planted."""
+"""What a server does wrong is counted exactly as often as its fault does it."""
 
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,8 @@ def test_every_seventh_delivery_that_goes_wrong_is_counted(
     tmp_path: Path, fault: str, figure: str
 ) -> None:
     with serving(tmp_path, "--fault", fault) as target:
-        # What is lost is waited for as long as the drain lasts; what is not may take as long on a
-        # busy machine.
+        # Lost deliveries are awaited for the whole drain; the others may take as long on a busy
+        # machine.
         outcome = hookproof_load(
             tmp_path, "smoke", "--rate", "70", "--duration", "1", *target, "--drain", "12"
         )
@@ -61,8 +61,7 @@ def test_every_seventh_delivery_that_comes_late_is_counted(tmp_path: Path) -> No
     assert f"late is {SEVENTH}" in outcome.stdout.splitlines()[-2]
 
 
-# The windows are long and the shares small, since a busy machine delays what stands in front of a
-# limit.
+# The windows are long and the shares small, since a busy machine delays what waits for a limit.
 LIMITED = """
 name: limited
 summary: Three endpoints get five times what their limits allow, and one has no limit.
@@ -85,22 +84,25 @@ def limited_run(folder: Path, *options: str) -> tuple[int, dict[str, Any], str]:
     return outcome.returncode, figures(folder), outcome.stdout.splitlines()[-2]
 
 
+def limits_in(folder: Path) -> list[dict[str, Any]]:
+    """What the report says of each limited endpoint."""
+    return [row["limit"] for row in report(folder)["endpoints"] if row["limit"]]
+
+
 def test_a_server_that_keeps_the_limit_and_uses_it_passes(tmp_path: Path) -> None:
     code, counted, verdict = limited_run(tmp_path)
     assert (code, counted["overshoot"], counted["delivered"]) == (0, 0, 4 * 25), verdict
     assert counted["allowance_used"] >= 0.6
-    limits = [one["limit"] for one in report(tmp_path)["endpoints"] if one["limit"]]
-    assert [(limit["most"], limit["window_s"], limit["highest"]) for limit in limits] == [
-        (10, 2, 10)
-    ] * 3
+    assert [
+        (limit["most"], limit["window_s"], limit["highest"]) for limit in limits_in(tmp_path)
+    ] == [(10, 2, 10)] * 3
 
 
 def test_one_delivery_above_the_limit_is_an_overshoot_of_one(tmp_path: Path) -> None:
     code, counted, verdict = limited_run(tmp_path, "--fault", "limit_off_by_one")
     assert (code, counted["overshoot"]) == (1, 1), verdict
     assert "overshoot is 1" in verdict
-    limits = [one["limit"] for one in report(tmp_path)["endpoints"] if one["limit"]]
-    assert [(limit["most"], limit["highest"]) for limit in limits] == [(10, 11)] * 3
+    assert [(limit["most"], limit["highest"]) for limit in limits_in(tmp_path)] == [(10, 11)] * 3
 
 
 def test_endpoints_that_share_one_limit_starve_and_get_a_third_of_their_allowance(

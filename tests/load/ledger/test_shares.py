@@ -1,6 +1,4 @@
-"""The shares of several workers make one run: sums, merged distributions, and what a lost worker
-took with it.
-"""
+"""The shares of several workers are added: sums, merged distributions, and lost workers."""
 
 from dataclasses import replace
 
@@ -63,7 +61,7 @@ def arrived(
 
 
 def share(
-    worker: int, states: list[int], came: Arrived, *, answer_s: float = 0.01, cpu: float = 0.1
+    worker: int, states: list[int], recorded: Arrived, *, answer_s: float = 0.01, cpu: float = 0.1
 ) -> Share:
     sending = Sending(len(states), step=WORKERS, started_at=100.0 * worker, stretch_s=1.0)
     for place, state in enumerate(states):
@@ -75,10 +73,10 @@ def share(
             sending.refused(number, "no", answered=True)
     ended_at = sending.started_at + 0.5
     sent = sending.result(begun=len(states), ended_at=ended_at, cpu_share=cpu, problem=None)
-    return Share(worker=worker, sent=sent, arrived=came)
+    return Share(worker=worker, sent=sent, arrived=recorded)
 
 
-def test_every_broadcast_stands_at_its_number_again() -> None:
+def test_every_broadcast_is_at_its_number_again() -> None:
     shares = [
         share(0, [A, A, A], arrived("a", [1] * 8)),
         share(1, [A, R, A], arrived("b", [1] * 8)),
@@ -94,7 +92,7 @@ def test_the_broadcasts_of_a_missing_share_are_unsent() -> None:
     assert list(sent_by_all(shares, WORKERS).broadcasts) == [A, N, A, A, N, A]
 
 
-def test_percentiles_are_those_of_all_deliveries_and_no_average() -> None:
+def test_percentiles_are_those_of_all_deliveries_and_not_an_average() -> None:
     fast = share(0, [A], arrived("a", [1], latency_s=0.001))
     slow = share(1, [A], arrived("b", [1], latency_s=1.0))
     total = arrived_at_all([fast, fast, fast, slow])
@@ -107,7 +105,7 @@ def test_percentiles_are_those_of_all_deliveries_and_no_average() -> None:
     )
 
 
-def test_times_are_told_by_each_workers_own_clock() -> None:
+def test_times_are_measured_by_each_workers_own_clock() -> None:
     shares = [
         share(0, [A], arrived("a", [1], last_s=0.6)),
         share(1, [A], arrived("b", [1], last_s=2.5)),
@@ -117,7 +115,7 @@ def test_times_are_told_by_each_workers_own_clock() -> None:
     assert arrived_at_all(shares).last_s == 2.5
 
 
-def test_the_busiest_generator_speaks_for_all_and_samples_stay_few() -> None:
+def test_the_cpu_share_is_the_busiest_generators_and_samples_stay_few() -> None:
     shares = [share(0, [A], arrived("a", [1]), cpu=0.2), share(1, [A], arrived("b", [1]), cpu=0.95)]
     assert sent_by_all(shares, WORKERS).cpu_share == 0.95
     assert len(arrived_at_all(shares).samples["late"]) == 5
@@ -154,14 +152,14 @@ def gathered(shares: list[Share], lost: list[LostWorker]) -> RunResult:
 
 
 def test_a_lost_workers_part_of_the_ledger_is_unaccounted_and_the_rest_balances() -> None:
-    # Three broadcasts each. Worker 1 is lost after two were accepted; of the others' one never came
-    # to endpoint c.
-    left = [
+    # Three broadcasts each. Worker 1 is lost after two of its were accepted. Of the others' six,
+    # one never arrived at endpoint c.
+    shares = [
         share(0, [A, A, A], arrived("a", [1] * 9)),
         share(2, [A, A, A], arrived("c", [0] + [1] * 8)),
     ]
     lost = LostWorker(worker=1, name="host", after_s=3.0, accepted=2, refused=1)
-    outcome = compute_outcome(preparation(), load_profile("smoke"), gathered(left, [lost]))
+    outcome = compute_outcome(preparation(), load_profile("smoke"), gathered(shares, [lost]))
     counted = outcome.figures
     assert (counted["accepted"], counted["refused"], counted["sent"]) == (8, 1, 9)
     assert counted["expected"] == 8 * 3
@@ -192,8 +190,8 @@ def test_a_run_that_lost_no_worker_has_nothing_unaccounted() -> None:
 def test_each_further_receiver_on_a_machine_has_the_next_port() -> None:
     settings = replace(SETTINGS, bind="0.0.0.0:8443", public_url="https://hooks.example.org")
     assert [
-        (one.bind, one.public_url)
-        for one in (worker_settings(settings, 0), worker_settings(settings, 2))
+        (worker.bind, worker.public_url)
+        for worker in (worker_settings(settings, 0), worker_settings(settings, 2))
     ] == [
         ("0.0.0.0:8443", "https://hooks.example.org"),
         ("0.0.0.0:8445", "https://hooks.example.org:445"),

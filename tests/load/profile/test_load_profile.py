@@ -12,7 +12,7 @@ from hookproof.spec.strict_yaml.reader import FileProblems
 
 
 @pytest.mark.parametrize("name", shipped_profiles())
-def test_every_shipped_profile_can_be_read_and_bears_its_files_name(name: str) -> None:
+def test_every_shipped_profile_can_be_read_and_has_the_name_of_its_file(name: str) -> None:
     assert load_profile(name).name == name
 
 
@@ -21,7 +21,7 @@ def test_an_unknown_profile_is_refused_with_the_known_ones() -> None:
         load_profile("no-such-profile")
 
 
-def test_every_problem_of_a_file_is_told_with_its_line(tmp_path: Path) -> None:
+def test_every_problem_of_a_file_is_reported_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "wrong.yaml"
     path.write_text(
         "name: wrong\nsummary: s\nrate: fast\nduration_s: 1\nusers: 0\ndrain_s: 1\nspeed: 9\n"
@@ -80,7 +80,7 @@ def test_endpoints_of_many_workers_count_against_the_bound_of_a_run() -> None:
         long.for_workers(200)
 
 
-def test_an_endpoint_is_told_its_limits_in_the_dialects_units_and_within_its_bounds() -> None:
+def test_an_endpoint_gets_its_limits_in_the_dialects_units_and_within_its_bounds() -> None:
     wanted = LoadEndpointSettings(rate_limit=5, rate_limit_duration_s=60, http_timeout_s=100_000)
     reference, contrary = load_dialect("reference"), load_dialect("contrary")
     assert limit_fields(wanted, reference, limited=True) == {

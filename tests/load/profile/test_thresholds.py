@@ -39,6 +39,8 @@ def test_a_figure_that_could_not_be_measured_crosses_its_threshold() -> None:
         ("lost => 1", "write one like"),
     ],
 )
-def test_what_is_no_threshold_is_refused_with_what_was_expected(text: str, expected: str) -> None:
+def test_what_is_not_a_threshold_is_refused_with_what_was_expected(
+    text: str, expected: str
+) -> None:
     with pytest.raises(BadThreshold, match=expected):
         Threshold.parse(text)

@@ -1,4 +1,4 @@
-"""The HTML report shows a run as it was, offline, and lets nothing of a target's run as markup."""
+"""The HTML report shows a run as it was, needs no network, and escapes what a target wrote."""
 
 import re
 from typing import Any
@@ -56,7 +56,7 @@ def test_the_page_needs_no_network() -> None:
     assert addresses == []
 
 
-def test_the_page_tells_verdict_figures_and_what_was_crossed() -> None:
+def test_the_page_shows_verdict_figures_and_crossed_thresholds() -> None:
     shown = page(REPORT)
     for expected in (
         ">FAIL<",
@@ -106,7 +106,7 @@ def test_a_single_point_is_drawn() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "round_one"), [(0.7, 1.0), (1.0, 1.0), (4.1, 5.0), (23.0, 50.0), (99.0, 100.0)]
+    ("value", "end"), [(0.7, 1.0), (1.0, 1.0), (4.1, 5.0), (23.0, 50.0), (99.0, 100.0)]
 )
-def test_an_axis_ends_at_a_round_number(value: float, round_one: float) -> None:
-    assert nice(value, (1, 2, 5, 10)) == pytest.approx(round_one)
+def test_an_axis_ends_at_a_round_number(value: float, end: float) -> None:
+    assert nice(value, (1, 2, 5, 10)) == pytest.approx(end)

@@ -8,11 +8,12 @@ from hookproof.load.profile.load_profile import Search
 from hookproof.load.run.knee_search import Knee
 
 
-def tried(
+def search_with(
     capacity: Callable[[int, float], float], *, first: float = 100
 ) -> tuple[Knee, list[float]]:
-    """A search that is over, and its trials; `capacity` is that of the target, by the trials so far
-    and the rate.
+    """Search to the end; the search and the rates of its trials.
+
+    `capacity` is that of the target, by the number of trials so far and the rate.
     """
     knee, rates = Knee(search=Search(most=20_000, within=0.1), first=first), list[float]()
     while (rate := knee.next_rate()) is not None:
@@ -23,7 +24,7 @@ def tried(
 
 
 def run_search(capacity: float) -> tuple[Knee, list[float]]:
-    return tried(lambda _number, _rate: capacity)
+    return search_with(lambda _number, _rate: capacity)
 
 
 @pytest.mark.parametrize("capacity", [3.0, 99.0, 100.0, 101.0, 640.0, 5_555.5, 19_999.0])
@@ -57,7 +58,7 @@ def test_nothing_above_a_rate_that_failed_is_tried() -> None:
 
 
 def test_a_rate_that_passed_by_luck_is_not_the_knee() -> None:
-    knee, rates = tried(lambda number, _rate: 900 if number == 3 else 640)
+    knee, rates = search_with(lambda number, _rate: 900 if number == 3 else 640)
     assert rates[:4] == [100, 200, 400, 800]
     assert rates.count(800) == 2
     assert knee.good is not None

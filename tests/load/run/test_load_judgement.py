@@ -85,6 +85,6 @@ def test_a_run_that_proves_nothing_fails_and_says_why(flaw: dict[str, Any], expe
     assert expected in wrong
 
 
-def test_how_late_a_generator_may_be_can_be_said() -> None:
+def test_how_late_a_generator_may_be_can_be_set() -> None:
     late = replace(GOOD, figures={**GOOD.figures, "lateness_p99": 0.3})
     assert complaints(late, PROFILE.overridden(keep_up_s=0.4)) == []

@@ -62,7 +62,7 @@ def test_a_delivery_counts_with_its_latency_from_the_intended_time(arrivals: Arr
     assert arrivals.take_fresh() == ({}, 0)
 
 
-def test_a_second_arrival_is_a_duplicate_and_no_second_latency(arrivals: Arrivals) -> None:
+def test_a_second_arrival_is_a_duplicate_and_has_no_latency(arrivals: Arrivals) -> None:
     arrive(arrivals, 3)
     arrive(arrivals, 3)
     assert arrivals.counts["duplicated"] == 1
@@ -70,7 +70,7 @@ def test_a_second_arrival_is_a_duplicate_and_no_second_latency(arrivals: Arrival
     assert arrivals.samples["duplicated"] == ["t: 3"]
 
 
-def test_a_repeat_after_a_failed_attempt_is_no_duplicate(arrivals: Arrivals) -> None:
+def test_a_repeat_after_a_failed_attempt_is_not_a_duplicate(arrivals: Arrivals) -> None:
     arrive(arrivals, 3, succeeded=False)
     arrive(arrivals, 3)
     assert arrivals.counts["duplicated"] == 0
@@ -118,7 +118,7 @@ def test_an_arrival_after_the_profiles_time_is_late(arrivals: Arrivals) -> None:
     assert arrivals.counts["late"] == 1
 
 
-def test_a_signature_of_no_known_secret_is_unverifiable_until_that_is_known(
+def test_a_signature_by_an_unknown_secret_is_unverifiable_until_that_is_known(
     arrivals: Arrivals,
 ) -> None:
     body = data_with_mark("run", 0, BEGAN, "")
@@ -144,7 +144,7 @@ def test_what_nobody_broadcast_is_unexpected(arrivals: Arrivals, body: bytes) ->
     assert (arrivals.counts["unexpected"], arrivals.counts["arrived"]) == (1, 0)
 
 
-def test_what_still_comes_of_an_earlier_run_is_passed_over(arrivals: Arrivals) -> None:
+def test_what_still_arrives_of_an_earlier_run_is_ignored(arrivals: Arrivals) -> None:
     arrivals.begin(new_run("next"))
     arrive(arrivals, 3)
     assert not any(arrivals.endpoints["t"].successes)
@@ -162,7 +162,7 @@ def test_a_new_run_begins_with_nothing(arrivals: Arrivals) -> None:
     )
 
 
-def test_more_wrong_deliveries_than_anybody_reads_leave_few_samples(arrivals: Arrivals) -> None:
+def test_many_wrong_deliveries_leave_few_samples(arrivals: Arrivals) -> None:
     for _ in range(20):
         arrive(arrivals, 3)
     assert arrivals.counts["duplicated"] == 19

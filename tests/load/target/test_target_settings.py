@@ -1,4 +1,4 @@
-"""What a load run takes of the flags and of target.yaml, and what it refuses in one line."""
+"""What a load run uses of the flags and of target.yaml, and what it refuses in one line."""
 
 from pathlib import Path
 
