@@ -24,7 +24,11 @@ from hookproof.mockserver.control.fixtures import (
 )
 from hookproof.mockserver.delivery.http_client.egress import Network
 from hookproof.mockserver.faults.live import BadOrder
-from hookproof.mockserver.faults.selection import ChosenFaults, chosen_faults, listed_faults
+from hookproof.mockserver.faults.selection import (
+    ChosenFaults,
+    parse_fault_options,
+    render_fault_list,
+)
 from hookproof.mockserver.notifications.mail import SENDER, MailServer
 from hookproof.mockserver.option_types import HostPort, MailboxType, NetworkType, ProjectKey
 from hookproof.mockserver.project_file import read_projects
@@ -183,7 +187,7 @@ def serve(
     try:
         loaded_dialect = load_dialect(dialect)
         if list_faults:
-            click.echo(listed_faults(loaded_dialect, as_json=as_json))
+            click.echo(render_fault_list(loaded_dialect, as_json=as_json))
             return
         settings = ServeSettings(
             api=(host, port),
@@ -197,7 +201,7 @@ def serve(
             egress=egress,
             mail_server=_mail_server(smtp, sender),
             request_s=request_s,
-            faults=chosen_faults(faults, variants, loaded_dialect),
+            faults=parse_fault_options(faults, variants, loaded_dialect),
             as_json=as_json,
             until_stdin_closes=until_stdin_closes,
         )

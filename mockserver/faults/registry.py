@@ -57,8 +57,8 @@ class Fault:
         except Undecided:
             return False
 
-    def described(self, dialect: Dialect) -> dict[str, Any]:
-        """Its description for JSON; `applies` is for this dialect."""
+    def describe(self, dialect: Dialect) -> dict[str, Any]:
+        """Describe it as plain data; `applies` is for this dialect."""
         return {
             "name": self.name,
             "former_names": list(former_names(self.name)),

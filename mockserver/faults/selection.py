@@ -26,8 +26,10 @@ class ChosenFaults:
     orders: Sequence[FaultOrder] = ()
 
 
-def chosen_faults(faults: Sequence[str], variants: Sequence[str], dialect: Dialect) -> ChosenFaults:
-    """Parse the words of the command line.
+def parse_fault_options(
+    faults: Sequence[str], variants: Sequence[str], dialect: Dialect
+) -> ChosenFaults:
+    """Parse the values of `--fault` and `--variant`.
 
     A responder fault accepts members of `FaultOrder`, as in `late:delay_s=2,rate=0.1`. Raises
     BadOrder.
@@ -45,11 +47,11 @@ def chosen_faults(faults: Sequence[str], variants: Sequence[str], dialect: Diale
     return ChosenFaults(catalogued=catalogued, orders=orders)
 
 
-def listed_faults(dialect: Dialect, *, as_json: bool) -> str:
-    """Every fault and variant, as text or as a JSON array, with what applies under the dialect."""
+def render_fault_list(dialect: Dialect, *, as_json: bool) -> str:
+    """List all faults and variants, as text or JSON, with what applies under the dialect."""
     known = sorted(catalogue().values(), key=lambda item: (item.is_variant, item.area, item.name))
     if as_json:
-        return json.dumps([item.described(dialect) for item in known])
+        return json.dumps([item.describe(dialect) for item in known])
     lines = ["Responder faults, which accept next=, rate=, seed=, path= (and delay_s= or status=):"]
     lines += [f"{_INDENT}{name}  {_summary(kind)}" for name, kind in FAULTS.items()]
     for (is_variant, area), members in groupby(

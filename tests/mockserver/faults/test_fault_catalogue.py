@@ -143,7 +143,7 @@ def test_the_server_can_be_assembled_with_every_fault_and_variant(
 
 
 def test_the_description_of_a_fault_is_plain_data() -> None:
-    description: dict[str, Any] = FAULTS["scheme_ignored"].described(load_dialect("reference"))
+    description: dict[str, Any] = FAULTS["scheme_ignored"].describe(load_dialect("reference"))
     assert description["violates"] == ["5-13"]
     assert description["applies"] is True
     assert description["innocent"] is False
@@ -168,5 +168,5 @@ def test_a_renamed_fault_exists_under_its_new_name_only() -> None:
 
 
 def test_the_description_of_a_renamed_fault_has_its_former_names() -> None:
-    description = FAULTS["roll_sets_the_timeout"].described(load_dialect("reference"))
+    description = FAULTS["roll_sets_the_timeout"].describe(load_dialect("reference"))
     assert description["former_names"] == ["roll_takes_the_url"]

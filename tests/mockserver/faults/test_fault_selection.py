@@ -7,7 +7,7 @@ import pytest
 
 from hookproof.mockserver.faults.live import BadOrder
 from hookproof.mockserver.faults.registry import catalogue
-from hookproof.mockserver.faults.selection import chosen_faults
+from hookproof.mockserver.faults.selection import parse_fault_options
 from hookproof.spec.dialect.reader import load_dialect
 from tests.mockserver.running_server import Server, run_against_server
 from tests.mockserver.server_process import SERVE
@@ -22,7 +22,7 @@ def run_serve(*options: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_names_become_faults_and_orders() -> None:
-    chosen = chosen_faults(
+    chosen = parse_fault_options(
         ["null_message", "late:delay_s=2,rate=0.5,seed=7"], ["further_members"], REFERENCE
     )
     assert [item.name for item in chosen.catalogued] == ["null_message", "further_members"]
@@ -54,7 +54,7 @@ def test_an_unusable_choice_is_refused_with_the_reason(
     faults: list[str], variants: list[str], message: str
 ) -> None:
     with pytest.raises(BadOrder, match=message):
-        chosen_faults(faults, variants, REFERENCE)
+        parse_fault_options(faults, variants, REFERENCE)
 
 
 def test_the_command_line_lists_them_and_reports_a_wrong_name_in_one_line() -> None:
