@@ -1,4 +1,4 @@
-"""A class name occurs once in the project, so that a search for it finds one definition."""
+"""Every class of the project has a name of its own, so that a search finds one definition."""
 
 import ast
 from collections import defaultdict

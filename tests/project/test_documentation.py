@@ -25,7 +25,7 @@ from tests.source_tree import PACKAGES, ROOT
 PAGES: Final = sorted(
     [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *ROOT.glob("load/**/*.md")]
 )
-# The changelog is history: what it names may be gone.
+# The changelog is history: what it names may not exist any more.
 LIVING: Final = [page for page in PAGES if page.name != "CHANGELOG.md"]
 
 LINK: Final = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
@@ -44,35 +44,37 @@ LONGEST_ARCHITECTURE: Final = 120
 WIDEST: Final = 100
 
 
-def each(pages: list[Path]) -> pytest.MarkDecorator:
+def each_of(pages: list[Path]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("page", pages, ids=lambda page: str(page.relative_to(ROOT)))
 
 
 def code_in(page: Path) -> Iterator[str]:
-    """The blocks and spans of code of a page; a line that ends with a backslash goes on."""
+    """Yield the blocks and spans of code; a line that ends with a backslash goes on."""
     for block, span in CODE.findall(page.read_text()):
         yield (block or span).replace("\\\n", " ")
 
 
 def anchors(page: Path) -> set[str]:
-    """The anchors of a page's headings, as GitHub makes them."""
+    """Return the anchors of a page's headings, as GitHub makes them."""
     titles = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
 @cache
-def faults() -> frozenset[str]:
+def fault_names() -> frozenset[str]:
     command = [sys.executable, "-m", "hookproof", "serve", "--list-faults"]
-    listed = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    return frozenset(re.findall(r"^ +(\w+)  ", listed.stdout, re.MULTILINE))
+    outcome = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    return frozenset(re.findall(r"^ +(\w+)  ", outcome.stdout, re.MULTILINE))
 
 
 @cache
 def options_of(command: str) -> frozenset[str]:
-    loaded = cli.get_command(click.Context(cli), command)
-    assert loaded is not None
+    subcommand = cli.get_command(click.Context(cli), command)
+    assert subcommand is not None
     return frozenset(
-        word for parameter in loaded.params for word in (*parameter.opts, *parameter.secondary_opts)
+        word
+        for parameter in subcommand.params
+        for word in (*parameter.opts, *parameter.secondary_opts)
     ) | {"--help"}
 
 
@@ -86,7 +88,7 @@ def test_the_architecture_fits_on_two_screens() -> None:
     assert [line for line in lines if len(line) > WIDEST] == []
 
 
-@each(PAGES)
+@each_of(PAGES)
 def test_links_lead_somewhere(page: Path) -> None:
     for link in LINK.findall(page.read_text()):
         if "://" not in link:
@@ -96,7 +98,7 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert not anchor or anchor in anchors(target), link
 
 
-@each(LIVING)
+@each_of(LIVING)
 def test_commands_and_options_exist(page: Path) -> None:
     for code in code_in(page):
         for name, rest in CALL.findall(code):
@@ -105,23 +107,23 @@ def test_commands_and_options_exist(page: Path) -> None:
             assert named <= options_of(name), f"hookproof {name}{rest}"
 
 
-@each([page for page in LIVING if "examples" not in page.parts])  # options of docker stand there
+@each_of([page for page in LIVING if "examples" not in page.parts])  # options of docker stand there
 def test_options_without_a_command_exist_somewhere(page: Path) -> None:
-    known = {f"--hookproof-{name}" for name, *_ in OPTIONS} | {"--hookproof-embedded"}
-    known.update(*(options_of(command) for command in SUBCOMMANDS))
+    options = {f"--hookproof-{name}" for name, *_ in OPTIONS} | {"--hookproof-embedded"}
+    options.update(*(options_of(command) for command in SUBCOMMANDS))
     named = {code.split()[0] for code in code_in(page) if re.match(r"--[a-z]", code)}
-    assert named <= known
+    assert named <= options
 
 
-@each(LIVING)
+@each_of(LIVING)
 def test_faults_exist(page: Path) -> None:
     for code in code_in(page):
         for pattern in re.findall(r"--fault '?([a-z_*]{2,})|\"fault\": \"(\w+)\"", code):
             name = "".join(pattern)
-            assert any(fnmatchcase(fault, name) for fault in faults() | {EXAMPLE}), name
+            assert any(fnmatchcase(fault, name) for fault in fault_names() | {EXAMPLE}), name
 
 
-@each(LIVING)
+@each_of(LIVING)
 def test_paths_exist(page: Path) -> None:
     names = "|".join((*PACKAGES, "tests", "docs"))
     for code in code_in(page):
@@ -129,13 +131,13 @@ def test_paths_exist(page: Path) -> None:
             assert (ROOT / code).exists(), code
 
 
-@each(LIVING)
+@each_of(LIVING)
 def test_checks_exist(page: Path) -> None:
     named = {name for code in code_in(page) for name in re.findall(r"--without (\w+)", code)}
     assert named <= {check.name for check in all_checks()}
 
 
-@each(LIVING)
+@each_of(LIVING)
 def test_make_targets_and_modules_exist(page: Path) -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     for code in code_in(page):
@@ -144,7 +146,7 @@ def test_make_targets_and_modules_exist(page: Path) -> None:
             assert importlib.util.find_spec(module), module
 
 
-@each(LIVING)
+@each_of(LIVING)
 def test_nothing_is_counted_that_changes(page: Path) -> None:
     assert COUNTED.findall(page.read_text()) == []
 
@@ -154,9 +156,10 @@ def test_a_count_would_be_noticed() -> None:
 
 
 def test_the_verdict_line_of_the_readme_is_that_of_today() -> None:
-    shown = re.search(r"^CONFORMS .*", (ROOT / "README.md").read_text(), re.MULTILINE)
-    assert shown is not None
-    testable = [one for one in load_catalogue().requirements.values() if not one.untestable]
+    verdict_line = re.search(r"^CONFORMS .*", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert verdict_line is not None
+    requirements = load_catalogue().requirements.values()
+    testable = [requirement.level for requirement in requirements if not requirement.untestable]
     for level in (Level.STATED, Level.HYGIENE):  # open ones may not apply to a dialect
-        total = sum(one.level is level for one in testable)
-        assert f"{level} {total}/{total} " in shown[0]
+        total = testable.count(level)
+        assert f"{level} {total}/{total} " in verdict_line[0]

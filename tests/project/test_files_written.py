@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +18,7 @@ ONLY: Final = ("--profile", "quick", "--only", "4.2-1", "--only", "6-3")
 
 
 class Surroundings:
-    """A current folder, a home and a folder of temporary files, empty but for what a run writes."""
+    """A current folder, a home and a folder of temporary files, all empty before the first run."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -30,11 +30,11 @@ class Surroundings:
             "HOME": str(folder / "home"),
             "TMPDIR": str(folder / "temporary"),
         }
-        # What would lead elsewhere although HOME and TMPDIR are these.
+        # These would lead to other folders in spite of HOME and TMPDIR.
         for name in ("XDG_CACHE_HOME", "XDG_DATA_HOME", "HYPOTHESIS_STORAGE_DIRECTORY"):
             self.environment.pop(name, None)
 
-    def check(self) -> subprocess.Popen[bytes]:
+    def start_check(self) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             [sys.executable, "-m", "hookproof", "check", *ONLY, "--out", "out"],
             cwd=self.folder / "current",
@@ -52,26 +52,28 @@ class Surroundings:
         )
 
     def processes(self) -> list[str]:
-        """The running processes that were started here, by their number, where /proc lists them."""
+        """Return the ids of the running processes that were started here, as /proc lists them."""
         home = f"HOME={self.folder / 'home'}".encode()
-        return [path.parent.name for path in _environments() if home in _entries(path)]
+        environments = Path("/proc").glob("[0-9]*/environ")
+        return [path.parent.name for path in environments if home in read_environment(path)]
 
 
-def _environments() -> Iterator[Path]:
-    yield from Path("/proc").glob("[0-9]*/environ")
-
-
-def _entries(path: Path) -> list[bytes]:
+def read_environment(path: Path) -> list[bytes]:
     try:
         return path.read_bytes().split(b"\0")
-    except OSError:  # ended, or not ours
+    except OSError:  # the process has ended, or belongs to another user
         return []
 
 
-def wait_until(condition: Callable[[], object], what: str) -> None:
+def has_content(path: Path) -> bool:
+    return path.exists() and path.stat().st_size > 0
+
+
+def poll_until(condition: Callable[[], bool], description: str) -> None:
+    """Ask again and again: what another process does to files is announced by no event."""
     deadline = time.monotonic() + DEADLINE_S
     while not condition():
-        assert time.monotonic() < deadline, f"not within {DEADLINE_S} s: {what}"
+        assert time.monotonic() < deadline, f"not within {DEADLINE_S} s: {description}"
         time.sleep(0.02)
 
 
@@ -81,7 +83,7 @@ def surroundings(tmp_path: Path) -> Surroundings:
 
 
 def test_a_run_writes_into_out_alone(surroundings: Surroundings) -> None:
-    assert surroundings.check().wait(DEADLINE_S) == 0
+    assert surroundings.start_check().wait(DEADLINE_S) == 0
     assert surroundings.written_outside() == []
     reports = {path.name for path in surroundings.out.iterdir()}
     assert reports == {"run.jsonl", "report.json", "report.html", "junit.xml", "summary.md"}
@@ -91,15 +93,15 @@ def test_a_killed_run_leaves_nothing_outside_and_the_next_one_cleans_up(
     surroundings: Surroundings,
 ) -> None:
     working = surroundings.out / ".working"
-    killed = surroundings.check()
-    wait_until(lambda: any(working.rglob("ca.key")), "a CA for the run")
-    wait_until(lambda: (surroundings.out / "run.jsonl").stat().st_size, "the run has begun")
+    killed = surroundings.start_check()
+    poll_until(lambda: any(working.rglob("ca.key")), "a CA for the run")
+    poll_until(lambda: has_content(surroundings.out / "run.jsonl"), "the run has started")
     killed.send_signal(signal.SIGKILL)
     assert killed.wait(DEADLINE_S) == -signal.SIGKILL
-    wait_until(lambda: not surroundings.processes(), "its children have ended")
+    poll_until(lambda: not surroundings.processes(), "its children have ended")
     assert surroundings.written_outside() == []
     assert working.exists()
 
-    assert surroundings.check().wait(DEADLINE_S) == 0
+    assert surroundings.start_check().wait(DEADLINE_S) == 0
     assert surroundings.written_outside() == []
     assert not working.exists()

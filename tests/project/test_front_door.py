@@ -15,8 +15,8 @@ def hookproof(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_help_names_every_subcommand() -> None:
-    shown = CliRunner().invoke(cli, ["--help"]).output
-    assert all(name in shown for name in SUBCOMMANDS)
+    text = CliRunner().invoke(cli, ["--help"]).output
+    assert all(name in text for name in SUBCOMMANDS)
 
 
 @pytest.mark.parametrize("name", sorted(SUBCOMMANDS))
@@ -28,33 +28,35 @@ def test_every_subcommand_has_help(name: str) -> None:
 
 @pytest.mark.parametrize("stdin", ["< /dev/null", "<&-"], ids=["at its end", "closed"])
 @pytest.mark.parametrize("command", ["serve --port 0", "receive --bind 127.0.0.1:0"])
-def test_a_standard_input_that_nobody_holds_open_has_ended(command: str, stdin: str) -> None:
+def test_a_server_whose_standard_input_is_not_open_ends_at_once(command: str, stdin: str) -> None:
     line = f'exec "$0" -m hookproof {command} --until-stdin-closes {stdin}'
-    done = subprocess.run(
+    outcome = subprocess.run(
         ["sh", "-c", line, sys.executable], capture_output=True, text=True, timeout=60, check=False
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (outcome.returncode, outcome.stderr) == (0, "")
 
 
 def test_help_loads_no_subcommand() -> None:
     code = (
-        "import sys, hookproof.cli\ntry: hookproof.cli.main()\nexcept SystemExit:"
-        " print(sorted(sys.modules))"
+        "import sys, hookproof.cli\n"
+        "try: hookproof.cli.main()\n"
+        "except SystemExit: print(sorted(sys.modules))"
     )
     command = [sys.executable, "-c", code, "--help"]
-    shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
-    assert "'click'" in shown
+    modules = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+    assert "'click'" in modules
     assert not any(
-        f"'{name}'" in shown
+        f"'{name}'" in modules
         for name in ("locust", "schemathesis", "aiohttp", "hookproof.conformance")
     )
 
 
-def test_no_subcommand_but_load_loads_locust() -> None:
+def test_no_subcommand_loads_locust_into_its_own_process() -> None:
     code = (
-        "import sys\nimport hookproof.conformance.cli.check, hookproof.load.cli.load\nimport"
-        " hookproof.mockserver.cli, hookproof.receiver.cli.receive\nsys.exit('locust' in"
-        " sys.modules)"
+        "import sys\n"
+        "import hookproof.conformance.cli.check, hookproof.load.cli.load\n"
+        "import hookproof.mockserver.cli, hookproof.receiver.cli.receive\n"
+        "sys.exit('locust' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], timeout=60, check=False).returncode == 0
 
@@ -98,7 +100,7 @@ def test_no_other_subcommand_needs_the_extra_of_load() -> None:
         ("load", "no-such-profile"),
     ],
 )
-def test_a_wrong_call_is_told_in_one_line_with_exit_64(arguments: tuple[str, ...]) -> None:
+def test_a_wrong_call_is_reported_in_one_line_with_exit_64(arguments: tuple[str, ...]) -> None:
     outcome = hookproof(*arguments)
     assert outcome.returncode == 64, outcome.stderr
     assert len(outcome.stderr.strip().splitlines()) == 1

@@ -40,7 +40,7 @@ def test_the_package_is_the_projects_own(name):
         importlib.import_module(name)
 
 
-def test_nothing_of_hookproof_stands_at_the_top():
+def test_nothing_of_hookproof_is_at_the_top():
     import tests
 
     assert tests.OWN
@@ -48,11 +48,11 @@ def test_nothing_of_hookproof_stands_at_the_top():
 
 
 def tracked_files() -> list[str]:
-    """The files of the repository, as git knows them."""
-    listed = subprocess.run(
+    """Return the files of the repository that git tracks."""
+    outcome = subprocess.run(
         ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    return [name for name in listed.stdout.split("\0") if name and (ROOT / name).exists()]
+    return [name for name in outcome.stdout.split("\0") if name and (ROOT / name).exists()]
 
 
 def run(
@@ -71,7 +71,7 @@ def run(
     )
 
 
-def built_wheel(source: Path, folder: Path) -> Path:
+def build_wheel(source: Path, folder: Path) -> Path:
     """Build the wheel of a source tree or of an sdist, with the setuptools that is installed."""
     options = ["--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", folder]
     outcome = run(sys.executable, "-m", "pip", "wheel", *options, source, cwd=folder)
@@ -81,7 +81,7 @@ def built_wheel(source: Path, folder: Path) -> Path:
 
 
 def files_of(wheel: Path) -> dict[str, bytes]:
-    """The files of a wheel that are code or data of ours, with their contents."""
+    """Return the code and data in a wheel: the contents by name."""
     with zipfile.ZipFile(wheel) as archive:
         return {
             name: archive.read(name)
@@ -102,7 +102,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def wheel(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return built_wheel(checkout, tmp_path_factory.mktemp("wheel"))
+    return build_wheel(checkout, tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="module")
@@ -200,7 +200,7 @@ def test_the_sdist_holds_the_sources_and_makes_the_same_wheel(
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert {"LICENSE", "README.md", "pyproject.toml", "CHANGELOG.md"} <= names
     assert set(files_of(wheel)) <= names
-    assert files_of(built_wheel(sdist, tmp_path)) == files_of(wheel)
+    assert files_of(build_wheel(sdist, tmp_path)) == files_of(wheel)
 
 
 def test_one_name_can_be_imported(installed: Installation) -> None:
@@ -266,8 +266,8 @@ def test_the_projects_own_tests_pass(installed: Installation, environment: dict[
 def test_the_plugin_judges_beside_the_projects_own_tests(
     installed: Installation, environment: dict[str, str]
 ) -> None:
-    wanted = ("--hookproof-embedded", "--hookproof-profile", "quick", "-k", "4.5-1 or test_own")
-    outcome = installed.pytest("-v", "-p", "no:cacheprovider", *wanted, environment=environment)
+    options = ("--hookproof-embedded", "--hookproof-profile", "quick", "-k", "4.5-1 or test_own")
+    outcome = installed.pytest("-v", "-p", "no:cacheprovider", *options, environment=environment)
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     passed = [line for line in outcome.stdout.splitlines() if "PASSED" in line]
     assert any("test_own.py" in line for line in passed)

@@ -1,4 +1,4 @@
-"""The layers of the design are held by import-linter, and it does see a violation."""
+"""import-linter checks the layers of the design, and reports a violation of each."""
 
 import subprocess
 import sys
@@ -67,7 +67,7 @@ PLANTED: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A copy of the packages and of the contracts."""
+    """A copy of the packages and of the contracts of import-linter."""
     return copied_sources(tmp_path)
 
 

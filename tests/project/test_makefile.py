@@ -30,10 +30,10 @@ def test_a_target_depends_on_targets_that_exist() -> None:
 
 @pytest.mark.parametrize("module", sorted(set(re.findall(r"python -m (tests[\w.]+)", MAKEFILE))))
 def test_a_module_that_a_target_runs_exists_and_can_be_run(module: str) -> None:
-    found = importlib.util.find_spec(module)
-    assert found is not None
-    assert found.origin is not None
-    assert 'if __name__ == "__main__":' in Path(found.origin).read_text("utf-8")
+    spec = importlib.util.find_spec(module)
+    assert spec is not None
+    assert spec.origin is not None
+    assert 'if __name__ == "__main__":' in Path(spec.origin).read_text("utf-8")
 
 
 @pytest.mark.parametrize("line", re.findall(r"\$\(BIN\)/hookproof (.+)$", MAKEFILE, re.MULTILINE))
@@ -42,13 +42,13 @@ def test_a_command_that_a_target_runs_has_its_options(line: str) -> None:
     assert name in SUBCOMMANDS
     command = cli.get_command(click.Context(cli), name)
     assert command is not None
-    shown = {
+    options = {
         option
         for parameter in command.params
         if not getattr(parameter, "hidden", False)
         for option in parameter.opts
     }
-    assert {argument for argument in arguments if argument.startswith("--")} <= shown
+    assert {argument for argument in arguments if argument.startswith("--")} <= options
 
 
 def test_a_program_that_a_target_runs_is_installed() -> None:
@@ -57,13 +57,13 @@ def test_a_program_that_a_target_runs_is_installed() -> None:
 
 
 def test_continuous_integration_makes_targets_that_exist() -> None:
-    wanted = re.findall(r"^make (.+)$", CI, re.MULTILINE)
-    assert wanted
-    assert set(wanted) <= TARGETS
+    targets = re.findall(r"^make (.+)$", CI, re.MULTILINE)
+    assert targets
+    assert set(targets) <= TARGETS
 
 
 def test_make_lists_its_targets_by_default() -> None:
     # Within `make test`, make prints the folder that it enters.
     command = ["make", "--no-print-directory"]
-    shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert {line.split()[0] for line in shown.splitlines()} == TARGETS
+    text = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert {line.split()[0] for line in text.splitlines()} == TARGETS

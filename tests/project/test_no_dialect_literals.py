@@ -1,4 +1,4 @@
-"""No Python file answers a gap: what a dialect decides stands in the dialect files alone.
+"""No Python file answers a gap: what a dialect decides is in the dialect files alone.
 
 Three kinds of literal are looked for in the packages that take a dialect: the texts of the shipped
 dialects (header names, parameter names, words, templates), the statuses, and the names by which the
@@ -48,7 +48,7 @@ NAMED_STATUSES: Final = {status.name: status.value for status in HTTPStatus} | {
 # Fields that describe a dialect and answer nothing.
 PROSE: Final = ("name", "summary", "policy")
 
-# What may stand in the modules whose path begins so, although a dialect has the same text or
+# What is allowed in the modules whose path begins so, although a dialect has the same text or
 # status, and why.
 OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
     "mockserver/control/listener.py": (
@@ -67,9 +67,8 @@ OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
     "mockserver/delivery/": (
         frozenset({"Bearer", "client_assertion", "client_assertion_type", 401}),
         (
-            "RFC 6750 and RFC 7523 say how OAuth 2 tokens and assertions travel, and how an"
-            " endpoint"
-            " refuses one"
+            "RFC 6750 and RFC 7523 say how OAuth 2 tokens and assertions are sent, and how an"
+            " endpoint refuses one"
         ),
     ),
     "load/locust_worker/stats_display.py": (
@@ -116,8 +115,9 @@ OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
 
 
 def leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
-    """The single values of a dialect with their dotted paths; enum members are vocabulary and left
-    out.
+    """Yield the single values of a dialect with their dotted paths.
+
+    Members of enums are left out: they are vocabulary, not answers.
     """
     if isinstance(value, Answer):
         value = value.allowed
@@ -138,8 +138,9 @@ def leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
 
 @cache
 def answers() -> tuple[frozenset[str], frozenset[int]]:
-    """The texts and the statuses of all shipped dialects; of a template, the text between its
-    placeholders.
+    """Return the texts and the statuses of all shipped dialects.
+
+    Of a template, these are the texts between its placeholders.
     """
     leaves_of_all = [leaf for name in shipped_dialects() for leaf in leaves(load_dialect(name))]
     pieces = {
@@ -163,14 +164,15 @@ def answers() -> tuple[frozenset[str], frozenset[int]]:
 
 @cache
 def document_names() -> frozenset[str]:
-    """Every key and every word of an enumeration that the contract itself names."""
+    """Return every key of the contract and every name that it gives to a parameter."""
     return frozenset(_names(yaml.safe_load((ROOT / "spec" / "openapi.yaml").read_text())))
 
 
 def _names(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         yield from (key for key in value if isinstance(key, str))
-        yield from (value["name"],) if isinstance(value.get("name"), str) else ()
+        if isinstance(value.get("name"), str):
+            yield value["name"]
         for item in value.values():
             yield from _names(item)
     elif isinstance(value, list):
@@ -179,8 +181,9 @@ def _names(value: Any) -> Iterator[str]:
 
 
 def literals(source: str) -> Iterator[tuple[int, object]]:
-    """Every constant of a module but docstrings, and every status that it names, as a number;
-    with its line.
+    """Yield every constant of a module except docstrings, with its line.
+
+    A status that is called by its name counts as its number.
     """
     tree = ast.parse(source)
     prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
@@ -191,8 +194,8 @@ def literals(source: str) -> Iterator[tuple[int, object]]:
             yield node.lineno, NAMED_STATUSES[node.attr]
 
 
-def offences(source: str, *, name: str = "") -> list[str]:
-    """What stands in a module although it belongs to a dialect."""
+def misplaced_answers(source: str, *, name: str = "") -> list[str]:
+    """Return what is in a module although it belongs to a dialect."""
     own = {
         value for prefix, (values, _) in OWN.items() if name.startswith(prefix) for value in values
     }
@@ -202,7 +205,7 @@ def offences(source: str, *, name: str = "") -> list[str]:
 
 
 def is_an_answer(value: object, own: AbstractSet[object]) -> bool:
-    """Whether a literal is a text or a status of a dialect, and not of the module's own."""
+    """Return whether a literal is a text or a status of a dialect, and not the module's own."""
     texts, statuses = answers()
     if isinstance(value, str):
         foreign = texts - own
@@ -214,7 +217,7 @@ def is_an_answer(value: object, own: AbstractSet[object]) -> bool:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_module_holds_no_answer_to_a_gap(path: Path) -> None:
-    assert offences(path.read_text(), name=str(path.relative_to(ROOT))) == []
+    assert misplaced_answers(path.read_text(), name=str(path.relative_to(ROOT))) == []
 
 
 @pytest.mark.parametrize(
@@ -228,9 +231,11 @@ def test_a_module_holds_no_answer_to_a_gap(path: Path) -> None:
         "raise web.HTTPNotFound()",
     ],
 )
-def test_a_planted_answer_is_caught(planted: str) -> None:
-    assert offences(planted) != []
+def test_a_planted_answer_is_reported(planted: str) -> None:
+    assert misplaced_answers(planted) != []
 
 
 def test_a_docstring_may_name_an_answer() -> None:
-    assert offences('"""Sends X-Webhook-Signature, as the reference dialect does."""') == []
+    assert (
+        misplaced_answers('"""Sends X-Webhook-Signature, as the reference dialect does."""') == []
+    )

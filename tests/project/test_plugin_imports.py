@@ -15,8 +15,8 @@ import pytest
 
 HEAVY: Final = ("schemathesis", "hypothesis", "locust", "gevent", "aiohttp", "jsonschema", "yaml")
 
-# The module of the entry point and the packages above it. Each module more is paid for at the
-# start of every pytest run on the machine, whether it uses hookproof or not.
+# The module of the entry point and the packages above it. Each further module delays the start of
+# every pytest run on the machine, whether it uses hookproof or not.
 MOST_MODULES: Final = 4
 
 RUN: Final = """\
@@ -28,15 +28,15 @@ sys.exit(code)
 
 
 def modules_of_a_run(folder: Path, *options: str) -> frozenset[str]:
-    """The modules that a pytest run of one empty test has loaded at its end."""
+    """Return the modules that a pytest run of one empty test has loaded at its end."""
     (folder / "test_empty.py").write_text("def test_empty():\n    pass\n")
-    listed = folder / "modules.json"
+    modules_file = folder / "modules.json"
     others = [
         plugin.name for plugin in entry_points(group="pytest11") if plugin.name != "hookproof"
     ]
     switches = [word for name in others for word in ("-p", f"no:{name}")]
     outcome = subprocess.run(
-        [sys.executable, "-c", RUN, str(listed), *switches, *options],
+        [sys.executable, "-c", RUN, str(modules_file), *switches, *options],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -44,7 +44,7 @@ def modules_of_a_run(folder: Path, *options: str) -> frozenset[str]:
         check=False,
     )
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
-    return frozenset(json.loads(listed.read_text()))
+    return frozenset(json.loads(modules_file.read_text()))
 
 
 @pytest.fixture(scope="module")

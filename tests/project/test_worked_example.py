@@ -1,7 +1,7 @@
 """The worked example of CONTRIBUTING.md, applied to a copy of the sources and run there.
 
-Three edits are all that a requirement with its check and its fault takes, and they change nothing
-else.
+A requirement with its check and its fault needs no more than these three edits, and they change
+nothing else.
 """
 
 import json
@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +19,7 @@ from tests.source_tree import ROOT, copied_sources
 
 pytestmark = pytest.mark.xdist_group("worked_example")
 
-NEW: Final = "2.1-7"
+NEW_REQUIREMENT: Final = "2.1-7"
 FAULT: Final = "empty_message"
 EDIT: Final = re.compile(
     r"(?:At the end of|After requirement (?P<after>[\d.]+-\d+) in)\s+`(?P<path>[^`]+)`:\n\n"
@@ -61,17 +62,21 @@ def hookproof(
     return outcome
 
 
-def requirements(tree: Path, folder: Path) -> dict[str, Any]:
-    listed = json.loads(hookproof(tree, folder, "list", "--json").stdout)
-    return {one["id"]: one for one in listed}
+def list_requirements(tree: Path, folder: Path) -> dict[str, Any]:
+    requirements = json.loads(hookproof(tree, folder, "list", "--json").stdout)
+    return {requirement["id"]: requirement for requirement in requirements}
 
 
-def checked(tree: Path, folder: Path, *selected: str) -> dict[str, Any]:
-    only = [word for selector in selected for word in ("--only", selector)]
+def check_requirements(tree: Path, folder: Path, *selectors: str) -> dict[str, Any]:
+    only = [word for selector in selectors for word in ("--only", selector)]
     out = folder / tree.name
     hookproof(tree, folder, "check", "--profile", "quick", *only, "--out", str(out))
     report = json.loads((out / "report.json").read_text())
-    return {one["id"]: one for one in report["requirements"]}
+    return {requirement["id"]: requirement for requirement in report["requirements"]}
+
+
+def verdicts(requirements: Mapping[str, Any]) -> dict[str, str]:
+    return {name: requirement["verdict"] for name, requirement in requirements.items()}
 
 
 @pytest.fixture(scope="module")
@@ -88,40 +93,40 @@ def test_the_example_touches_three_files() -> None:
 
 
 def test_the_requirement_is_listed_and_no_other_changed(tree: Path, tmp_path: Path) -> None:
-    edited = requirements(tree, tmp_path)
-    new = edited.pop(NEW)
+    edited = list_requirements(tree, tmp_path)
+    new = edited.pop(NEW_REQUIREMENT)
     assert new["checks"] == ["the_message_of_a_success_is_not_empty"]
-    assert edited == requirements(ROOT, tmp_path)
+    assert edited == list_requirements(ROOT, tmp_path)
 
 
 def test_the_requirement_is_explained_with_its_mistake_and_its_fault(
     tree: Path, tmp_path: Path
 ) -> None:
-    (found,) = json.loads(hookproof(tree, tmp_path, "explain", NEW, "--json").stdout)
-    assert len(found["often_wrong"]) == 1
-    assert [fault["name"] for fault in found["convicts"]] == [FAULT]
+    (explanation,) = json.loads(
+        hookproof(tree, tmp_path, "explain", NEW_REQUIREMENT, "--json").stdout
+    )
+    assert len(explanation["often_wrong"]) == 1
+    assert [fault["name"] for fault in explanation["convicts"]] == [FAULT]
 
 
 def test_the_clean_server_passes_and_the_other_verdicts_stay(tree: Path, tmp_path: Path) -> None:
-    edited = checked(tree, tmp_path, "2.1-*", "4.5-*")
-    new = edited.pop(NEW)
+    edited = check_requirements(tree, tmp_path, "2.1-*", "4.5-*")
+    new = edited.pop(NEW_REQUIREMENT)
     assert new["verdict"] == "pass"
     assert new["exercised"] > 0
-    before = checked(ROOT, tmp_path, "2.1-*", "4.5-*")
-    assert {name: one["verdict"] for name, one in edited.items()} == {
-        name: one["verdict"] for name, one in before.items()
-    }
+    before = check_requirements(ROOT, tmp_path, "2.1-*", "4.5-*")
+    assert verdicts(edited) == verdicts(before)
 
 
-def test_the_fault_is_caught_by_the_new_check_alone(tree: Path, tmp_path: Path) -> None:
+def test_the_fault_is_detected_by_the_new_check(tree: Path, tmp_path: Path) -> None:
     arguments = ("--fault", FAULT, "--dialect", "reference", "--profile", "quick")
     hookproof(tree, tmp_path, "mutants", *arguments, "--out", str(tmp_path / "mutants"))
-    written = (tmp_path / "mutants" / "mutants.json").read_text()
-    assert "the_message_of_a_success_is_not_empty" in written
-    assert NEW in written
+    results = (tmp_path / "mutants" / "mutants.json").read_text()
+    assert "the_message_of_a_success_is_not_empty" in results
+    assert NEW_REQUIREMENT in results
 
 
-def test_the_fault_survives_without_the_check(tree: Path, tmp_path: Path) -> None:
+def test_the_fault_is_not_detected_without_the_check(tree: Path, tmp_path: Path) -> None:
     arguments = ("--fault", FAULT, "--dialect", "reference", "--profile", "quick")
     without = ("--without", "the_message_of_a_success_is_not_empty")
     outcome = hookproof(tree, tmp_path, "mutants", *arguments, *without, expected=1)

@@ -13,16 +13,16 @@ from hookproof.target.settings import Flags
 from hookproof.target.target_file import NO_FILE, read_target_file
 
 
-def written(folder: Path, text: str) -> Path:
+def write_target_file(folder: Path, text: str) -> Path:
     path = folder / "target.yaml"
     path.write_text(text)
     return path
 
 
 def problems(path: Path) -> list[str]:
-    with pytest.raises(FileProblems) as refused:
+    with pytest.raises(FileProblems) as caught:
         read_target_file(path, {})
-    return str(refused.value).splitlines()
+    return str(caught.value).splitlines()
 
 
 def test_without_a_file_nothing_is_set() -> None:
@@ -31,12 +31,12 @@ def test_without_a_file_nothing_is_set() -> None:
 
 
 def test_a_variable_in_a_comment_need_not_be_set(tmp_path: Path) -> None:
-    path = written(tmp_path, "# ${KEY} is a secret\nprojects: [{id: p, api_key: k}]\n")
+    path = write_target_file(tmp_path, "# ${KEY} is a secret\nprojects: [{id: p, api_key: k}]\n")
     assert read_target_file(path, {}).api_keys == {"p": "k"}
 
 
 def test_no_value_of_a_variable_changes_what_the_file_says(tmp_path: Path) -> None:
-    path = written(tmp_path, "projects:\n  - {id: p, api_key: '${KEY}'}\n")
+    path = write_target_file(tmp_path, "projects:\n  - {id: p, api_key: '${KEY}'}\n")
     key = "a'}\nbase_url: http://evil.invalid\n#\"\\ ${KEY}"
     file = read_target_file(path, {"KEY": key})
     assert file.api_keys == {"p": key}
@@ -44,7 +44,7 @@ def test_no_value_of_a_variable_changes_what_the_file_says(tmp_path: Path) -> No
 
 
 def test_a_key_of_a_project_that_is_misspelt_is_refused_with_its_line(tmp_path: Path) -> None:
-    [line] = problems(written(tmp_path, "projects:\n  - {id: p, api_key: k, keys: x}\n"))
+    [line] = problems(write_target_file(tmp_path, "projects:\n  - {id: p, api_key: k, keys: x}\n"))
     assert "target.yaml:2: projects[0].keys: unknown key" in line
 
 
@@ -59,7 +59,7 @@ def test_every_capability_of_the_schema_is_described() -> None:
 )
 def test_check_and_load_read_the_same_from_one_file(tmp_path: Path, dialect: str) -> None:
     (tmp_path / "own.yaml").write_text("extends: contrary\nname: own\nsummary: Our own.\n")
-    path = written(
+    path = write_target_file(
         tmp_path,
         'base_url: http://127.0.0.1:1/\nprojects: [{id: p, api_key: "a-${KEY}"},'
         f" {{id: q, api_key: z}}]\ndialect: {dialect}\nbudgets: {{request_s: 1}}\n"
