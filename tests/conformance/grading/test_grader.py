@@ -69,8 +69,8 @@ def fails(evidence: CannedObservation, _context: CheckContext) -> Iterator[Judge
     yield violated("1-1", "it does not", expected="yes", actual="no", exchanges=evidence.exchanges)
 
 
-def of_exchange(one: Exchange, _context: CheckContext) -> Iterator[Judgement]:
-    yield holds("1-1", exchanges=[one])
+def passes_exchanges(each: Exchange, _context: CheckContext) -> Iterator[Judgement]:
+    yield holds("1-1", exchanges=[each])
 
 
 def says_nothing(_seen: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:
@@ -91,23 +91,20 @@ def entry(
     observations: tuple[Evidence, ...] = (seen(exchange()),),
     gathered: Mapping[str, Gathered] | None = None,
     requirement: Requirement = REQUIREMENT,
-    measure: CheckContext | None = None,
+    check_context: CheckContext | None = None,
     profile: Profile = Profile.DEEP,
 ) -> Entry:
-    brought = (
-        gathered
-        if gathered is not None
-        else {"x": Gathered(experiment="x", observations=observations)}
-    )
+    if gathered is None:
+        gathered = {"x": Gathered(experiment="x", observations=observations)}
     grader = Grader(
         checks=checks,
-        context=measure or context(),
+        context=check_context or context(),
         catalogue=Catalogue(
             sections={"1": "One"}, requirements={"1-1": requirement}, gaps={"g": GAP}
         ),
-        experiments=list(brought),
+        experiments=list(gathered),
         profile=profile,
-        gathered=brought.__getitem__,
+        gathered=gathered.__getitem__,
         every_experiment=EXPERIMENTS,
     )
     return grader.entry(requirement)
@@ -119,102 +116,108 @@ def undecided_status() -> CheckContext:
         context(),
         dialect=replace(
             dialect,
-            success=replace(dialect.success, created=Answer(allowed=(), reason="nobody asked")),
+            success=replace(dialect.success, created=Answer(allowed=(), reason="it is unknown")),
         ),
     )
 
 
 def test_a_requirement_passes_with_the_count_of_how_often_it_was_exercised() -> None:
-    found = entry(bound(passes), observations=(seen(exchange()),) * 3)
-    assert (found.verdict, found.exercised, found.checks) == (Verdict.PASS, 3, ("it_does",))
+    judged = entry(bound(passes), observations=(seen(exchange()),) * 3)
+    assert (judged.verdict, judged.exercised, judged.checks) == (Verdict.PASS, 3, ("it_does",))
 
 
 def test_one_failure_among_passes_fails() -> None:
-    found = entry(bound(passes), bound(fails, "it_does_not"))
-    assert (found.verdict, found.exercised) == (Verdict.FAIL, 2)
+    judged = entry(bound(passes), bound(fails, "it_does_not"))
+    assert (judged.verdict, judged.exercised) == (Verdict.FAIL, 2)
 
 
 def test_one_defect_is_one_finding_with_its_smallest_proof_and_a_count() -> None:
     small, large = exchange(), exchange(request={"name": "x" * 500})
-    cases = (
+    observations = (
         seen(large, large, name="two"),
         seen(large, name="large"),
         seen(small, name="small"),
         seen(large),
     )
-    (finding,) = entry(bound(fails), observations=cases).findings
+    (finding,) = entry(bound(fails), observations=observations).findings
     assert (finding.count, finding.case, finding.exchanges) == (4, "small", (small,))
 
 
 def test_two_defects_are_two_findings() -> None:
-    def two(_seen: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:
+    def fails_twice(_seen: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:
         for message in ("first", "second"):
             yield violated("1-1", message, expected=1, actual=2, exchanges=[exchange()])
 
-    assert [finding.message for finding in entry(bound(two)).findings] == ["first", "second"]
+    assert [finding.message for finding in entry(bound(fails_twice)).findings] == [
+        "first",
+        "second",
+    ]
 
 
 def test_a_requirement_without_a_check_is_not_exercised() -> None:
-    found = entry()
-    assert (found.verdict, found.reasons) == (Verdict.NOT_EXERCISED, ("No check is bound to it.",))
+    judged = entry()
+    assert (judged.verdict, judged.reasons) == (
+        Verdict.NOT_EXERCISED,
+        ("No check is bound to it.",),
+    )
 
 
 def test_a_check_that_says_nothing_exercises_nothing() -> None:
-    found = entry(bound(says_nothing))
-    assert (found.verdict, found.exercised) == (Verdict.NOT_EXERCISED, 0)
-    assert found.reasons == ("Nothing that the target did in x came as far as showing it.",)
+    judged = entry(bound(says_nothing))
+    assert (judged.verdict, judged.exercised) == (Verdict.NOT_EXERCISED, 0)
+    assert judged.reasons == ("Nothing that the target did in x came as far as showing it.",)
 
 
-def test_a_lighter_profile_is_told_to_be_one() -> None:
-    found = entry(bound(says_nothing), profile=Profile.STANDARD)
-    assert found.reasons[0].endswith("came as far as showing it; a heavier --profile tries more.")
+def test_a_lighter_profile_is_named_as_the_reason() -> None:
+    judged = entry(bound(says_nothing), profile=Profile.STANDARD)
+    assert judged.reasons[0].endswith("came as far as showing it; a heavier --profile tries more.")
 
 
-def test_an_obstacle_is_the_reason_and_is_not_judged() -> None:
-    found = entry(bound(fails), observations=(missing("the project has no source; make one"),))
-    assert (found.verdict, found.reasons) == (
+def test_a_missing_observation_is_the_reason_and_is_not_judged() -> None:
+    judged = entry(bound(fails), observations=(missing("the project has no source; make one"),))
+    assert (judged.verdict, judged.reasons) == (
         Verdict.NOT_EXERCISED,
         ("The project has no source; make one.",),
     )
 
 
-def test_an_obstacle_beside_a_case_that_was_tried_does_no_harm() -> None:
-    found = entry(bound(passes), observations=(missing("no luck"), seen(exchange())))
-    assert (found.verdict, found.exercised) == (Verdict.PASS, 1)
+def test_a_missing_observation_beside_a_complete_one_changes_nothing() -> None:
+    judged = entry(bound(passes), observations=(missing("no luck"), seen(exchange())))
+    assert (judged.verdict, judged.exercised) == (Verdict.PASS, 1)
 
 
 def test_an_experiment_that_is_not_part_of_the_run_is_named() -> None:
-    found = entry(bound(passes, evidence=(OtherObservation,)))
-    assert found.verdict is Verdict.NOT_EXERCISED
-    assert "The experiment y is not part of this run" in found.reasons[0]
+    judged = entry(bound(passes, evidence=(OtherObservation,)))
+    assert judged.verdict is Verdict.NOT_EXERCISED
+    assert "The experiment y is not part of this run" in judged.reasons[0]
 
 
-def test_a_check_that_breaks_is_our_fault_and_is_told_in_one_line() -> None:
-    found = entry(bound(breaks), bound(fails, "it_does_not"))
-    assert found.verdict is Verdict.ERROR
-    assert found.reasons[0].startswith(
+def test_a_check_that_breaks_is_an_error_that_is_reported_in_one_line() -> None:
+    judged = entry(bound(breaks), bound(fails, "it_does_not"))
+    assert judged.verdict is Verdict.ERROR
+    assert judged.reasons[0].startswith(
         "The check it_does broke on canned/canned: KeyError: 'data' (test_grader"
     )
 
 
-def test_a_check_that_judges_a_requirement_it_is_not_bound_to_is_our_fault() -> None:
-    def strays(_seen: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:
+def test_a_check_that_judges_a_requirement_it_is_not_bound_to_is_an_error() -> None:
+    def judges_another(_seen: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:
         yield holds("9-9", exchanges=[exchange()])
 
-    found = entry(bound(strays))
-    assert found.verdict is Verdict.ERROR
-    assert "9-9" in found.reasons[0]
+    judged = entry(bound(judges_another))
+    assert judged.verdict is Verdict.ERROR
+    assert "9-9" in judged.reasons[0]
 
 
-def test_an_experiment_that_crashed_is_our_fault_but_its_cases_are_judged() -> None:
+def test_an_experiment_that_crashed_is_an_error_but_its_observations_are_judged() -> None:
     crashed = Gathered(
         experiment="x",
         observations=(seen(exchange()),),
         ending=Ending.CRASHED,
         reason="x broke: KeyError",
     )
-    found = entry(bound(fails), gathered={"x": crashed})
-    assert (found.verdict, found.reasons, len(found.findings)) == (
+    judged = entry(bound(fails), gathered={"x": crashed})
+    assert (judged.verdict, judged.reasons, len(judged.findings)) == (
         Verdict.ERROR,
         ("x broke: KeyError",),
         1,
@@ -225,28 +228,30 @@ def test_an_oracle_judges_what_a_crashed_experiment_left() -> None:
     crashed = Gathered(
         experiment="x", observations=(seen(exchange()),), ending=Ending.CRASHED, reason="x broke"
     )
-    oracle = bound(of_exchange, evidence=(Exchange,))
+    oracle = bound(passes_exchanges, evidence=(Exchange,))
     assert entry(oracle, gathered={"x": crashed}).verdict is Verdict.PASS
 
 
-def test_an_experiment_that_was_cut_is_the_reason() -> None:
+def test_an_experiment_that_was_cut_short_is_the_reason() -> None:
     cut = Gathered(
         experiment="x", observations=(), ending=Ending.CUT, reason="the time budget of 5 s is over"
     )
-    found = entry(bound(passes), gathered={"x": cut})
-    assert found.verdict is Verdict.NOT_EXERCISED
-    assert found.reasons == ("The experiment x was cut short: The time budget of 5 s is over.",)
+    judged = entry(bound(passes), gathered={"x": cut})
+    assert judged.verdict is Verdict.NOT_EXERCISED
+    assert judged.reasons == ("The experiment x was cut short: The time budget of 5 s is over.",)
 
 
-def test_what_the_target_may_lack_is_not_applicable() -> None:
-    found = entry(bound(declines))
-    assert (found.verdict, found.reasons) == (
+def test_a_requirement_that_the_target_may_lack_is_not_applicable() -> None:
+    judged = entry(bound(declines))
+    assert (judged.verdict, judged.reasons) == (
         Verdict.NOT_APPLICABLE,
         ("the document lets it lack this",),
     )
 
 
-def test_what_may_be_lacking_is_still_not_exercised_when_its_experiment_was_cut() -> None:
+def test_a_requirement_that_may_be_lacking_is_not_exercised_when_its_experiment_was_cut_short() -> (
+    None
+):
     cut = Gathered(
         experiment="x", observations=(seen(exchange()),), ending=Ending.CUT, reason="time is up"
     )
@@ -254,15 +259,15 @@ def test_what_may_be_lacking_is_still_not_exercised_when_its_experiment_was_cut(
 
 
 def test_an_untestable_requirement_is_not_applicable_and_says_why() -> None:
-    found = entry(requirement=replace(REQUIREMENT, untestable="nobody can see it"))
-    assert (found.verdict, found.reasons) == (Verdict.NOT_APPLICABLE, ("Nobody can see it.",))
+    judged = entry(requirement=replace(REQUIREMENT, untestable="nobody can see it"))
+    assert (judged.verdict, judged.reasons) == (Verdict.NOT_APPLICABLE, ("Nobody can see it.",))
 
 
 def test_a_pass_under_an_undecided_answer_proves_nothing() -> None:
     asking = replace(REQUIREMENT, level=Level.OPEN, gaps=("g",))
     assert entry(bound(passes), requirement=asking).verdict is Verdict.PASS
-    found = entry(bound(passes), requirement=asking, measure=undecided_status())
-    assert (found.verdict, found.reasons) == (
+    judged = entry(bound(passes), requirement=asking, check_context=undecided_status())
+    assert (judged.verdict, judged.reasons) == (
         Verdict.NOT_APPLICABLE,
         ("The dialect does not decide: Which status?",),
     )
@@ -271,31 +276,34 @@ def test_a_pass_under_an_undecided_answer_proves_nothing() -> None:
 def test_a_stated_requirement_holds_whatever_the_dialect_leaves_undecided() -> None:
     asking = replace(REQUIREMENT, gaps=("g",))
     assert (
-        entry(bound(fails), requirement=asking, measure=undecided_status()).verdict is Verdict.FAIL
+        entry(bound(fails), requirement=asking, check_context=undecided_status()).verdict
+        is Verdict.FAIL
     )
 
 
 def test_a_check_that_needs_an_undecided_answer_does_not_apply() -> None:
-    def asks(_seen: CannedObservation, measure: CheckContext) -> Iterator[Judgement]:
-        assert measure.dialect.success.created.value
+    def asks(_seen: CannedObservation, check_context: CheckContext) -> Iterator[Judgement]:
+        assert check_context.dialect.success.created.value
         yield holds("1-1", exchanges=[exchange()])
 
-    assert entry(bound(asks), measure=undecided_status()).verdict is Verdict.NOT_APPLICABLE
+    assert entry(bound(asks), check_context=undecided_status()).verdict is Verdict.NOT_APPLICABLE
 
 
-def test_undecided_is_no_fault_even_after_a_judgement() -> None:
-    def half(_seen: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:
+def test_an_undecided_answer_after_a_judgement_is_not_an_error() -> None:
+    def passes_and_needs_more(
+        _seen: CannedObservation, _context: CheckContext
+    ) -> Iterator[Judgement]:
         yield holds("1-1", exchanges=[exchange()])
         raise Undecided
 
-    assert entry(bound(half)).verdict is Verdict.PASS
+    assert entry(bound(passes_and_needs_more)).verdict is Verdict.PASS
 
 
-def test_each_case_is_judged_once_however_many_requirements_ask() -> None:
-    looked = []
+def test_each_observation_is_judged_once_for_all_requirements() -> None:
+    judged_evidence = []
 
     def counts(evidence: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:
-        looked.append(evidence)
+        judged_evidence.append(evidence)
         yield holds("1-1", exchanges=evidence.exchanges)
         yield holds("1-2", exchanges=evidence.exchanges)
 
@@ -312,8 +320,8 @@ def test_each_case_is_judged_once_however_many_requirements_ask() -> None:
         gathered=lambda _: Gathered(experiment="x", observations=(seen(exchange()),)),
         every_experiment=EXPERIMENTS,
     )
-    assert [grader.entry(one).exercised for one in (REQUIREMENT, second)] == [1, 1]
-    assert len(looked) == 1
+    assert [grader.entry(each).exercised for each in (REQUIREMENT, second)] == [1, 1]
+    assert len(judged_evidence) == 1
 
 
 @pytest.mark.parametrize("ending", list(Ending))
@@ -326,21 +334,22 @@ def test_the_same_evidence_gives_the_same_entry(ending: Ending) -> None:
     assert entry(bound(fails), gathered=gathered) == entry(bound(fails), gathered=gathered)
 
 
-def test_what_was_judged_ahead_is_judged_once_and_in_the_order_of_the_experiments() -> None:
-    looked: list[str] = []
-    ended = {"y": ["z"], "x": ["z", "y"]}
+def test_evidence_that_is_judged_early_is_judged_once_and_reported_in_order() -> None:
+    judged: list[str] = []
+    # The experiments that end while the run waits for each one.
+    ended_meanwhile = {"y": ["z"], "x": ["z", "y"]}
 
     def notes(name: str) -> Judge:
-        def judge(evidence: CannedObservation, measure: CheckContext) -> Iterator[Judgement]:
-            looked.append(f"{name}: {evidence.experiment}")
-            yield from fails(evidence, measure)
+        def judge(evidence: CannedObservation, check_context: CheckContext) -> Iterator[Judgement]:
+            judged.append(f"{name}: {evidence.experiment}")
+            yield from fails(evidence, check_context)
 
         return judge
 
     every = bound(notes("every"), "every", evidence=(CannedObservation, OtherObservation))
     own = bound(notes("own"), "own", evidence=(OtherObservation,))
     kinds = {"x": CannedObservation, "y": CannedObservation, "z": OtherObservation}
-    brought = {
+    gathered = {
         name: Gathered(
             experiment=name,
             observations=(observation(kind, exchange(), experiment=name, name=f"first of {name}"),),
@@ -355,20 +364,20 @@ def test_what_was_judged_ahead_is_judged_once_and_in_the_order_of_the_experiment
             catalogue=Catalogue(
                 sections={"1": "One"}, requirements={"1-1": REQUIREMENT}, gaps={"g": GAP}
             ),
-            experiments=list(brought),
+            experiments=list(gathered),
             every_experiment=[experiment(name, kind) for name, kind in kinds.items()],
             profile=Profile.DEEP,
-            gathered=brought.__getitem__,
+            gathered=gathered.__getitem__,
             meanwhile=lambda name: meanwhile.get(name, []),
         )
         return grader.entry(REQUIREMENT)
 
     plain = entry_of({})
-    assert looked == ["every: x", "every: y", "every: z", "own: z"]
-    looked.clear()
-    assert entry_of(ended) == plain, "what was judged ahead says the same"
-    assert looked == ["every: z", "own: z", "every: y", "every: x"]
-    assert [(found.check, found.case, found.count) for found in plain.findings] == [
+    assert judged == ["every: x", "every: y", "every: z", "own: z"]
+    judged.clear()
+    assert entry_of(ended_meanwhile) == plain
+    assert judged == ["every: z", "own: z", "every: y", "every: x"]
+    assert [(finding.check, finding.case, finding.count) for finding in plain.findings] == [
         ("every", "first of x", 3),
         ("own", "first of z", 1),
     ]
@@ -379,19 +388,19 @@ def test_a_pass_names_the_exchange_that_shows_it() -> None:
     assert entry(bound(fails)).shown_by == ""
 
 
-def test_what_was_examined_by_other_rules_is_not_exercised_and_says_so() -> None:
-    def examines(_seen: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:
+def test_evidence_that_was_examined_by_another_dialect_is_not_exercised_with_the_reason() -> None:
+    def refuses(_seen: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:
         raise NotExaminedError("signatures were examined by another dialect")
         yield
 
-    found = entry(bound(examines))
-    assert found.verdict is Verdict.NOT_EXERCISED
-    assert found.reasons[0] == "Signatures were examined by another dialect."
+    judged = entry(bound(refuses))
+    assert judged.verdict is Verdict.NOT_EXERCISED
+    assert judged.reasons[0] == "Signatures were examined by another dialect."
 
 
-def test_what_was_not_observed_concerns_the_checks_of_its_class_alone() -> None:
+def test_a_missing_observation_is_a_reason_only_for_checks_of_its_class() -> None:
     gathered = {"x": Gathered(experiment="x", observations=(missing("no", "OtherObservation"),))}
-    other = entry(bound(says_nothing, evidence=(OtherObservation,)), gathered=gathered)
-    assert other.reasons[0].startswith("The experiment y is not part of this run")
-    base = entry(bound(says_nothing), gathered=gathered)
-    assert base.reasons == ("Nothing that the target did in x came as far as showing it.",)
+    of_its_class = entry(bound(says_nothing, evidence=(OtherObservation,)), gathered=gathered)
+    assert of_its_class.reasons[0].startswith("The experiment y is not part of this run")
+    of_another = entry(bound(says_nothing), gathered=gathered)
+    assert of_another.reasons == ("Nothing that the target did in x came as far as showing it.",)

@@ -42,7 +42,7 @@ def test_an_exchange_without_a_member_is_refused() -> None:
         Exchange.from_json(value)
 
 
-def test_data_is_that_of_a_success_only() -> None:
+def test_only_a_success_has_data() -> None:
     assert rich_exchange().data == {"uid": "x"}
     assert exchange(status=404, data={"uid": "x"}).data is None
     assert exchange(body=b"[1]").data is None
@@ -50,7 +50,7 @@ def test_data_is_that_of_a_success_only() -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"[" * 200_000, b'{"a": 1e999'])
-def test_a_body_that_is_no_json_is_told_apart_from_null(body: bytes) -> None:
+def test_a_body_that_is_not_json_is_distinct_from_null(body: bytes) -> None:
     assert exchange(body=body).json is NOT_JSON
     assert exchange(body=b"null").json is None
 
@@ -61,9 +61,10 @@ def test_headers_are_found_in_any_case() -> None:
 
 
 def test_exchanges_are_found_by_their_role_in_order() -> None:
-    one, two = exchange("fetch", status=200), exchange("fetch", status=404)
-    assert seen(exchange("create"), one, two).exchange("fetch") is one
-    assert seen(exchange("create"), one, two).all_exchanges("fetch") == (one, two)
+    first, second = exchange("fetch", status=200), exchange("fetch", status=404)
+    observed = seen(exchange("create"), first, second)
+    assert observed.exchange("fetch") is first
+    assert observed.all_exchanges("fetch") == (first, second)
     assert seen().exchange("fetch") is None
 
 

@@ -8,12 +8,12 @@ from hookproof.process.exit_codes import ExitCode
 from hookproof.spec.catalogue import Level, Requirement
 
 
-def entry(verdict: Verdict, level: Level = Level.STATED, *, exercised: int | None = None) -> Entry:
+def entry(verdict: Verdict, level: Level = Level.STATED) -> Entry:
     requirement = Requirement(
         id="1-1", section="1", level=level, operations=(), text="It does.", gaps=(), untestable=None
     )
-    seen = int(verdict in (Verdict.PASS, Verdict.FAIL)) if exercised is None else exercised
-    return Entry(requirement=requirement, verdict=verdict, exercised=seen)
+    exercised = int(verdict in (Verdict.PASS, Verdict.FAIL))
+    return Entry(requirement=requirement, verdict=verdict, exercised=exercised)
 
 
 def verdict_of(
@@ -63,7 +63,7 @@ def test_an_error_outweighs_a_failure() -> None:
     assert verdict_of(PASSED, faults=["a broken experiment"]) is RunVerdict.ERROR
 
 
-def test_a_run_that_was_cut_is_incomplete() -> None:
+def test_a_run_that_was_cut_short_is_incomplete() -> None:
     assert verdict_of(PASSED, cut="time is up") is RunVerdict.INCOMPLETE
     assert verdict_of(PASSED, entry(Verdict.FAIL), cut="time is up") is RunVerdict.DOES_NOT_CONFORM
 
@@ -84,7 +84,7 @@ def test_every_verdict_has_its_documented_exit_code() -> None:
     assert (ExitCode.UNREACHABLE, ExitCode.USAGE) == (4, 64)
 
 
-def test_totals_count_each_level_apart() -> None:
+def test_totals_count_each_level_separately() -> None:
     totals = Ledger(entries=(PASSED, PASSED, entry(Verdict.FAIL, Level.OPEN))).totals
     assert totals[Level.STATED][Verdict.PASS] == 2
     assert totals[Level.OPEN] == {verdict: int(verdict is Verdict.FAIL) for verdict in Verdict}

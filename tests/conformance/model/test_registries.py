@@ -37,11 +37,12 @@ async def gather(_context: ExperimentContext) -> AsyncIterator[Evidence]:
     yield seen()
 
 
-def test_a_check_is_found_under_the_name_of_its_function_and_judges_the_type_it_names() -> None:
+def test_a_check_has_the_name_of_its_function_and_judges_the_type_of_its_parameter() -> None:
     assert check("1-1", "1-2")(judge) is judge
-    found = check_registry._checks["judge"]
-    assert (found.requirements, found.evidence) == (("1-1", "1-2"), (CannedObservation,))
-    assert not found.is_oracle
+    registered = check_registry._checks["judge"]
+    assert registered.requirements == ("1-1", "1-2")
+    assert registered.evidence == (CannedObservation,)
+    assert not registered.is_oracle
 
 
 def test_two_checks_of_one_name_are_refused() -> None:
@@ -65,37 +66,40 @@ def test_a_check_of_something_that_is_not_evidence_is_refused() -> None:
 
 def test_a_check_sees_observations_of_its_types_and_no_others() -> None:
     def judges_both(
-        one: CannedObservation | OtherObservation, _context: CheckContext
+        observed: CannedObservation | OtherObservation, _context: CheckContext
     ) -> Iterator[Judgement]:
-        yield holds("1-1", exchanges=one.exchanges)
+        yield holds("1-1", exchanges=observed.exchanges)
 
     check("1-1")(judge)
     check("1-1")(judges_both)
-    one, both = check_registry._checks["judge"], check_registry._checks["judges_both"]
-    assert [one.judges(kind) for kind in (CannedObservation, OtherObservation)] == [True, False]
-    assert [both.judges(kind) for kind in (CannedObservation, OtherObservation)] == [True, True]
-    assert len(list(one.judgements(seen(exchange()), context()))) == 1
+    of_one_type = check_registry._checks["judge"]
+    of_both_types = check_registry._checks["judges_both"]
+    assert of_one_type.judges(CannedObservation)
+    assert not of_one_type.judges(OtherObservation)
+    assert of_both_types.judges(CannedObservation)
+    assert of_both_types.judges(OtherObservation)
+    assert len(list(of_one_type.judgements(seen(exchange()), context()))) == 1
 
 
 def test_an_oracle_sees_every_exchange() -> None:
     roles = []
 
     @check("1-1")
-    def sees(one: Exchange, _context: CheckContext) -> Iterator[Judgement]:
-        roles.append(one.role)
-        yield holds("1-1", exchanges=[one])
+    def notes_roles(each: Exchange, _context: CheckContext) -> Iterator[Judgement]:
+        roles.append(each.role)
+        yield holds("1-1", exchanges=[each])
 
-    found = check_registry._checks["sees"]
-    judgements = list(found.judgements(seen(exchange("a"), exchange("b")), context()))
+    oracle = check_registry._checks["notes_roles"]
+    judgements = list(oracle.judgements(seen(exchange("a"), exchange("b")), context()))
     assert roles == ["a", "b"]
     assert [judgement.verdict for judgement in judgements] == [Verdict.PASS] * 2
-    assert found.is_oracle
+    assert oracle.is_oracle
 
 
-def test_an_experiment_is_found_by_its_name() -> None:
+def test_an_experiment_is_registered_under_its_name() -> None:
     experiment("roll", observes=(CannedObservation,), profile=Profile.DEEP, alone=True)(gather)
-    found = experiment_registry._experiments["roll"]
-    assert (found.name, found.profile, found.alone) == ("roll", Profile.DEEP, True)
+    registered = experiment_registry._experiments["roll"]
+    assert (registered.name, registered.profile, registered.alone) == ("roll", Profile.DEEP, True)
 
 
 def test_two_experiments_of_one_name_are_refused() -> None:
@@ -112,11 +116,13 @@ def test_a_check_needs_the_experiments_that_observe_what_it_judges() -> None:
     assert experiments_of(check_registry._checks["judge"], experiments) == ("a",)
 
 
-def test_registries_are_in_order_of_name() -> None:
+def test_registries_are_sorted_by_name() -> None:
     for name in ("b", "a"):
         experiment(name)(gather)
         function = type(judge)(judge.__code__, globals(), name)
         function.__annotations__ = judge.__annotations__
         check("1-1")(function)
-    assert [one.name for one in all_experiments() if one.name in "ab"] == ["a", "b"]
-    assert [one.name for one in all_checks() if one.name in "ab"] == ["a", "b"]
+    experiment_names = [each.name for each in all_experiments()]
+    assert [name for name in experiment_names if name in {"a", "b"}] == ["a", "b"]
+    check_names = [each.name for each in all_checks()]
+    assert [name for name in check_names if name in {"a", "b"}] == ["a", "b"]

@@ -28,14 +28,14 @@ def test_nothing_passes_or_fails_without_a_proof() -> None:
 
 
 def test_a_violation_leaves_out_exchanges_that_never_happened() -> None:
-    only = exchange()
-    assert violated("1-1", "m", expected=1, actual=2, exchanges=[None, only]).exchanges == (only,)
+    sent = exchange()
+    assert violated("1-1", "m", expected=1, actual=2, exchanges=[None, sent]).exchanges == (sent,)
 
 
-def test_what_does_not_apply_says_why() -> None:
+def test_a_judgement_that_does_not_apply_says_why() -> None:
     assert not_applicable("1-1", "no portal").message == "no portal"
 
 
-def test_long_values_are_cut() -> None:
+def test_long_values_are_truncated() -> None:
     assert len(shown("x" * 1000)) == 300
     assert shown({"a": 1}) == "{'a': 1}"

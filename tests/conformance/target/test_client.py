@@ -19,12 +19,12 @@ PROJECT = Project(id="p/1", api_key="key-one")
 def call(
     url: str, *, breaker: Breaker | None = None, timeout_s: float = 5.0, **arguments: Any
 ) -> Exchange:
-    async def once() -> Exchange:
-        measure = context()
+    async def send() -> Exchange:
+        check_context = context()
         async with ApiClient(
             url,
-            measure.contract,
-            measure.dialect,
+            check_context.contract,
+            check_context.dialect,
             timeout_s=timeout_s,
             breaker=breaker or Breaker(),
         ) as api:
@@ -32,10 +32,10 @@ def call(
                 **{"operation_id": "listSources", "role": "r", "project": PROJECT, **arguments}
             )
 
-    return asyncio.run(once())
+    return asyncio.run(send())
 
 
-def asked(**arguments: Any) -> list[bytes]:
+def request_head(**arguments: Any) -> list[bytes]:
     """The lines of the request's head, as they were on the wire."""
     heads = []
 
@@ -58,7 +58,9 @@ def test_a_response_is_recorded_byte_for_byte() -> None:
 
 
 def test_path_parameters_are_encoded_and_the_query_is_appended() -> None:
-    line = asked(operation_id="getEndpoint", path={"endpointID": "a/b ?"}, query={"x": "a b"})[0]
+    line = request_head(
+        operation_id="getEndpoint", path={"endpointID": "a/b ?"}, query={"x": "a b"}
+    )[0]
     assert line == b"GET /api/v1/projects/p%2F1/endpoints/a%2Fb%20%3F?x=a+b HTTP/1.1"
 
 
@@ -73,18 +75,20 @@ def test_path_parameters_are_encoded_and_the_query_is_appended() -> None:
     ],
 )
 def test_the_key_is_written_as_the_dialect_says(key: Key, sent: bytes) -> None:
-    assert sent in asked(key=key)
+    assert sent in request_head(key=key)
 
 
 def test_no_key_means_no_header() -> None:
-    assert not [line for line in asked(key=Key.NONE) if line.lower().startswith(b"authorization")]
+    assert not [
+        line for line in request_head(key=Key.NONE) if line.lower().startswith(b"authorization")
+    ]
 
 
 def test_only_a_body_has_a_content_type() -> None:
     declared = b"Content-Type: application/json"
-    assert declared in asked(operation_id="createEndpoint", body={"name": "x"})
-    assert declared not in asked()
-    own = asked(
+    assert declared in request_head(operation_id="createEndpoint", body={"name": "x"})
+    assert declared not in request_head()
+    own = request_head(
         operation_id="createEndpoint", raw_body=b"{", headers=[("content-type", "text/plain")]
     )
     assert b"content-type: text/plain" in own
@@ -115,7 +119,7 @@ def test_a_closed_port_is_a_problem_and_not_an_exception() -> None:
     "answer",
     [
         None,
-        b"no http at all\r\n\r\n",
+        b"not HTTP at all\r\n\r\n",
         b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf",
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
         b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
@@ -123,27 +127,27 @@ def test_a_closed_port_is_a_problem_and_not_an_exception() -> None:
     ],
     ids=["nothing", "garbage", "half", "bad chunk", "bad length", "long header"],
 )
-def test_whatever_is_no_whole_answer_is_a_problem(answer: bytes | None) -> None:
+def test_an_incomplete_or_malformed_answer_is_a_problem(answer: bytes | None) -> None:
     with stand_in(lambda _: answer) as url:
         exchange = call(url)
     assert exchange.status is None
     assert exchange.problem
 
 
-def test_silence_is_a_problem_after_the_time_out() -> None:
-    over = threading.Event()
+def test_no_answer_is_a_problem_after_the_timeout() -> None:
+    call_ended = threading.Event()
 
     def answer(_head: bytes) -> None:
-        over.wait(20)
+        call_ended.wait(20)
 
     with stand_in(answer) as url:
         exchange = call(url, timeout_s=0.2)
-        over.set()
+        call_ended.set()
     assert exchange.status is None
     assert exchange.problem == "TimeoutError: no whole answer within 0.2 s"
 
 
-def test_an_answer_without_end_is_cut_off() -> None:
+def test_an_answer_that_is_too_long_is_cut_off() -> None:
     with stand_in(lambda _: response(200, b"x" * (17 * 1024 * 1024))) as url:
         exchange = call(url)
     assert exchange.problem is not None
@@ -155,13 +159,21 @@ def test_a_header_that_cannot_be_sent_is_a_problem() -> None:
     with stand_in(lambda _: response(200)) as url:
         exchange = call(url, headers=[("X-Bad", "a\r\nb")])
     assert exchange.status is None
+    assert exchange.problem
 
 
-def test_no_call_gets_through_after_the_run_is_over() -> None:
+def test_no_call_is_sent_after_the_run_is_over() -> None:
     breaker = Breaker()
     breaker.open()
-    with stand_in(lambda _: response(200)) as url, pytest.raises(RunOver):
+    heads: list[bytes] = []
+
+    def answer(head: bytes) -> bytes:
+        heads.append(head)
+        return response(200)
+
+    with stand_in(answer) as url, pytest.raises(RunOver):
         call(url, breaker=breaker)
+    assert heads == []
 
 
 def test_many_unanswered_calls_in_a_row_are_suspicious() -> None:
@@ -176,25 +188,29 @@ def test_many_unanswered_calls_in_a_row_are_suspicious() -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "logged"),
     [(aiohttp.ClientConnectionResetError("closed"), False), (ZeroDivisionError("why"), True)],
     ids=repr,
 )
-def test_a_second_failure_of_a_request_is_not_told_and_any_other_error_is(
-    error: Exception, told: bool, caplog: pytest.LogCaptureFixture
+def test_a_second_failure_of_a_request_is_not_logged_and_any_other_error_is(
+    error: Exception, logged: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def fail() -> None:
         raise error
 
-    async def left_to_nobody() -> None:
-        measure = context()
+    async def drop_failed_task() -> None:
+        check_context = context()
         async with ApiClient(
-            "http://x.invalid", measure.contract, measure.dialect, timeout_s=1, breaker=Breaker()
+            "http://x.invalid",
+            check_context.contract,
+            check_context.dialect,
+            timeout_s=1,
+            breaker=Breaker(),
         ):
             task = asyncio.ensure_future(fail())
             await asyncio.wait([task])
             del task
-            gc.collect()
+            gc.collect()  # asyncio reports an exception that was not retrieved as its task goes
 
-    asyncio.run(left_to_nobody())
-    assert bool(caplog.records) == told
+    asyncio.run(drop_failed_task())
+    assert bool(caplog.records) == logged

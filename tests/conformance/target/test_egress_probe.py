@@ -13,10 +13,10 @@ from hookproof.conformance.target.egress_probe import (
 )
 
 
-async def visited(host: str, *, times: int) -> EgressProbe:
-    """A probe after so many connections, each of which has been closed by it."""
+async def probe_after_connections(host: str, *, count: int) -> EgressProbe:
+    """A probe after so many connections, each of which it has closed."""
     async with listen_for_egress(host) as probe:
-        for _ in range(times):
+        for _ in range(count):
             reader, writer = await asyncio.open_connection(host, probe.port)
             with suppress(ConnectionError):
                 assert await reader.read() == b""
@@ -28,12 +28,12 @@ async def visited(host: str, *, times: int) -> EgressProbe:
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
 def test_a_probe_counts_connections(host: str) -> None:
-    assert asyncio.run(visited(host, times=2)).peers == ["127.0.0.1"] * 2
-    assert asyncio.run(visited(host, times=0)).peers == []
+    assert asyncio.run(probe_after_connections(host, count=2)).peers == ["127.0.0.1"] * 2
+    assert asyncio.run(probe_after_connections(host, count=0)).peers == []
 
 
 def test_the_url_of_a_probe_is_https_and_leads_to_it() -> None:
-    split = urlsplit(asyncio.run(visited("127.0.0.1", times=0)).url)
+    split = urlsplit(asyncio.run(probe_after_connections("127.0.0.1", count=0)).url)
     assert (split.scheme, split.hostname) == ("https", "127.0.0.1")
     assert split.port
     assert EgressProbe("::1", port=7).url == "https://[::1]:7/"
@@ -43,4 +43,4 @@ def test_an_address_of_another_machine_is_refused() -> None:
     with pytest.raises(
         ProbeUnavailable, match=r"cannot listen at the egress probe 203\.0\.113\.7: "
     ):
-        asyncio.run(visited("203.0.113.7", times=0))
+        asyncio.run(probe_after_connections("203.0.113.7", count=0))

@@ -1,10 +1,11 @@
-"""The provision hooks, written as a class or as steps, and what target.yaml may say of fixtures and
-capabilities.
+"""Provision hooks, written as a class or as HTTP steps, and the fixtures and capabilities of
+target.yaml.
 """
 
 import asyncio
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ PROJECT = Project(id="p1", api_key="key-one")
 HEAD = "base_url: http://127.0.0.1:5005\nprojects: [{id: p1, api_key: key-one}]\n"
 
 
-def of_class(
+def provision_from(
     folder: Path, source: str, *, name: str = "Provisioner", timeout_s: float = 60
 ) -> Provision:
     path = folder / "hooks.py"
@@ -48,7 +49,7 @@ def refusal(folder: Path, text: str) -> str:
 
 
 def test_a_class_is_called_with_the_project_and_the_resource(tmp_path: Path) -> None:
-    provision = of_class(
+    provision = provision_from(
         tmp_path,
         "class Provisioner:\n"
         "    def create_portal_link(self, project, portal_link):\n"
@@ -66,51 +67,52 @@ def test_a_class_is_called_with_the_project_and_the_resource(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "message"),
     [
         ("raise ValueError('no\\n such project')", "ValueError: no such project"),
         ("raise SystemExit(3)", "SystemExit: 3"),
-        ("import time; time.sleep(60)", "longer than 0.2 s"),
+        ("import threading; threading.Event().wait()", "longer than 0.2 s"),
         ("return 7", "returned 7"),
         ("return ''", "returned ''"),
     ],
 )
-def test_a_hook_that_fails_is_reported_in_one_line(tmp_path: Path, body: str, told: str) -> None:
+def test_a_hook_that_fails_is_reported_in_one_line(tmp_path: Path, body: str, message: str) -> None:
     source = (
         "class Provisioner:\n"
         "    def create_portal_link(self, project, portal_link):\n"
         f"        {body}\n"
     )
-    provision = of_class(tmp_path, source, timeout_s=0.2)
+    provision = provision_from(tmp_path, source, timeout_s=0.2)
     with pytest.raises(HookFailed) as failed:
         asyncio.run(provision.create_portal_link(PROJECT, {}))
     assert str(failed.value).startswith("the provision hook create_portal_link failed: ")
-    assert told in str(failed.value)
+    assert message in str(failed.value)
     assert "\n" not in str(failed.value)
 
 
-def test_a_hook_that_blocks_does_not_hold_the_loop(tmp_path: Path) -> None:
+def test_a_hook_that_blocks_does_not_block_the_loop(tmp_path: Path) -> None:
     source = (
         "class Provisioner:\n"
         "    def create_source(self, project, source):\n"
         "        source['begun'].set()\n"
-        "        assert source['gate'].wait(10), 'the loop was held'\n"
+        "        assert source['may_end'].wait(10), 'the loop was blocked'\n"
     )
-    provision, begun, gate = of_class(tmp_path, source), threading.Event(), threading.Event()
+    provision = provision_from(tmp_path, source)
+    begun, may_end = threading.Event(), threading.Event()
 
-    async def both() -> None:
-        blocked = asyncio.create_task(
-            provision.create_source(PROJECT, {"begun": begun, "gate": gate})
+    async def let_hook_end() -> None:
+        hook = asyncio.create_task(
+            provision.create_source(PROJECT, {"begun": begun, "may_end": may_end})
         )
         assert await asyncio.to_thread(begun.wait, 10)
-        gate.set()
-        await blocked
+        may_end.set()
+        await hook
 
-    asyncio.run(both())
+    asyncio.run(let_hook_end())
 
 
 @pytest.mark.parametrize(
-    ("source", "told"),
+    ("source", "message"),
     [
         ("class Other: pass", "defines no class Provisioner"),
         ("class Provisioner: pass", "has none of the methods create_portal_link"),
@@ -131,10 +133,10 @@ def test_a_hook_that_blocks_does_not_hold_the_loop(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_class_that_cannot_be_used_is_refused(tmp_path: Path, source: str, told: str) -> None:
+def test_a_class_that_cannot_be_used_is_refused(tmp_path: Path, source: str, message: str) -> None:
     with pytest.raises(BadHooks) as bad:
-        of_class(tmp_path, source)
-    assert told in str(bad.value)
+        provision_from(tmp_path, source)
+    assert message in str(bad.value)
     assert "\n" not in str(bad.value)
     (tmp_path / "hooks.py").write_text(source)
     assert refusal(tmp_path, "provision: ./hooks.py:Provisioner\n").startswith(
@@ -142,14 +144,14 @@ def test_a_class_that_cannot_be_used_is_refused(tmp_path: Path, source: str, tol
     )
 
 
-def test_a_file_of_hooks_that_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_a_file_of_hooks_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     assert "is not a Python file" in refusal(tmp_path, "provision: ./gone.py:Provisioner\n")
 
 
-def asked(
+def run_steps(
     *steps: HttpStep, answers: list[bytes], arguments: Mapping[str, Any] | None = None
 ) -> tuple[object, list[bytes]]:
-    """What a hook of these steps gives back, and the heads and bodies of its requests."""
+    """The result of a hook of these steps, and the heads of its requests."""
     heads: list[bytes] = []
 
     def answer(head: bytes) -> bytes:
@@ -162,13 +164,7 @@ def asked(
 
 
 def _at(step: HttpStep, url: str) -> HttpStep:
-    return HttpStep(
-        url=url + step.url,
-        method=step.method,
-        headers=step.headers,
-        status=step.status,
-        keep=step.keep,
-    )
+    return replace(step, url=url + step.url)
 
 
 def test_steps_are_sent_one_after_the_other_with_what_was_kept() -> None:
@@ -177,15 +173,15 @@ def test_steps_are_sent_one_after_the_other_with_what_was_kept() -> None:
     )
     second = HttpStep(url="/{project.id}/links?token={token}", method="PUT", keep={"uid": "uid"})
     answers = [response(200, b'{"data":[{"token":"t1"}]}'), response(201, b'{"uid":"l1"}')]
-    made, heads = asked(first, second, answers=answers)
-    assert made == {"token": "t1", "uid": "l1"}
+    result, heads = run_steps(first, second, answers=answers)
+    assert result == {"token": "t1", "uid": "l1"}
     assert b"POST /login" in heads[0]
     assert b"X-Key: k" in heads[0]
     assert b"PUT /p1/links?token=t1" in heads[1]
 
 
 @pytest.mark.parametrize(
-    ("step", "answer", "told"),
+    ("step", "answer", "message"),
     [
         (HttpStep(url="/a"), response(404, b"no such thing"), "was answered 404: no such thing"),
         (HttpStep(url="/a", status=(201,)), response(200), "was answered 200"),
@@ -199,11 +195,11 @@ def test_steps_are_sent_one_after_the_other_with_what_was_kept() -> None:
     ],
 )
 def test_a_step_that_fails_is_reported_in_one_line(
-    step: HttpStep, answer: bytes, told: str
+    step: HttpStep, answer: bytes, message: str
 ) -> None:
     with pytest.raises(HookFailed) as failed:
-        asked(step, answers=[answer])
-    assert told in str(failed.value)
+        run_steps(step, answers=[answer])
+    assert message in str(failed.value)
     assert "\n" not in str(failed.value)
 
 
@@ -220,7 +216,7 @@ def test_placeholders_become_values_and_members_without_one_are_left_out() -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("provision: {create_link: [{url: x}]}", "create_link"),
         ("provision: {create_source: []}", "provision.create_source"),
@@ -238,31 +234,29 @@ def test_placeholders_become_values_and_members_without_one_are_left_out() -> No
         ("capabilities: {telepathy: no}", "telepathy"),
     ],
 )
-def test_what_cannot_be_meant_is_refused_with_its_line(
-    tmp_path: Path, text: str, told: str
-) -> None:
+def test_a_mistake_is_refused_with_its_line(tmp_path: Path, text: str, message: str) -> None:
     line = refusal(tmp_path, f"{text}\n")
     assert line.startswith(f"{tmp_path / 'target.yaml'}:3:")
-    assert told in line
+    assert message in line
 
 
 def test_a_target_file_may_hold_hooks_fixtures_and_capabilities(tmp_path: Path) -> None:
-    found = target(
+    complete = target(
         tmp_path,
         'provision: {create_source: [{url: "{base_url}/x", body: {name: "{source.name}"}}]}\n'
         "fixtures: {p1: {portal_links: [l1, l2]}}\n"
         "capabilities: {mtls: no, api_key: yes, oauth2: auto}\n",
     )
-    assert found.provision.has("create_source")
-    assert found.fixtures == {"p1": Fixtures(portal_links=("l1", "l2"))}
-    assert found.capabilities == {
+    assert complete.provision.has("create_source")
+    assert complete.fixtures == {"p1": Fixtures(portal_links=("l1", "l2"))}
+    assert complete.capabilities == {
         "mtls": Presence.NO,
         "api_key": Presence.YES,
         "oauth2": Presence.AUTO,
     }
 
 
-def test_a_hook_that_makes_projects_makes_naming_one_needless(tmp_path: Path) -> None:
+def test_with_a_hook_that_creates_projects_none_need_be_named(tmp_path: Path) -> None:
     path = tmp_path / "target.yaml"
     path.write_text(
         "base_url: http://127.0.0.1:1\nprovision: {fresh_project: [{url: x, keep: {id: id}}]}\n"
@@ -270,15 +264,15 @@ def test_a_hook_that_makes_projects_makes_naming_one_needless(tmp_path: Path) ->
     assert target_from(Flags(file=path), {}).projects == ()
 
 
-def test_what_a_fresh_project_lacks_is_told() -> None:
-    async def made(_: Mapping[str, Any]) -> object:
+def test_a_fresh_project_without_a_key_is_refused() -> None:
+    async def create(_: Mapping[str, Any]) -> object:
         return {"id": "p1"}
 
     with pytest.raises(HookFailed, match="an id and an api_key"):
-        asyncio.run(Provision(hooks={"fresh_project": made}).fresh_project())
+        asyncio.run(Provision(hooks={"fresh_project": create}).fresh_project())
 
 
-def test_a_lack_that_the_document_allows_is_told_from_one_that_it_does_not() -> None:
+def test_only_some_capabilities_may_be_lacking_by_the_document() -> None:
     lacks = lacking(
         {"api_key": Presence.NO, "mtls": Presence.NO, "oauth2": Presence.YES}, load_catalogue()
     )
@@ -293,8 +287,6 @@ def test_a_lack_that_the_document_allows_is_told_from_one_that_it_does_not() -> 
 
 def test_every_requirement_of_a_capability_exists() -> None:
     catalogue = load_catalogue()
-    assert all(
-        catalogue.select(one)
-        for capability in CAPABILITIES.values()
-        for one in capability.requirements
-    )
+    for capability in CAPABILITIES.values():
+        for selector in capability.requirements:
+            assert catalogue.select(selector), selector

@@ -1,4 +1,4 @@
-"""Unfinished requests: what was sent, what came back, and an end in every case."""
+"""Unfinished requests record what was sent and what came back, and always end."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -12,7 +12,7 @@ PIECE = b"x" * 65_536
 REFUSAL = b"HTTP/1.1 413 Too Large\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
 
 
-def ask(
+def send_unfinished(
     peer: Peer, *, pieces: int, promised: int = 100, timeout_s: float = 5.0
 ) -> tuple[Exchange, int]:
     async def run() -> tuple[Exchange, int]:
@@ -42,7 +42,7 @@ def ask(
 async def _pieces(count: int) -> AsyncIterator[bytes]:
     for _ in range(count):
         yield PIECE
-        await asyncio.sleep(0)
+        await asyncio.sleep(0)  # lets one turn of the loop pass, in which the peer can answer
 
 
 def test_an_answer_before_the_end_is_recorded_and_stops_the_sending() -> None:
@@ -51,7 +51,7 @@ def test_an_answer_before_the_end_is_recorded_and_stops_the_sending() -> None:
         writer.write(REFUSAL)
         await reader.read(-1)
 
-    exchange, sent = ask(refuse, pieces=1000, promised=1000 * len(PIECE))
+    exchange, sent = send_unfinished(refuse, pieces=1000, promised=1000 * len(PIECE))
     assert (exchange.status, exchange.json) == (413, {})
     assert sent < 1000 * len(PIECE)
 
@@ -64,7 +64,7 @@ def test_the_head_promises_more_than_is_sent() -> None:
         writer.write(REFUSAL)
         await writer.drain()
 
-    exchange, sent = ask(read, pieces=0)
+    exchange, sent = send_unfinished(read, pieces=0)
     assert heads[0].startswith(b"POST /endpoints HTTP/1.1\r\n")
     assert b"Content-Length: 100\r\n" in heads[0]
     assert (exchange.status, exchange.json, sent) == (413, {}, 0)
@@ -74,24 +74,24 @@ def test_a_target_that_never_answers_leaves_a_problem() -> None:
     async def wait(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(-1)
 
-    exchange, _ = ask(wait, pieces=1, timeout_s=0.2)
+    exchange, _ = send_unfinished(wait, pieces=1, timeout_s=0.2)
     assert (exchange.status, exchange.problem) == (None, "TimeoutError")
 
 
-def test_a_target_that_hangs_up_leaves_a_problem() -> None:
-    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+def test_a_target_that_closes_the_connection_leaves_a_problem() -> None:
+    async def close_unanswered(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
 
-    exchange, _ = ask(hang_up, pieces=0)
+    exchange, _ = send_unfinished(close_unanswered, pieces=0)
     assert exchange.status is None
     assert exchange.problem is not None
 
 
-def test_an_answer_that_is_no_http_leaves_a_problem() -> None:
-    async def babble(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+def test_an_answer_that_is_not_http_leaves_a_problem() -> None:
+    async def answer_garbage(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(b"hello\r\n\r\n")
         await writer.drain()
 
-    exchange, _ = ask(babble, pieces=0)
+    exchange, _ = send_unfinished(answer_garbage, pieces=0)
     assert (exchange.status, exchange.problem) == (None, "BadStatusLine: hello")
