@@ -1,12 +1,12 @@
-"""`make flake`: the same run again and again, some of them with every core loaded, must give the
-same verdicts.
+"""`make flake`: the same run, repeated, sometimes with every core loaded, must give the same
+verdicts.
 
     python -m tests.conformance.flake 30 [--profile quick] [--dialect contrary] [--loaded 3]
     [--burners 2]
 
 The last runs are the loaded ones. Prints one line per run and, for each that differs from the
-first, which requirements do and why; the last line says whether all were alike, and the exit code
-is 1 if they were not.
+first, which requirements do and why. The last line says whether all agreed, and the exit code is 1
+if they did not.
 """
 
 import argparse
@@ -23,11 +23,12 @@ from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any, Final
 
-# For a run on a busy machine: one that is cut short says nothing of its verdicts.
+# Seconds. Long, since a run that a busy machine cuts short says nothing about its verdicts.
 BUDGET_S: Final = "600"
 
-# The requirements of a report by their ids; what keeps a run from having one stands under RUN.
-Judged = Mapping[str, Mapping[str, Any]]
+# The requirements of a report by their ids, and under RUN the verdict of the run as a whole, or the
+# reason why there is no report.
+Requirements = Mapping[str, Mapping[str, Any]]
 
 RUN: Final = "the run"
 
@@ -47,26 +48,29 @@ def main() -> int:
     parser.add_argument("--dialect", default="reference")
     options = parser.parse_args()
     words = ["--profile", options.profile, "--dialect", options.dialect, "--budget", BUDGET_S]
-    first: Judged = {}
+    first: Requirements | None = None
     different = 0
     for number in range(1, options.runs + 1):
         loaded = number > options.runs - options.loaded
         started = time.monotonic()
         with busy(options.burners if loaded else 0):
-            requirements = judged(words)
-        first = first or requirements
-        changed = differences(first, requirements)
-        different += bool(changed)
+            requirements = run_requirements(words)
+        duration_s = time.monotonic() - started
+        if first is None:
+            first = requirements
+        changes = differences(first, requirements)
+        different += bool(changes)
         kind = "loaded" if loaded else "idle"
-        took_s = time.monotonic() - started
-        tell(f"{number:3} of {options.runs}  {took_s:6.1f} s  {kind:6}  {summary(requirements)}")
-        tell(*(f"     {line}" for line in changed))
+        print_lines(
+            f"{number:3} of {options.runs}  {duration_s:6.1f} s  {kind:6}  {summary(requirements)}",
+            *(f"     {line}" for line in changes),
+        )
     outcome = "FLAKY" if different else "STEADY"
-    tell(f"{outcome}  {different} of {options.runs} runs differ from the first")
+    print_lines(f"{outcome}  {different} of {options.runs} runs differ from the first")
     return int(different > 0)
 
 
-def judged(words: Sequence[str]) -> Judged:
+def run_requirements(words: Sequence[str]) -> Requirements:
     """The requirements after one run against the embedded server."""
     with tempfile.TemporaryDirectory(prefix="hookproof-flake-") as folder:
         command = [sys.executable, "-P", "-m", "hookproof", "check", "--out", folder, *words]
@@ -77,12 +81,12 @@ def judged(words: Sequence[str]) -> Judged:
                 RUN: {"verdict": f"exit code {done.returncode}", "reasons": [done.stderr.strip()]}
             }
         content = json.loads(report.read_text())
-    requirements = {each["id"]: each for each in content["requirements"]}
+    requirements = {requirement["id"]: requirement for requirement in content["requirements"]}
     return {RUN: {"verdict": content["verdict"]}} | requirements
 
 
-def differences(first: Judged, now: Judged) -> list[str]:
-    """A line for each requirement whose verdict is another one than in the first run."""
+def differences(first: Requirements, now: Requirements) -> list[str]:
+    """A line for each requirement whose verdict differs from that in the first run."""
     names = dict.fromkeys([*first, *now])
     return [
         f"{name}: {verdict(first, name)} -> {verdict(now, name)}{reason(now.get(name, {}))}"
@@ -91,13 +95,13 @@ def differences(first: Judged, now: Judged) -> list[str]:
     ]
 
 
-def verdict(found: Judged, name: str) -> str:
-    """A requirement's verdict, if it has one."""
-    return str(found.get(name, {}).get("verdict", "none"))
+def verdict(requirements: Requirements, name: str) -> str:
+    """The requirement's verdict, `none` without one."""
+    return str(requirements.get(name, {}).get("verdict", "none"))
 
 
 def reason(requirement: Mapping[str, Any]) -> str:
-    """Why a requirement was judged as it was, as far as it says so."""
+    """The findings of a requirement and the reasons for its verdict, each on an indented line."""
     findings = requirement.get("findings", ())
     lines = [
         f"{finding['message']}: expected {finding['expected']}, was {finding['actual']}"
@@ -106,13 +110,13 @@ def reason(requirement: Mapping[str, Any]) -> str:
     return "".join(f"\n       {line}" for line in (*lines, *requirement.get("reasons", ())))
 
 
-def summary(found: Judged) -> str:
+def summary(requirements: Requirements) -> str:
     """The verdict of the run and how many requirements pass."""
-    passed = sum(one["verdict"] == "pass" for one in found.values())
-    return f"{verdict(found, RUN)}, {passed} pass"
+    passed = sum(requirement["verdict"] == "pass" for requirement in requirements.values())
+    return f"{verdict(requirements, RUN)}, {passed} pass"
 
 
-def tell(*lines: str) -> None:
+def print_lines(*lines: str) -> None:
     for line in lines:
         print(line, flush=True)  # noqa: T201
 
