@@ -1,5 +1,5 @@
-"""Evidence of deliveries made by hand, under the reference dialect: endpoints, broadcasts, and what
-arrived of them.
+"""Evidence of deliveries written by hand, under the reference dialect: endpoints, broadcasts, and
+the deliveries that arrived.
 
 observed(SignedDeliveries, destination(), sent(event(), destination()))
 """

@@ -1,8 +1,7 @@
-"""Evidence made by hand, so that a check can be shown a target that keeps its word and one that
-does not.
+"""Evidence written by hand, of targets that conform and of targets that do not.
 
-case(exchange("create", "createEndpoint", data={...}), facts={"url": ...})
-verdicts(url_comes_back, case(...)) == {"4.1-3": Verdict.FAIL}
+creation = observation(Creation, exchange("create", "createEndpoint", data={...}), url=...)
+verdicts(url_comes_back, creation) == {"4.1-3": Verdict.FAIL}
 """
 
 import json
@@ -24,12 +23,12 @@ from hookproof.spec.dialect.reader import load_dialect
 
 BASE_URL = "http://target.invalid"
 NOW = 1_800_000_000.0
-NOTHING: Any = object()
+NOT_GIVEN: Any = object()
 
 
 @cache
 def context(dialect_name: str = "reference") -> CheckContext:
-    """What evidence is measured against under a shipped dialect."""
+    """What checks judge evidence by, under a shipped dialect."""
     dialect = load_dialect(dialect_name)
     return CheckContext(dialect=dialect, contract=contract_for(dialect))
 
@@ -39,9 +38,9 @@ def exchange(
     operation_id: str | None = "createEndpoint",
     *,
     dialect: str = "reference",
-    status: int | None = NOTHING,
-    data: Any = NOTHING,
-    body: Any = NOTHING,
+    status: int | None = NOT_GIVEN,
+    data: Any = NOT_GIVEN,
+    body: Any = NOT_GIVEN,
     request: Any = None,
     request_body: bytes | None = None,
     path: Mapping[str, str] | None = None,
@@ -63,24 +62,23 @@ def exchange(
     `problem`.
     """
     operation = context(dialect).contract.operations[operation_id] if operation_id else None
-    filled = operation.path if operation else "/"
+    filled_path = operation.path if operation else "/"
     for name, value in {"projectID": project, **(path or {})}.items():
-        filled = filled.replace("{" + name + "}", value)
-    if status is NOTHING:
+        filled_path = filled_path.replace("{" + name + "}", value)
+    if status is NOT_GIVEN:
         status = operation.success.value if operation and problem is None else None
-    if body is NOTHING:
-        body = (
-            b""
-            if status is None
-            else {"message": "done", "status": True, "data": {} if data is NOTHING else data}
-        )
+    if body is NOT_GIVEN and status is None:
+        body = b""
+    elif body is NOT_GIVEN:
+        content = {} if data is NOT_GIVEN else data
+        body = {"message": "done", "status": True, "data": content}
     return Exchange(
         role=role,
         operation_id=operation_id,
         project=project,
         key=key,
         method=method or (operation.method if operation else "GET"),
-        url=url or f"{BASE_URL}{filled}{query}",
+        url=url or f"{BASE_URL}{filled_path}{query}",
         request_headers=tuple(request_headers),
         request_body=request_body if request is None else json.dumps(request).encode(),
         status=status,
@@ -106,8 +104,10 @@ def delivery(
     client_certificate: str | None = None,
     status: int | None = 200,
 ) -> ReceivedDelivery:
-    """One delivery as the receiver kept it; `arrived_at` is in unix seconds, the monotonic clock
-    runs with it.
+    """One delivery as the receiver records it.
+
+    `arrived_at` is in Unix seconds; the monotonic clock is 0 at NOW. `completed_after` is in
+    seconds after the arrival, None if it was never answered.
     """
     return ReceivedDelivery(
         token=token,
@@ -137,7 +137,7 @@ class CannedObservation(Observation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherObservation(Observation):
-    """Another one."""
+    """An observation of another class than CannedObservation."""
 
 
 def observation(
