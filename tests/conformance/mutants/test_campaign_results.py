@@ -30,10 +30,8 @@ FAULT = ListedFault(
     applies=True,
     shows_in=(),
 )
-ONLY_NEW, STOPS = (
-    "only_the_new_secret_signs_when_the_old_one_has_expired",
-    "an_old_secret_stops_signing_when_it_said",
-)
+ONLY_NEW = "only_the_new_secret_signs_when_the_old_one_has_expired"
+STOPS = "an_old_secret_stops_signing_when_it_said"
 UID = "a_created_endpoint_has_a_uid_and_a_secret"
 
 
@@ -79,7 +77,7 @@ def campaign(
 BOTH = (detection(ONLY_NEW, "4.3-4"), detection(STOPS, "4.3-16"))
 
 
-def test_a_fault_of_which_all_that_it_violates_is_detected_is_killed() -> None:
+def test_a_fault_is_killed_when_every_requirement_that_it_violates_is_detected() -> None:
     killed = campaign(outcome(*BOTH))
     assert killed.flawless
     assert killed.kills == {ONLY_NEW: {FAULT.name}, STOPS: {FAULT.name}, UID: frozenset()}
@@ -103,12 +101,12 @@ def test_a_fault_that_is_not_detected_survives() -> None:
 
 
 def test_a_requirement_that_is_detected_under_no_dialect_is_a_survivor_too() -> None:
-    half = campaign(outcome(BOTH[0]))
-    assert list(half.survivors()) == [(FAULT.name, "not detected by 4.3-16")]
-    assert not half.flawless
+    partial = campaign(outcome(BOTH[0]))
+    assert list(partial.survivors()) == [(FAULT.name, "not detected by 4.3-16")]
+    assert not partial.flawless
 
 
-def test_what_is_missed_under_one_dialect_may_be_detected_under_another() -> None:
+def test_a_requirement_that_is_missed_under_one_dialect_may_be_detected_under_another() -> None:
     assert campaign(outcome(BOTH[0]), outcome(BOTH[1], dialect="contrary")).flawless
 
 
@@ -133,12 +131,12 @@ def test_a_kill_names_the_checks_that_killed() -> None:
     )
 
 
-def test_what_breaks_with_a_fault_is_neither_a_false_positive_nor_a_kill() -> None:
+def test_a_requirement_that_breaks_with_a_fault_is_neither_a_false_positive_nor_a_kill() -> None:
     also = replace(FAULT, also=("2.3-1",))
-    only_that = outcome(detection(UID, "2.3-1"), fault=also)
-    assert not only_that.false_positives
-    assert only_that.survived
-    assert not campaign(only_that).kills[UID]
+    only_also = outcome(detection(UID, "2.3-1"), fault=also)
+    assert not only_also.false_positives
+    assert only_also.survived
+    assert not campaign(only_also).kills[UID]
     assert not outcome(*BOTH, fault=also).survived
 
 
@@ -153,12 +151,12 @@ def test_a_detection_in_a_variant_is_a_false_positive() -> None:
 
 
 def test_a_run_that_broke_is_not_a_success() -> None:
-    broke = campaign(outcome(result=result(*BOTH, problems=("The check x broke",))))
-    assert list(broke.problems()) == [(FAULT.name, "reference", "The check x broke")]
-    assert not broke.flawless
+    broken = campaign(outcome(result=result(*BOTH, problems=("The check x broke",))))
+    assert list(broken.problems()) == [(FAULT.name, "reference", "The check x broke")]
+    assert not broken.flawless
 
 
-def test_the_first_killers_are_few_and_leave_no_check_out() -> None:
+def test_the_first_killers_are_few_and_cover_every_check() -> None:
     kills = {
         "one": {"reference": {"a": ["1-1"], "b": ["1-2"]}},
         "two": {"reference": {"b": ["1-2"]}, "contrary": {"c": ["1-3"]}},
@@ -191,7 +189,7 @@ def test_only_relevant_experiments_are_run() -> None:
 
 
 @pytest.mark.parametrize("baseline", [None, {FAULT.name: ["Undocumented status: GET /x"]}])
-def test_the_reports_tell_the_same_and_need_nothing_from_elsewhere(
+def test_the_reports_agree_and_the_page_loads_nothing(
     baseline: dict[str, list[str]] | None,
 ) -> None:
     ended = replace(

@@ -1,8 +1,8 @@
 """The quick pass runs the first fault that each check is recorded to kill, and reports misses."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Self
 
 import pytest
 
@@ -34,12 +34,12 @@ def fault(name: str) -> ListedFault:
     )
 
 
-def pass_in_which(
-    monkeypatch: pytest.MonkeyPatch, *seen: str, known: tuple[str, ...] = tuple(KILLS)
-) -> Any:
-    """The quick pass where the only check sees these faults."""
+def run_quick_pass(
+    monkeypatch: pytest.MonkeyPatch, *detected: str, known: tuple[str, ...] = tuple(KILLS)
+) -> tuple[list[str], Sequence[str]]:
+    """The faults that were run and the reported misses, with a check that detects these faults."""
 
-    class Scripted:
+    class ScriptedPool:
         interrupted = False
 
         def __init__(self, _jobs: int, _on_outcome: object) -> None:
@@ -61,13 +61,12 @@ def pass_in_which(
                     actual="a",
                     experiment="x",
                 )
-                detections = (detection,) if subject.fault.name in seen else ()
-                self.outcomes.append(
-                    outcome := replace(subject, result=replace(NOT_RUN, detections=detections))
-                )
+                detections = (detection,) if subject.fault.name in detected else ()
+                outcome = replace(subject, result=replace(NOT_RUN, detections=detections))
+                self.outcomes.append(outcome)
                 yield outcome
 
-    monkeypatch.setattr(quick, "WorkerPool", Scripted)
+    monkeypatch.setattr(quick, "WorkerPool", ScriptedPool)
     plan = CampaignPlan(
         settings=CampaignSettings(),
         dialects=(find_dialect("reference"),),
@@ -82,11 +81,11 @@ def pass_in_which(
 def test_a_check_that_kills_its_first_fault_is_run_with_no_other(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert pass_in_which(monkeypatch, "two") == (["two"], ())
+    assert run_quick_pass(monkeypatch, "two") == (["two"], ())
 
 
 def test_a_check_that_misses_its_first_fault_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert pass_in_which(monkeypatch, "one", "three", "four") == (
+    assert run_quick_pass(monkeypatch, "one", "three", "four") == (
         ["two"],
         ("looks no longer kills two (reference)",),
     )
@@ -96,4 +95,4 @@ def test_a_fault_that_no_longer_exists_makes_the_record_stale(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with pytest.raises(CommandError, match="two is recorded and is no longer a fault"):
-        pass_in_which(monkeypatch, known=("one",))
+        run_quick_pass(monkeypatch, known=("one",))

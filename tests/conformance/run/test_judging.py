@@ -13,7 +13,7 @@ REQUIREMENTS = tuple(map(requirement, ("4.1-2", "4.1-3", "4.1-4", "4.1-5")))
 
 
 class StoppedRun:
-    """A run whose evidence is there; the first reason to stop cuts it."""
+    """A run whose evidence has been gathered; the first reason to stop it is kept."""
 
     def __init__(self, *gathered: Gathered):
         self.cut: str | None = None
@@ -28,7 +28,7 @@ class StoppedRun:
 
 def judge_as(*verdicts: Verdict) -> Callable[[Requirement], Entry]:
     by_id = {each.id: verdict for each, verdict in zip(REQUIREMENTS, verdicts, strict=True)}
-    return lambda judged: Entry(requirement=judged, verdict=by_id[judged.id])
+    return lambda each: Entry(requirement=each, verdict=by_id[each.id])
 
 
 def verdicts_of(entries: Sequence[Entry]) -> list[tuple[Verdict, bool]]:
@@ -63,15 +63,17 @@ def test_a_max_fail_of_0_is_no_limit() -> None:
     assert verdicts_of(ledger.entries) == [(Verdict.FAIL, True)] * len(REQUIREMENTS)
 
 
-def test_an_interrupt_keeps_what_was_judged_and_judges_the_rest_by_what_there_is() -> None:
+def test_an_interrupt_keeps_what_was_judged_and_judges_the_rest_by_the_evidence_so_far() -> None:
     run = StoppedRun()
     judged: list[str] = []
 
-    def judge(asked: Requirement) -> Entry:
+    def judge(requirement: Requirement) -> Entry:
         if len(judged) == 2 and run.cut is None:
             raise KeyboardInterrupt
-        judged.append(asked.id)
-        return Entry(requirement=asked, verdict=Verdict.NOT_EXERCISED if run.cut else Verdict.PASS)
+        judged.append(requirement.id)
+        return Entry(
+            requirement=requirement, verdict=Verdict.NOT_EXERCISED if run.cut else Verdict.PASS
+        )
 
     ledger = judge_all(REQUIREMENTS, judge, run, max_fail=0)
     assert judged == [each.id for each in REQUIREMENTS]

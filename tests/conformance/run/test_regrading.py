@@ -2,6 +2,7 @@
 
 import hmac
 import json
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -28,7 +29,7 @@ KEYED = seen(
 PLAIN = seen(exchange(body=b"x" * 3000), deliveries=[delivery()], experiment="roll", name="plain")
 
 
-def recorded(folder: Path, *evidence: Evidence, repetitions: int = 1) -> None:
+def record(folder: Path, *evidence: Evidence, repetitions: int = 1) -> None:
     with (folder / NAME).open("w", encoding="utf-8") as stream:
         writer = RunWriter(stream, header())
         for repetition in range(1, repetitions + 1):
@@ -43,10 +44,10 @@ def recorded(folder: Path, *evidence: Evidence, repetitions: int = 1) -> None:
 
 
 def test_evidence_is_read_back_as_it_was_written(tmp_path: Path) -> None:
-    recorded(tmp_path, PLAIN, repetitions=2)
-    found = read_evidence(tmp_path / NAME)
-    assert len(found) == 2
-    for repetition in found:
+    record(tmp_path, PLAIN, repetitions=2)
+    repetitions = read_evidence(tmp_path / NAME)
+    assert len(repetitions) == 2
+    for repetition in repetitions:
         (kept,) = repetition.gathered["roll"].observations
         assert kept.exchanges[0].response_body == PLAIN.exchanges[0].response_body
         assert kept.deliveries == PLAIN.deliveries
@@ -54,7 +55,7 @@ def test_evidence_is_read_back_as_it_was_written(tmp_path: Path) -> None:
 
 
 def test_no_key_is_in_the_evidence(tmp_path: Path) -> None:
-    recorded(tmp_path, PLAIN, KEYED)
+    record(tmp_path, PLAIN, KEYED)
     assert "key-one" not in (tmp_path / NAME).read_text()
     (repetition,) = read_evidence(tmp_path / NAME)
     kept = repetition.gathered["roll"].observations[1]
@@ -62,7 +63,7 @@ def test_no_key_is_in_the_evidence(tmp_path: Path) -> None:
 
 
 def test_evidence_of_an_earlier_version_is_refused_with_its_reason(tmp_path: Path) -> None:
-    recorded(tmp_path, PLAIN)
+    record(tmp_path, PLAIN)
     text = (tmp_path / NAME).read_text().replace('"observation":"CannedObservation",', "")
     (tmp_path / NAME).write_text(text)
     with pytest.raises(NotARun, match="an earlier version, whose evidence has no types"):
@@ -71,26 +72,28 @@ def test_evidence_of_an_earlier_version_is_refused_with_its_reason(tmp_path: Pat
 
 def test_long_bodies_are_packed_and_short_ones_stay_readable() -> None:
     written = evidence_json(PLAIN)
-    small = pack_evidence(written)
-    assert len(json.dumps(small)) < len(json.dumps(written)) / 2
-    assert small["deliveries"][0]["body_b64"] == written["deliveries"][0]["body_b64"]
-    assert unpack_evidence(small) == written
+    packed = pack_evidence(written)
+    assert len(json.dumps(packed)) < len(json.dumps(written)) / 2
+    assert packed["deliveries"][0]["body_b64"] == written["deliveries"][0]["body_b64"]
+    assert unpack_evidence(packed) == written
 
 
 @pytest.mark.parametrize(
     "damage", [lambda text: text.replace('"exchanges"', '"exchangez"'), lambda text: text[:-40]]
 )
-def test_damaged_evidence_is_refused_with_its_line(tmp_path: Path, damage: object) -> None:
-    recorded(tmp_path, PLAIN)
+def test_damaged_evidence_is_refused_with_its_line(
+    tmp_path: Path, damage: Callable[[str], str]
+) -> None:
+    record(tmp_path, PLAIN)
     lines = (tmp_path / NAME).read_text().splitlines()
-    lines[1] = damage(lines[1])  # type: ignore[operator]
+    lines[1] = damage(lines[1])
     (tmp_path / NAME).write_text("\n".join(lines) + "\n")
     with pytest.raises(NotARun, match=rf"{NAME}:2: no evidence"):
         read_evidence(tmp_path / NAME)
 
 
-def test_an_observation_that_is_missing_is_seen(tmp_path: Path) -> None:
-    recorded(tmp_path, PLAIN, KEYED)
+def test_a_missing_observation_is_refused(tmp_path: Path) -> None:
+    record(tmp_path, PLAIN, KEYED)
     lines = (tmp_path / NAME).read_text().splitlines()
     del lines[1]
     (tmp_path / NAME).write_text("\n".join(lines) + "\n")
@@ -101,7 +104,7 @@ def test_an_observation_that_is_missing_is_seen(tmp_path: Path) -> None:
 SECRET = "5f4dcc3b5aa765d61d8327deb882cf99"
 
 
-def delivered(signature: str) -> DeliveryObservation:
+def signed_delivery(signature: str) -> DeliveryObservation:
     """A delivery to an endpoint with this secret, with this value in its signature header."""
     destination = Destination(
         name="plain", token="t1", uid="e1", project="p1", secret=SECRET, settings={}
@@ -116,19 +119,19 @@ def delivered(signature: str) -> DeliveryObservation:
     )
 
 
-def test_which_secret_signed_is_read_before_the_secret_is_masked(tmp_path: Path) -> None:
-    good = hmac.new(SECRET.encode(), b"{}", "sha256").hexdigest()
-    recorded(tmp_path, delivered(good), delivered("0" * 64))
+def test_signatures_are_examined_before_their_secrets_are_masked(tmp_path: Path) -> None:
+    valid = hmac.new(SECRET.encode(), b"{}", "sha256").hexdigest()
+    record(tmp_path, signed_delivery(valid), signed_delivery("0" * 64))
     assert SECRET not in (tmp_path / NAME).read_text()
     (repetition,) = read_evidence(tmp_path / NAME)
-    signed, forged = (one.signatures[0] for one in repetition.gathered["roll"].observations)
+    signed, forged = (each.signatures[0] for each in repetition.gathered["roll"].observations)
     assert (signed.verified, signed.secrets) == (True, ("secret#1",))
     assert (forged.verified, forged.secrets) == (False, ())
     assert forged.why_unverified.startswith(f"{Reason.NO_SIGNATURE_MATCHES}")
 
 
-def test_signatures_that_were_read_by_other_rules_are_not_judged(tmp_path: Path) -> None:
-    recorded(tmp_path, delivered("0" * 64))
+def test_signatures_that_were_examined_by_another_dialect_are_not_judged(tmp_path: Path) -> None:
+    record(tmp_path, signed_delivery("0" * 64))
     (repetition,) = read_evidence(tmp_path / NAME)
     (kept,) = repetition.gathered["roll"].observations
     other = load_dialect("contrary")
