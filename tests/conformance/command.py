@@ -1,5 +1,6 @@
-"""`hookproof check` as a user runs it: a process, with a folder and an environment of its own."""
+"""Commands as a user runs them: a process, with a folder and an environment of its own."""
 
+import json
 import os
 import re
 import subprocess
@@ -7,47 +8,55 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 # How long a whole run may take on a busy machine, so that only a hang is caught.
-PATIENCE_S = 900.0
+DEADLINE_S = 900.0
 
-FOREIGN = re.compile("HOOKPROOF_|PYTEST|NO_COLOR|FORCE_COLOR")
+# What the user's shell, or the pytest around these tests, must not pass on to the command.
+FOREIGN_VARIABLES = re.compile("HOOKPROOF_|PYTEST|NO_COLOR|FORCE_COLOR")
 
-
-@dataclass(frozen=True, kw_only=True)
-class Ended:
-    """How the command ended. No output of it may ever hold a traceback."""
-
-    code: int
-    out: str
-    err: str
-
-
-def arguments(*words: str | Path) -> list[str]:
-    return [sys.executable, "-P", "-m", "hookproof", "check", *map(str, words)]
-
-
+# A background job ignores SIGINT, and the processes that it starts inherit that.
 RESTORE_SIGINT = (
     "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL);"
     " os.execv(sys.argv[1], sys.argv[1:])"
 )
 
 
-def hearing(command: Sequence[str]) -> list[str]:
-    """The command with SIGINT restored, which a background job ignores."""
+@dataclass(frozen=True, kw_only=True)
+class CommandResult:
+    """How a command ended: its exit code and its output."""
+
+    code: int
+    out: str
+    err: str
+
+
+def command_line(subcommand: str, *words: str | Path) -> list[str]:
+    return [sys.executable, "-P", "-m", "hookproof", subcommand, *map(str, words)]
+
+
+def with_sigint(command: Sequence[str]) -> list[str]:
+    """The command with the default handling of SIGINT restored."""
     return [sys.executable, "-c", RESTORE_SIGINT, *command]
 
 
 def environment(**variables: str) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not FOREIGN.match(name)}
-    return {**kept, "PYTHONWARNINGS": "error", **variables}
+    inherited = {
+        name: value for name, value in os.environ.items() if not FOREIGN_VARIABLES.match(name)
+    }
+    return {**inherited, "PYTHONWARNINGS": "error", **variables}
 
 
-def check(
-    folder: Path, *words: str | Path, timeout_s: float = PATIENCE_S, **variables: str
-) -> Ended:
+def run_command(
+    folder: Path,
+    subcommand: str,
+    *words: str | Path,
+    timeout_s: float = DEADLINE_S,
+    **variables: str,
+) -> CommandResult:
     process = subprocess.run(
-        arguments(*words),
+        command_line(subcommand, *words),
         cwd=folder,
         env=environment(**variables),
         stdin=subprocess.DEVNULL,
@@ -56,9 +65,22 @@ def check(
         timeout=timeout_s,
         check=False,
     )
-    return ended(process.returncode, process.stdout, process.stderr)
+    return command_result(process.returncode, process.stdout, process.stderr)
 
 
-def ended(code: int, out: str, err: str) -> Ended:
+def check(
+    folder: Path, *words: str | Path, timeout_s: float = DEADLINE_S, **variables: str
+) -> CommandResult:
+    return run_command(folder, "check", *words, timeout_s=timeout_s, **variables)
+
+
+def command_result(code: int, out: str, err: str) -> CommandResult:
+    """The result of a command whose output must not hold a traceback, as no output ever may."""
     assert "Traceback" not in out + err, out + err
-    return Ended(code=code, out=out, err=err)
+    return CommandResult(code=code, out=out, err=err)
+
+
+def reported_requirements(folder: Path, out: str = "hookproof-report") -> dict[str, dict[str, Any]]:
+    """The requirements in the report.json of a run in `folder`, by their ids."""
+    report = json.loads((folder / out / "report.json").read_text())
+    return {requirement["id"]: requirement for requirement in report["requirements"]}

@@ -11,7 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from hookproof.receiver.http.authority import Authority
+
+# Where `reference_server` writes its CA, as the receiver's settings in a target file beside it.
+RECEIVER_SETTINGS = {"ca": "ca/ca.pem", "ca_key": "ca/ca.key"}
 
 
 @contextmanager
@@ -20,29 +25,21 @@ def reference_server(
     sources: Path,
     *projects: str,
     options: tuple[str, ...] = (),
+    trusts_ca: bool = True,
     stderr: int | None = None,
 ) -> Iterator[Any]:
-    """The server from these sources, trusting the CA in `folder`; yields what it says when it is
-    ready.
+    """The server from these sources, with a new CA in `folder`; yields the JSON that it prints when
+    it is ready.
 
-    Each project's key is its name after `key-`. `stderr` is where its log goes, in the words of
-    subprocess.
+    Each project's key is its name after `key-`. `stderr` is where its log goes, a constant of
+    subprocess such as DEVNULL.
     """
     Authority(folder / "ca")
-    pairs = [word for project in projects for word in ("--project", f"{project}=key-{project}")]
-    command = [
-        sys.executable,
-        "-P",
-        "-m",
-        "hookproof",
-        "serve",
-        "--port",
-        "0",
-        "--json",
-        "--until-stdin-closes",
-    ]
+    trust = ["--ca", str(folder / "ca" / "ca.pem")] if trusts_ca else []
+    keys = [word for project in projects for word in ("--project", f"{project}=key-{project}")]
+    command = [sys.executable, "-P", "-m", "hookproof", "serve", "--port", "0", "--json"]
     process = subprocess.Popen(
-        [*command, "--ca", str(folder / "ca" / "ca.pem"), *pairs, *options],
+        [*command, "--until-stdin-closes", *trust, *keys, *options],
         env={**os.environ, "PYTHONPATH": str(sources)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -57,3 +54,21 @@ def reference_server(
         process.stdin.close()
         process.wait(timeout=120)
         process.stdout.close()
+
+
+def project_settings(*projects: str) -> list[dict[str, str]]:
+    """The projects of a target file, with the keys that `reference_server` gives them."""
+    return [{"id": project, "api_key": f"key-{project}"} for project in projects]
+
+
+def write_target_file(folder: Path, url: str, *projects: str, **further: object) -> Path:
+    """Write target.yaml for a reference server at this URL; `further` are more of its settings."""
+    settings = {
+        "base_url": url,
+        "projects": project_settings(*projects),
+        "receiver": RECEIVER_SETTINGS,
+        **further,
+    }
+    path = folder / "target.yaml"
+    path.write_text(yaml.safe_dump(settings))
+    return path

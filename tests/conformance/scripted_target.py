@@ -1,17 +1,17 @@
-"""Targets that answer as a test tells them to, over real sockets, byte for byte."""
+"""Targets whose answers a test scripts, over real sockets, byte for byte."""
 
 import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-# From the head of a request to the bytes of the answer; None closes the connection without one.
+# Returns the bytes that answer the head of a request; None closes the connection without an answer.
 Answer = Callable[[bytes], bytes | None]
 
 
 def response(status: int, body: bytes = b"{}", *headers: bytes) -> bytes:
     lines = [
-        b"HTTP/1.1 %d Told" % status,
+        b"HTTP/1.1 %d Scripted" % status,
         b"Content-Type: application/json",
         b"Content-Length: %d" % len(body),
     ]
@@ -19,7 +19,7 @@ def response(status: int, body: bytes = b"{}", *headers: bytes) -> bytes:
 
 
 def empty_page(_head: bytes) -> bytes:
-    """A page without content, whatever was asked."""
+    """A page without content, whatever the request is."""
     return response(200, b'{"status":true,"message":"","data":{"content":[],"pagination":{}}}')
 
 
@@ -39,10 +39,10 @@ def stand_in(answer: Answer) -> Iterator[str]:
 
 @contextmanager
 def closed_port() -> Iterator[str]:
-    """A base URL at which nobody listens; the port stays taken, so that nobody else can."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        yield f"http://127.0.0.1:{taken.getsockname()[1]}"
+    """A base URL at which nothing listens; the port stays bound, so that nothing else can."""
+    with socket.socket() as bound_socket:
+        bound_socket.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{bound_socket.getsockname()[1]}"
 
 
 def _accept(listener: socket.socket, answer: Answer) -> None:
@@ -67,9 +67,9 @@ def _serve(connection: socket.socket, answer: Answer) -> None:
             if not more:
                 return
             received += more
-        told = answer(received)
-        if told is not None:
-            connection.sendall(told.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1))
+        reply = answer(received)
+        if reply is not None:
+            connection.sendall(reply.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1))
             connection.shutdown(socket.SHUT_WR)
             while connection.recv(65536):
                 pass

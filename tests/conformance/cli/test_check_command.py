@@ -12,18 +12,32 @@ from jsonschema import Draft202012Validator
 import hookproof.conformance.reports
 from hookproof.conformance.results.run_file import read_run
 from hookproof.receiver.http.authority import Authority
-from tests.conformance.command import Ended, arguments, check, ended, environment, hearing
+from tests.conformance.command import (
+    CommandResult,
+    check,
+    command_line,
+    command_result,
+    environment,
+    reported_requirements,
+    with_sigint,
+)
 from tests.conformance.scripted_target import closed_port, empty_page, response, stand_in
 
 KEY = ("--project", "p1", "--api-key", "secret-key")
 ONE = ("--only", "5-4", "--profile", "quick")
 
 
-def told_in_one_line(done: Ended, code: int) -> str:
+def only_line(done: CommandResult, code: int) -> str:
+    """The one line of the command's output, which it wrote to stderr."""
     assert (done.code, done.out) == (code, "")
-    assert done.err.startswith("hookproof check: ")
     assert done.err.count("\n") == 1, done.err
     return done.err
+
+
+def error_line(done: CommandResult, code: int) -> str:
+    line = only_line(done, code)
+    assert line.startswith("hookproof check: ")
+    return line
 
 
 def test_the_embedded_server_is_judged_and_reported(tmp_path: Path) -> None:
@@ -50,7 +64,7 @@ def test_the_embedded_server_is_judged_and_reported(tmp_path: Path) -> None:
     )
 
 
-def test_what_stands_around_the_user_changes_nothing(tmp_path: Path) -> None:
+def test_the_users_own_files_and_variables_change_nothing(tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --nonsense\n")
     (tmp_path / "conftest.py").write_text("raise RuntimeError('read')\n")
     for name in ("spec", "receiver", "json"):
@@ -64,43 +78,40 @@ def test_no_colour_and_no_key_is_written_to_a_pipe(tmp_path: Path) -> None:
     assert done.code == 1
     assert "FAIL 5-4" in done.out
     assert "\x1b" not in done.out
-    written = [
-        path
-        for path in (tmp_path / "hookproof-report").iterdir()
-        if b"secret-ke" in path.read_bytes()
-    ]
     assert "secret-ke" not in done.out
-    assert not written
+    reports = list((tmp_path / "hookproof-report").iterdir())
+    assert reports
+    assert not [path for path in reports if b"secret-ke" in path.read_bytes()]
 
 
-def test_an_unreachable_target_is_told_apart(tmp_path: Path) -> None:
+def test_an_unreachable_target_has_an_exit_code_of_its_own(tmp_path: Path) -> None:
     with closed_port() as url:
-        told = told_in_one_line(check(tmp_path, url, *KEY, *ONE), 4)
-    assert f"target unreachable: {url}" in told
+        line = error_line(check(tmp_path, url, *KEY, *ONE), 4)
+    assert f"target unreachable: {url}" in line
 
 
 def test_a_target_that_answers_nothing_is_unreachable(tmp_path: Path) -> None:
     with stand_in(lambda _: None) as url:
-        told = told_in_one_line(check(tmp_path, url, *KEY, *ONE), 4)
-    assert "ServerDisconnectedError" in told
+        line = error_line(check(tmp_path, url, *KEY, *ONE), 4)
+    assert "ServerDisconnectedError" in line
 
 
-def test_a_refused_key_is_configuration(tmp_path: Path) -> None:
+def test_a_refused_key_is_a_configuration_error(tmp_path: Path) -> None:
     with stand_in(lambda _: response(401)) as url:
-        told = told_in_one_line(check(tmp_path, url, *KEY, *ONE), 64)
-    assert "refused the key of project 'p1' with 401" in told
-    assert "secret-key" not in told
+        line = error_line(check(tmp_path, url, *KEY, *ONE), 64)
+    assert "refused the key of project 'p1' with 401" in line
+    assert "secret-key" not in line
 
 
-def test_a_port_in_use_is_told(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken, stand_in(empty_page) as url:
-        address = f"127.0.0.1:{taken.getsockname()[1]}"
-        told = told_in_one_line(check(tmp_path, url, *KEY, *ONE, "--receiver-bind", address), 64)
-    assert address in told
+def test_a_port_in_use_is_reported_with_its_address(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener, stand_in(empty_page) as url:
+        address = f"127.0.0.1:{listener.getsockname()[1]}"
+        line = error_line(check(tmp_path, url, *KEY, *ONE, "--receiver-bind", address), 64)
+    assert address in line
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("--dialect", "refrence"), "did you mean"),
         (("--dialect", "gone.yaml"), "gone.yaml"),
@@ -121,28 +132,25 @@ def test_a_port_in_use_is_told(tmp_path: Path) -> None:
         (("--ca-dir", "gone"), "hookproof ca"),
     ],
 )
-def test_wrong_usage_is_told_in_one_line(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
-    assert told in told_in_one_line_of_any_kind(check(tmp_path, *words))
-
-
-def told_in_one_line_of_any_kind(done: Ended) -> str:
-    assert (done.code, done.out) == (64, "")
-    assert done.err.count("\n") == 1, done.err
-    return done.err
+def test_wrong_usage_is_reported_in_one_line(
+    tmp_path: Path, words: tuple[str, ...], message: str
+) -> None:
+    assert message in only_line(check(tmp_path, *words), 64)
 
 
 def test_each_problem_of_a_target_file_is_a_line(tmp_path: Path) -> None:
     (tmp_path / "target.yaml").write_text("base_ulr: x\nprojects: []\nfixture: {}\n")
     done = check(tmp_path, "--target", "target.yaml")
     assert done.code == 64
-    assert [
-        f"target.yaml:{line}:" in told for line, told in enumerate(done.err.splitlines(), 1)
-    ] == [True] * 3
+    problems = done.err.splitlines()
+    assert len(problems) == 3
+    for number, problem in enumerate(problems, 1):
+        assert f"target.yaml:{number}:" in problem
 
 
-def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    assert "--out file" in told_in_one_line(check(tmp_path, *ONE, "--out", "file"), 64)
+    assert "--out file" in error_line(check(tmp_path, *ONE, "--out", "file"), 64)
 
 
 def test_the_reports_of_an_earlier_run_do_not_survive_a_refusal(tmp_path: Path) -> None:
@@ -163,24 +171,31 @@ def test_the_reports_of_an_earlier_run_do_not_survive_a_refusal(tmp_path: Path) 
 
 
 def test_a_target_without_our_ca_is_judged_on_its_api_alone(tmp_path: Path) -> None:
-    with stand_in(empty_page) as url:
-        done = check(tmp_path, url, *KEY, "--only", "1-1", "--profile", "quick")
-    assert done.code == 3
-    assert "hookproof ca DIR" in done.out or "answered" in done.out
+    endpoint = b'{"status":true,"message":"","data":{"uid":"e1","secrets":[{"value":"secret-1"}]}}'
+
+    def create_endpoints(head: bytes) -> bytes:
+        return response(201, endpoint) if head.startswith(b"POST") else empty_page(head)
+
+    with stand_in(create_endpoints) as url:
+        done = check(tmp_path, url, *KEY, *ONE, "--only", "1-1")
+    requirements = reported_requirements(tmp_path)
+    assert requirements["5-4"]["verdict"] == "fail"
+    assert requirements["1-1"]["verdict"] == "not_exercised"
+    assert "make one with `hookproof ca DIR`" in done.out
 
 
 def test_a_target_that_stops_answering_ends_the_run_soon(tmp_path: Path) -> None:
-    answered = []
+    heads = []
 
-    def dies(head: bytes) -> bytes | None:
-        answered.append(head)
-        return empty_page(head) if len(answered) < 40 else None
+    def answer_forty(head: bytes) -> bytes | None:
+        heads.append(head)
+        return empty_page(head) if len(heads) < 40 else None
 
-    with stand_in(dies) as url:
-        done = check(tmp_path, url, *KEY, "--profile", "quick", "--ca-dir", authority(tmp_path))
+    with stand_in(answer_forty) as url:
+        done = check(tmp_path, url, *KEY, "--profile", "quick", "--ca-dir", write_ca(tmp_path))
     assert done.code in (1, 3), done.out
     assert "The run ended before all was tried: the target stopped answering" in done.out
-    assert len(answered) < 2000
+    assert len(heads) < 2000
 
 
 def test_a_run_that_is_out_of_time_is_incomplete(tmp_path: Path) -> None:
@@ -188,9 +203,7 @@ def test_a_run_that_is_out_of_time_is_incomplete(tmp_path: Path) -> None:
     done = check(tmp_path, "--target", "target.yaml", *KEY)
     assert done.code == 64
     with stand_in(empty_page) as url:
-        done = check(
-            tmp_path, url, "--target", "target.yaml", *KEY, "--ca-dir", authority(tmp_path)
-        )
+        done = check(tmp_path, url, "--target", "target.yaml", *KEY, "--ca-dir", write_ca(tmp_path))
     assert done.code in (1, 3), done.out
     assert "The run ended before all was tried: the time budget of 6 s is over" in done.out
 
@@ -206,17 +219,23 @@ def test_the_run_ends_after_as_many_failures_as_it_may_have(tmp_path: Path) -> N
     assert "it ended after 2 failures" in done.out
 
 
-def authority(folder: Path) -> Path:
+def write_ca(folder: Path) -> Path:
     Authority(folder / "ca")
     return folder / "ca"
 
 
+def wait_for_an_exchange(run_file: Path) -> None:
+    """Wait until the run has recorded an exchange. A file has no event to wait for."""
+    deadline = time.monotonic() + 300
+    while not (run_file.exists() and b'"role":' in run_file.read_bytes()):
+        assert time.monotonic() < deadline, f"no exchange came into {run_file}"
+        time.sleep(0.02)  # between two looks at the file
+
+
 def test_an_interrupted_run_keeps_what_it_has(tmp_path: Path) -> None:
-    deep = arguments(
-        "--profile", "deep"
-    )  # its long waits are still going on when the first verdict is written
+    # The long waits of the deep profile are still going on when the first verdict is written.
     process = subprocess.Popen(
-        hearing(deep),
+        with_sigint(command_line("check", "--profile", "deep")),
         cwd=tmp_path,
         env=environment(),
         stdin=subprocess.DEVNULL,
@@ -226,35 +245,33 @@ def test_an_interrupted_run_keeps_what_it_has(tmp_path: Path) -> None:
         start_new_session=True,
     )
     run_file = tmp_path / "hookproof-report" / "run.jsonl"
-    deadline = time.monotonic() + 300
-    while not (run_file.exists() and b'"role":' in run_file.read_bytes()):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_for_an_exchange(run_file)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does it
     out, err = process.communicate(timeout=120)
-    interrupted = ended(process.returncode, out, err)
+    interrupted = command_result(process.returncode, out, err)
     assert (interrupted.code, interrupted.err) == (3, "")
     assert "The run ended before all was tried: it was interrupted." in interrupted.out
     assert read_run(run_file).footer.cut == "it was interrupted"
     assert read_run(run_file).footer.exchanges > 0
 
 
+def verdicts_with_findings(folder: Path, out: str) -> list[tuple[str, str, list[tuple[str, str]]]]:
+    """Each requirement of a report: its id, its verdict, and its findings' checks and messages."""
+    return [
+        (
+            name,
+            requirement["verdict"],
+            [(finding["check"], finding["message"]) for finding in requirement["findings"]],
+        )
+        for name, requirement in reported_requirements(folder, out).items()
+    ]
+
+
 def test_the_same_seed_gives_the_same_verdicts_in_the_same_order(tmp_path: Path) -> None:
-    told = []
-    few = ("--only", "5-[1-9]", "--only", "4.6-5", "--only", "4.2-7")
+    few = ("--only", "5-[1-9]", "--only", "4.6-5", "--only", "4.2-7", "--profile", "quick")
     with stand_in(empty_page) as url:
-        for name in ("one", "two"):
-            check(tmp_path, url, *KEY, *few, "--profile", "quick", "--seed", "5", "--out", name)
-            report = json.loads((tmp_path / name / "report.json").read_text())
-            told.append(
-                [
-                    (
-                        one["id"],
-                        one["verdict"],
-                        [(found["check"], found["message"]) for found in one["findings"]],
-                    )
-                    for one in report["requirements"]
-                ]
-            )
-    assert told[0] == told[1]
-    assert any(findings for _, _, findings in told[0])
+        for out in ("first", "second"):
+            check(tmp_path, url, *KEY, *few, "--seed", "5", "--out", out)
+    first = verdicts_with_findings(tmp_path, "first")
+    assert first == verdicts_with_findings(tmp_path, "second")
+    assert any(findings for _, _, findings in first)

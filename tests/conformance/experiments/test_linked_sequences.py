@@ -13,7 +13,7 @@ from hookproof.conformance.observations.resources.sequence import LinkedRequests
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.run.intake import Intake
 from tests.conformance.canned_evidence import context, exchange
-from tests.conformance.run.test_runner import runner
+from tests.conformance.run.experiment_runner import runner
 from tests.conformance.scripted_target import response, stand_in
 
 SHOWN = ("createEndpoint", "expireEndpointSecret", "getEndpoint")

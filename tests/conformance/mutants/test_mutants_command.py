@@ -1,28 +1,24 @@
 """`hookproof mutants` as a user runs it: a fault is killed, and survives without its check."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-PATIENCE_S = 900.0
+from tests.conformance.command import CommandResult, run_command
+
 CHECK = "a_success_has_message_status_and_data"
 
 
-def mutants(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-P", "-m", "hookproof", "mutants", "--jobs", "1", *words]
-    return subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False
-    )
+def mutants(folder: Path, *words: str) -> CommandResult:
+    return run_command(folder, "mutants", "--jobs", "1", *words)
 
 
 def test_a_fault_is_killed_by_its_check(tmp_path: Path) -> None:
     done = mutants(tmp_path, "--fault", "null_message", "--dialect", "reference")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert f"by {CHECK}" in done.stdout
-    assert "killed 1/1 faults" in done.stdout.splitlines()[-1]
+    assert done.code == 0, done.out + done.err
+    assert f"by {CHECK}" in done.out
+    assert "killed 1/1 faults" in done.out.splitlines()[-1]
     report = json.loads((tmp_path / "hookproof-mutants" / "mutants.json").read_text())
     assert report["flawless"] is True
     assert (tmp_path / "hookproof-mutants" / "mutants.html").is_file()
@@ -32,8 +28,8 @@ def test_without_its_check_a_fault_survives_by_name(tmp_path: Path) -> None:
     done = mutants(
         tmp_path, "--fault", "null_message", "--dialect", "reference", "--without", CHECK
     )
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert "null_message: not detected under reference" in done.stdout
+    assert done.code == 1, done.out + done.err
+    assert "null_message: not detected under reference" in done.out
 
 
 @pytest.mark.parametrize(
@@ -54,6 +50,6 @@ def test_wrong_usage_is_reported_in_one_line(
     tmp_path: Path, words: list[str], message: str
 ) -> None:
     done = mutants(tmp_path, *words)
-    assert (done.returncode, done.stdout) == (64, "")
-    assert message in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert (done.code, done.out) == (64, "")
+    assert message in done.err
+    assert done.err.count("\n") == 1

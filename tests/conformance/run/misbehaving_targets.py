@@ -1,21 +1,21 @@
-"""Targets that misbehave on the wire: each a function that is given an accepted connection and the
-request's number.
+"""Targets that misbehave on the wire. Each is a function of an accepted connection and of the
+request's number, which counts from 0.
 """
 
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 
 from tests.conformance.scripted_target import empty_page, response
 
-# Answers one request, whose head was read, on a connection; the connection stays open unless it
-# closes it.
+# Answers one request, whose head was read; StopIteration closes the connection.
 Behaviour = Callable[[socket.socket, int], None]
 
-# What a client begins with that expects TLS; there is no request to read then.
+# The first byte from a client that expects TLS; there is no request to read then.
 TLS_RECORD = b"\x16"
 
 BYTES_AT_ONCE = 65536
@@ -27,21 +27,24 @@ def misbehaving(behave: Behaviour, *, scheme: str = "http") -> Iterator[str]:
     open_connections: list[socket.socket] = []
     numbers = count()
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        threads = [
-            threading.Thread(target=_accept, args=(listener, behave, numbers, open_connections))
-        ]
-        threads[0].start()
+        thread = threading.Thread(
+            target=_accept, args=(listener, behave, numbers, open_connections)
+        )
+        thread.start()
         try:
             yield f"{scheme}://127.0.0.1:{listener.getsockname()[1]}"
         finally:
-            for one in (listener, *open_connections):
+            for open_socket in (listener, *open_connections):
                 with suppress(OSError):
-                    one.shutdown(socket.SHUT_RDWR)
-            threads[0].join()
+                    open_socket.shutdown(socket.SHUT_RDWR)
+            thread.join()
 
 
 def _accept(
-    listener: socket.socket, behave: Behaviour, numbers: Iterator[int], opened: list[socket.socket]
+    listener: socket.socket,
+    behave: Behaviour,
+    numbers: Iterator[int],
+    open_connections: list[socket.socket],
 ) -> None:
     threads = []
     while True:
@@ -49,10 +52,10 @@ def _accept(
             connection, _ = listener.accept()
         except OSError:
             break
-        opened.append(connection)
+        open_connections.append(connection)
         threads.append(threading.Thread(target=_serve, args=(connection, behave, numbers)))
         threads[-1].start()
-    for connection in opened:
+    for connection in open_connections:
         with suppress(OSError):
             connection.shutdown(socket.SHUT_RDWR)
     for thread in threads:
@@ -73,21 +76,20 @@ def _serve(connection: socket.socket, behave: Behaviour, numbers: Iterator[int])
 
 
 def _rest(connection: socket.socket, received: bytes) -> bytes:
-    """What follows the request that was received: its body is read and thrown away."""
+    """Read the body of the request and discard it; returns the bytes after it."""
     head, _, rest = received.partition(b"\r\n\r\n")
     lengths = [
         line.partition(b":")[2]
         for line in head.lower().split(b"\r\n")
         if line.startswith(b"content-length:")
     ]
-    missing = (int(lengths[0]) if lengths else 0) - len(rest)
-    while missing > 0:
+    length = int(lengths[0]) if lengths else 0
+    while len(rest) < length:
         more = connection.recv(BYTES_AT_ONCE)
         if not more:
             raise StopIteration
-        missing -= len(more)
         rest += more
-    return b"" if missing <= 0 else rest
+    return rest[length:]
 
 
 def says(answer: bytes) -> Behaviour:
@@ -113,27 +115,35 @@ def says_nothing(connection: socket.socket, _: int) -> None:
 
 
 def repeats(head: bytes, piece: bytes, pause_s: float = 0.0) -> Behaviour:
-    """A beginning, and then one piece after the other indefinitely."""
-    pause = threading.Event()
+    """A beginning, and then one piece after the other indefinitely, with a pause after each."""
 
     def behave(connection: socket.socket, _: int) -> None:
         connection.sendall(head)
         while True:
             connection.sendall(piece)
-            pause.wait(pause_s)
+            time.sleep(pause_s)  # plays a slow target
 
     return behave
 
 
 def in_turn(*behaviours: Behaviour) -> Behaviour:
-    """One behaviour after the other, beginning anew at the end."""
-    return lambda connection, number: behaviours[number % len(behaviours)](connection, number)
+    """One behaviour after the other, beginning again at the end."""
+
+    def behave(connection: socket.socket, number: int) -> None:
+        behaviours[number % len(behaviours)](connection, number)
+
+    return behave
 
 
 def good_until(last: int, then: Behaviour) -> Behaviour:
     """Empty pages to so many requests, and another behaviour from then on."""
     good = says(empty_page(b""))
-    return lambda connection, number: (good if number < last else then)(connection, number)
+
+    def behave(connection: socket.socket, number: int) -> None:
+        current = good if number < last else then
+        current(connection, number)
+
+    return behave
 
 
 OPEN_HEAD = (

@@ -31,10 +31,9 @@ KEY = ("--project", "p1", "--api-key", "secret-key")
 FEW = (
     "--profile",
     "quick",
-    *(word for one in ("4.7-8", "5-4", "5-9", "7-2") for word in ("--only", one)),
+    *(word for name in ("4.7-8", "5-4", "5-9", "7-2") for word in ("--only", name)),
 )
-# The budget of a run whose target can only be given up, and of one that comes to its end without
-# it.
+# The time budgets of a run that only its budget ends, and of one that ends by itself.
 SHORT_S, LONG_S = 8, 120
 
 # How long the whole process may take on a busy machine: far more than its budget and the time it
@@ -45,12 +44,12 @@ OUT_OF_TIME = f"the time budget of {SHORT_S} s is over"
 NO_ANSWER = f"no answer within the time budget of {SHORT_S} s"
 
 
-def budget(told: str) -> tuple[str, str]:
-    """As little as is waited out, as much as is not."""
-    return "--budget", str(SHORT_S if told in {OUT_OF_TIME, NO_ANSWER} else LONG_S)
+def budget(message: str) -> tuple[str, str]:
+    """The short budget for a run that reports that its time is over, else the long one."""
+    return "--budget", str(SHORT_S if message in {OUT_OF_TIME, NO_ANSWER} else LONG_S)
 
 
-OUT_OF_REACH: dict[str, tuple[Behaviour, str, str]] = {
+UNREACHABLE: dict[str, tuple[Behaviour, str, str]] = {
     "closes every connection": (says_and_closes(b""), "http", "Disconnected"),
     "never answers": (says_nothing, "http", NO_ANSWER),
     "answers garbage": (says_and_closes(b"\x00\xff\x17 no HTTP at all\r\n\r\n"), "http", "Bad"),
@@ -68,19 +67,19 @@ OUT_OF_REACH: dict[str, tuple[Behaviour, str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("behave", "scheme", "told"), OUT_OF_REACH.values(), ids=OUT_OF_REACH)
-def test_a_target_without_one_whole_answer_is_out_of_reach(
-    tmp_path: Path, behave: Behaviour, scheme: str, told: str
+@pytest.mark.parametrize(("behave", "scheme", "message"), UNREACHABLE.values(), ids=UNREACHABLE)
+def test_a_target_without_a_complete_answer_is_unreachable(
+    tmp_path: Path, behave: Behaviour, scheme: str, message: str
 ) -> None:
     with misbehaving(behave, scheme=scheme) as url:
-        done = check(tmp_path, url, *KEY, *FEW, *budget(told), timeout_s=BOUND_S)
+        done = check(tmp_path, url, *KEY, *FEW, *budget(message), timeout_s=BOUND_S)
     assert (done.code, done.out) == (4, "")
     assert done.err.startswith(f"hookproof check: target unreachable: {url}: ")
     assert done.err.count("\n") == 1
-    assert told in done.err
+    assert message in done.err
 
 
-CONVICTED: dict[str, Behaviour] = {
+NOT_CONFORMING: dict[str, Behaviour] = {
     "answers 500 to everything": says(response(500)),
     "redirects everything": says(MOVED),
     "answers with a page": says(PAGE),
@@ -90,7 +89,7 @@ CONVICTED: dict[str, Behaviour] = {
 }
 
 
-@pytest.mark.parametrize("behave", CONVICTED.values(), ids=CONVICTED)
+@pytest.mark.parametrize("behave", NOT_CONFORMING.values(), ids=NOT_CONFORMING)
 def test_a_target_with_wrong_answers_does_not_conform(tmp_path: Path, behave: Behaviour) -> None:
     with misbehaving(behave) as url:
         done = check(tmp_path, url, *KEY, *FEW, "--budget", str(LONG_S), timeout_s=BOUND_S)
@@ -98,7 +97,7 @@ def test_a_target_with_wrong_answers_does_not_conform(tmp_path: Path, behave: Be
     assert read_run(tmp_path / "hookproof-report" / "run.jsonl").footer.exchanges > 0
 
 
-CUT: dict[str, tuple[Behaviour, str]] = {
+CUT_SHORT: dict[str, tuple[Behaviour, str]] = {
     "closes every connection from some time on": (
         good_until(12, says_and_closes(b"")),
         "the target stopped answering",
@@ -120,15 +119,15 @@ CUT: dict[str, tuple[Behaviour, str]] = {
 }
 
 
-@pytest.mark.parametrize(("behave", "told"), CUT.values(), ids=CUT)
+@pytest.mark.parametrize(("behave", "message"), CUT_SHORT.values(), ids=CUT_SHORT)
 def test_a_target_that_goes_wrong_during_the_run_leaves_what_was_gathered(
-    tmp_path: Path, behave: Behaviour, told: str
+    tmp_path: Path, behave: Behaviour, message: str
 ) -> None:
     with misbehaving(behave) as url:
-        done = check(tmp_path, url, *KEY, *FEW, *budget(told), timeout_s=BOUND_S)
+        done = check(tmp_path, url, *KEY, *FEW, *budget(message), timeout_s=BOUND_S)
     assert done.code in (1, 3), done.out
     assert done.err == ""
     run = read_run(tmp_path / "hookproof-report" / "run.jsonl")
-    assert told in str(run.footer.cut)
-    assert told in done.out
+    assert message in str(run.footer.cut)
+    assert message in done.out
     assert run.footer.exchanges > 0

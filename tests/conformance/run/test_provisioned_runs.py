@@ -1,16 +1,13 @@
-"""Whole runs against servers that need a hook: no portal links of their own, endpoints that wait
-for a subscription.
+"""Whole runs against servers that need a hook: they have no portal links, and deliver only to
+endpoints with a subscription.
 """
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import yaml
-
-from tests.conformance.command import Ended, check
-from tests.conformance.reference_server import reference_server
+from tests.conformance.command import CommandResult, check, reported_requirements
+from tests.conformance.reference_server import reference_server, write_target_file
 from tests.source_tree import copied_sources
 
 HOOKS = """
@@ -23,16 +20,16 @@ HERE = pathlib.Path(__file__).parent
 
 class Provisioner:
     def create_portal_link(self, project, portal_link):
-        return made(project, "portal-links", portal_link)
+        return create(project, "portal-links", portal_link)
 
     def create_source(self, project, source):
-        return made(project, "sources", source)
+        return create(project, "sources", source)
 
     def after_endpoint_created(self, project, endpoint):
         (HERE / "subscribed" / endpoint["uid"]).touch()
 
 
-def made(project, kind, record):
+def create(project, kind, record):
     url = f"{(HERE / 'control').read_text()}/projects/{project['id']}/{kind}"
     with urllib.request.urlopen(url, json.dumps(record).encode()) as answer:
         return json.load(answer)
@@ -41,7 +38,7 @@ def made(project, kind, record):
 
 @contextmanager
 def bare_server(folder: Path) -> Iterator[str]:
-    """A reference server without fixtures that delivers to subscribed endpoints alone; yields its
+    """A reference server without fixtures that delivers to subscribed endpoints only; yields its
     URL.
     """
     planted = copied_sources(folder / "planted")
@@ -66,27 +63,24 @@ def subscription_guard(folder: Path) -> str:
     )
 
 
-def judged(folder: Path, url: str, **further: object) -> Ended:
-    settings = {
-        "base_url": url,
-        "projects": [{"id": "p1", "api_key": "key-p1"}],
-        "receiver": {"ca": "ca/ca.pem", "ca_key": "ca/ca.key"},
-        **further,
-    }
-    (folder / "target.yaml").write_text(yaml.safe_dump(settings))
-    only = [word for one in ("1-1", "4.4-8", "4.5-1", "4.7-9", "2.6-2") for word in ("--only", one)]
+def run_check(folder: Path, url: str, **further: object) -> CommandResult:
+    write_target_file(folder, url, "p1", **further)
+    names = ("1-1", "4.4-8", "4.5-1", "4.7-9", "2.6-2")
+    only = [word for name in names for word in ("--only", name)]
     return check(folder, "--target", "target.yaml", "--profile", "quick", *only)
 
 
 def verdicts(folder: Path) -> dict[str, str]:
-    report = json.loads((folder / "hookproof-report" / "report.json").read_text())
-    return {requirement["id"]: requirement["verdict"] for requirement in report["requirements"]}
+    requirements = reported_requirements(folder)
+    return {name: requirement["verdict"] for name, requirement in requirements.items()}
 
 
-def test_hooks_make_judgeable_what_is_out_of_reach_without_them(tmp_path: Path) -> None:
+def test_hooks_make_requirements_testable_that_are_not_exercised_without_them(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "hooks.py").write_text(HOOKS)
     with bare_server(tmp_path) as url:
-        without = judged(tmp_path, url, budgets={"delivery_s": 3})
+        without = run_check(tmp_path, url, budgets={"delivery_s": 3})
         assert without.code == 1, without.out
         assert verdicts(tmp_path) == {
             "1-1": "fail",
@@ -96,7 +90,7 @@ def test_hooks_make_judgeable_what_is_out_of_reach_without_them(tmp_path: Path) 
             "2.6-2": "not_exercised",
         }
         assert "give target.yaml a provision hook create_portal_link" in without.out
-        done = judged(tmp_path, url, provision="./hooks.py:Provisioner")
+        done = run_check(tmp_path, url, provision="./hooks.py:Provisioner")
     assert done.code == 0, done.out
     assert set(verdicts(tmp_path).values()) == {"pass"}
 
@@ -108,10 +102,10 @@ def test_a_hook_that_fails_is_an_error_of_what_needs_it_alone(tmp_path: Path) ->
     )
     (tmp_path / "hooks.py").write_text(broken)
     with bare_server(tmp_path) as url:
-        done = judged(tmp_path, url, provision="./hooks.py:Provisioner")
+        done = run_check(tmp_path, url, provision="./hooks.py:Provisioner")
     assert done.code == 70, done.out
-    found = verdicts(tmp_path)
-    assert (found["4.7-9"], found["1-1"], found["2.6-2"]) == ("error", "pass", "pass")
+    judged = verdicts(tmp_path)
+    assert (judged["4.7-9"], judged["1-1"], judged["2.6-2"]) == ("error", "pass", "pass")
     assert (
         "the provision hook create_source failed: ZeroDivisionError: division by zero" in done.out
     )

@@ -1,92 +1,36 @@
+"""Experiments run concurrently, end for a reason, and keep the evidence that they have gathered."""
+
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.model.evidence import (
-    Evidence,
-    NotObserved,
-    Observation,
-    PreconditionFailed,
-)
-from hookproof.conformance.model.experiment_registry import Experiment, Gather
+from hookproof.conformance.model.evidence import Evidence, NotObserved, PreconditionFailed
+from hookproof.conformance.model.experiment_registry import Gather
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
-from hookproof.conformance.model.profile import Profile
-from hookproof.conformance.run.plan import RunPlan
-from hookproof.conformance.run.runner import BUSY_AT_ONCE, Runner
-from hookproof.conformance.target.definition import Budgets, Project, Target
+from hookproof.conformance.run.runner import BUSY_AT_ONCE
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.receiver.http.authority import Authority
-from hookproof.target.settings import ReceiverSettings
-from tests.conformance.canned_evidence import CannedObservation, context, intake
+from tests.conformance.canned_evidence import CannedObservation, intake
+from tests.conformance.run.experiment_runner import runner
 from tests.conformance.scripted_target import closed_port, empty_page, stand_in
-
-PROJECTS = (Project(id="p1", api_key="k1"), Project(id="p2", api_key="k2"))
-
-
-@contextmanager
-def runner(
-    url: str,
-    *gathers: Gather,
-    alone: Sequence[str] = (),
-    busy: Sequence[str] = (),
-    total_s: float = 120,
-    ca: Path | None = None,
-) -> Any:
-    """A runner for these experiments, not open yet."""
-    check_context = context()
-    names = [gather.__name__ for gather in gathers]
-    settings = (
-        ReceiverSettings()
-        if ca is None
-        else ReceiverSettings(ca=ca / "ca.pem", ca_key=ca / "ca.key")
-    )
-    plan = RunPlan(
-        subject=Target(
-            base_url=url,
-            projects=PROJECTS,
-            dialect=check_context.dialect,
-            receiver=settings,
-            budgets=Budgets(request_s=5, total_s=total_s),
-        ),
-        experiments=[
-            Experiment(
-                name=name,
-                gather=gather,
-                observes=(Observation,),
-                profile=Profile.QUICK,
-                alone=name in alone,
-                busy=name in busy,
-            )
-            for name, gather in zip(names, gathers, strict=True)
-        ],
-        every_experiment=names,
-        dialect=check_context.dialect,
-        contract=check_context.contract,
-        profile=Profile.QUICK,
-        seed=3,
-        nonce="run",
-    )
-    with Runner(plan) as run:
-        yield run
 
 
 def results(
     *gathers: Gather, **options: Any
 ) -> tuple[dict[str, Gathered], list[Evidence], str | None]:
     """The evidence of each experiment, all evidence in order of arrival, and why it was cut."""
-    taken: list[Evidence] = []
+    arrived: list[Evidence] = []
     with stand_in(empty_page) as url, runner(url, *gathers, **options) as run:
         run.open()
-        run.begin(intake(taken.append))
+        run.begin(intake(arrived.append))
         return (
             {gather.__name__: run.gathered(gather.__name__) for gather in gathers},
-            taken,
+            arrived,
             run.cut,
         )
 
@@ -124,33 +68,31 @@ async def listens(context: ExperimentContext) -> AsyncIterator[Evidence]:
 
 
 def test_evidence_of_a_complete_experiment_is_kept() -> None:
-    gathered, taken, cut = results(lists)
+    gathered, arrived, cut = results(lists)
     assert gathered["lists"].ending is Ending.COMPLETE
     assert [
         exchange.status
         for observation in gathered["lists"].observations
         for exchange in observation.exchanges
     ] == [200]
-    assert taken == list(gathered["lists"].observations)
+    assert arrived == list(gathered["lists"].observations)
     assert cut is None
 
 
 def test_a_failed_precondition_ends_its_experiment_with_evidence_that_states_why() -> None:
-    gathered, taken, _ = results(lacks_a_portal_link)
+    gathered, arrived, _ = results(lacks_a_portal_link)
     assert [reason_of(evidence) for evidence in gathered["lacks_a_portal_link"].observations] == [
         "",
         "no portal link",
     ]
     assert gathered["lacks_a_portal_link"].ending is Ending.COMPLETE
-    assert len(taken) == 2
+    assert len(arrived) == 2
 
 
 def test_an_experiment_that_breaks_keeps_its_evidence_and_disturbs_no_other() -> None:
     gathered, _, cut = results(crashes, lists)
-    assert (gathered["crashes"].ending, len(gathered["crashes"].observations)) == (
-        Ending.CRASHED,
-        1,
-    )
+    assert gathered["crashes"].ending is Ending.CRASHED
+    assert len(gathered["crashes"].observations) == 1
     assert gathered["crashes"].reason.startswith(
         "The experiment crashes broke: KeyError: 'data' (test_runner.py:"
     )
@@ -161,15 +103,8 @@ def test_an_experiment_that_breaks_keeps_its_evidence_and_disturbs_no_other() ->
 def test_the_time_budget_cuts_what_is_not_done() -> None:
     gathered, _, cut = results(waits, lists, total_s=4)
     assert cut == "the time budget of 4 s is over"
-    assert (
-        gathered["waits"].ending,
-        gathered["waits"].reason,
-        len(gathered["waits"].observations),
-    ) == (
-        Ending.CUT,
-        cut,
-        1,
-    )
+    assert (gathered["waits"].ending, gathered["waits"].reason) == (Ending.CUT, cut)
+    assert len(gathered["waits"].observations) == 1
 
 
 def test_a_run_can_be_stopped_and_keeps_what_it_has() -> None:
@@ -179,8 +114,8 @@ def test_a_run_can_be_stopped_and_keeps_what_it_has() -> None:
         assert run.gathered("waits").reason == "enough"
 
 
-def test_an_experiment_that_goes_on_after_the_end_reaches_the_target_no_more() -> None:
-    asked = []
+def test_an_experiment_that_continues_after_the_end_does_not_reach_the_target() -> None:
+    heads = []
 
     async def stubborn(context: ExperimentContext) -> AsyncIterator[Evidence]:
         trial = context.trial("only")
@@ -191,23 +126,23 @@ def test_an_experiment_that_goes_on_after_the_end_reaches_the_target_no_more() -
             await trial.call("listPortalLinks", role="late")
 
     def answer(head: bytes) -> bytes:
-        asked.append(head)
+        heads.append(head)
         return empty_page(head)
 
     with stand_in(answer) as url, runner(url, stubborn, total_s=4) as run:
         run.open()
         run.begin(intake())
         assert run.gathered("stubborn").ending is Ending.CUT
-    assert not [head for head in asked if b"portal-links" in head]
+    assert not [head for head in heads if b"portal-links" in head]
 
 
-def test_a_run_that_never_began_ends_too() -> None:
+def test_a_run_that_was_never_begun_ends_too() -> None:
     with stand_in(empty_page) as url, runner(url, waits) as run:
         run.open()
     assert run.gathered("waits").ending is Ending.CRASHED
 
 
-def test_a_target_out_of_reach_is_refused_before_anything_begins() -> None:
+def test_an_unreachable_target_is_refused_before_anything_begins() -> None:
     with (
         closed_port() as url,
         runner(url, lists) as run,
@@ -217,107 +152,105 @@ def test_a_target_out_of_reach_is_refused_before_anything_begins() -> None:
     assert refused.value.exit_code is ExitCode.UNREACHABLE
 
 
-def test_nothing_can_be_received_from_a_target_that_cannot_know_our_ca() -> None:
+def test_without_a_ca_that_the_target_can_trust_nothing_can_be_received() -> None:
     gathered, _, _ = results(listens)
     (evidence,) = gathered["listens"].observations
     assert "`hookproof ca DIR`" in reason_of(evidence)
 
 
-def test_a_target_that_trusts_our_ca_is_listened_to(tmp_path: Path) -> None:
+def test_with_a_ca_that_the_target_can_trust_deliveries_can_be_received(tmp_path: Path) -> None:
     Authority(tmp_path)
     gathered, _, _ = results(listens, ca=tmp_path)
     assert [reason_of(evidence) for evidence in gathered["listens"].observations] == [""]
 
 
-def test_experiments_that_must_be_alone_come_after_all_others_and_one_by_one() -> None:
-    running: list[str] = []
-    seen: dict[str, list[str]] = {}
-    together = asyncio.Event()
+def named(name: str, work: Callable[[ExperimentContext], Awaitable[None]]) -> Gather:
+    """An experiment of this name that does this work before it observes something."""
 
-    def pausing(name: str) -> Gather:
-        async def gather(context: ExperimentContext) -> AsyncIterator[Evidence]:
-            running.append(name)
-            if {"c", "d"} <= set(running):
-                together.set()
-            if name in {"c", "d"}:
-                await asyncio.wait_for(together.wait(), 60)
-            else:
-                await asyncio.sleep(0.02)  # long enough for another to begin meanwhile
-            seen[name] = list(running)
-            running.remove(name)
-            yield context.trial("only").observe(CannedObservation)
-
-        gather.__name__ = name
-        return gather
-
-    results(*(pausing(name) for name in "abcd"), alone=("a", "b"))
-    assert (seen["a"], seen["b"]) == (["a"], ["b"])
-    assert together.is_set()
-
-
-def test_few_busy_experiments_run_at_once_and_the_others_beside_them() -> None:
-    running: set[str] = set()
-    most = 0
-    names = [f"busy {number}" for number in range(2 * BUSY_AT_ONCE)]
-    all_busy, waiting = asyncio.Event(), asyncio.Event()
-
-    def named(name: str) -> Gather:
-        async def gather(context: ExperimentContext) -> AsyncIterator[Evidence]:
-            nonlocal most
-            running.add(name)
-            most = max(most, len(running))
-            if len(running) == BUSY_AT_ONCE:
-                all_busy.set()
-            await asyncio.wait_for(all_busy.wait(), 60)
-            await asyncio.wait_for(waiting.wait(), 60)
-            running.remove(name)
-            yield context.trial("only").observe(CannedObservation)
-
-        gather.__name__ = name
-        return gather
-
-    async def waits_too(context: ExperimentContext) -> AsyncIterator[Evidence]:
-        await asyncio.wait_for(all_busy.wait(), 60)
-        waiting.set()
+    async def gather(context: ExperimentContext) -> AsyncIterator[Evidence]:
+        await work(context)
         yield context.trial("only").observe(CannedObservation)
 
-    gathered, _, _ = results(*map(named, names), waits_too, busy=names)
+    gather.__name__ = name
+    return gather
+
+
+def test_experiments_that_must_be_alone_come_after_all_others_and_one_by_one() -> None:
+    running: list[str] = []
+    beside: dict[str, list[str]] = {}
+    both_others_began = asyncio.Event()
+
+    async def work(context: ExperimentContext) -> None:
+        running.append(context.experiment)
+        if {"c", "d"} <= set(running):
+            both_others_began.set()
+        if context.experiment in {"c", "d"}:
+            await asyncio.wait_for(both_others_began.wait(), 60)
+        else:
+            # Whatever starts together with this experiment begins before the target answers it.
+            await context.trial("call").call("listSources", role="list")
+        beside[context.experiment] = list(running)
+        running.remove(context.experiment)
+
+    gathered, _, _ = results(*(named(name, work) for name in "abcd"), alone=("a", "b"))
     assert {each.ending for each in gathered.values()} == {Ending.COMPLETE}
-    assert most == BUSY_AT_ONCE
+    assert (beside["a"], beside["b"]) == (["a"], ["b"])
+
+
+def test_only_a_few_busy_experiments_run_at_once_and_the_others_run_beside_them() -> None:
+    running: set[str] = set()
+    most_at_once = 0
+    all_busy, another_began = asyncio.Event(), asyncio.Event()
+
+    async def busy(context: ExperimentContext) -> None:
+        nonlocal most_at_once
+        running.add(context.experiment)
+        most_at_once = max(most_at_once, len(running))
+        if len(running) == BUSY_AT_ONCE:
+            all_busy.set()
+        await asyncio.wait_for(all_busy.wait(), 60)
+        await asyncio.wait_for(another_began.wait(), 60)
+        running.remove(context.experiment)
+
+    async def begin_beside(_context: ExperimentContext) -> None:
+        await asyncio.wait_for(all_busy.wait(), 60)
+        another_began.set()
+
+    names = [f"busy {number}" for number in range(2 * BUSY_AT_ONCE)]
+    experiments = [named(name, busy) for name in names]
+    gathered, _, _ = results(*experiments, named("not busy", begin_beside), busy=names)
+    assert {each.ending for each in gathered.values()} == {Ending.COMPLETE}
+    assert most_at_once == BUSY_AT_ONCE
 
 
 def test_experiments_are_named_as_they_end_until_the_awaited_one_has() -> None:
-    go_on = threading.Event()
+    may_end = threading.Event()
 
-    async def last(context: ExperimentContext) -> AsyncIterator[Evidence]:
-        await asyncio.get_running_loop().run_in_executor(None, go_on.wait, 60)
-        yield context.trial("only").observe(CannedObservation)
+    async def wait(_context: ExperimentContext) -> None:
+        await asyncio.to_thread(may_end.wait, 60)
 
+    last = named("last", wait)
     with stand_in(empty_page) as url, runner(url, lists, lacks_a_portal_link, last) as run:
         run.open()
         run.begin(intake())
-        named = []
+        reported = []
         for name in run.meanwhile("last"):
-            named.append(name)
-            if len(named) == 2:
-                go_on.set()
-        assert sorted(named) == ["lacks_a_portal_link", "lists"]
+            reported.append(name)
+            if len(reported) == 2:
+                may_end.set()
+        assert sorted(reported) == ["lacks_a_portal_link", "lists"]
         assert run.gathered("last").ending is Ending.COMPLETE
         assert list(run.meanwhile("lists")) == []
 
 
-def test_chance_is_seeded_for_each_experiment_apart() -> None:
+def test_randomness_is_seeded_separately_for_each_experiment() -> None:
     drawn: list[tuple[str, float]] = []
 
-    async def first(context: ExperimentContext) -> AsyncIterator[Evidence]:
+    async def draw(context: ExperimentContext) -> None:
         drawn.append((context.experiment, context.random.random()))
-        yield context.trial("only").observe(CannedObservation)
 
-    async def second(context: ExperimentContext) -> AsyncIterator[Evidence]:
-        drawn.append((context.experiment, context.random.random()))
-        yield context.trial("only").observe(CannedObservation)
-
-    results(first, second)
-    results(first, second)
+    for _ in range(2):
+        results(named("first", draw), named("second", draw))
+    assert len(drawn) == 4
     assert len(set(drawn)) == 2
     assert len({number for _, number in drawn}) == 2

@@ -1,10 +1,11 @@
-"""The pass that looks for smaller requests: over a stand-in, and in a whole run against a faulty
-server.
+"""The pass that looks for smaller requests, against a scripted target, and in a whole run against a
+faulty server.
 """
 
 import json
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -27,15 +28,14 @@ from hookproof.conformance.run.shrinking import (
 )
 from tests.conformance.canned_evidence import CannedObservation, context, exchange, intake
 from tests.conformance.canned_run import finding, requirement
-from tests.conformance.command import check
-from tests.conformance.reference_server import reference_server
-from tests.conformance.run.test_runner import PROJECTS, runner
-from tests.conformance.run.test_whole_runs import requirements, target_file
-from tests.conformance.scripted_target import empty_page, response, stand_in
+from tests.conformance.command import check, reported_requirements
+from tests.conformance.reference_server import reference_server, write_target_file
+from tests.conformance.run.experiment_runner import PROJECTS, runner
+from tests.conformance.scripted_target import Answer, empty_page, response, stand_in
 from tests.source_tree import ROOT
 
 QUERY = {"perPage": "12345", "sort": "ASC", "type": "http", "provider": "github"}
-# One that shows in any broadcast, and one that takes a certain body.
+# The first shows in any broadcast, the second only with a certain body.
 FAULTS = ("flag_in_words", "invalid_text_breaks")
 
 
@@ -45,16 +45,18 @@ async def lists(context: ExperimentContext) -> AsyncIterator[Evidence]:
     yield trial.observe(CannedObservation)
 
 
-def breaks_on(*parts: bytes) -> object:
+def fails_on(*parts: bytes) -> Answer:
     """A target that answers 500 to any request whose first line holds all of these."""
-    return lambda head: (
-        response(500)
-        if all(part in head.partition(b"\r\n")[0] for part in parts)
-        else empty_page(head)
-    )
+
+    def answer(head: bytes) -> bytes:
+        line = head.partition(b"\r\n")[0]
+        return response(500) if all(part in line for part in parts) else empty_page(head)
+
+    return answer
 
 
-def server_error(check: Check, observation: Observation) -> Finding:
+def server_error(check: Check, observation: Evidence) -> Finding:
+    assert isinstance(observation, Observation)
     judgements = check.judgements(observation, context())
     judgement = next(each for each in judgements if each.verdict is Verdict.FAIL)
     return Finding(
@@ -86,17 +88,21 @@ ORACLE = next(
 
 
 def shrunk(
-    answer: object,
+    answer: Answer,
     limits: ShrinkLimits = ShrinkLimits(),  # noqa: B008
 ) -> tuple[list[Finding], Sequence[int], str | None]:
     """The smaller findings of a run against this target, the requests sent, and any error."""
-    with stand_in(answer) as url, runner(url, lists) as run:  # type: ignore[arg-type]
+    with stand_in(answer) as url, runner(url, lists) as run:
         run.open()
-        taken = intake(lambda _: None, *(project.api_key for project in PROJECTS))
-        run.begin(taken, keep_open=True)
+        masking_intake = intake(lambda _: None, *(project.api_key for project in PROJECTS))
+        run.begin(masking_intake, keep_open=True)
         (observation,) = run.gathered("lists").observations
         shrinking = Shrinking(
-            checks=[ORACLE], context=context(), projects=PROJECTS, intake=taken, limits=limits
+            checks=[ORACLE],
+            context=context(),
+            projects=PROJECTS,
+            intake=masking_intake,
+            limits=limits,
         )
         follow_up = shrinking.follow_up(ledger_of(server_error(ORACLE, observation)))
         assert follow_up is not None
@@ -105,45 +111,54 @@ def shrunk(
         return findings, [each.requests for each in shrinking.shrunk], error
 
 
-def target_of(found: Finding) -> str:
-    return found.exchanges[0].url.partition("?")[2]
+def query_of(smaller: Finding) -> str:
+    return smaller.exchanges[0].url.partition("?")[2]
 
 
-def test_a_request_is_cut_down_to_what_the_target_trips_over() -> None:
-    ((found,), (requests,), broke) = shrunk(breaks_on(b"sort="))
-    assert (target_of(found), found.shrunk, broke) == ("sort=", True, None)
-    assert (found.message, found.actual) == ("listSources is answered with a server error", "500")
+def test_a_request_is_cut_down_to_the_part_that_causes_the_failure() -> None:
+    ((smaller,), (requests,), error) = shrunk(fails_on(b"sort="))
+    assert (query_of(smaller), smaller.shrunk, error) == ("sort=", True, None)
+    assert (smaller.message, smaller.actual) == (
+        "listSources is answered with a server error",
+        "500",
+    )
     assert requests < 20
 
 
-def test_what_two_parameters_cause_is_left_with_both() -> None:
-    ((found,), _, _) = shrunk(breaks_on(b"sort=", b"perPage=1"))
-    assert target_of(found) == "perPage=1&sort="
+def test_a_failure_that_two_parameters_cause_keeps_both() -> None:
+    ((smaller,), _, _) = shrunk(fails_on(b"sort=", b"perPage=1"))
+    assert query_of(smaller) == "perPage=1&sort="
 
 
 def test_the_same_target_gives_the_same_smaller_request() -> None:
-    told = {
-        (target_of(found), requests)
-        for ((found,), (requests,), _) in (shrunk(breaks_on(b"sort=")) for _ in "ab")
-    }
-    assert len(told) == 1
+    assert shrunk_query_and_requests() == shrunk_query_and_requests()
 
 
-def test_requests_are_bounded_and_what_was_found_by_then_is_kept() -> None:
-    assert shrunk(breaks_on(b"sort="), ShrinkLimits(requests=0)) == ([], [], None)
-    ((found,), (requests,), _) = shrunk(breaks_on(b"sort="), ShrinkLimits(requests_each=3))
+def shrunk_query_and_requests() -> tuple[str, int]:
+    ((smaller,), (requests,), _) = shrunk(fails_on(b"sort="))
+    return query_of(smaller), requests
+
+
+def test_requests_are_bounded_and_the_smallest_by_then_is_kept() -> None:
+    assert shrunk(fails_on(b"sort="), ShrinkLimits(requests=0)) == ([], [], None)
+    ((smaller,), (requests,), _) = shrunk(fails_on(b"sort="), ShrinkLimits(requests_each=3))
     assert requests <= 3
-    assert target_of(found) not in ("sort=", "")
+    assert query_of(smaller) not in ("sort=", "")
 
 
 def test_time_is_bounded() -> None:
-    assert shrunk(breaks_on(b"sort="), ShrinkLimits(total_s=0)) == ([], [], None)
+    assert shrunk(fails_on(b"sort="), ShrinkLimits(total_s=0)) == ([], [], None)
 
 
-def test_what_happened_once_and_no_more_keeps_its_proof() -> None:
-    count = iter(range(1000))
-    # Two requests come before the experiment's own: one for each key that is tried.
-    assert shrunk(lambda head: response(500) if next(count) == 2 else empty_page(head))[0] == []
+def test_a_failure_that_does_not_happen_again_keeps_its_proof() -> None:
+    numbers = count()
+
+    def answer(head: bytes) -> bytes:
+        # Two requests come before the experiment's own: one for each key that is tried.
+        return response(500) if next(numbers) == 2 else empty_page(head)
+
+    smaller, _, _ = shrunk(answer)
+    assert smaller == []
 
 
 async def updates(context: ExperimentContext) -> AsyncIterator[Evidence]:
@@ -157,11 +172,11 @@ async def updates(context: ExperimentContext) -> AsyncIterator[Evidence]:
     yield trial.observe(CannedObservation)
 
 
-def test_a_portal_link_is_put_back_after_smaller_updates() -> None:
-    asked: list[bytes] = []
+def test_a_portal_link_is_restored_after_smaller_updates() -> None:
+    heads: list[bytes] = []
 
     def answer(head: bytes) -> bytes:
-        asked.append(head)
+        heads.append(head)
         if head.startswith(b"PUT"):
             return response(500)
         link = {"uid": "l1", "name": "as it was", "owner_id": "owner-1"}
@@ -169,22 +184,25 @@ def test_a_portal_link_is_put_back_after_smaller_updates() -> None:
 
     with stand_in(answer) as url, runner(url, updates) as run:
         run.open()
-        taken = intake(lambda _: None, *(project.api_key for project in PROJECTS))
-        run.begin(taken, keep_open=True)
+        masking_intake = intake(lambda _: None, *(project.api_key for project in PROJECTS))
+        run.begin(masking_intake, keep_open=True)
         (observation,) = run.gathered("updates").observations
-        found = replace(
+        failure = replace(
             server_error(ORACLE, observation), cause="updatePortalLink is answered with 500"
         )
-        shrinking = Shrinking(checks=[ORACLE], context=context(), projects=PROJECTS, intake=taken)
-        follow_up = shrinking.follow_up(ledger_of(found))
+        shrinking = Shrinking(
+            checks=[ORACLE], context=context(), projects=PROJECTS, intake=masking_intake
+        )
+        follow_up = shrinking.follow_up(ledger_of(failure))
         assert follow_up is not None
         assert run.run_follow_up(follow_up) is None
     assert shrinking.shrunk[0].finding.exchanges[0].request_body == b"{}"
-    assert asked[-1].startswith(b"PUT")
-    assert b"Content-Length: %d" % len(b'{"name":"as it was","owner_id":"owner-1"}') in asked[-1]
+    assert heads[-1].startswith(b"PUT")
+    restoring_body = b'{"name":"as it was","owner_id":"owner-1"}'
+    assert b"Content-Length: %d" % len(restoring_body) in heads[-1]
 
 
-def test_an_error_of_the_follow_up_is_reported_and_costs_nothing_else() -> None:
+def test_an_error_of_the_follow_up_is_reported_and_does_not_cut_the_run() -> None:
     async def broken(_contexts: object) -> None:
         raise KeyError("data")
 
@@ -196,7 +214,7 @@ def test_an_error_of_the_follow_up_is_reported_and_costs_nothing_else() -> None:
         assert run.cut is None
 
 
-def test_nothing_is_done_once_the_run_is_over() -> None:
+def test_no_follow_up_runs_once_the_run_is_over() -> None:
     async def never(_contexts: object) -> None:
         raise AssertionError
 
@@ -212,58 +230,65 @@ def flags(evidence: Exchange, _context: CheckContext) -> Iterator[Judgement]:
     yield Judgement(requirement="4.1-2", verdict=Verdict.FAIL, message="it", exchanges=(evidence,))
 
 
-STATEFUL = Check(
+OF_OBSERVATIONS = Check(
     name="what_was_sent_comes_back",
     requirements=("4.1-2",),
     evidence=(CannedObservation,),
     judge=flags,
 )
-ALONE = replace(STATEFUL, evidence=(Exchange,))
+OF_EXCHANGES = replace(OF_OBSERVATIONS, evidence=(Exchange,))
 
 
 @pytest.mark.parametrize(
-    ("case", "given"),
+    ("judging", "changes"),
     {
-        "a check of an experiment": (STATEFUL, {"exchanges": (exchange(request={"name": "it"}),)}),
-        "two exchanges": (ALONE, {}),
-        "a delivery beside": (ALONE, {"exchanges": (exchange(request={"name": "it"}),)}),
+        "a check of an experiment": (
+            OF_OBSERVATIONS,
+            {"exchanges": (exchange(request={"name": "it"}),)},
+        ),
+        "two exchanges": (OF_EXCHANGES, {}),
+        "a delivery beside": (OF_EXCHANGES, {"exchanges": (exchange(request={"name": "it"}),)}),
         "no answer": (
-            ALONE,
+            OF_EXCHANGES,
             {"exchanges": (exchange(request={"a": 1}, problem="gone"),), "deliveries": ()},
         ),
         "nothing to leave out": (
-            ALONE,
+            OF_EXCHANGES,
             {"exchanges": (exchange("fetch", "getEndpoint"),), "deliveries": ()},
         ),
         "bytes that no client sends": (
-            ALONE,
+            OF_EXCHANGES,
             {"exchanges": (exchange("unfinished", request={"a": 1}),), "deliveries": ()},
         ),
         "smaller already": (
-            ALONE,
+            OF_EXCHANGES,
             {"exchanges": (exchange(request={"a": 1}),), "deliveries": (), "shrunk": True},
         ),
     }.values(),
 )
-def test_what_cannot_be_shrunk_is_left_alone(case: Check, given: dict[str, object]) -> None:
-    found = replace(finding(), **given)  # type: ignore[arg-type]
-    assert (
-        Shrinking(checks=[case], context=context(), projects=PROJECTS, intake=intake()).follow_up(
-            ledger_of(found)
-        )
-        is None
-    )
+def test_a_finding_that_cannot_be_shrunk_is_left_alone(
+    judging: Check, changes: dict[str, object]
+) -> None:
+    unshrinkable = replace(finding(), **changes)  # type: ignore[arg-type]
+    shrinking = Shrinking(checks=[judging], context=context(), projects=PROJECTS, intake=intake())
+    assert shrinking.follow_up(ledger_of(unshrinkable)) is None
+
+
+def divides_by_zero(_evidence: Exchange, _context: CheckContext) -> Iterator[Judgement]:
+    raise ZeroDivisionError
 
 
 def test_a_proof_counts_only_if_the_check_says_the_same_of_it() -> None:
     small = exchange(request={"name": ""})
     plain = replace(finding(), message="it", deliveries=())
-    found = prove(plain, small, ALONE, context())
-    assert found is not None
-    assert (found.exchanges, found.count, found.shrunk) == ((small,), 3, True)
-    assert prove(replace(plain, message="something else"), small, ALONE, context()) is None
-    assert prove(replace(plain, cause="another"), small, ALONE, context()) is None
-    assert prove(plain, small, replace(ALONE, judge=lambda *_: iter([1 / 0])), context()) is None  # type: ignore[list-item]
+    proven = prove(plain, small, OF_EXCHANGES, context())
+    assert proven is not None
+    assert (proven.exchanges, proven.count, proven.shrunk) == ((small,), 3, True)
+    other_message = replace(plain, message="something else")
+    assert prove(other_message, small, OF_EXCHANGES, context()) is None
+    assert prove(replace(plain, cause="another"), small, OF_EXCHANGES, context()) is None
+    broken_check = replace(OF_EXCHANGES, judge=divides_by_zero)
+    assert prove(plain, small, broken_check, context()) is None
 
 
 def test_a_server_without_findings_is_sent_nothing_more() -> None:
@@ -281,32 +306,35 @@ def test_a_smaller_proof_changes_nothing_but_the_proof() -> None:
     stored = replace(plain, exchanges=(exchange(request={}),), shrunk=True)
     before = ledger_of(plain, finding("4.1-9"))
     after = reapply_shrinking(
-        before, [stored, replace(stored, message="of another run")], [ALONE], context()
+        before, [stored, replace(stored, message="of another run")], [OF_EXCHANGES], context()
     )
     assert after.entries[0].findings[0].exchanges == stored.exchanges
     assert after.entries[1] == before.entries[1]
-    assert [one.verdict for one in after.entries] == [one.verdict for one in before.entries]
+    assert [entry.verdict for entry in after.entries] == [entry.verdict for entry in before.entries]
     assert replace_proofs(before, []) == before
 
 
-def test_a_faulty_servers_findings_show_small_requests_and_are_judged_again_alike(
+def test_a_faulty_servers_findings_show_small_requests_and_regrading_agrees(
     tmp_path: Path,
 ) -> None:
     faults = tuple(word for fault in FAULTS for word in ("--fault", fault))
     with reference_server(tmp_path, ROOT, "p1", "p2", "p3", "p4", options=faults) as ready:
-        target = target_file(tmp_path, ready["api"], "p1", "p2", "p3", "p4")
+        target = write_target_file(tmp_path, ready["api"], "p1", "p2", "p3", "p4")
         only = ("--only", "6-2", "--only", "7-8", "--only", "4.6-*")
         done = check(tmp_path, "--target", target, "--profile", "quick", *only)
     assert done.code == 1, done.out
-    (flag,) = requirements(tmp_path)["6-2"]["findings"]
-    assert """--data-raw '{"event_type":"","data":{}}'""" in flag["curl"]
+    (flag_finding,) = reported_requirements(tmp_path)["6-2"]["findings"]
+    assert """--data-raw '{"event_type":"","data":{}}'""" in flag_finding["curl"]
     run = read_run(tmp_path / "hookproof-report" / NAME)
-    small = {finding_key(one): one for entry in run.entries for one in entry.findings if one.shrunk}
-    assert {"6-2", "7-8"} == {name for name, _, _ in small}
-    assert all(len(one.exchanges[0].request_body or b"") < 40 for one in small.values())
+    small = shrunk_findings(run.entries)
+    assert {"6-2", "7-8"} == {requirement_id for requirement_id, _, _ in small}
+    assert all(len(each.exchanges[0].request_body or b"") < 40 for each in small.values())
     assert "with a smaller request since" in done.out
     again = regrade_run(tmp_path / "hookproof-report").ledger
     assert [entry.verdict for entry in again.entries] == [entry.verdict for entry in run.entries]
-    assert {
-        finding_key(one): one for entry in again.entries for one in entry.findings if one.shrunk
-    } == small
+    assert shrunk_findings(again.entries) == small
+
+
+def shrunk_findings(entries: Sequence[Entry]) -> dict[tuple[str, str, str], Finding]:
+    findings = [each for entry in entries for each in entry.findings]
+    return {finding_key(each): each for each in findings if each.shrunk}

@@ -1,68 +1,51 @@
 """Whole runs over real sockets: the reference server conforms, faulty servers do not."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 from click.testing import CliRunner
 
 from hookproof.cli import cli
 from hookproof.spec.dialect.reader import shipped_dialects
-from tests.conformance.command import check
-from tests.conformance.reference_server import reference_server
+from tests.conformance.command import check, reported_requirements
+from tests.conformance.reference_server import reference_server, write_target_file
 from tests.source_tree import ROOT, copied_sources
 
-# A run on a busy machine is given time, since one that is cut short proves nothing.
-UNHURRIED = ("--budget", "600")
+# A long time budget, since a run that a busy machine cuts short proves nothing.
+LONG_BUDGET = ("--budget", "600")
 
 
-def requirements(folder: Path, out: str = "hookproof-report") -> dict[str, dict[str, Any]]:
-    report = json.loads((folder / out / "report.json").read_text())
-    return {requirement["id"]: requirement for requirement in report["requirements"]}
-
-
-def target_file(folder: Path, url: str, *projects: str) -> Path:
-    path = folder / "target.yaml"
-    listed = [{"id": project, "api_key": f"key-{project}"} for project in projects]
-    receiver = {"ca": "ca/ca.pem", "ca_key": "ca/ca.key"}
-    path.write_text(yaml.safe_dump({"base_url": url, "projects": listed, "receiver": receiver}))
-    return path
-
-
-def assert_judged_again_alike(folder: Path) -> None:
+def assert_regrading_agrees(folder: Path) -> None:
     """The stored evidence gives the run's own verdicts, counts and findings."""
     done = CliRunner().invoke(
         cli, ["regrade", str(folder / "hookproof-report"), "--out", str(folder / "again")]
     )
     assert "The same verdicts." in done.output
-    assert requirements(folder, "again") == requirements(folder)
+    assert reported_requirements(folder, "again") == reported_requirements(folder)
 
 
 @pytest.mark.parametrize("dialect", shipped_dialects())
 def test_the_embedded_server_conforms_and_every_stated_requirement_was_exercised(
     tmp_path: Path, dialect: str
 ) -> None:
-    done = check(tmp_path, "--dialect", dialect, "--strict", *UNHURRIED)
+    done = check(tmp_path, "--dialect", dialect, "--strict", *LONG_BUDGET)
     assert done.code == 0, done.out
-    stated = [one for one in requirements(tmp_path).values() if one["level"] == "stated"]
-    passed = [one for one in stated if one["verdict"] == "pass"]
+    stated = [
+        requirement
+        for requirement in reported_requirements(tmp_path).values()
+        if requirement["level"] == "stated"
+    ]
+    passed = [requirement for requirement in stated if requirement["verdict"] == "pass"]
     assert len(passed) >= 170
-    assert all(one["exercised"] > 0 for one in passed)
-    assert {one["verdict"] for one in stated} == {"pass", "not_applicable"}
-    assert_judged_again_alike(tmp_path)
+    assert all(requirement["exercised"] > 0 for requirement in passed)
+    assert {requirement["verdict"] for requirement in stated} == {"pass", "not_applicable"}
+    assert_regrading_agrees(tmp_path)
 
 
 def test_a_target_whose_two_projects_are_shared_by_all_experiments_conforms(tmp_path: Path) -> None:
     with reference_server(tmp_path, ROOT, "p1", "p2") as ready:
-        done = check(
-            tmp_path,
-            "--target",
-            target_file(tmp_path, ready["api"], "p1", "p2"),
-            "--profile",
-            "quick",
-        )
+        target = write_target_file(tmp_path, ready["api"], "p1", "p2")
+        done = check(tmp_path, "--target", target, "--profile", "quick")
     assert done.code == 0, done.out
 
 
@@ -102,7 +85,7 @@ def test_a_target_whose_two_projects_are_shared_by_all_experiments_conforms(tmp_
         "claims a page too many",
         "no rate limit",
         "rolls others too",
-        "any key opens",
+        "accepts any key",
     ],
 )
 def test_a_faulty_server_fails_what_it_breaks_and_nothing_else(
@@ -113,16 +96,17 @@ def test_a_faulty_server_fails_what_it_breaks_and_nothing_else(
     assert source.count(right) == 1, f"the line to break is gone from {module}"
     (faulty / "mockserver" / module).write_text(source.replace(right, wrong))
     with reference_server(tmp_path, faulty, "p1", "p2", "p3", "p4") as ready:
-        target = target_file(tmp_path, ready["api"], "p1", "p2", "p3", "p4")
-        only = [word for one in sorted(violated) for word in ("--only", one)]
+        target = write_target_file(tmp_path, ready["api"], "p1", "p2", "p3", "p4")
+        only = [word for name in sorted(violated) for word in ("--only", name)]
         done = check(tmp_path, "--target", target, "--profile", "quick", *only)
     assert done.code == 1, done.out
-    judged = requirements(tmp_path)
-    assert {name for name, one in judged.items() if one["verdict"] == "fail"} == violated
+    judged = reported_requirements(tmp_path)
+    failed = {name for name, requirement in judged.items() if requirement["verdict"] == "fail"}
+    assert failed == violated
     if "4.3-14" in violated:
-        told = {found["check"] for found in judged["4.3-14"]["findings"]}
-        assert told == {
+        checks = {finding["check"] for finding in judged["4.3-14"]["findings"]}
+        assert checks == {
             "a_roll_leaves_the_secrets_of_others_alone",
             "a_sequence_agrees_with_its_model",
         }
-    assert_judged_again_alike(tmp_path)
+    assert_regrading_agrees(tmp_path)
