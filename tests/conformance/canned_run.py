@@ -69,7 +69,7 @@ def failed(name: str = "4.1-2", level: Level = Level.STATED) -> Entry:
     )
 
 
-def idle(name: str = "4.4-1", level: Level = Level.STATED) -> Entry:
+def not_exercised(name: str = "4.4-1", level: Level = Level.STATED) -> Entry:
     reasons = ("The project has no portal link; make one.",)
     return Entry(
         requirement=requirement(name, level), verdict=Verdict.NOT_EXERCISED, reasons=reasons
@@ -93,31 +93,32 @@ def header(*, everything: bool = True, strict: bool = False) -> Header:
 
 
 def masked(entry: Entry) -> Entry:
-    """An entry as it would have come of masked evidence."""
+    """The entry that the same evidence would give once it is masked."""
     mask = Mask(PROJECTS, context().dialect)
     findings = tuple(
         replace(
-            found,
-            actual=mask.text(found.actual),
-            exchanges=tuple(map(mask.exchange, found.exchanges)),
+            each,
+            actual=mask.text(each.actual),
+            exchanges=tuple(map(mask.exchange, each.exchanges)),
         )
-        for found in entry.findings
+        for each in entry.findings
     )
     return replace(entry, findings=findings)
 
 
-def made_run(
+def finished_run(
     folder: Path,
     *entries: Entry,
     cut: str | None = None,
     faults: tuple[str, ...] = (),
     stale: tuple[str, ...] = (),
-    head: Header | None = None,
+    run_header: Header | None = None,
 ) -> Run:
+    """Write the run file of a run with these entries, and read it back."""
+    run_header = run_header or header()
+    ledger = Ledger(entries=tuple(map(masked, entries)), cut=cut, faults=faults, stale=stale)
     with (folder / NAME).open("w", encoding="utf-8") as stream:
-        writer = RunWriter(stream, head or header())
+        writer = RunWriter(stream, run_header)
         writer.experiment(Gathered(experiment="round_trip", observations=()))
-        kept = tuple(masked(entry) for entry in entries)
-        ledger = Ledger(entries=kept, cut=cut, faults=faults, stale=stale)
-        writer.ledger(ledger, strict=(head or header()).strict, duration_s=21.4)
+        writer.ledger(ledger, strict=run_header.strict, duration_s=21.4)
     return read_run(folder / NAME)

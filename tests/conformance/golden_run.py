@@ -13,9 +13,9 @@ from tests.conformance.canned_evidence import NOW, delivery, exchange
 from tests.conformance.canned_run import (
     failed,
     finding,
+    finished_run,
     header,
-    idle,
-    made_run,
+    not_exercised,
     passed,
     requirement,
 )
@@ -26,9 +26,9 @@ HOSTILE = (
 )
 
 
-def unsigned(name: str) -> Finding:
-    created = exchange(request={"name": "it"}, sent_at=NOW, duration_s=0.2, body=HOSTILE.encode())
-    arrived = (
+def unsigned_delivery(name: str) -> Finding:
+    creation = exchange(request={"name": "it"}, sent_at=NOW, duration_s=0.2, body=HOSTILE.encode())
+    deliveries = (
         delivery(arrived_at=NOW + 1.5, headers=[("X-Evil", HOSTILE)], completed_after=0.5),
         delivery(
             arrived_at=NOW + 0.5,
@@ -44,20 +44,20 @@ def unsigned(name: str) -> Finding:
         message=f"A delivery of {name} carries no valid signature",
         expected="X-Signature over the raw body",
         actual=HOSTILE,
-        exchanges=(created,),
-        deliveries=arrived,
+        exchanges=(creation,),
+        deliveries=deliveries,
         case=f"one {HOSTILE}",
         cause="deliveries are not validly signed: no signature matches",
     )
 
 
-def failing(name: str, level: Level = Level.STATED) -> Entry:
+def failed_signature(name: str, level: Level = Level.STATED) -> Entry:
     return Entry(
         requirement=requirement(name, level),
         verdict=Verdict.FAIL,
         exercised=9,
         checks=("every_attempt_is_signed",),
-        findings=(replace(unsigned(name), shrunk=name == "4.1-4"),),
+        findings=(replace(unsigned_delivery(name), shrunk=name == "4.1-4"),),
     )
 
 
@@ -77,24 +77,24 @@ def golden_run(folder: Path) -> Run:
         replace(passed(), shown_by=f"round_trip, name: POST createEndpoint as {HOSTILE}: 201"),
         replace(failed(), seen=(Verdict.PASS, Verdict.FAIL, Verdict.PASS)),
         replace(
-            failing("4.1-3"),
+            failed_signature("4.1-3"),
             accepted="Known & tracked (https://tracker.invalid/1), until 2030-01-31",
         ),
-        failing("4.1-4"),
-        failing("4.1-5", Level.HYGIENE),
-        idle(),
+        failed_signature("4.1-4"),
+        failed_signature("4.1-5", Level.HYGIENE),
+        not_exercised(),
         lacking,
         broken,
         replace(passed("4.4-10", Level.OPEN), exercised=1),
     )
-    head = replace(
+    run_header = replace(
         header(everything=False), repetitions=3, target=f"http://target.invalid/{HOSTILE}"
     )
-    return made_run(
+    return finished_run(
         folder,
         *entries,
         cut="the time budget of 5 s is over",
         faults=("roll broke",),
         stale=("4.9-99 is gone",),
-        head=head,
+        run_header=run_header,
     )

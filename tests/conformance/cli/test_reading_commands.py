@@ -12,7 +12,7 @@ from hookproof.conformance.model.check_registry import all_checks
 from hookproof.conformance.reports.formats import FORMATS
 from hookproof.conformance.results.run_file import NAME
 from hookproof.spec.catalogue import load_catalogue
-from tests.conformance.canned_run import failed, made_run, passed
+from tests.conformance.canned_run import failed, finished_run, passed
 from tests.conformance.command import check
 from tests.conformance.golden_run import golden_run
 from tests.conformance.scripted_target import empty_page, stand_in
@@ -25,31 +25,20 @@ def run(*words: str | Path) -> Result:
 
 
 @pytest.fixture(scope="module")
-def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def judged_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a real run that fails, against a target that answers everything with an empty
     page.
     """
     folder = tmp_path_factory.mktemp("judged")
     with stand_in(empty_page) as url:
-        done = check(
-            folder,
-            url,
-            *KEY,
-            "--profile",
-            "quick",
-            "--only",
-            "5",
-            "--only",
-            "4.4-[1-3]",
-            "--out",
-            "run",
-        )
+        only = ("--only", "5", "--only", "4.4-[1-3]")
+        done = check(folder, url, *KEY, "--profile", "quick", *only, "--out", "run")
     assert done.code == 1, done.out
     return folder / "run"
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_report_is_made_of_the_run_file_alone(tmp_path: Path, name: str) -> None:
+def test_a_report_is_rendered_from_the_run_file_alone(tmp_path: Path, name: str) -> None:
     expected = golden_run(tmp_path)
     result = run("report", tmp_path, "--format", name)
     assert (result.exit_code, result.output) == (0, FORMATS[name].render(expected))
@@ -79,39 +68,39 @@ def test_a_report_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     assert "cannot be written" in result.stderr
 
 
-def test_a_real_run_writes_every_report(judged: Path) -> None:
-    written = {path.name for path in judged.iterdir()}
+def test_a_real_run_writes_every_report(judged_run: Path) -> None:
+    written = {path.name for path in judged_run.iterdir()}
     assert written == {"run.jsonl", "report.json", "report.html", "junit.xml", "summary.md"}
-    assert not [path for path in judged.iterdir() if b"secret-ke" in path.read_bytes()]
+    assert not [path for path in judged_run.iterdir() if b"secret-ke" in path.read_bytes()]
 
 
-def test_a_run_that_is_judged_again_has_the_same_verdicts(judged: Path) -> None:
-    result = run("regrade", judged)
+def test_a_regraded_run_has_the_same_verdicts(judged_run: Path) -> None:
+    result = run("regrade", judged_run)
     assert result.exit_code == 1
     assert result.output.startswith("The same verdicts. DOES NOT CONFORM")
 
 
-def test_another_dialect_gives_other_verdicts_and_they_are_named(judged: Path) -> None:
-    result = run("regrade", judged, "--dialect", "contrary")
+def test_verdicts_that_differ_under_another_dialect_are_named(judged_run: Path) -> None:
+    result = run("regrade", judged_run, "--dialect", "contrary")
     assert "Other verdicts than before." in result.output
     assert " -> " in result.output
 
 
-def test_a_run_judged_again_can_be_written_and_is_the_same_run(
-    judged: Path, tmp_path: Path
+def test_a_regraded_run_can_be_written_and_is_the_same_run(
+    judged_run: Path, tmp_path: Path
 ) -> None:
-    run("regrade", judged, "--out", tmp_path / "again")
+    run("regrade", judged_run, "--out", tmp_path / "again")
     again = tmp_path / "again"
-    assert (again / NAME).read_text() == (judged / NAME).read_text()
-    assert (again / "report.json").read_text() == (judged / "report.json").read_text()
+    assert (again / NAME).read_text() == (judged_run / NAME).read_text()
+    assert (again / "report.json").read_text() == (judged_run / "report.json").read_text()
     assert run("regrade", again).output.startswith("The same verdicts.")
 
 
 def test_a_regression_is_named_and_exits_with_1(tmp_path: Path) -> None:
     for name in ("before", "after"):
         (tmp_path / name).mkdir()
-    made_run(tmp_path / "before", passed("4.1-1"), passed("4.1-2"))
-    made_run(tmp_path / "after", passed("4.1-1"), failed("4.1-2"))
+    finished_run(tmp_path / "before", passed("4.1-1"), passed("4.1-2"))
+    finished_run(tmp_path / "after", passed("4.1-1"), failed("4.1-2"))
     worse = run("compare", tmp_path / "before", tmp_path / "after")
     assert worse.exit_code == 1
     assert worse.output.splitlines()[:2] == [

@@ -6,7 +6,7 @@ import pytest
 from hookproof.conformance.model.ledger import Entry
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.pytest_plugin.requirement_tests import collect_requirements
-from tests.conformance.canned_run import failed, finding, idle, passed
+from tests.conformance.canned_run import failed, finding, not_exercised, passed
 
 
 class OutcomePlugin:
@@ -45,7 +45,7 @@ BROKEN = Entry(
 
 
 def test_each_requirement_is_one_test_that_ends_as_its_verdict_says(tmp_path: Path) -> None:
-    recording, code = run(tmp_path, passed(), failed(), idle(), BROKEN)
+    recording, code = run(tmp_path, passed(), failed(), not_exercised(), BROKEN)
     assert code == pytest.ExitCode.TESTS_FAILED
     assert recording.outcomes == {
         "4.1-1 Requirement 4.1-1 holds.": ("call", "passed"),

@@ -31,7 +31,7 @@ from hookproof.conformance.reports.timeline import timeline
 from hookproof.conformance.results.defects import defects
 from hookproof.conformance.results.run_file import Run
 from tests.conformance.canned_evidence import NOW, delivery, exchange
-from tests.conformance.canned_run import failed, finding, made_run, passed
+from tests.conformance.canned_run import failed, finding, finished_run, passed
 from tests.conformance.golden_run import HOSTILE, golden_run
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -43,14 +43,14 @@ REGENERATE = os.environ.get("HOOKPROOF_GOLDEN") == "write"
 
 def attributes(page: str) -> list[tuple[str, str, str]]:
     """Every attribute of a page as a browser reads it: its element, its name and its value."""
-    found: list[tuple[str, str, str]] = []
+    triples: list[tuple[str, str, str]] = []
 
     class Reader(HTMLParser):
         def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-            found.extend((tag, name, value or "") for name, value in attrs)
+            triples.extend((tag, name, value or "") for name, value in attrs)
 
     Reader().feed(page)
-    return found
+    return triples
 
 
 def console(run: Run) -> str:
@@ -94,12 +94,12 @@ def test_a_hostile_answer_makes_no_element_of_the_page(run: Run) -> None:
     page = html_text(run)
     assert page.count("<script>") == 1
     assert "{{ 7*7 }}" in page
-    found = attributes(page)
-    assert not {tag for tag, _, _ in found} & {"img", "script", "iframe", "object", "link"}
-    assert not [name for _, name, _ in found if name.startswith("on")]
+    triples = attributes(page)
+    assert not {tag for tag, _, _ in triples} & {"img", "script", "iframe", "object", "link"}
+    assert not [name for _, name, _ in triples if name.startswith("on")]
 
 
-def test_the_page_asks_nothing_of_a_network(run: Run) -> None:
+def test_the_page_loads_nothing_from_a_network(run: Run) -> None:
     page = html_text(run)
     links = [
         value
@@ -120,13 +120,13 @@ def test_every_requirement_is_on_the_page_once_and_every_link_leads_somewhere(ru
     assert set(re.findall(r'href="#([^"]+)"', page)) <= set(ids)
 
 
-def test_junit_is_what_ci_systems_read(run: Run, tmp_path: Path) -> None:
+def test_junit_follows_the_schema_of_ci_systems(run: Run, tmp_path: Path) -> None:
     schema = xmlschema.XMLSchema(GOLDEN / "junit.xsd")
     schema.validate(junit_text(run))
-    schema.validate(junit_text(made_run(tmp_path, passed())))
+    schema.validate(junit_text(finished_run(tmp_path, passed())))
 
 
-def test_junit_has_one_case_per_requirement_and_keeps_outcomes_apart(run: Run) -> None:
+def test_junit_has_one_case_per_requirement_and_has_the_outcome_of_each(run: Run) -> None:
     root = ET.fromstring(junit_text(run))  # noqa: S314
     cases = {case.attrib["name"].split()[0]: case for case in root.iter("testcase")}
     outcomes = {name: [child.tag for child in case] for name, case in cases.items()}
@@ -151,8 +151,8 @@ def test_junit_has_one_case_per_requirement_and_keeps_outcomes_apart(run: Run) -
     assert "counts only with --strict" in cases["4.1-5"][0].attrib["message"]
 
 
-def test_junit_adds_no_case_to_a_run_that_came_to_its_end(tmp_path: Path) -> None:
-    root = ET.fromstring(junit_text(made_run(tmp_path, passed())))  # noqa: S314
+def test_junit_adds_no_case_to_a_run_that_was_completed(tmp_path: Path) -> None:
+    root = ET.fromstring(junit_text(finished_run(tmp_path, passed())))  # noqa: S314
     assert [case.attrib["classname"] for case in root.iter("testcase")] == ["hookproof.stated.4.1"]
 
 
@@ -165,10 +165,10 @@ def test_a_broken_junit_file_is_refused_by_the_schema(run: Run) -> None:
 
 
 def test_sarif_refers_to_rules_that_exist(run: Run) -> None:
-    (made,) = sarif(run)["runs"]
-    rules = [rule["id"] for rule in made["tool"]["driver"]["rules"]]
+    (sarif_run,) = sarif(run)["runs"]
+    rules = [rule["id"] for rule in sarif_run["tool"]["driver"]["rules"]]
     assert len(rules) == len(set(rules)) == len(run.entries)
-    results = made["results"]
+    results = sarif_run["results"]
     assert [rules[result["ruleIndex"]] for result in results] == [
         result["ruleId"] for result in results
     ]
@@ -178,8 +178,8 @@ def test_sarif_refers_to_rules_that_exist(run: Run) -> None:
     assert [result["ruleId"] for result in results if "suppressions" in result] == ["4.1-3"]
     prints = [result["partialFingerprints"]["hookproof/v1"] for result in results]
     assert len(prints) == len(set(prints))
-    assert made["invocations"][0]["exitCode"] == run.footer.exit_code
-    assert made["invocations"][0]["executionSuccessful"] is False
+    assert sarif_run["invocations"][0]["exitCode"] == run.footer.exit_code
+    assert sarif_run["invocations"][0]["executionSuccessful"] is False
 
 
 def test_the_json_report_has_the_published_form(run: Run) -> None:
@@ -189,14 +189,17 @@ def test_the_json_report_has_the_published_form(run: Run) -> None:
 def test_a_badge_never_says_more_than_the_run_did(tmp_path: Path, run: Run) -> None:
     assert badge(run)["message"].startswith("error")
     assert badge(run)["isError"] is True
-    whole = badge(made_run(tmp_path, passed()))
-    assert (whole["message"], whole["color"], whole["schemaVersion"]) == (
+    conforming = badge(finished_run(tmp_path, passed()))
+    assert (conforming["message"], conforming["color"], conforming["schemaVersion"]) == (
         "conforms, 1/1 stated",
         "brightgreen",
         1,
     )
-    assert badge(made_run(tmp_path, passed(), head=run.header))["message"] == "partial, 1/1 stated"
-    assert badge(made_run(tmp_path, failed()))["color"] == "red"
+    assert (
+        badge(finished_run(tmp_path, passed(), run_header=run.header))["message"]
+        == "partial, 1/1 stated"
+    )
+    assert badge(finished_run(tmp_path, failed()))["color"] == "red"
 
 
 def test_findings_of_one_cause_are_one_defect(run: Run) -> None:
@@ -214,10 +217,10 @@ def test_a_hostile_text_stays_in_its_place_in_markdown(run: Run) -> None:
 
 
 def test_a_timeline_is_in_the_order_of_time() -> None:
-    found = timeline(replace(finding(), deliveries=(delivery(arrived_at=NOW + 0.5),)))
-    assert [event.at_s for event in found] == sorted(event.at_s for event in found)
-    assert found[-1].is_delivery
-    assert all(0 <= event.start <= 100 and event.start + event.width <= 100.01 for event in found)
+    events = timeline(replace(finding(), deliveries=(delivery(arrived_at=NOW + 0.5),)))
+    assert [event.at_s for event in events] == sorted(event.at_s for event in events)
+    assert events[-1].is_delivery
+    assert all(0 <= event.start <= 100 and event.start + event.width <= 100.01 for event in events)
 
 
 def test_a_long_body_is_truncated_with_a_note() -> None:
@@ -225,7 +228,7 @@ def test_a_long_body_is_truncated_with_a_note() -> None:
     assert body_shown(b"\xff") == "\\xff"
 
 
-def test_text_keeps_its_letters() -> None:
+def test_printable_text_keeps_letters_and_escapes_control_characters() -> None:
     assert printable("Zoë \U0001f600\n\ud800") == "Zoë \U0001f600\\n\\ud800"
     assert printable_lines("a\tb\r\nc\rd") == "a\tb\nc\\rd"
     assert HOSTILE not in printable(HOSTILE)
@@ -234,4 +237,4 @@ def test_text_keeps_its_letters() -> None:
 def test_an_unanswered_exchange_is_shown_as_such(tmp_path: Path) -> None:
     silent = replace(finding(), exchanges=(exchange(problem="TimeoutError: <b>"),))
     entry = replace(failed(), findings=(silent,))
-    assert "no answer: TimeoutError: &lt;b&gt;" in html_text(made_run(tmp_path, entry))
+    assert "no answer: TimeoutError: &lt;b&gt;" in html_text(finished_run(tmp_path, entry))

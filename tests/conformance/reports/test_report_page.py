@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Dialog, Page, Request, sync_playwright
 
 from hookproof.conformance.reports.html import html_text
 from tests.conformance.golden_run import golden_run
@@ -34,21 +34,27 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "report.html"
 
 
-def opened(
+def open_page(
     browser: Browser, path: Path, width: int = 1280, scheme: str = "light"
 ) -> tuple[Page, list[str]]:
-    """The page, and what went wrong or out to a network while it was open."""
+    """The page, and the dialogs, errors, console messages and network requests while it is open."""
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
-    wrong: list[str] = []
-    page.on("dialog", lambda dialog: (wrong.append(dialog.message), dialog.dismiss()))
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.on("console", lambda message: wrong.append(message.text))
-    page.on(
-        "request",
-        lambda request: None if request.url.startswith("file:") else wrong.append(request.url),
-    )
+    unwanted: list[str] = []
+
+    def dismiss_dialog(dialog: Dialog) -> None:
+        unwanted.append(dialog.message)
+        dialog.dismiss()
+
+    def note_request(request: Request) -> None:
+        if not request.url.startswith("file:"):
+            unwanted.append(request.url)
+
+    page.on("dialog", dismiss_dialog)
+    page.on("pageerror", lambda error: unwanted.append(str(error)))
+    page.on("console", lambda message: unwanted.append(message.text))
+    page.on("request", note_request)
     page.goto(path.as_uri())
-    return page, wrong
+    return page, unwanted
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -56,25 +62,25 @@ def opened(
 def test_the_page_fits_its_window_and_runs_nothing_of_the_target(
     browser: Browser, path: Path, width: int, scheme: str
 ) -> None:
-    page, wrong = opened(browser, path, width, scheme)
-    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+    page, unwanted = open_page(browser, path, width, scheme)
+    page.evaluate("for (const details of document.querySelectorAll('details')) details.open = true")
     assert page.evaluate("document.documentElement.scrollWidth") == width
-    assert wrong == []
+    assert unwanted == []
     assert page.inner_text("h1") == "ERROR"
 
 
 def test_the_two_schemes_differ(browser: Browser, path: Path) -> None:
-    grounds = {
-        opened(browser, path, scheme=scheme)[0].evaluate(
+    backgrounds = {
+        open_page(browser, path, scheme=scheme)[0].evaluate(
             "getComputedStyle(document.body).backgroundColor"
         )
         for scheme in ("light", "dark")
     }
-    assert len(grounds) == 2
+    assert len(backgrounds) == 2
 
 
-def test_the_filter_leaves_what_it_is_asked_for(browser: Browser, path: Path) -> None:
-    page, _ = opened(browser, path)
+def test_the_filter_shows_only_the_selected_requirements(browser: Browser, path: Path) -> None:
+    page, _ = open_page(browser, path)
     assert page.inner_text("#shown") == "9 of 9"
     page.fill("#words", "4.1-4")
     assert page.locator(".requirement:visible").count() == 1
@@ -86,13 +92,13 @@ def test_the_filter_leaves_what_it_is_asked_for(browser: Browser, path: Path) ->
 
 
 def test_a_link_in_the_matrix_opens_its_requirement(browser: Browser, path: Path) -> None:
-    page, _ = opened(browser, path)
+    page, _ = open_page(browser, path)
     page.click(".cell[data-id='4.4-1']")
     assert page.locator("#r-4\\.4-1").is_visible()
 
 
 def test_the_page_prints(browser: Browser, path: Path) -> None:
-    page, _ = opened(browser, path)
+    page, _ = open_page(browser, path)
     page.emulate_media(media="print")
     assert not page.locator(".filter").is_visible()
     assert page.pdf().startswith(b"%PDF")

@@ -19,7 +19,14 @@ from hookproof.conformance.results.curl_command import curl, quoted
 from hookproof.conformance.results.run_file import Run
 from hookproof.spec.catalogue import Level
 from tests.conformance.canned_evidence import exchange
-from tests.conformance.canned_run import failed, header, idle, made_run, passed, requirement
+from tests.conformance.canned_run import (
+    failed,
+    finished_run,
+    header,
+    not_exercised,
+    passed,
+    requirement,
+)
 
 SCHEMA = json.loads(
     (Path(hookproof.conformance.reports.__file__).parent / "report.schema.json").read_text()
@@ -30,8 +37,8 @@ def shown(run: Run, width: int | None = None) -> str:
     return "\n".join(line.plain for line in lines(run, width=width))
 
 
-def a_run(folder: Path) -> Run:
-    return made_run(folder, passed(), failed(), idle(), passed("4.4-2", Level.HYGIENE))
+def failing_run(folder: Path) -> Run:
+    return finished_run(folder, passed(), failed(), not_exercised(), passed("4.4-2", Level.HYGIENE))
 
 
 def test_the_console_report_of_a_failing_run(tmp_path: Path) -> None:
@@ -43,7 +50,7 @@ def test_the_console_report_of_a_failing_run(tmp_path: Path) -> None:
         "curl -i --path-as-is -g http://target.invalid/api/v1/projects/p1/endpoints/e1"
         ' -H "Authorization: Bearer $HOOKPROOF_API_KEY"'
     )
-    assert shown(a_run(tmp_path)).splitlines() == [
+    assert shown(failing_run(tmp_path)).splitlines() == [
         "hookproof 0.1.0 · http://target.invalid · dialect reference · standard",
         "",
         "4.1  Create an endpoint                1 pass  1 FAIL",
@@ -71,7 +78,9 @@ def test_the_console_report_of_a_failing_run(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("width", [40, 60, 100])
 def test_a_narrow_terminal_gets_short_lines(tmp_path: Path, width: int) -> None:
-    output = [line for line in shown(a_run(tmp_path), width).splitlines() if "curl" not in line]
+    output = [
+        line for line in shown(failing_run(tmp_path), width).splitlines() if "curl" not in line
+    ]
     assert max(map(len, output)) <= width
     assert [line[:5] for line in output if "pass" in line][:2] == ["4.1  ", "4.4  "]
     assert "  found     The name" in "\n".join(output)
@@ -79,7 +88,7 @@ def test_a_narrow_terminal_gets_short_lines(tmp_path: Path, width: int) -> None:
 
 
 def test_a_run_that_conforms_ends_with_one_line(tmp_path: Path) -> None:
-    output = shown(made_run(tmp_path, passed(), passed("4.4-2", Level.OPEN))).splitlines()
+    output = shown(finished_run(tmp_path, passed(), passed("4.4-2", Level.OPEN))).splitlines()
     assert output[-1] == "CONFORMS  stated 1/1 · open 1/1 · not exercised 0 · seed 7 · 21.4 s"
 
 
@@ -89,12 +98,16 @@ def test_what_does_not_apply_is_kept_out_of_the_pass_counts(tmp_path: Path) -> N
         verdict=Verdict.NOT_APPLICABLE,
         reasons=("It may.",),
     )
-    assert "stated 1/1 " in shown(made_run(tmp_path, passed(), lacking)).splitlines()[-1]
+    assert "stated 1/1 " in shown(finished_run(tmp_path, passed(), lacking)).splitlines()[-1]
 
 
 def test_a_selection_a_cut_and_an_error_are_all_reported(tmp_path: Path) -> None:
-    run = made_run(
-        tmp_path, passed(), cut="time is up", faults=("roll broke",), head=header(everything=False)
+    run = finished_run(
+        tmp_path,
+        passed(),
+        cut="time is up",
+        faults=("roll broke",),
+        run_header=header(everything=False),
     )
     output = shown(run)
     assert "Only 1 requirement was selected" in output
@@ -109,7 +122,7 @@ def test_errors_and_failures_are_listed_apart(tmp_path: Path) -> None:
         verdict=Verdict.ERROR,
         reasons=("The check a_check broke",),
     )
-    output = shown(made_run(tmp_path, broken, failed())).splitlines()
+    output = shown(finished_run(tmp_path, broken, failed())).splitlines()
     assert "Not judged because of an error of hookproof:" in output
     assert "  The check a_check broke" in output
     assert "1 FAIL  1 ERROR" in output[2]
@@ -120,7 +133,7 @@ class Terminal(io.StringIO):
         return True
 
 
-COMING = ProgressPlan(
+PLAN = ProgressPlan(
     requirements=[
         requirement("1-1"),
         requirement("4.1-1"),
@@ -137,21 +150,21 @@ COMING = ProgressPlan(
 )
 
 
-def picture(*entries: Entry, width: int = 80) -> list[str]:
+def progress_lines(*entries: Entry, width: int = 80) -> list[str]:
     stream = io.StringIO()
-    seen = Progress(
-        plan=COMING,
+    view = Progress(
+        plan=PLAN,
         under_way=lambda: ("idle", "sweep", "roll"),
         clock=lambda: 4.0,
         started=0.0,
         entries=list(entries),
     )
-    Console(file=stream, width=width).print(seen)
+    Console(file=stream, width=width).print(view)
     return [line.rstrip() for line in stream.getvalue().splitlines()]
 
 
 def test_a_terminal_shows_the_sections_as_a_tree_and_the_experiments_under_way() -> None:
-    assert picture(passed("1-1"), passed("4.1-1"), failed("4.1-2")) == [
+    assert progress_lines(passed("1-1"), passed("4.1-1"), failed("4.1-2")) == [
         "1     What the service does     1 pass",
         "4     Endpoints                 1 pass  1 fail  1 to come",
         "  4.1 Create an endpoint        1 pass  1 fail",
@@ -164,7 +177,7 @@ def test_a_terminal_shows_the_sections_as_a_tree_and_the_experiments_under_way()
 
 
 def test_the_progress_fits_a_narrow_terminal() -> None:
-    assert max(map(len, picture(passed("1-1"), width=40))) <= 40
+    assert max(map(len, progress_lines(passed("1-1"), width=40))) <= 40
 
 
 def test_failures_are_shown_as_they_come_on_a_terminal_and_nowhere_else(
@@ -174,7 +187,7 @@ def test_failures_are_shown_as_they_come_on_a_terminal_and_nowhere_else(
     monkeypatch.delenv("NO_COLOR", raising=False)
     streams = {True: Terminal(), False: io.StringIO()}
     for stream in streams.values():
-        with progress(COMING, lambda: ("roll",), stream) as note:
+        with progress(PLAN, lambda: ("roll",), stream) as note:
             note(passed("1-1"))
             note(failed("4.1-2"))
     assert "FAIL 4.1-2 The name that came back is another one" in streams[True].getvalue()
@@ -182,14 +195,14 @@ def test_failures_are_shown_as_they_come_on_a_terminal_and_nowhere_else(
     assert streams[False].getvalue() == ""
 
 
-def test_how_long_experiments_take_is_known_from_the_run_before(tmp_path: Path) -> None:
-    a_run(tmp_path)
+def test_the_usual_durations_of_experiments_come_from_the_run_before(tmp_path: Path) -> None:
+    failing_run(tmp_path)
     assert usual_durations(tmp_path / "run.jsonl") == {"round_trip": 0.0}
     assert usual_durations(tmp_path / "gone") == {}
 
 
-def test_no_colour_is_written_to_a_file_or_when_it_is_unwanted(tmp_path: Path) -> None:
-    run = a_run(tmp_path)
+def test_colour_is_written_only_to_a_terminal_that_wants_it(tmp_path: Path) -> None:
+    run = failing_run(tmp_path)
     streams = {
         "file": (io.StringIO(), {}),
         "colourless": (Terminal(), {"NO_COLOR": "1", "TERM": "xterm"}),
@@ -205,24 +218,24 @@ def test_no_colour_is_written_to_a_file_or_when_it_is_unwanted(tmp_path: Path) -
 def test_the_report_has_the_published_form(tmp_path: Path) -> None:
     Draft202012Validator.check_schema(SCHEMA)
     broken = Entry(requirement=passed("4.4-3").requirement, verdict=Verdict.ERROR, reasons=("r",))
-    run = made_run(tmp_path, passed(), failed(), idle(), broken)
+    run = finished_run(tmp_path, passed(), failed(), not_exercised(), broken)
     Draft202012Validator(SCHEMA).validate(json.loads(report_text(run)))
 
 
 def test_the_report_says_what_the_run_says(tmp_path: Path) -> None:
-    made = report(a_run(tmp_path))
-    assert made["tool"] == {"name": "hookproof", "version": "0.1.0"}
-    assert (made["verdict"], made["exit_code"], made["seed"]) == ("does_not_conform", 1, 7)
-    assert made["totals"]["stated"] == {
+    content = report(failing_run(tmp_path))
+    assert content["tool"] == {"name": "hookproof", "version": "0.1.0"}
+    assert (content["verdict"], content["exit_code"], content["seed"]) == ("does_not_conform", 1, 7)
+    assert content["totals"]["stated"] == {
         "pass": 1,
         "fail": 1,
         "not_exercised": 1,
         "not_applicable": 0,
         "error": 0,
     }
-    assert [each["id"] for each in made["requirements"]] == ["4.1-1", "4.1-2", "4.4-1", "4.4-2"]
-    (found,) = made["requirements"][1]["findings"]
-    assert set(found) == {
+    assert [each["id"] for each in content["requirements"]] == ["4.1-1", "4.1-2", "4.4-1", "4.4-2"]
+    (finding,) = content["requirements"][1]["findings"]
+    assert set(finding) == {
         "check",
         "message",
         "expected",
@@ -231,29 +244,29 @@ def test_the_report_says_what_the_run_says(tmp_path: Path) -> None:
         "deliveries",
         "curl",
     }
-    assert found["curl"].count("\n") == 1
+    assert finding["curl"].count("\n") == 1
 
 
 def test_a_pass_names_the_exchange_that_shows_it(tmp_path: Path) -> None:
     proof = "round_trip, name: POST createEndpoint as 'create': 201"
-    run = made_run(tmp_path, replace(passed(), shown_by=proof), failed())
-    made = json.loads(report_text(run))
-    Draft202012Validator(SCHEMA).validate(made)
-    assert [each.get("shown_by") for each in made["requirements"]] == [proof, None]
+    run = finished_run(tmp_path, replace(passed(), shown_by=proof), failed())
+    content = json.loads(report_text(run))
+    Draft202012Validator(SCHEMA).validate(content)
+    assert [each.get("shown_by") for each in content["requirements"]] == [proof, None]
 
 
 def test_the_schema_refuses_a_report_with_something_missing(tmp_path: Path) -> None:
-    made = report(a_run(tmp_path))
-    del made["totals"]["open"]["error"]
-    assert not Draft202012Validator(SCHEMA).is_valid(made)
+    content = report(failing_run(tmp_path))
+    del content["totals"]["open"]["error"]
+    assert not Draft202012Validator(SCHEMA).is_valid(content)
 
 
 def test_the_same_run_renders_the_same_twice(tmp_path: Path) -> None:
-    assert report_text(a_run(tmp_path)) == report_text(a_run(tmp_path))
-    assert shown(a_run(tmp_path)) == shown(a_run(tmp_path))
+    assert report_text(failing_run(tmp_path)) == report_text(failing_run(tmp_path))
+    assert shown(failing_run(tmp_path)) == shown(failing_run(tmp_path))
 
 
-def test_a_command_is_taken_apart_by_a_shell_as_it_was_put_together() -> None:
+def test_a_shell_splits_a_command_into_the_words_that_it_was_built_from() -> None:
     body = '{"a": "it\'s $HOME `x` \\" \u00e9"}'
     words = shlex.split(
         curl(
@@ -270,7 +283,7 @@ def test_a_command_is_taken_apart_by_a_shell_as_it_was_put_together() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "seen"),
+    ("text", "printed"),
     [
         ("a $HOOKPROOF_API_KEY b", "a secret b"),
         ("a ${HOOKPROOF_API_KEY%?} b", "a secre b"),
@@ -282,13 +295,11 @@ def test_a_command_is_taken_apart_by_a_shell_as_it_was_put_together() -> None:
         ("'`echo no` $(echo no) $HOME \\", "'`echo no` $(echo no) $HOME \\"),
     ],
 )
-def test_only_our_own_variables_are_replaced_by_the_shell(text: str, seen: str) -> None:
+def test_only_our_own_variables_are_replaced_by_the_shell(text: str, printed: str) -> None:
     environment = {"HOOKPROOF_API_KEY": "secret", "HOOKPROOF_API_KEY_2": "second"}
     command = ["/bin/sh", "-c", f"printf %s {quoted(text)}"]
-    assert (
-        subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
-        == seen
-    )
+    shell = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert shell.stdout == printed
 
 
 @pytest.mark.parametrize("body", [b"\xff\xfe", b"\x00", b"x" * 5000])

@@ -14,7 +14,7 @@ from hookproof.conformance.results.baseline import (
 )
 from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import Level, load_catalogue
-from tests.conformance.canned_run import failed, idle, passed
+from tests.conformance.canned_run import failed, not_exercised, passed
 
 TODAY = date(2026, 11, 21)
 
@@ -29,8 +29,9 @@ def expect(name: str, expected: Verdict = Verdict.FAIL, expires: date | None = N
 
 
 def verdict_of(entries: list[Entry], *baseline: Expectation) -> tuple[RunVerdict, tuple[str, ...]]:
-    found = apply_baseline(entries, baseline, load_catalogue(), TODAY)
-    return Ledger(entries=found.entries, stale=found.stale).verdict(strict=False), found.stale
+    applied = apply_baseline(entries, baseline, load_catalogue(), TODAY)
+    verdict = Ledger(entries=applied.entries, stale=applied.stale).verdict(strict=False)
+    return verdict, applied.stale
 
 
 def test_every_member_of_an_entry_is_read(tmp_path: Path) -> None:
@@ -45,7 +46,7 @@ def test_every_member_of_an_entry_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("- {id: 4.3-4, expected: fail}\n", "reason"),
         ("- {id: 4.3-4, expected: failed, reason: r}\n", "fail"),
@@ -61,9 +62,9 @@ def test_every_member_of_an_entry_is_read(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_with_mistakes_is_refused_with_its_place(
-    tmp_path: Path, text: str, told: str
+    tmp_path: Path, text: str, message: str
 ) -> None:
-    with pytest.raises(CommandError, match=told):
+    with pytest.raises(CommandError, match=message):
         read(tmp_path, text)
 
 
@@ -73,14 +74,14 @@ def test_a_failure_that_is_expected_conforms() -> None:
 
 
 def test_a_stated_requirement_that_need_not_be_exercised_leaves_the_run_complete() -> None:
-    assert verdict_of([passed(), idle()])[0] is RunVerdict.INCOMPLETE
-    assert verdict_of([passed(), idle()], expect("4.4-1", Verdict.NOT_EXERCISED)) == (
+    assert verdict_of([passed(), not_exercised()])[0] is RunVerdict.INCOMPLETE
+    assert verdict_of([passed(), not_exercised()], expect("4.4-1", Verdict.NOT_EXERCISED)) == (
         RunVerdict.CONFORMS,
         (),
     )
 
 
-def test_a_failure_where_silence_was_expected_counts() -> None:
+def test_a_failure_that_was_expected_not_to_be_exercised_counts() -> None:
     assert (
         verdict_of([passed(), failed()], expect("4.1-2", Verdict.NOT_EXERCISED))[0]
         is RunVerdict.DOES_NOT_CONFORM
@@ -99,41 +100,41 @@ def test_the_last_day_of_an_entry_still_counts_and_the_next_does_not() -> None:
     assert stale.startswith("4.1-2 expired on 2026-11-20")
 
 
-def test_an_entry_for_what_passes_now_is_stale_and_fails_the_run() -> None:
+def test_an_entry_for_a_requirement_that_passes_is_stale_and_fails_the_run() -> None:
     verdict, (stale,) = verdict_of([passed()], expect("4.1-1"))
     assert verdict is RunVerdict.DOES_NOT_CONFORM
     assert stale == "4.1-1 is expected to be fail, but is pass now: remove it"
 
 
-def test_an_entry_for_no_requirement_is_stale() -> None:
+def test_an_entry_for_an_unknown_requirement_is_stale() -> None:
     verdict, (stale,) = verdict_of([passed()], expect("4.1-999"))
     assert verdict is RunVerdict.DOES_NOT_CONFORM
     assert stale.startswith("4.1-999 is no requirement")
 
 
-def test_what_a_run_did_not_select_or_come_to_makes_no_entry_stale() -> None:
-    unseen = replace(idle("4.1-3"), judged=False)
+def test_an_entry_for_a_requirement_that_was_not_judged_is_not_stale() -> None:
+    unseen = replace(not_exercised("4.1-3"), judged=False)
     assert verdict_of([passed()], expect("4.1-2"))[1] == ()
     assert verdict_of([passed(), unseen], expect("4.1-3"))[1] == ()
 
 
-def test_a_written_baseline_accepts_the_run_that_it_was_made_of(tmp_path: Path) -> None:
+def test_a_written_baseline_accepts_the_run_that_it_was_written_from(tmp_path: Path) -> None:
     entries = [
         passed(),
         failed(),
-        idle(),
-        idle("4.4-2", Level.OPEN),
+        not_exercised(),
+        not_exercised("4.4-2", Level.OPEN),
         failed("4.1-3", Level.HYGIENE),
     ]
-    made = read(tmp_path, baseline_text(entries, ()))
-    assert [one.id for one in made] == ["4.1-2", "4.4-1", "4.1-3"]
-    assert verdict_of(entries, *made) == (RunVerdict.CONFORMS, ())
+    baseline = read(tmp_path, baseline_text(entries, ()))
+    assert [expectation.id for expectation in baseline] == ["4.1-2", "4.4-1", "4.1-3"]
+    assert verdict_of(entries, *baseline) == (RunVerdict.CONFORMS, ())
     assert read(tmp_path, baseline_text([passed()], ())) == ()
 
 
-def test_writing_a_baseline_anew_keeps_the_reasons_that_still_count(tmp_path: Path) -> None:
+def test_rewriting_a_baseline_keeps_the_reasons_that_still_apply(tmp_path: Path) -> None:
     kept = Expectation(
         id="4.1-2", expected=Verdict.FAIL, reason="We know.", link="https://t.invalid/1"
     )
-    found = apply_baseline([passed(), failed()], [kept], load_catalogue(), TODAY)
-    assert read(tmp_path, baseline_text(found.entries, [kept])) == (kept,)
+    applied = apply_baseline([passed(), failed()], [kept], load_catalogue(), TODAY)
+    assert read(tmp_path, baseline_text(applied.entries, [kept])) == (kept,)

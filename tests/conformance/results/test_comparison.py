@@ -6,18 +6,18 @@ from hookproof.conformance.model.ledger import Entry, Ledger
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.comparison import Change, differences
 from hookproof.spec.catalogue import Level
-from tests.conformance.canned_run import failed, idle, passed
+from tests.conformance.canned_run import failed, not_exercised, passed
 
 PASSED, FAILED = passed("4.1-2"), failed("4.1-2")
 BROKEN = replace(PASSED, verdict=Verdict.ERROR)
-IDLE = idle("4.1-2")
+NOT_EXERCISED = not_exercised("4.1-2")
 ACCEPTED = replace(FAILED, accepted="Known")
 LACKING = replace(PASSED, verdict=Verdict.NOT_APPLICABLE)
 
 
 def change(before: Entry | None, after: Entry | None, *, strict: bool = False) -> list[Change]:
-    ledgers = [Ledger(entries=() if one is None else (one,)) for one in (before, after)]
-    return [one.change for one in differences(*ledgers, strict=strict)]
+    ledgers = [Ledger(entries=() if entry is None else (entry,)) for entry in (before, after)]
+    return [difference.change for difference in differences(*ledgers, strict=strict)]
 
 
 @pytest.mark.parametrize(
@@ -26,10 +26,10 @@ def change(before: Entry | None, after: Entry | None, *, strict: bool = False) -
         (PASSED, PASSED, []),
         (PASSED, FAILED, [Change.WORSE]),
         (FAILED, PASSED, [Change.BETTER]),
-        (PASSED, IDLE, [Change.WORSE]),
-        (IDLE, PASSED, [Change.BETTER]),
-        (IDLE, FAILED, [Change.WORSE]),
-        (FAILED, IDLE, [Change.BETTER]),
+        (PASSED, NOT_EXERCISED, [Change.WORSE]),
+        (NOT_EXERCISED, PASSED, [Change.BETTER]),
+        (NOT_EXERCISED, FAILED, [Change.WORSE]),
+        (FAILED, NOT_EXERCISED, [Change.BETTER]),
         (PASSED, BROKEN, [Change.WORSE]),
         (FAILED, ACCEPTED, [Change.BETTER]),
         (ACCEPTED, FAILED, [Change.WORSE]),

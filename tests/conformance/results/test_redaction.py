@@ -1,6 +1,4 @@
-"""Credentials that requests sent and answers showed are in nothing that is written, and verdicts do
-not change.
-"""
+"""Credentials in requests and answers are masked wherever evidence is written."""
 
 import base64
 import json
@@ -26,8 +24,8 @@ def mask() -> Mask:
     return Mask(PROJECTS, context().dialect)
 
 
-def sent(body: Any) -> Any:
-    """The body of a request as it is written."""
+def written_body(body: Any) -> Any:
+    """The JSON of a request body as it is written."""
     return mask().exchange(exchange(request=body)).request_json
 
 
@@ -63,10 +61,10 @@ def sent(body: Any) -> Any:
     ids=lambda body: json.dumps(body)[:40],
 )
 def test_a_credential_is_masked_in_its_place_and_nothing_else_is(body: Any) -> None:
-    written = sent(body)
-    assert not {SECRET, OTHER, PEM} & set(texts(written))
-    hidden = {SECRET, OTHER, PEM}
-    public = [text for text in texts(body) if text not in hidden]
+    credentials = {SECRET, OTHER, PEM}
+    written = written_body(body)
+    assert not credentials & set(texts(written))
+    public = [text for text in texts(body) if text not in credentials]
     assert [text for text in texts(written) if not text.startswith("secret#")] == public
     assert len(texts(written)) == len(texts(body))
 
@@ -94,18 +92,18 @@ def texts(value: Any) -> list[str]:
     ],
     ids=json.dumps,
 )
-def test_what_is_no_credential_stays(body: Any) -> None:
-    assert sent(body) == body
+def test_a_value_that_is_not_a_credential_stays(body: Any) -> None:
+    assert written_body(body) == body
 
 
-def test_equal_credentials_have_equal_names_and_others_other_ones() -> None:
-    one = mask()
-    first = one.exchange(
+def test_equal_credentials_have_equal_names_and_different_ones_different_names() -> None:
+    masking = mask()
+    first = masking.exchange(
         exchange(
             request={"secret": SECRET}, data={"secrets": [{"value": SECRET}, {"value": OTHER}]}
         )
     )
-    later = one.exchange(exchange(request={"secret": OTHER}))
+    later = masking.exchange(exchange(request={"secret": OTHER}))
     assert first.request_json == {"secret": "secret#1"}
     assert first.data == {"secrets": [{"value": "secret#1"}, {"value": "secret#2"}]}
     assert later.request_json == {"secret": "secret#2"}
@@ -118,7 +116,7 @@ def test_a_broken_body_is_masked_too_and_keeps_its_other_bytes() -> None:
 
 
 def whole_observation() -> CannedObservation:
-    """Everything that an observation can hold, with credentials all over."""
+    """An observation with credentials in every place that can hold one."""
     basic = base64.b64encode(f"user:{SECRET}".encode()).decode()
     return seen(
         exchange(
@@ -150,26 +148,29 @@ def whole_observation() -> CannedObservation:
                 }
             ],
             "issued": [OTHER],
-            "told": f"signed with {SECRET}",
+            "text": f"signed with {SECRET}",
         },
         name=f"with {SECRET}",
     )
 
 
-def test_no_credential_is_written_wherever_it_stood(tmp_path: Path) -> None:
+def test_no_credential_is_written_from_any_place(tmp_path: Path) -> None:
     with (tmp_path / NAME).open("w", encoding="utf-8") as stream:
         RunWriter(stream, header()).evidence(mask().evidence(whole_observation()))
     text = (tmp_path / NAME).read_text()
     kept = evidence_of(json.loads(text.splitlines()[1]))
-    bodies = [one.response_body + (one.request_body or b"") for one in kept.exchanges]
-    everything = text + b"".join(bodies + [one.body for one in kept.deliveries]).decode()
+    bodies = [
+        *(exchange.request_body or b"" for exchange in kept.exchanges),
+        *(exchange.response_body for exchange in kept.exchanges),
+        *(delivery.body for delivery in kept.deliveries),
+    ]
+    everything = text + b"".join(bodies).decode()
     for credential in (SECRET, OTHER, base64.b64encode(f"user:{SECRET}".encode()).decode()):
         assert credential not in everything
-    assert kept.facts["destinations"][0]["token"] == "t1", (
-        "the receiver's tokens are no credentials"
-    )
-    (roll,) = kept.facts["destinations"][0]["rolls"]
-    assert roll["old_secret"] == kept.facts["destinations"][0]["secret"] != roll["new_secret"]
+    (destination,) = kept.facts["destinations"]
+    assert destination["token"] == "t1", "a token of the receiver is not a credential"
+    (roll,) = destination["rolls"]
+    assert roll["old_secret"] == destination["secret"] != roll["new_secret"]
     assert kept.deliveries[0].headers[0][1] == f"Bearer {roll['new_secret']}"
 
 
@@ -178,14 +179,14 @@ def test_masking_twice_changes_nothing() -> None:
     assert mask().evidence(once) == once
 
 
-def test_short_credentials_are_masked_in_their_place_alone() -> None:
+def test_short_credentials_are_masked_only_in_their_own_member() -> None:
     kept = mask().exchange(exchange(request={"secret": "name", "name": "name"}))
     assert kept.request_json == {"secret": "secret#1", "name": "name"}
     assert not is_distinctive("application")
     assert is_distinctive("password-1")
 
 
-def test_words_are_replaced_at_one_look() -> None:
+def test_only_whole_words_are_replaced() -> None:
     named = {SECRET: "secret#1", "abc/def+123==": "secret#2"}
     assert (
         replace_words(f"a {SECRET}, x={SECRET}/y {SECRET}0".encode(), named).count(b"secret#1") == 2
@@ -201,8 +202,9 @@ def test_basic_credentials_keep_the_user_name_and_lose_the_password() -> None:
 
 
 def test_a_masked_body_is_sent_again_as_it_was() -> None:
-    one, body = mask(), json.dumps({"secret": 'with "quotes"', "name": "n"}).encode()
-    kept = one.exchange(exchange(request_body=body)).request_body
+    masking = mask()
+    body = json.dumps({"secret": 'with "quotes"', "name": "n"}).encode()
+    kept = masking.exchange(exchange(request_body=body)).request_body
     assert kept is not None
     assert b"quotes" not in kept
-    assert json.loads(one.unmask(kept)) == json.loads(body)
+    assert json.loads(masking.unmask(kept)) == json.loads(body)

@@ -10,7 +10,7 @@ from hookproof.conformance.model.ledger import RunVerdict
 from hookproof.conformance.results.evidence_records import evidence_of
 from hookproof.conformance.results.run_file import NAME, NotARun, RunWriter, read_run
 from tests.conformance.canned_evidence import delivery, exchange, intake, missing, seen
-from tests.conformance.canned_run import failed, header, idle, made_run, passed
+from tests.conformance.canned_run import failed, finished_run, header, not_exercised, passed
 
 KEYED = exchange(
     request={"note": "key-one"},
@@ -21,8 +21,8 @@ KEYED = exchange(
 
 
 def test_a_run_that_was_written_is_read_back(tmp_path: Path) -> None:
-    entries = (passed(), failed(), idle())
-    run = made_run(tmp_path, *entries)
+    entries = (passed(), failed(), not_exercised())
+    run = finished_run(tmp_path, *entries)
     assert run.header == header()
     assert [entry.requirement for entry in run.entries] == [entry.requirement for entry in entries]
     assert [entry.verdict for entry in run.entries] == [entry.verdict for entry in entries]
@@ -34,7 +34,7 @@ def test_a_run_that_was_written_is_read_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ("", "no header"),
         ('{"event":"header","format":99}\n', "format 2"),
@@ -43,26 +43,26 @@ def test_a_run_that_was_written_is_read_back(tmp_path: Path) -> None:
         ("[]\n", "holds no run"),
     ],
 )
-def test_a_file_that_holds_no_run_is_refused(tmp_path: Path, content: str, told: str) -> None:
+def test_a_file_that_holds_no_run_is_refused(tmp_path: Path, content: str, message: str) -> None:
     (tmp_path / NAME).write_text(content)
-    with pytest.raises(NotARun, match=told):
+    with pytest.raises(NotARun, match=message):
         read_run(tmp_path / NAME)
 
 
-def test_a_run_without_its_footer_says_nothing(tmp_path: Path) -> None:
-    made_run(tmp_path, passed())
+def test_a_run_without_its_footer_is_refused(tmp_path: Path) -> None:
+    finished_run(tmp_path, passed())
     lines = (tmp_path / NAME).read_text().splitlines(keepends=True)
     (tmp_path / NAME).write_text("".join(lines[:-1]))
     with pytest.raises(NotARun, match="no footer: the run did not come to its end"):
         read_run(tmp_path / NAME)
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_file_that_does_not_exist_is_named(tmp_path: Path) -> None:
     with pytest.raises(NotARun, match=r"run\.jsonl cannot be read"):
         read_run(tmp_path / NAME)
 
 
-def written(folder: Path, evidence: Evidence) -> tuple[str, Any]:
+def write_and_read(folder: Path, evidence: Evidence) -> tuple[str, Any]:
     with (folder / NAME).open("w", encoding="utf-8") as stream:
         writer = RunWriter(stream, header())
         intake(writer.evidence, "key-one", "key-two").take(evidence)
@@ -76,17 +76,17 @@ def test_evidence_is_kept_byte_for_byte(tmp_path: Path) -> None:
         deliveries=[delivery(body=b"\x00\xfe")],
         facts={"waited_s": 1.5},
     )
-    assert written(tmp_path, evidence)[1] == evidence
+    assert write_and_read(tmp_path, evidence)[1] == evidence
 
 
-def test_no_key_is_written_wherever_it_stood(tmp_path: Path) -> None:
+def test_no_key_is_written_from_any_place(tmp_path: Path) -> None:
     evidence = seen(
         KEYED,
         deliveries=[delivery(body=b"key-two", headers=[("X-Key", "key-one")], path="/t?key-one")],
         facts={"nested": [{"key-one": "saw key-two"}]},
         name="with key-one",
     )
-    text, kept = written(tmp_path, evidence)
+    text, kept = write_and_read(tmp_path, evidence)
     everything = text + "".join(
         base64.b64decode(body).decode()
         for body in (
@@ -104,7 +104,7 @@ def test_no_key_is_written_wherever_it_stood(tmp_path: Path) -> None:
 def test_a_key_that_was_sent_without_its_end_is_masked_wherever_it_is_echoed(
     tmp_path: Path,
 ) -> None:
-    _, kept = written(tmp_path, seen(exchange(body=b'{"refused": "key-on"}')))
+    _, kept = write_and_read(tmp_path, seen(exchange(body=b'{"refused": "key-on"}')))
     assert kept.exchanges[0].json == {"refused": "$HOOKPROOF_API_KEY"}
 
 
@@ -123,21 +123,23 @@ def test_the_value_of_authorization_is_never_written(
     tmp_path: Path, key: str, sent: str, kept: str
 ) -> None:
     evidence = seen(exchange(key=key, request_headers=[("authorization", sent)]))
-    assert written(tmp_path, evidence)[1].exchanges[0].request_headers == (("authorization", kept),)
+    assert write_and_read(tmp_path, evidence)[1].exchanges[0].request_headers == (
+        ("authorization", kept),
+    )
 
 
 def test_the_key_of_the_second_project_has_a_name_of_its_own(tmp_path: Path) -> None:
     evidence = seen(exchange(project="p2", request_headers=[("Authorization", "Bearer key-two")]))
-    kept = written(tmp_path, evidence)[1].exchanges[0]
+    kept = write_and_read(tmp_path, evidence)[1].exchanges[0]
     assert kept.request_headers == (("Authorization", "Bearer $HOOKPROOF_API_KEY_2"),)
 
 
 def test_why_something_was_not_observed_is_masked_too(tmp_path: Path) -> None:
-    text, kept = written(tmp_path, missing("key-two was refused"))
+    text, kept = write_and_read(tmp_path, missing("key-two was refused"))
     assert "key-two" not in text
     assert kept.reason == "$HOOKPROOF_API_KEY_2 was refused"
 
 
-def test_a_field_that_is_not_json_are_our_fault(tmp_path: Path) -> None:
+def test_a_field_that_is_not_json_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(TypeError):
-        written(tmp_path, seen(facts={"a": object()}))
+        write_and_read(tmp_path, seen(facts={"a": object()}))

@@ -1,7 +1,7 @@
 from hookproof.conformance.model.ledger import Ledger
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.run.repetitions import merge_repetitions
-from tests.conformance.canned_run import failed, idle, passed
+from tests.conformance.canned_run import failed, not_exercised, passed
 
 
 def test_the_worst_verdict_counts_and_all_of_them_are_kept() -> None:
@@ -19,8 +19,10 @@ def test_the_worst_verdict_counts_and_all_of_them_are_kept() -> None:
     assert entry.findings
 
 
-def test_what_is_always_the_same_is_not_flaky() -> None:
-    (entry,) = merge_repetitions([Ledger(entries=(idle(),)), Ledger(entries=(idle(),))]).entries
+def test_a_verdict_that_is_always_the_same_is_not_flaky() -> None:
+    (entry,) = merge_repetitions(
+        [Ledger(entries=(not_exercised(),)), Ledger(entries=(not_exercised(),))]
+    ).entries
     assert entry.seen == ()
 
 
