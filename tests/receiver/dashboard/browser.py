@@ -36,14 +36,6 @@ class ObservedPage:
     errors: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
 
-    def note_dialog(self, dialog: Dialog) -> None:
-        self.dialogs.append(dialog.message)
-        dialog.dismiss()
-
-    def note_console_message(self, message: ConsoleMessage) -> None:
-        if message.type == "error":
-            self.errors.append(message.text)
-
     def forbidden_actions(self, origin: str) -> list[str]:
         violations: list[str] = self.page.evaluate("window.violations")
         elsewhere = [url for url in self.requests if not url.startswith(f"{origin}/")]
@@ -81,9 +73,18 @@ def open_page(
     context.add_init_script(WATCH_POLICY)
     page = context.new_page()
     observed = ObservedPage(page=page)
-    page.on("dialog", observed.note_dialog)
+
+    def note_dialog(dialog: Dialog) -> None:
+        observed.dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    def note_console_message(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            observed.errors.append(message.text)
+
+    page.on("dialog", note_dialog)
     page.on("pageerror", lambda error: observed.errors.append(str(error)))
-    page.on("console", observed.note_console_message)
+    page.on("console", note_console_message)
     page.on("request", lambda request: observed.requests.append(request.url))
     try:
         page.goto(url)
