@@ -13,11 +13,13 @@ from typing import Final
 from aiohttp import web
 
 from hookproof.mockserver.api.docs import build_docs_pages
+from hookproof.mockserver.api.errors import ApiError
 from hookproof.mockserver.api.handlers import build_handlers
 from hookproof.mockserver.api.listener import ApiListener
 from hookproof.mockserver.api.request_journal import RequestJournal
 from hookproof.mockserver.api.request_pipeline import RequestLimits, RequestPipeline
 from hookproof.mockserver.api.response import Responder
+from hookproof.mockserver.api.routes import Routes
 from hookproof.mockserver.api.service import Dispatch, Service
 from hookproof.mockserver.collaborators import Collaborators
 from hookproof.mockserver.control.fixtures import FixtureLoader, ProjectFixtures
@@ -282,7 +284,16 @@ def _live_faults(
         await dispatch.replace(assembly.engine(faulty), _SHUTDOWN_S)
         return assembly.pipeline(faulty, assembly.service(faulty, dispatch))
 
-    live = LiveFaults(assembly.pipeline(collaborators, service), service.dialect, rebuild)
+    routes = Routes(service.contract.operations.values(), service.errors)
+
+    def find_operation(method: str, path: str) -> str | None:
+        try:
+            return routes.find(method, path).operation.operation_id
+        except ApiError:
+            return None
+
+    pipeline = assembly.pipeline(collaborators, service)
+    live = LiveFaults(pipeline, service.dialect, find_operation, rebuild)
     for order in orders:
         live.arm_responder_fault(order)
     return live

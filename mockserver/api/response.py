@@ -6,7 +6,7 @@ connection to aiohttp.
 """
 
 import time
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from email.utils import formatdate
 from functools import lru_cache
 from http import HTTPStatus
@@ -78,12 +78,11 @@ class ApiResponse(web.StreamResponse):
             lines.encode("latin-1"),
         )
 
-    def with_half_body(self) -> "ApiResponse":
-        """Return the same response with the first half of its body."""
-        half = self._content[: len(self._content) // 2]
+    def with_changed_body(self, change: Callable[[bytes], bytes]) -> "ApiResponse":
+        """Return the same response with the body that `change` makes of this one's."""
         return ApiResponse(
             self._status,
-            half,
+            change(self._content),
             media_type=self._media_type,
             headers=self._extra_headers,
             close_connection=not self._keep_alive,

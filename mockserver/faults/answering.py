@@ -6,10 +6,11 @@ first one.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from http import HTTPStatus
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
+import msgspec
 from aiohttp.web_request import BaseRequest
 
 from hookproof.mockserver.api.response import ApiResponse
@@ -65,7 +66,43 @@ class MalformedJson:
     """Carries the request out and responds with the first half of the body."""
 
     async def answer(self, request: BaseRequest, carry_out: CarryOut) -> ApiResponse:
-        return (await carry_out(request)).with_half_body()
+        return (await carry_out(request)).with_changed_body(lambda body: body[: len(body) // 2])
+
+
+class ChangedMember:
+    """Carries the request out and responds with `member` of the body set to `value`, or without it.
+
+    `member` is a path such as `data.uid`; `*` stands for every element of an array. A body without
+    the member, and one that is not a JSON object, stay as they are.
+    """
+
+    def __init__(self, member: str, value: Any = msgspec.UNSET) -> None:
+        self._path = member.split(".")
+        self._value = value
+
+    async def answer(self, request: BaseRequest, carry_out: CarryOut) -> ApiResponse:
+        return (await carry_out(request)).with_changed_body(self._change)
+
+    def _change(self, body: bytes) -> bytes:
+        try:
+            document = msgspec.json.decode(body)
+        except msgspec.DecodeError:
+            return body
+        self._change_member(document, self._path)
+        return msgspec.json.encode(document)
+
+    def _change_member(self, value: Any, path: Sequence[str]) -> None:
+        step, *rest = path
+        if step == "*" and isinstance(value, list) and rest:
+            for element in value:
+                self._change_member(element, rest)
+        elif isinstance(value, dict) and step in value:
+            if rest:
+                self._change_member(value[step], rest)
+            elif self._value is msgspec.UNSET:
+                del value[step]
+            else:
+                value[step] = self._value
 
 
 class SlowBody:
@@ -108,6 +145,7 @@ FAULTS: Final[Mapping[str, type[ResponderFault]]] = {
     "dropped_connection": DroppedConnection,
     "lost_answer": LostAnswer,
     "malformed_json": MalformedJson,
+    "changed_member": ChangedMember,
     "slow_body": SlowBody,
 }
 

@@ -10,6 +10,8 @@ import random
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
+from inspect import signature
 from typing import Any
 
 import msgspec
@@ -19,6 +21,7 @@ from hookproof.mockserver.api.response import ApiResponse, Responder
 from hookproof.mockserver.faults.answering import FAULTS, ResponderFault
 from hookproof.mockserver.faults.registry import Fault, catalogue
 from hookproof.mockserver.faults.renamed import RENAMED
+from hookproof.spec.contract.service_contract import OPERATION_IDS
 from hookproof.spec.dialect.model import Dialect
 
 
@@ -26,7 +29,9 @@ class FaultOrder(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """A request to arm a fault: its name, its parameters, and the requests that it affects.
 
     `next` is a number of requests, `rate` a share of them from 0 to 1, decided by `seed`. Without
-    either the fault affects every request. `path` limits it to paths that contain that text.
+    either the fault affects every request. `path` limits it to paths that contain that text,
+    `operation` to one operation of the document, by the operation ID of the contract. `value` is
+    any JSON value; on the command line, JSON text.
     """
 
     fault: str
@@ -34,12 +39,16 @@ class FaultOrder(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     rate: float | None = None
     seed: int = 0
     path: str = ""
+    operation: str = ""
     delay_s: float | None = None
     status: int | None = None
+    member: str | None = None
+    value: Any = msgspec.UNSET
 
     def parameters(self) -> dict[str, Any]:
-        values = {"delay_s": self.delay_s, "status": self.status}
-        return {name: value for name, value in values.items() if value is not None}
+        values = {"delay_s": self.delay_s, "status": self.status, "member": self.member}
+        given = {name: value for name, value in values.items() if value is not None}
+        return given if self.value is msgspec.UNSET else {**given, "value": self.value}
 
 
 class BadOrder(ValueError):
@@ -64,17 +73,21 @@ class ArmedFault:
             raise BadOrder("next is a number of requests, at least 1")
         if order.rate is not None and not 0 <= order.rate <= 1:
             raise BadOrder("rate is a share from 0 to 1")
+        if order.operation and order.operation not in OPERATION_IDS:
+            raise BadOrder(
+                f"there is no operation {order.operation!r}; there are {', '.join(OPERATION_IDS)}"
+            )
         try:
             fault = FAULTS[order.fault](**order.parameters())
         except TypeError:
-            raise BadOrder(
-                f"{order.fault} does not accept {', '.join(order.parameters())}"
-            ) from None
+            raise BadOrder(_unfit_parameters(order)) from None
         return cls(order=order, fault=fault, rng=random.Random(order.seed), left=order.next)
 
-    def affects(self, path: str) -> bool:
-        """Whether it affects a request with this path, which then counts."""
+    def affects(self, path: str, operation: str | None) -> bool:
+        """Whether it affects a request with this path to this operation, which then counts."""
         if self.order.path not in path or self.left == 0:
+            return False
+        if self.order.operation not in ("", operation):
             return False
         if self.order.rate is not None and self.rng.random() >= self.order.rate:
             return False
@@ -86,25 +99,47 @@ class ArmedFault:
 # Assembles the server again with these faults of the catalogue, and returns its API.
 Reassemble = Callable[[Sequence[Fault]], Awaitable[Responder]]
 
+# The operation ID of a request with this method and raw path; None if there is no such operation.
+FindOperation = Callable[[str, str], str | None]
+
 
 class LiveFaults:
     """Stands between the listener and the API; without faults it passes requests through."""
 
-    def __init__(self, api: Responder, dialect: Dialect, reassemble: Reassemble) -> None:
+    def __init__(
+        self,
+        api: Responder,
+        dialect: Dialect,
+        find_operation: FindOperation,
+        reassemble: Reassemble,
+    ) -> None:
         self._clean = api
         self._api = api
         self._dialect = dialect
+        self._find_operation = find_operation
         self._reassemble = reassemble
         self._armed: list[ArmedFault] = []
         self._catalogued: list[Fault] = []
         self._reassembling = asyncio.Lock()
 
     def answer(self, request: BaseRequest) -> Awaitable[ApiResponse]:
-        """The response of the first fault that affects the request, or the API's own."""
-        if self._armed:
-            for armed in self._armed:
-                if armed.affects(request.path_qs):
-                    return armed.fault.answer(request, self._api.answer)
+        """The response of the API, altered by every fault that affects the request.
+
+        The fault that was armed last is nearest to the API.
+        """
+        if not self._armed:
+            return self._api.answer(request)
+        operation = self._find_operation(request.method, request.rel_url.raw_path)
+        return self._altered(request, operation, list(self._armed))
+
+    def _altered(
+        self, request: BaseRequest, operation: str | None, armed: Sequence[ArmedFault]
+    ) -> Awaitable[ApiResponse]:
+        for behind, item in enumerate(armed, start=1):
+            if item.affects(request.path_qs, operation):
+                # A fault that does not carry the request out leaves those behind it uncounted.
+                carry_out = partial(self._altered, operation=operation, armed=armed[behind:])
+                return item.fault.answer(request, carry_out)
         return self._api.answer(request)
 
     async def arm(self, order: FaultOrder) -> None:
@@ -141,6 +176,19 @@ class LiveFaults:
             *({**msgspec.to_builtins(armed.order), "left": armed.left} for armed in self._armed),
             *({"fault": fault.name, "broken": fault.broken} for fault in self._catalogued),
         ]
+
+
+def _unfit_parameters(order: FaultOrder) -> str:
+    accepted = signature(FAULTS[order.fault]).parameters.values()
+    missing = [
+        each.name
+        for each in accepted
+        if each.default is each.empty and each.name not in order.parameters()
+    ]
+    if missing:
+        return f"{order.fault} needs {' and '.join(missing)}"
+    unknown = order.parameters().keys() - {each.name for each in accepted}
+    return f"{order.fault} does not accept {', '.join(sorted(unknown))}"
 
 
 def _unknown_name(name: str) -> str:

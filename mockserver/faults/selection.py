@@ -16,6 +16,10 @@ from hookproof.mockserver.faults.renamed import RENAMED
 from hookproof.spec.dialect.model import Dialect
 
 _INDENT: Final = " " * 4
+_RESPONDER_FAULTS: Final = (
+    "Responder faults, which accept next=, rate=, seed=, path=, operation=\n"
+    "(and delay_s=, status=, or member= and value=):"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +56,7 @@ def render_fault_list(dialect: Dialect, *, as_json: bool) -> str:
     known = sorted(catalogue().values(), key=lambda item: (item.is_variant, item.area, item.name))
     if as_json:
         return json.dumps([item.describe(dialect) for item in known])
-    lines = ["Responder faults, which accept next=, rate=, seed=, path= (and delay_s= or status=):"]
+    lines = [_RESPONDER_FAULTS]
     lines += [f"{_INDENT}{name}  {_summary(kind)}" for name, kind in FAULTS.items()]
     for (is_variant, area), members in groupby(
         known, key=lambda item: (item.is_variant, item.area)
@@ -73,12 +77,21 @@ def _unknown_name(name: str, kind: str) -> str:
 def _order(name: str, members: str) -> FaultOrder:
     pairs = [pair.partition("=") for pair in members.split(",") if pair]
     values: dict[str, Any] = {key: value for key, _, value in pairs}
+    if "value" in values:
+        values["value"] = _json_or_text(values["value"])
     try:
         order = msgspec.convert({"fault": name, **values}, type=FaultOrder, strict=False)
     except msgspec.ValidationError as problem:
         raise BadOrder(f"--fault {name}:{members}: {problem}") from None
     ArmedFault.of(order)
     return order
+
+
+def _json_or_text(word: str) -> Any:
+    try:
+        return json.loads(word)
+    except ValueError:
+        return word
 
 
 def _catalogued(item: Fault, members: str, dialect: Dialect) -> Fault:

@@ -94,6 +94,59 @@ def test_a_fault_affects_only_the_ordered_paths() -> None:
     run_against_server("reference", scenario)
 
 
+def test_a_fault_affects_only_the_ordered_operation() -> None:
+    async def scenario(server: Server) -> None:
+        await server.arm_fault(fault="server_error", operation="listPortalLinks")
+        assert (await server.call("getPortalLink", target="unknown")).status == 404
+        assert (await server.call("listPortalLinks")).status == 503
+
+    run_against_server("reference", scenario)
+
+
+@pytest.mark.parametrize(
+    ("change", "uid"),
+    [({"value": None}, None), ({"value": [1]}, [1]), ({"value": "x"}, "x"), ({}, "left out")],
+    ids=str,
+)
+def test_a_member_is_changed_or_left_out_in_the_response_alone(
+    change: dict[str, Any], uid: Any
+) -> None:
+    async def scenario(server: Server) -> None:
+        clean = (await server.call("listSources")).body
+        await server.arm_fault(fault="changed_member", member="data.content.*.uid", **change)
+        changed = (await server.call("listSources")).body
+        sources = changed["data"]["content"]
+        assert [item.pop("uid", "left out") for item in sources] == [uid] * len(sources)
+        assert changed["data"]["pagination"] == clean["data"]["pagination"]
+        async with server.session.delete(f"{server.control}/faults"):
+            assert (await server.call("listSources")).body == clean
+
+    run_against_server("reference", scenario)
+
+
+@pytest.mark.parametrize("member", ["data.no.such", "data.*.uid", "*"])
+def test_a_body_without_the_member_stays_as_it_is(member: str) -> None:
+    async def scenario(server: Server) -> None:
+        clean = (await server.call("listSources")).body
+        await server.arm_fault(fault="changed_member", member=member)
+        assert (await server.call("listSources")).body == clean
+
+    run_against_server("reference", scenario)
+
+
+def test_faults_of_one_request_are_combined_and_what_is_not_carried_out_counts_none() -> None:
+    async def scenario(server: Server) -> None:
+        await server.arm_fault(fault="server_error", next=1)
+        await server.arm_fault(fault="changed_member", next=1, member="message", value="a")
+        await server.arm_fault(fault="changed_member", member="status", value="b")
+        assert (await server.call("listSources")).status == 503
+        both = (await server.call("listSources")).body
+        assert (both["message"], both["status"]) == ("a", "b")
+        assert (await server.call("listSources")).body["message"] != "a"
+
+    run_against_server("reference", scenario)
+
+
 @pytest.mark.parametrize("ending", ["disarm", "reset"])
 def test_disarming_and_reset_remove_the_faults(ending: str) -> None:
     async def scenario(server: Server) -> None:
@@ -115,7 +168,9 @@ def test_disarming_and_reset_remove_the_faults(ending: str) -> None:
         ({"fault": "roll_takes_the_url"}, "now called roll_sets_the_timeout"),
         ({"fault": "late", "next": 0}, "next"),
         ({"fault": "late", "rate": 1.5}, "rate"),
-        ({"fault": "late", "status": 500}, "status"),
+        ({"fault": "late", "status": 500}, "does not accept status"),
+        ({"fault": "late", "operation": "getList"}, "no operation 'getList'"),
+        ({"fault": "changed_member"}, "needs member"),
         ({"fault": "late", "often": True}, "often"),
         ({}, "fault"),
     ],
@@ -136,7 +191,7 @@ def test_an_unusable_order_is_refused_with_the_reason_and_arms_nothing(
 def test_a_seeded_rate_repeats_exactly_and_is_about_the_share_that_was_ordered() -> None:
     def affected(seed: int) -> list[bool]:
         fault = ArmedFault.of(FaultOrder(fault="server_error", rate=0.25, seed=seed))
-        return [fault.affects("/") for _ in range(1000)]
+        return [fault.affects("/", "listSources") for _ in range(1000)]
 
     assert affected(7) == affected(7)
     assert affected(7) != affected(8)
