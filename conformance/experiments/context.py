@@ -148,12 +148,16 @@ class ExperimentContext:
         """What the target file says about a capability of the target."""
         return self.capabilities.get(capability, Presence.AUTO)
 
+    def why_lacking(self, capability: str) -> str:
+        """Why a capability is not tried; empty unless the target file says that it is lacking."""
+        if self.presence(capability) is not Presence.NO:
+            return ""
+        return f"the target says that it lacks {capability} (capabilities in target.yaml)"
+
     def require_capability(self, capability: str) -> None:
         """Raise PreconditionFailed for a capability that the target file says the target lacks."""
-        if self.presence(capability) is Presence.NO:
-            raise PreconditionFailed(
-                f"the target says that it lacks {capability} (capabilities in target.yaml)"
-            )
+        if reason := self.why_lacking(capability):
+            raise PreconditionFailed(reason)
 
     def trial(self, name: str, *, project: Project | None = None) -> Trial:
         """A new trial, in the first project unless another is given."""
@@ -178,3 +182,6 @@ class ListSeeding(Protocol):
 
         Raises HookFailed.
         """
+
+    def created(self, operation_id: str, project: Project) -> Sequence[str]:
+        """The identifiers of what was created for a list, as far as the hook returned them."""

@@ -29,6 +29,7 @@ from functools import partial
 from typing import Any, Final, TypeVar, get_type_hints
 
 from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.support.existing_resources import outcome, uid_of
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence, Exchange, Observation, PreconditionFailed
 from hookproof.conformance.observations.deliveries import DeliveryObservation
@@ -123,14 +124,15 @@ class Scenario:
     ) -> Destination:
         project = project or self.trial.project
         created = await self.trial.call("createEndpoint", role=name, body=settings, project=project)
-        shown = self._resource_in(created, "an endpoint")
+        _require_success(created)
+        shown = created.data if isinstance(created.data, dict) else {}
         await self.context.provision.after_endpoint_created(project, shown)
         destination = Destination(
             name=name,
             token=token,
-            uid=shown["uid"],
+            uid=uid_of(created),
             project=project.id,
-            secret=settings.get("secret") or shown_secret(created),
+            secret=settings.get("secret") or await self._find_secret(created, project),
             settings=settings,
         )
         self.destinations.append(destination)
@@ -161,8 +163,8 @@ class Scenario:
         answer = await self.trial.call(
             "createBroadcastEvent", role=name, raw_body=raw_body, project=project
         )
-        uid = self._resource_in(answer, "a broadcast")["uid"]
-        event = Event(name=name, marker=marker, uid=uid, project=project.id)
+        _require_success(answer)
+        event = Event(name=name, marker=marker, uid=uid_of(answer), project=project.id)
         self.events.append(event)
         return event
 
@@ -176,8 +178,19 @@ class Scenario:
     async def roll(self, role: str, destination: Destination, expiration: int) -> Destination:
         """Roll the destination's secret (section 4.3); return the destination as it is afterwards.
 
-        Raises PreconditionFailed if the roll is refused.
+        Raises PreconditionFailed if the roll is refused, or if the endpoint's uid or secret is not
+        known.
         """
+        if destination.uid is None:
+            raise PreconditionFailed(
+                f"the answer to createEndpoint as {destination.name} shows no uid by which the"
+                " endpoint could be rolled"
+            )
+        if not destination.secrets:
+            raise PreconditionFailed(
+                f"no answer shows the secret of the endpoint {destination.name}, so that nobody"
+                " could tell when it stops signing"
+            )
         new_secret = self.bodies.secret()
         rolled = await self.trial.call(
             "expireEndpointSecret",
@@ -185,7 +198,7 @@ class Scenario:
             path={"endpointID": destination.uid},
             body={"expiration": expiration, "secret": new_secret},
         )
-        self._resource_in(rolled, "a roll")
+        _require_success(rolled)
         roll = Roll(
             role=role,
             old_secret=destination.secrets[-1],
@@ -194,7 +207,7 @@ class Scenario:
         )
         rolled_destination = replace(destination, rolls=(*destination.rolls, roll))
         self.destinations = [
-            rolled_destination if existing.uid == destination.uid else existing
+            rolled_destination if existing.token == destination.token else existing
             for existing in self.destinations
         ]
         return rolled_destination
@@ -254,26 +267,32 @@ class Scenario:
             kind, destinations=tuple(self.destinations), events=tuple(self.events), **fields
         )
 
-    def _resource_in(self, exchange: Exchange, what: str) -> Mapping[str, Any]:
-        """The resource in an answer; raises PreconditionFailed if it does not show one with a uid.
-
-        `what` names the resource in the message.
-        """
-        data = exchange.data
-        if not isinstance(data, dict) or not isinstance(data.get("uid"), str):
-            answer = exchange.problem or f"{exchange.status}"
-            raise PreconditionFailed(
-                f"{exchange.operation_id} as {exchange.role} was answered {answer} without {what}"
-                " that has a uid; deliveries can be tried when it succeeds"
-            )
-        return data
+    async def _find_secret(self, created: Exchange, project: Project) -> str | None:
+        """The secret that the service generated, from whichever answer shows it (section 2.4)."""
+        secret, uid = shown_secret(created), uid_of(created)
+        if secret is not None or uid is None:
+            return secret
+        fetched = await self.trial.call(
+            "getEndpoint", role="fetch", path={"endpointID": uid}, project=project
+        )
+        return shown_secret(fetched)
 
 
-def shown_secret(created: Exchange) -> str | None:
-    """The value of the last secret that the response to createEndpoint shows, if it shows any
-    (section 2.4).
+def _require_success(exchange: Exchange) -> None:
+    """Raise PreconditionFailed unless the status is a 2xx, whatever the body shows.
+
+    Deliveries are recognised by what the event carried, so that nothing else is needed to go on.
     """
-    secrets = created.data.get("secrets") if isinstance(created.data, dict) else None
+    if not exchange.succeeded:
+        raise PreconditionFailed(
+            f"{exchange.operation_id} as {exchange.role} was answered {outcome(exchange)};"
+            " deliveries can be tried when it succeeds"
+        )
+
+
+def shown_secret(answer: Exchange) -> str | None:
+    """The value of the last secret of the endpoint in an answer, if it shows any (section 2.4)."""
+    secrets = answer.data.get("secrets") if isinstance(answer.data, dict) else None
     last = secrets[-1] if isinstance(secrets, list) and secrets else None
     value = last.get("value") if isinstance(last, dict) else None
     return value if isinstance(value, str) and value else None

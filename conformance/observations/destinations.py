@@ -2,10 +2,10 @@
 
 A project's endpoints get every broadcast of the project, also those of other experiments. So each
 event carries a marker of its own, and only deliveries that show the marker, or the event's uid,
-count as deliveries of that event.
+count as deliveries of that event (`shown_events`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -33,13 +33,13 @@ class Destination:
     """An endpoint of the target whose URL leads to a token of the receiver.
 
     The exchange that created it has its name as its role. `secret` is the secret that was sent, or
-    the one in the response, or None if neither is known. `settings` are the fields of the request
-    that created it.
+    the one in a response, or None if neither is known; `uid` is None if no response shows one.
+    `settings` are the fields of the request that created it.
     """
 
     name: str
     token: str
-    uid: str
+    uid: str | None
     project: str
     secret: str | None
     settings: Mapping[str, Any]
@@ -76,6 +76,25 @@ def shows(delivery: ReceivedDelivery, event: Event, dialect: Dialect) -> bool:
             event.uid is not None and delivery.header(dialect.delivery.event_id_header) == event.uid
         )
     )
+
+
+def shown_events(
+    delivery: ReceivedDelivery, events: Sequence[Event], dialect: Dialect
+) -> tuple[Event, ...]:
+    """The events of which a request is a delivery: one, several with the same marker, or none.
+
+    A service may put the headers of one event into the delivery of another (section 6), so a marker
+    in the body counts for more than one in a header, and the event's uid decides between headers.
+    """
+    in_body = tuple(event for event in events if event.marker.encode() in delivery.body)
+    if in_body:
+        return in_body
+    named = delivery.header(dialect.delivery.event_id_header)
+    by_uid = tuple(event for event in events if event.uid is not None and event.uid == named)
+    in_headers = tuple(
+        event for event in events if any(event.marker in value for _, value in delivery.headers)
+    )
+    return tuple(event for event in in_headers if event in by_uid) or in_headers or by_uid
 
 
 def ended(delivery: ReceivedDelivery) -> float | None:

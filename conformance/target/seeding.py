@@ -27,6 +27,7 @@ class Seeding:
         self._nonce = nonce
         self._filling: dict[tuple[str, str], asyncio.Lock] = {}
         self._filled: set[tuple[str, str]] = set()
+        self._created: dict[tuple[str, str], list[str]] = {}
 
     async def fill(self, api: ApiClient, operation_id: str, project: Project) -> None:
         """Create what a list lacks of ENOUGH, if there is a hook for it; raises HookFailed."""
@@ -38,16 +39,23 @@ class Seeding:
                 await self._create_missing(api, operation_id, project)
                 self._filled.add(key)
 
+    def created(self, operation_id: str, project: Project) -> tuple[str, ...]:
+        """The identifiers of what was created for a list, as far as the hook returned them."""
+        return tuple(self._created.get((operation_id, project.id), ()))
+
     async def _create_missing(self, api: ApiClient, operation_id: str, project: Project) -> None:
         page = await api.call(operation_id, role="seeding", project=project)
         content = page.data.get("content") if isinstance(page.data, dict) else None
-        if not isinstance(content, list) or len(content) >= ENOUGH:
-            return
-        for fields in list(self._wanted(operation_id))[len(content) :]:
+        # What a list hides, wholly or by showing no uid, is created too: it can be retrieved.
+        present = sum(map(_has_uid, content)) if isinstance(content, list) else 0
+        created = self._created.setdefault((operation_id, project.id), [])
+        for fields in list(self._wanted(operation_id))[present:]:
             if operation_id == "listSources":
-                await self._provision.create_source(project, fields)
+                uid = await self._provision.create_source(project, fields)
             else:
-                await self._provision.create_portal_link(project, fields)
+                uid = await self._provision.create_portal_link(project, fields)
+            if uid is not None:
+                created.append(uid)
 
     def _wanted(self, operation_id: str) -> Iterator[dict[str, Any]]:
         for number in range(ENOUGH):
@@ -62,3 +70,7 @@ class Seeding:
                 }
             else:
                 yield {"name": name, "owner_id": f"owner-{self._nonce}-{number % 2}"}
+
+
+def _has_uid(item: object) -> bool:
+    return isinstance(item, dict) and isinstance(item.get("uid"), str)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
-from hookproof.conformance.experiments.support.existing_resources import NO_PORTAL_LINKS, put_back
+from hookproof.conformance.experiments.support.existing_resources import put_back
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.experiments.support.valid_requests import (
     ValidRequests,
@@ -104,8 +104,10 @@ def _attempts(context: ExperimentContext, credentials: dict[str, str]) -> Iterat
 
 async def _create_credentials(context: ExperimentContext, trial: Trial) -> dict[str, str]:
     """Credentials of an endpoint's outgoing authentication, which authorize nothing here (section
-    5, item 4).
+    5, item 4); none where the target lacks oauth2.
     """
+    if context.why_lacking("oauth2"):
+        return {}
     bodies = RequestBodies.of(context)
     authentication = bodies.oauth2()
     await trial.call(
@@ -124,7 +126,7 @@ async def _try_every_key(
     if not requests.can_call(operation_id):
         return [
             context.trial(f"{operation_id} without the right key").not_observed(
-                CallWithKey, NO_PORTAL_LINKS
+                CallWithKey, requests.why_not(operation_id)
             )
         ]
     return [await _try_key(context, requests, operation_id, attempt) for attempt in attempts]
@@ -164,7 +166,7 @@ async def _try_to_create_endpoints(context: ExperimentContext, requests: ValidRe
     trial = context.trial("createEndpoint leaves nothing")
     link = requests.portal_link
     if link is None:
-        return trial.not_observed(CreationsWithoutRight, NO_PORTAL_LINKS)
+        return trial.not_observed(CreationsWithoutRight, requests.why_not("getPortalLink"))
     owner, place = context.word("owner"), requests.path("getPortalLink")
     async with context.portal_links:
         await trial.call(

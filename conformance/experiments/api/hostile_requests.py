@@ -10,7 +10,6 @@ from typing import Final
 from urllib.parse import quote
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.experiments.support.existing_resources import NO_PORTAL_LINKS
 from hookproof.conformance.experiments.support.valid_requests import (
     OPERATIONS_WITH_BODY,
     ValidRequests,
@@ -104,7 +103,7 @@ async def hostile(context: ExperimentContext) -> AsyncIterator[Evidence]:
     yield trial.observe(Preparation)
     if requests.portal_link is None:
         yield context.trial("requests about portal links").not_observed(
-            MistakenRequest, NO_PORTAL_LINKS
+            MistakenRequest, requests.why_not("updatePortalLink")
         )
     hostile_requests = [
         *_bodies(context, requests),

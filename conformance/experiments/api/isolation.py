@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.support.existing_resources import (
-    NO_PORTAL_LINKS,
+    LISTED_CAPABILITY,
     NO_SECOND_PROJECT,
     fetch_seeded_list,
     put_back,
@@ -44,7 +44,7 @@ async def isolation(context: ExperimentContext) -> AsyncIterator[Evidence]:
         "updatePortalLink",
     ):
         yield await _call_across(context, requests, operation_id, elsewhere)
-    for operation_id in ("listPortalLinks", "listSources"):
+    for operation_id in LISTED_CAPABILITY:
         yield await _fetch_lists(context, operation_id, elsewhere)
     yield await _create_for_same_owner(context, requests, elsewhere)
 
@@ -54,7 +54,7 @@ async def _call_across(
 ) -> Evidence:
     trial = context.trial(f"{operation_id} across projects")
     if not requests.can_call(operation_id):
-        return trial.not_observed(CallAcrossProjects, NO_PORTAL_LINKS)
+        return trial.not_observed(CallAcrossProjects, requests.why_not(operation_id))
     fetch = "getPortalLink" if "PortalLink" in operation_id else "getEndpoint"
     path, body = requests.path(operation_id), requests.body(operation_id)
     async with context.portal_links:
@@ -68,6 +68,8 @@ async def _fetch_lists(
     context: ExperimentContext, operation_id: str, elsewhere: Project
 ) -> Evidence:
     trial = context.trial(f"{operation_id} in two projects")
+    if lacking := context.why_lacking(LISTED_CAPABILITY[operation_id]):
+        return trial.not_observed(ListsOfTwoProjects, lacking)
     await fetch_seeded_list(context, trial, operation_id)
     await fetch_seeded_list(context, trial, operation_id, project=elsewhere)
     return trial.observe(
@@ -84,7 +86,7 @@ async def _create_for_same_owner(
     trial = context.trial("one owner_id in two projects")
     link = requests.portal_link
     if link is None:
-        return trial.not_observed(OneOwnerInTwoProjects, NO_PORTAL_LINKS)
+        return trial.not_observed(OneOwnerInTwoProjects, requests.why_not("getPortalLink"))
     owner, place = context.word("owner"), requests.path("getPortalLink")
     async with context.portal_links:
         body = requests.bodies.portal_link(owner_id=owner)

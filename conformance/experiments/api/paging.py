@@ -12,13 +12,14 @@ from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.existing_resources import (
-    NO_PORTAL_LINKS,
-    NO_SOURCES,
+    LISTED_CAPABILITY,
     content,
     find_changeable_links,
     kept_fields,
+    outcome,
     pagination,
     put_back,
+    why_list_is_empty,
 )
 from hookproof.conformance.experiments.support.planned_walks import (
     PAGES,
@@ -44,7 +45,6 @@ from hookproof.conformance.target.seeding import HOOKS
 from hookproof.spec.dialect.vocabulary import CursorForm
 
 # What is missing when a list is too short to have pages.
-LISTS: Final = {"listPortalLinks": NO_PORTAL_LINKS, "listSources": NO_SOURCES}
 
 KEPT: Final = ("uid", "name", "owner_id", "provider", "type", "created_at")
 UNREADABLE: Final = {"perPage": "many", "sort": "SIDEWAYS", "direction": "across"}
@@ -59,10 +59,9 @@ INSERTS: Final = 3
 # What their names begin with, one after the other.
 FIRST_LETTERS: Final = "Amz"
 
-TOO_LONG: Final = (
-    "the list is too long to be walked, or has no end; name a project with fewer, or try the deep"
-    " profile"
-)
+# So many resources make a walk from one page to the next.
+LEAST_ITEMS: Final = 2
+
 NO_HOOK: Final = (
     "nothing can be added to a list during a walk; give target.yaml a provision hook {}"
 )
@@ -83,48 +82,43 @@ NO_HOOK: Final = (
 )
 async def paging(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Try every single parameter and every walk, for portal links and for sources."""
-    for operation_id, missing in LISTS.items():
+    for operation_id, capability in LISTED_CAPABILITY.items():
+        if lacking := context.why_lacking(capability):
+            yield context.trial(f"{operation_id}: walks").not_observed(PageWalk, lacking)
+            continue
         async for observation in _try_parameters(context, operation_id):
             yield observation
         async with context.portal_links if operation_id == "listPortalLinks" else nullcontext():
-            async for observation in _walk_list(context, operation_id, missing):
+            async for observation in _walk_list(context, operation_id):
                 yield observation
 
 
-async def _walk_list(
-    context: ExperimentContext, operation_id: str, missing: str
-) -> AsyncIterator[Evidence]:
+async def _walk_list(context: ExperimentContext, operation_id: str) -> AsyncIterator[Evidence]:
     preparation = context.trial(f"{operation_id}: as it is walked through")
-    try:
-        context.require_capability("sources" if operation_id == "listSources" else "portal_links")
-        await context.seeding.fill(context.api, operation_id, preparation.project)
-        changed_links = (
-            await _give_one_owner(context, preparation) if operation_id == "listPortalLinks" else []
-        )
-    except PreconditionFailed as failed:
-        yield preparation.not_observed(PageWalk, str(failed))
-        return
-    async for observation in _all_walks(context, operation_id, missing):
+    await context.seeding.fill(context.api, operation_id, preparation.project)
+    changed_links = (
+        await _give_one_owner(context, preparation) if operation_id == "listPortalLinks" else []
+    )
+    async for observation in _all_walks(context, operation_id):
         yield observation
     for link in changed_links:
         await put_back(context, preparation, link)
     yield preparation.observe(Preparation)
 
 
-async def _all_walks(
-    context: ExperimentContext, operation_id: str, missing: str
-) -> AsyncIterator[Evidence]:
+async def _all_walks(context: ExperimentContext, operation_id: str) -> AsyncIterator[Evidence]:
     trial = context.trial(f"{operation_id}: the whole list")
-    pages, complete = await _go_forward(
+    pages, unended = await _go_forward(
         trial, PlannedWalk(operation_id=operation_id), PAGES[context.profile]
     )
     listed = [item for page in pages for item in content(page)]
     # A list without an end is judged by what it showed twice.
-    yield _observe(trial, PlannedWalk(operation_id=operation_id), listed, complete=complete)
-    if len(listed) < 2 or not complete:  # noqa: PLR2004
-        yield context.trial(f"{operation_id}: walks").not_observed(
-            PageWalk, missing if complete else TOO_LONG
-        )
+    yield _observe(trial, PlannedWalk(operation_id=operation_id), listed, complete=not unended)
+    if len(listed) < LEAST_ITEMS or unended:
+        reason = unended or why_list_is_empty(pages[-1])
+        if listed and not unended:
+            reason = f"{operation_id} shows one resource, and a walk takes at least two"
+        yield context.trial(f"{operation_id}: walks").not_observed(PageWalk, reason)
         return
     if operation_id == "listSources":
         _require_fixtures(context, trial, listed)
@@ -190,12 +184,12 @@ async def _walk_with_inserts(context: ExperimentContext, walk: PlannedWalk) -> E
             letter = FIRST_LETTERS[len(additions)]
             additions.append(await _add_resource(context, trial, walk.operation_id, letter))
 
-    _, complete = await _go_forward(
+    _, unended = await _go_forward(
         trial, walk, PAGES[context.profile] + INSERTS, between=add_resource
     )
     return trial.observe(
         WalkWithInserts,
-        **_walk_fields(walk, [], complete=complete),
+        **_walk_fields(walk, [], complete=not unended),
         before=tuple(before),
         still=tuple(still),
         made=tuple(additions),
@@ -225,7 +219,7 @@ async def _give_one_owner(context: ExperimentContext, trial: Trial) -> list[Item
 
     Returns the portal links as they were.
     """
-    links = list(await find_changeable_links(context, trial, pages=1))[:2]
+    links = list((await find_changeable_links(context, trial, pages=1)).links)[:2]
     owner, bodies = context.word("owner"), RequestBodies.of(context)
     for link in links:
         body = bodies.portal_link(**{**kept_fields(bodies, link), "owner_id": owner})
@@ -240,8 +234,8 @@ async def _walk_back_and_forth(
 ) -> Evidence:
     described = ", ".join(f"{name}={value}" for name, value in walk.query.items())
     trial = context.trial(f"{walk.operation_id}: {described}")
-    _, complete = await _go_forward(trial, walk, PAGES[context.profile], back=True)
-    return _observe(trial, walk, listed, complete=complete)
+    _, unended = await _go_forward(trial, walk, PAGES[context.profile], back=True)
+    return _observe(trial, walk, listed, complete=not unended)
 
 
 def _observe(
@@ -268,8 +262,10 @@ async def _go_forward(
     *,
     back: bool = False,
     between: Callable[[], Awaitable[None]] | None = None,
-) -> tuple[list[Exchange], bool]:
-    """Go forward until no page follows; the pages, and whether the last one was reached.
+) -> tuple[list[Exchange], str]:
+    """Go forward until no page follows.
+
+    Returns the pages, and why the last one was not reached; that is empty if it was.
 
     If `back`, there is a step back from each page to the one before; `between` is called after each
     page that another one follows.
@@ -283,24 +279,33 @@ async def _go_forward(
         if back and len(pages) > 1 and isinstance(previous, str) and previous:
             query = {**walk.query, "direction": "prev", "prev_page_cursor": previous}
             await trial.call(walk.operation_id, role="back", query=query)
+        if not page.succeeded:
+            return pages, f"page {len(pages)} of {walk.operation_id} was answered {outcome(page)}"
+        if pagination(page).get("has_next_page") is not True:
+            return pages, ""
         cursor = pagination(page).get("next_page_cursor")
-        ended = pagination(page).get("has_next_page") is not True
-        if ended or not isinstance(cursor, str):
-            return pages, page.succeeded and ended
+        if not isinstance(cursor, str):
+            return pages, (
+                f"page {len(pages)} of {walk.operation_id} reports a next page and shows no"
+                " next_page_cursor that is a text"
+            )
         step = {"direction": "next", "next_page_cursor": cursor}
         if between is not None:
             await between()
-    return pages, False
+    return pages, (
+        f"{walk.operation_id} reports a next page after {most} pages; name a project with fewer"
+        " resources, or try the deep profile"
+    )
 
 
 async def _walk_whole_list_again(
     context: ExperimentContext, operation_id: str, listed: Sequence[Item]
 ) -> Evidence:
     trial = context.trial(f"{operation_id}: the whole list again")
-    _, complete = await _go_forward(
+    _, unended = await _go_forward(
         trial, PlannedWalk(operation_id=operation_id), PAGES[context.profile]
     )
-    return _observe(trial, PlannedWalk(operation_id=operation_id), listed, complete=complete)
+    return _observe(trial, PlannedWalk(operation_id=operation_id), listed, complete=not unended)
 
 
 async def _try_parameters(context: ExperimentContext, operation_id: str) -> AsyncIterator[Evidence]:

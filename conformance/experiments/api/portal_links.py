@@ -9,7 +9,6 @@ from typing import Any
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.existing_resources import (
-    NO_PORTAL_LINKS,
     fetch_list,
     find_changeable_links,
     kept_fields,
@@ -46,9 +45,10 @@ async def portal_links(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """List, retrieve and update the portal links that are there, and put them back at the end."""
     async with context.portal_links:
         trial = context.trial("listed and retrieved")
-        links = await find_changeable_links(context, trial)
+        existing = await find_changeable_links(context, trial)
+        links = existing.links
         if not links:
-            yield trial.not_observed(None, NO_PORTAL_LINKS)
+            yield trial.not_observed(None, existing.reason)
             return
         if context.fixtures:
             await fetch_list(trial, "listPortalLinks")

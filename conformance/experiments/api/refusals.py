@@ -2,13 +2,17 @@
 
 import asyncio
 import dataclasses
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, Self
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.experiments.support.existing_resources import NO_PORTAL_LINKS, put_back
+from hookproof.conformance.experiments.support.existing_resources import put_back
+from hookproof.conformance.experiments.support.optional_settings import (
+    find_accepted_settings,
+    lacking_fields,
+)
 from hookproof.conformance.experiments.support.valid_requests import (
     OPERATIONS_WITH_BODY,
     ValidRequests,
@@ -116,13 +120,15 @@ async def refusals(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Send each request once."""
     trial = context.trial("resources to ask for")
     requests = await prepare_valid_requests(context, trial)
+    oauth2 = {"authentication": requests.bodies.oauth2()}
+    accepted = await find_accepted_settings(context, trial, oauth2)
     yield trial.observe(Preparation)
     planned = [
         *_missing_fields(requests),
         *_wrong_types(context, requests),
-        *_words(requests),
+        *_words(requests, accepts_oauth2=bool(accepted)),
         *_set_by_the_service(requests),
-        *_numbers(requests),
+        *_numbers(requests, lacking_fields(context)),
         *_urls(requests),
         *_unknown_identifiers(requests),
     ]
@@ -144,7 +150,7 @@ async def _send(
     )
     path = {**requests.path(request.operation_id), **(request.path or {})}
     if None in path.values():
-        return trial.not_observed(request.observes, NO_PORTAL_LINKS)
+        return trial.not_observed(request.observes, requests.why_not(request.operation_id))
     async with hold_portal_links_for(context, request.operation_id):
         await trial.call(request.operation_id, role="tried", path=path, body=request.body)
     return trial.observe(
@@ -176,18 +182,22 @@ def _missing_fields(requests: ValidRequests) -> Iterator[PlannedRequest]:
 
 def _wrong_types(context: ExperimentContext, requests: ValidRequests) -> Iterator[PlannedRequest]:
     """Sections 4.1, 4.3, 4.6, 4.8 and 7: every documented field with a value of another type."""
+    lacking = lacking_fields(context)
     for operation_id in OPERATIONS_WITH_BODY:
         schema = context.contract.operations[operation_id].body_schema or {}
         for name, described in schema.get("properties", {}).items():
-            if name in context.dialect.requests.service_assigned:
+            if name in context.dialect.requests.service_assigned or name in lacking:
                 continue
             value = WRONG_TYPES[described.get("type", "object")]
             body = requests.body_with(operation_id, name, value)
             yield PlannedRequest.to_show(Mistake.OTHER_TYPE, operation_id, name, body)
 
 
-def _words(requests: ValidRequests) -> Iterator[PlannedRequest]:
-    """Section 2.9: words and fields that the document does not list."""
+def _words(requests: ValidRequests, *, accepts_oauth2: bool) -> Iterator[PlannedRequest]:
+    """Section 2.9: words and fields that the document does not list.
+
+    Those of oauth2 prove nothing about a target that refuses oauth2 altogether.
+    """
     oauth2 = requests.bodies.oauth2()
     unlisted = requests.bodies.word("word")
     authentications = {
@@ -201,9 +211,10 @@ def _words(requests: ValidRequests) -> Iterator[PlannedRequest]:
             "oauth2": {**oauth2["oauth2"], "expiry_time_unit": unlisted},
         },
     }
-    for name, value in authentications.items():
-        body = requests.bodies.quiet_endpoint(authentication=value)
-        yield PlannedRequest.to_show(Unlisted.WORD, "createEndpoint", name, body)
+    if accepts_oauth2:
+        for name, value in authentications.items():
+            body = requests.bodies.quiet_endpoint(authentication=value)
+            yield PlannedRequest.to_show(Unlisted.WORD, "createEndpoint", name, body)
     body = requests.bodies.portal_link(auth_type=unlisted)
     yield PlannedRequest.to_show(Unlisted.WORD, "updatePortalLink", "auth_type", body)
     for operation_id in OPERATIONS_WITH_BODY:
@@ -221,7 +232,7 @@ def _set_by_the_service(requests: ValidRequests) -> Iterator[PlannedRequest]:
             yield PlannedRequest.to_show(Unlisted.SERVICE_FIELD, operation_id, name, body)
 
 
-def _numbers(requests: ValidRequests) -> Iterator[PlannedRequest]:
+def _numbers(requests: ValidRequests, lacking: Collection[str]) -> Iterator[PlannedRequest]:
     """Section 8: the edges of the dialect's bounds, and one step beyond."""
     rules = requests.bodies.dialect.requests
     edges = {
@@ -234,18 +245,21 @@ def _numbers(requests: ValidRequests) -> Iterator[PlannedRequest]:
         ("expireEndpointSecret", "expiration"): ((0, -1), (rules.expiration_maximum, 1)),
     }
     for (operation_id, name), bounds in edges.items():
+        if name in lacking:
+            continue
         for edge, step in bounds:
             at_the_edge = requests.body_with(operation_id, name, edge)
             beyond = {**at_the_edge, name: edge + step}
             yield PlannedRequest.to_show(Bound.NUMBER, operation_id, name, at_the_edge)
             yield PlannedRequest.to_show(Mistake.BEYOND, operation_id, name, beyond)
-    yield PlannedRequest(
-        about="rate limit of zero",
-        observes=RateLimitOfZero,
-        operation_id="createEndpoint",
-        field="rate_limit",
-        body=requests.body_with("createEndpoint", "rate_limit", 0),
-    )
+    if "rate_limit" not in lacking:
+        yield PlannedRequest(
+            about="rate limit of zero",
+            observes=RateLimitOfZero,
+            operation_id="createEndpoint",
+            field="rate_limit",
+            body=requests.body_with("createEndpoint", "rate_limit", 0),
+        )
 
 
 def _urls(requests: ValidRequests) -> Iterator[PlannedRequest]:

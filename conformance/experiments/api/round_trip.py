@@ -7,9 +7,14 @@ from typing import Any, Final
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.existing_resources import uid_of
 from hookproof.conformance.experiments.support.json_web_key import elliptic_key, rsa_key
+from hookproof.conformance.experiments.support.optional_settings import (
+    find_accepted_settings,
+    lacking_fields,
+)
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.observations.resources.round_trip import (
     AuthenticationRoundTrip,
     EndpointRoundTrip,
@@ -43,6 +48,15 @@ SHOWN_IN_RESPONSES: Final = {
     "authentication by basic_auth": "basic_auth",
 }
 
+# What else is not tried with a target that lacks a capability.
+NEEDED: Final = {
+    **SHOWN_IN_RESPONSES,
+    "authentication by shared secret": "oauth2",
+    "authentication by elliptic key": "oauth2",
+    "authentication by RSA key": "oauth2",
+    "mtls_client_cert": "mtls",
+}
+
 SECRET_OF_ANOTHER_FORM: Final = "no*such*form"  # noqa: S105
 
 
@@ -54,15 +68,18 @@ SECRET_OF_ANOTHER_FORM: Final = "no*such*form"  # noqa: S105
         MinimalEndpoints,
         EndpointsOfOneOwner,
         SecretOfAnotherForm,
+        Preparation,
     ),
     busy=True,
 )
 async def round_trip(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Create endpoints field by field, with everything, with nothing, and with each mechanism."""
     bodies = RequestBodies.of(context)
-    fields_by_name = await _fields_by_name(context, bodies)
-    for name, capability in SHOWN_IN_RESPONSES.items():
-        if context.presence(capability) is Presence.NO:
+    probe = context.trial("settings that a target may lack")
+    fields_by_name = await _fields_by_name(context, bodies, probe)
+    yield probe.observe(Preparation)
+    for name, capability in NEEDED.items():
+        if context.why_lacking(capability):
             del fields_by_name[name]
     for observation in await asyncio.gather(
         *(
@@ -77,12 +94,15 @@ async def round_trip(context: ExperimentContext) -> AsyncIterator[Evidence]:
 
 
 async def _fields_by_name(
-    context: ExperimentContext, bodies: RequestBodies
+    context: ExperimentContext, bodies: RequestBodies, probe: Trial
 ) -> dict[str, dict[str, Any]]:
     certificate = await context.receiver.client_certificate(context.word("client"))
     mtls = {"client_cert": certificate.client_cert, "client_key": certificate.client_key}
-    plain = {field: bodies.endpoint_value(field) for field in PLAIN_FIELDS}
+    lacking = lacking_fields(context)
+    plain = {field: bodies.endpoint_value(field) for field in PLAIN_FIELDS if field not in lacking}
     together = {field: value for field, value in plain.items() if field != "appID"}
+    optional = {"mtls_client_cert": mtls, "authentication": bodies.oauth2()}
+    accepted = await find_accepted_settings(context, probe, optional)
     return {
         **{field: {field: value} for field, value in plain.items()},
         "advanced_signatures false": {"advanced_signatures": False},
@@ -92,7 +112,7 @@ async def _fields_by_name(
             f"authentication {kind}": {"authentication": value}
             for kind, value in _authentications(bodies).items()
         },
-        "everything": {**together, "mtls_client_cert": mtls, "authentication": bodies.oauth2()},
+        "everything": {**together, **accepted},
     }
 
 

@@ -19,6 +19,7 @@ from hookproof.conformance.experiments.support.existing_resources import (
     put_back,
     uid_of,
 )
+from hookproof.conformance.experiments.support.optional_settings import lacking_fields
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.generation.generated_requests import GeneratedRequest, linked_requests
 from hookproof.conformance.generation.uid_placeholder import place_of
@@ -38,10 +39,14 @@ async def linked(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Send one generated sequence after the other."""
     trial = context.trial("portal links as they are")
     async with context.portal_links:
-        links = {link["uid"]: link for link in await find_changeable_links(context, trial)}
+        existing = await find_changeable_links(context, trial)
+        links = {link["uid"]: link for link in existing.links}
         yield trial.observe(Preparation)
         harmless = HarmlessRequests(
-            bodies=RequestBodies.of(context), known={}, random=context.random
+            bodies=RequestBodies.of(context),
+            known={},
+            random=context.random,
+            lacking=lacking_fields(context),
         )
         sequences = linked_requests(
             context.contract.document,

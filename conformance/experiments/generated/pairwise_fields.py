@@ -10,10 +10,13 @@ from hookproof.conformance.experiments.api.broadcast_answers import PAYLOADS
 from hookproof.conformance.experiments.api.round_trip import PLAIN_FIELDS, with_assertion
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.existing_resources import (
-    NO_PORTAL_LINKS,
     find_changeable_links,
     put_back,
     uid_of,
+)
+from hookproof.conformance.experiments.support.optional_settings import (
+    find_accepted_settings,
+    lacking_fields,
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.generation.pairwise import ABSENT, all_pairs
@@ -47,7 +50,10 @@ Row = Mapping[str, Any]
 async def pairs(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Send one request for each combination of fields."""
     bodies = RequestBodies.of(context)
-    for row in _rows(await _endpoint_values(context, bodies)):
+    probe = context.trial("settings that a target may lack")
+    endpoint_values = await _endpoint_values(context, bodies, probe)
+    yield probe.observe(Preparation)
+    for row in _rows(endpoint_values):
         yield await _create_endpoint(context, bodies, row)
     for row in _rows(_event_values(bodies)):
         trial = context.trial(f"broadcast with {_description(row)}")
@@ -80,19 +86,26 @@ def _with_new_key(bodies: RequestBodies, row: Row) -> Row:
 
 
 async def _endpoint_values(
-    context: ExperimentContext, bodies: RequestBodies
+    context: ExperimentContext, bodies: RequestBodies, probe: Trial
 ) -> dict[str, list[Any]]:
+    left_out = {*LEFT_OUT, *lacking_fields(context)}
     plain = {
-        name: [bodies.endpoint_value(name), ABSENT] for name in PLAIN_FIELDS if name not in LEFT_OUT
+        name: [bodies.endpoint_value(name), ABSENT] for name in PLAIN_FIELDS if name not in left_out
     }
     certificate = await context.receiver.client_certificate(context.word("client"))
     mtls = {"client_cert": certificate.client_cert, "client_key": certificate.client_key}
+    optional = {
+        "mtls_client_cert": [mtls, ABSENT],
+        "authentication": [bodies.oauth2(), with_assertion(bodies), ABSENT],
+    }
+    accepted = await find_accepted_settings(
+        context, probe, {name: values[0] for name, values in optional.items()}
+    )
     return {
         **plain,
         "url": [bodies.url(), f"{bodies.url()}?a=1&b=%2F%20#c"],
         "advanced_signatures": [True, False, ABSENT],
-        "mtls_client_cert": [mtls, ABSENT],
-        "authentication": [bodies.oauth2(), with_assertion(bodies), ABSENT],
+        **{name: values for name, values in optional.items() if name in accepted},
     }
 
 
@@ -135,9 +148,10 @@ async def _update_portal_links(
 ) -> AsyncIterator[Evidence]:
     trial = context.trial("portal links to update")
     async with context.portal_links:
-        links = (await find_changeable_links(context, trial, pages=1))[:2]
+        existing = await find_changeable_links(context, trial, pages=1)
+        links = existing.links[:2]
         if not links:
-            yield trial.not_observed(PortalLinkFieldCombination, NO_PORTAL_LINKS)
+            yield trial.not_observed(PortalLinkFieldCombination, existing.reason)
             return
         values = {
             "name": [bodies.portal_link_value("name"), ABSENT],

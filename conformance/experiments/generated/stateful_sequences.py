@@ -44,7 +44,7 @@ async def sequences(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Run one sequence after the other."""
     trial = context.trial("portal links to work with")
     async with context.portal_links:
-        links = (await find_changeable_links(context, trial, pages=1))[:PORTAL_LINKS]
+        links = (await find_changeable_links(context, trial, pages=1)).links[:PORTAL_LINKS]
         yield trial.observe(Preparation)
         generated = generated_sequences(
             seed=context.random.getrandbits(32),

@@ -8,7 +8,7 @@ no broadcast reaches them.
 import asyncio
 import json
 import random
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
@@ -19,6 +19,7 @@ from hookproof.conformance.experiments.support.existing_resources import (
     put_back,
     uid_of,
 )
+from hookproof.conformance.experiments.support.optional_settings import lacking_fields
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.experiments.support.valid_requests import hold_portal_links_for
 from hookproof.conformance.generation.generated_requests import GeneratedRequest, generated_requests
@@ -46,7 +47,7 @@ async def sweep(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Send every generated request, in the order in which they were generated."""
     trial = context.trial("resources to ask for")
     bodies = RequestBodies.of(context)
-    links = (await find_changeable_links(context, trial, pages=1))[:PORTAL_LINKS]
+    links = (await find_changeable_links(context, trial, pages=1)).links[:PORTAL_LINKS]
     creations = [
         await trial.call("createEndpoint", role="create", body=bodies.quiet_endpoint())
         for _ in range(ENDPOINTS)
@@ -56,9 +57,10 @@ async def sweep(context: ExperimentContext) -> AsyncIterator[Evidence]:
         "endpointID": [uid for creation in creations if (uid := uid_of(creation))],
         "portalLinkID": [link["uid"] for link in links],
     }
-    async for observation in _send_generated(
-        context, HarmlessRequests(bodies=bodies, known=known, random=context.random)
-    ):
+    harmless = HarmlessRequests(
+        bodies=bodies, known=known, random=context.random, lacking=lacking_fields(context)
+    )
+    async for observation in _send_generated(context, harmless):
         yield observation
     restored = context.trial("portal links as they were")
     for link in links:
@@ -128,12 +130,13 @@ async def send(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HarmlessRequests:
     """Makes generated requests fit for this target: known identifiers, reserved hosts, endpoints
-    that no broadcast reaches.
+    that no broadcast reaches, and none of the fields that the target lacks.
     """
 
     bodies: RequestBodies
     known: Mapping[str, Sequence[str]]
     random: random.Random
+    lacking: Collection[str] = ()
 
     def prepared(self, request: GeneratedRequest) -> GeneratedRequest:
         """The request to send; draws from `random`, so call it in the order of generation."""
@@ -161,6 +164,8 @@ class HarmlessRequests:
         for field, quiet in self.bodies.quiet_fields().items():
             if body.get(field, False) is False:
                 body[field] = quiet
+        for field in self.lacking:
+            body.pop(field, None)
         return encoded(_with_reserved_hosts(body))
 
 

@@ -4,12 +4,13 @@ They are named as fixtures in target.yaml or found through the list operations; 
 fill the lists first. Portal links are put back as they were.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
-from hookproof.conformance.model.evidence import Exchange, PreconditionFailed
+from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import has_value
 from hookproof.conformance.target.definition import Fixtures, Project
 
@@ -24,7 +25,18 @@ NO_SOURCES = (
     " target.yaml a provision hook create_source"
 )
 
+# The capability without which a list is not asked for.
+LISTED_CAPABILITY: Final = {"listPortalLinks": "portal_links", "listSources": "sources"}
+
 NO_SECOND_PROJECT = "it takes two projects: name a second one with its key in target.yaml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExistingLinks:
+    """Portal links that may be changed; where there are none, `reason` says why."""
+
+    links: tuple[dict[str, Any], ...]
+    reason: str = ""
 
 
 async def fetch_seeded_list(
@@ -36,33 +48,70 @@ async def fetch_seeded_list(
     project: Project | None = None,
 ) -> tuple[dict[str, Any], ...]:
     """What `fetch_list` returns, after a provision hook has filled the list if it was too short."""
-    context.require_capability("sources" if operation_id == "listSources" else "portal_links")
     await context.seeding.fill(context.api, operation_id, project or trial.project)
     return await fetch_list(trial, operation_id, pages=pages, project=project)
 
 
 async def find_changeable_links(
     context: ExperimentContext, trial: Trial, *, pages: int = PAGES
-) -> tuple[dict[str, Any], ...]:
-    """The portal links of the trial's project that may be changed: the fixtures, or all if none are
-    named.
+) -> ExistingLinks:
+    """The portal links of the trial's project that may be changed.
 
-    Raises PreconditionFailed for a fixture that the target does not show.
+    These are the fixtures if any are named, else all that are listed, else those that a provision
+    hook has created although the list does not show them.
     """
-    fixtures = context.fixtures.get(trial.project.id, Fixtures()).portal_links
-    if not fixtures:
-        return await fetch_seeded_list(context, trial, "listPortalLinks", pages=pages)
+    if lacking := context.why_lacking("portal_links"):
+        return ExistingLinks(links=(), reason=lacking)
+    named = context.fixtures.get(trial.project.id, Fixtures()).portal_links
+    if named:
+        return await _retrieve_links(trial, named, "fixtures name in target.yaml")
+    if listed := await fetch_seeded_list(context, trial, "listPortalLinks", pages=pages):
+        return ExistingLinks(links=listed)
+    created = context.seeding.created("listPortalLinks", trial.project)
+    if created:
+        return await _retrieve_links(trial, created, "the provision hook created")
+    return ExistingLinks(links=(), reason=why_list_is_empty(trial.exchanges[-1]))
+
+
+async def _retrieve_links(trial: Trial, uids: Sequence[str], origin: str) -> ExistingLinks:
     answers = [
         await trial.call("getPortalLink", role="inventory", path={"portalLinkID": uid})
-        for uid in fixtures
+        for uid in uids
     ]
-    for uid, answer in zip(fixtures, answers, strict=True):
-        if uid_of(answer) is None:
-            raise PreconditionFailed(
-                f"the portal link {uid} that fixtures name in target.yaml is not there for project"
-                f" {trial.project.id}: its retrieval was answered {answer.problem or answer.status}"
-            )
-    return tuple(answer.data for answer in answers)
+    links = [
+        {**answer.data, "uid": uid}
+        for uid, answer in zip(uids, answers, strict=True)
+        if isinstance(answer.data, dict)
+    ]
+    reason = (
+        f"none of the portal links that {origin} can be retrieved in project {trial.project.id}:"
+        f" the retrieval of {uids[0]} was answered {outcome(answers[0])}"
+    )
+    return ExistingLinks(links=tuple(links), reason="" if links else reason)
+
+
+def why_list_is_empty(page: Exchange) -> str:
+    """Why a list showed no resource that can be used, and what would help."""
+    if not page.succeeded:
+        return f"{page.operation_id} was answered {outcome(page)}; it is needed to find any"
+    items = page.data.get("content") if isinstance(page.data, dict) else None
+    if not isinstance(items, list):
+        return f"the answer to {page.operation_id} has no array data.content to find any in"
+    if items:
+        return f"{page.operation_id} shows {len(items)} resources, and none of them with a uid"
+    return NO_SOURCES if page.operation_id == "listSources" else NO_PORTAL_LINKS
+
+
+def why_no_uid(created: Exchange) -> str:
+    """Why no uid is known of what a request was to create."""
+    if not created.succeeded:
+        return f"{created.operation_id} was answered {outcome(created)}"
+    return f"the answer to {created.operation_id} shows no uid by which it could be called"
+
+
+def outcome(exchange: Exchange) -> str:
+    """The status of an answer, or why there was none."""
+    return exchange.problem or str(exchange.status)
 
 
 async def fetch_list(

@@ -10,6 +10,7 @@ from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.existing_resources import (
     find_changeable_links,
     uid_of,
+    why_no_uid,
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.target.definition import Project
@@ -26,8 +27,9 @@ OPERATIONS_ON_PORTAL_LINK: Final = ("getPortalLink", "updatePortalLink")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValidRequests:
-    """Requests about an endpoint and a portal link of one project; each is None if the target has
-    none.
+    """Requests about an endpoint and a portal link of one project.
+
+    Each of the two is None if it is missing; `missing` then says why, by path parameter.
     """
 
     bodies: RequestBodies
@@ -35,10 +37,16 @@ class ValidRequests:
     project: Project
     endpoint_id: str | None
     portal_link: Mapping[str, Any] | None
+    missing: Mapping[str, str]
+
+    def why_not(self, operation_id: str) -> str:
+        """Why the resource of an operation is missing; empty if it is there."""
+        missing = [name for name, value in self.path(operation_id).items() if value is None]
+        return self.missing[missing[0]] if missing else ""
 
     def can_call(self, operation_id: str) -> bool:
         """Whether the resource that the operation is about exists."""
-        return None not in self.path(operation_id).values()
+        return not self.why_not(operation_id)
 
     def path(self, operation_id: str) -> dict[str, Any]:
         """The path parameters of an operation, projectID aside."""
@@ -89,11 +97,12 @@ async def prepare_valid_requests(context: ExperimentContext, trial: Trial) -> Va
     """Create an endpoint in the trial's project and find a portal link there."""
     bodies = RequestBodies.of(context)
     created = await trial.call("createEndpoint", role="prepare", body=bodies.quiet_endpoint())
-    links = await find_changeable_links(context, trial, pages=1)
+    existing = await find_changeable_links(context, trial, pages=1)
     return ValidRequests(
         bodies=bodies,
         contract=context.contract,
         project=trial.project,
         endpoint_id=uid_of(created),
-        portal_link=links[0] if links else None,
+        portal_link=existing.links[0] if existing.links else None,
+        missing={"endpointID": why_no_uid(created), "portalLinkID": existing.reason},
     )
