@@ -36,3 +36,8 @@ class PageSizeAboveMaximum(ListRequest):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnreadableParameter(ListRequest):
     """A request with a parameter that cannot be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtremePageSize(ListRequest):
+    """A request with a perPage at or beyond the bounds that implementations have."""

@@ -48,6 +48,7 @@ from tests.conformance.checks.api import (
     examples_answers,
     examples_endpoints,
     examples_events,
+    examples_extremes,
     examples_lists,
     examples_pages,
     examples_portal_links,
@@ -69,6 +70,7 @@ EXAMPLES = (
     *examples_events.EXAMPLES,
     *examples_access.EXAMPLES,
     *examples_requests.EXAMPLES,
+    *examples_extremes.EXAMPLES,
 )
 
 CHECKS_OF_THE_API = "hookproof.conformance.checks.api."

@@ -1,0 +1,71 @@
+"""Sections 2.2 and 4.4: what a filter must not find, and pages without anything."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from hookproof.conformance.model.check_registry import CheckContext, check
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.observations.answer import LISTS, items, pagination, shown
+from hookproof.conformance.observations.lists.filters import NearFilter
+from hookproof.spec.dialect.model import Dialect
+
+ONLY_MATCHES: Final = {"owner_id": "4.4-9", "name": "4.4-11"}
+
+
+@check(*ONLY_MATCHES.values())
+def a_filter_does_not_find_what_is_only_near(
+    observed: NearFilter, context: CheckContext
+) -> Iterator[Judgement]:
+    """Judged where the value itself is found; to find nothing at all is another defect."""
+    tried, control, retrieved = observed.tried, observed.control, observed.retrieved
+    if tried is None or control is None or retrieved is None or not _is_list(tried):
+        return
+    context.require_same_rules("filters", _filters)
+    uid = shown(retrieved).get("uid")
+    if uid is None or uid not in _uids(control):
+        return
+    yield judged(
+        uid not in _uids(tried),
+        ONLY_MATCHES[observed.field],
+        f"A filter lets through a resource that does not match: {observed.near} of its"
+        f" {observed.field} was asked for",
+        expected=f"only matches of {dict(observed.query)}",
+        actual=_values(tried, observed.field),
+        exchanges=[control, tried],
+    )
+
+
+@check("2.2-18")
+def a_page_without_resources_reports_no_next_one(
+    exchange: Exchange, _context: CheckContext
+) -> Iterator[Judgement]:
+    """Clients that end at an empty page would miss what follows, and others may never end."""
+    if exchange.operation_id in LISTS and _is_list(exchange):
+        claimed = pagination(exchange).get("has_next_page")
+        if not shown(exchange)["content"] and isinstance(claimed, bool):
+            yield judged(
+                not claimed,
+                "2.2-18",
+                "A page shows no resource and reports a next one",
+                expected="no next page, or resources on this one",
+                actual=dict(pagination(exchange)),
+                exchanges=[exchange],
+            )
+
+
+def _filters(dialect: Dialect) -> tuple[object, ...]:
+    paging = dialect.paging
+    return (paging.owner_filter, paging.owner_match, paging.name_filter, paging.name_match)
+
+
+def _is_list(exchange: Exchange) -> bool:
+    return isinstance(shown(exchange).get("content"), list)
+
+
+def _uids(page: Exchange) -> list[Any]:
+    return [item.get("uid") for item in items(page)]
+
+
+def _values(page: Exchange, field: str) -> list[Any]:
+    return [item.get(field) for item in items(page)]

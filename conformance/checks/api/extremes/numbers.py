@@ -1,0 +1,135 @@
+"""Sections 4.1 and 8: extreme numbers are refused, or stored as they were sent.
+
+The document names no bounds. A server that reads numbers as doubles is as good as one that reads
+integers: all numbers tried are the same for both.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from hookproof.conformance.checks.support.bounds import bounds
+from hookproof.conformance.model.check_registry import CheckContext, check
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.observations.answer import (
+    has_value,
+    items,
+    pagination,
+    refused,
+    sent,
+    shown,
+)
+from hookproof.conformance.observations.lists.parameters import ExtremePageSize
+from hookproof.conformance.observations.requests.extremes import NumberTried
+from hookproof.spec.dialect.model import Dialect
+
+ECHOED: Final = {
+    "http_timeout": "4.1-10",
+    "rate_limit": "4.1-11",
+    "rate_limit_duration": "4.1-12",
+}
+# The field of RequestRules that is the largest value of a number.
+LARGEST: Final = {
+    "http_timeout": "http_timeout_maximum",
+    "rate_limit": "rate_limit_maximum",
+    "rate_limit_duration": "rate_limit_duration_maximum",
+    "expiration": "expiration_maximum",
+}
+
+
+@check(*ECHOED.values())
+def an_accepted_number_is_shown_as_it_was_sent(
+    observed: NumberTried, context: CheckContext
+) -> Iterator[Judgement]:
+    """In the answer and when it is fetched; a zero may stand for no value or for the default."""
+    tried, requirement = observed.tried, ECHOED.get(observed.field)
+    if tried is None or requirement is None:
+        return
+    number = sent(tried).get(observed.field)
+    for answer in dict.fromkeys(filter(None, (tried, observed.fetched))):
+        if shown(answer):
+            actual = shown(answer).get(observed.field)
+            yield judged(
+                _equal(actual, number)
+                or (number == 0 and _may_stand_for_zero(actual, observed.field, context.dialect)),
+                requirement,
+                f"An endpoint is created with {observed.field} {observed.number} and shows another",
+                expected=f"a refusal, or {observed.number}",
+                actual=actual,
+                exchanges=[answer],
+            )
+
+
+@check("8-17")
+def a_number_far_beyond_the_bounds_is_refused(
+    observed: NumberTried, context: CheckContext
+) -> Iterator[Judgement]:
+    """As an invalid value, or as malformed by servers whose integers cannot hold it."""
+    tried = observed.tried
+    if tried is None:
+        return
+    number = sent(tried).get(observed.field)
+    largest: int = getattr(context.dialect.requests, LARGEST[observed.field])
+    if not isinstance(number, int | float) or number <= largest:
+        return
+    context.require_same_rules("requests beyond what is allowed", bounds)
+    yield judged(
+        _is_refused_as_a_number(tried, context.dialect),
+        "8-17",
+        f"A request is not refused as the dialect says: {observed.field} {observed.number}",
+        expected="a refusal as invalid or malformed",
+        actual=tried.status,
+        exchanges=[tried],
+    )
+
+
+@check("8-20")
+def no_per_page_makes_a_page_larger_than_the_maximum(
+    request: ExtremePageSize, context: CheckContext
+) -> Iterator[Judgement]:
+    """Refused in whatever way, or answered with a page of a size that the dialect has."""
+    tried, maximum = request.tried, context.dialect.paging.maximum_per_page
+    if tried is None or not maximum.decided:
+        return
+    if refused(tried):
+        size, fits = None, True
+    elif shown(tried):
+        size, most = pagination(tried).get("per_page"), max(maximum.allowed)
+        fits = _is_size_up_to(most, size) and len(items(tried)) <= most
+    else:
+        return
+    yield judged(
+        fits,
+        "8-20",
+        f"A perPage of {request.query.get('perPage')} makes a page larger than the dialect's"
+        " maximum",
+        expected=f"a refusal, or a page of at most {' or '.join(map(str, maximum.allowed))}",
+        actual=f"{len(items(tried))} resources, per_page {size}",
+        exchanges=[tried],
+    )
+
+
+def _may_stand_for_zero(actual: Any, field: str, dialect: Dialect) -> bool:
+    """Whether a server that takes a zero for "not given" may show this."""
+    delivery = dialect.delivery
+    defaults = {
+        "http_timeout": delivery.default_timeout_s,
+        "rate_limit_duration": delivery.default_rate_limit_duration,
+    }
+    return not has_value(actual) or (field in defaults and defaults[field].allows(actual))
+
+
+def _is_refused_as_a_number(tried: Exchange, dialect: Dialect) -> bool:
+    errors = dialect.errors
+    return refused(tried) and (
+        errors.invalid_value.allows(tried.status) or errors.malformed_body.allows(tried.status)
+    )
+
+
+def _equal(actual: Any, number: Any) -> bool:
+    return not isinstance(actual, bool) and bool(actual == number)
+
+
+def _is_size_up_to(most: int, size: Any) -> bool:
+    """Whether a reported size is possible; one that is no number is judged by its type."""
+    return not isinstance(size, int) or 0 <= size <= most

@@ -1,0 +1,91 @@
+"""Filters of portal links, asked for a part, a prefix and another case of a value (section 4.4).
+
+Only what the dialect's way of comparing does not match is asked for.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import Any, Final
+
+from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.support.existing_resources import (
+    find_changeable_links,
+    kept_fields,
+    put_back,
+)
+from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.answer import shown
+from hookproof.conformance.observations.lists.filters import NearFilter
+from hookproof.conformance.observations.preparation import Preparation
+
+FIELDS: Final = ("owner_id", "name")
+
+# How many characters are left out at an end.
+CUT: Final = 3
+
+
+@experiment("near_filters", observes=(NearFilter, Preparation), busy=True)
+async def near_filters(context: ExperimentContext) -> AsyncIterator[Evidence]:
+    """Give one portal link values of its own, ask for what is near to them, and put it back."""
+    async with context.portal_links:
+        preparation = context.trial("portal link to be filtered")
+        existing = await find_changeable_links(context, preparation, pages=1)
+        if not existing.links:
+            yield preparation.not_observed(NearFilter, existing.reason)
+            return
+        link = existing.links[0]
+        bodies = RequestBodies.of(context)
+        new_values = {field: context.word(field.title()) for field in FIELDS}
+        body = bodies.portal_link(**{**kept_fields(bodies, link), **new_values})
+        try:
+            place = {"portalLinkID": link["uid"]}
+            await preparation.call("updatePortalLink", role="prepare", path=place, body=body)
+            for field in FIELDS:
+                async for observation in _ask_for_near_values(context, link["uid"], field):
+                    yield observation
+        finally:
+            await asyncio.shield(put_back(context, preparation, link))
+        yield preparation.observe(Preparation)
+
+
+async def _ask_for_near_values(
+    context: ExperimentContext, uid: str, field: str
+) -> AsyncIterator[Evidence]:
+    paging = context.dialect.paging
+    parameter = paging.owner_filter if field == "owner_id" else paging.name_filter
+    trial = context.trial(f"portal link to be filtered by {field}")
+    link = shown(await trial.call("getPortalLink", role="retrieve", path={"portalLinkID": uid}))
+    value = link.get(field)
+    if not isinstance(value, str) or not value:
+        reason = f"the portal link {uid} shows no {field} that a filter could be asked for"
+        yield trial.not_observed(NearFilter, reason)
+        return
+    await trial.call("listPortalLinks", role="control", query={parameter: value})
+    for near, wanted in _near_values(context, field, value):
+        asked = context.trial(f"{near} of {field}")
+        asked.exchanges.extend(trial.exchanges)
+        query = {parameter: wanted}
+        await asked.call("listPortalLinks", role="tried", query=query)
+        yield asked.observe(
+            NearFilter, operation_id="listPortalLinks", query=query, field=field, near=near
+        )
+
+
+def _near_values(context: ExperimentContext, field: str, value: str) -> Iterator[tuple[str, str]]:
+    """The values near to this one that it does not match, whatever the dialect allows."""
+    paging = context.dialect.paging
+    match = paging.owner_match if field == "owner_id" else paging.name_match
+    candidates: Mapping[str, Any] = {
+        "a part": value[CUT:-CUT],
+        "a prefix": value[:-CUT],
+        "another case": value.swapcase(),
+    }
+    for near, wanted in candidates.items():
+        if (
+            wanted
+            and match.decided
+            and not any(how.matches(wanted, value) for how in match.allowed)
+        ):
+            yield near, wanted

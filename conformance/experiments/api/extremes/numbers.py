@@ -1,0 +1,97 @@
+"""Numbers at and beyond every bound that implementations have (sections 4.1, 4.3, 4.4, 4.7, 8).
+
+Each is sent in each numeric field of a body, and as perPage of both lists.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable
+from typing import Any, Final
+
+from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.support.existing_resources import uid_of
+from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.lists.parameters import ExtremePageSize
+from hookproof.conformance.observations.preparation import Preparation
+from hookproof.conformance.observations.requests.extremes import NumberTried
+from hookproof.conformance.target.client import encoded
+
+# As JSON and query parameters spell them: below zero, zero, one more than a signed integer of 32
+# bits holds, one more than the integers that a double tells apart, one more than 64 bits hold, more
+# than a double holds, and the zero that only floating-point numbers have.
+NUMBERS: Final = ("-1", "0", "2147483648", "9007199254740992", "9223372036854775808", "1e400", "-0")
+
+ENDPOINT_FIELDS: Final = ("http_timeout", "rate_limit", "rate_limit_duration")
+LISTS: Final = ("listPortalLinks", "listSources")
+
+NO_ENDPOINT: Final = (
+    "the answer to createEndpoint shows no uid by which a secret could be rolled with extreme"
+    " numbers"
+)
+
+
+@experiment("numbers", observes=(NumberTried, ExtremePageSize, Preparation), busy=True)
+async def numbers(context: ExperimentContext) -> AsyncIterator[Evidence]:
+    """Send each number in each place, all at once but for rolls of the one secret."""
+    bodies = RequestBodies.of(context)
+    creations = [
+        _create_endpoint(context, bodies, field, number)
+        for field in ENDPOINT_FIELDS
+        for number in NUMBERS
+    ]
+    pages = [_list(context, operation_id, number) for operation_id in LISTS for number in NUMBERS]
+    observing: list[Awaitable[Evidence]] = [*creations, *pages]
+    for observation in await asyncio.gather(*observing):
+        yield observation
+    async for observation in _roll_secrets(context, bodies):
+        yield observation
+
+
+async def _create_endpoint(
+    context: ExperimentContext, bodies: RequestBodies, field: str, number: str
+) -> Evidence:
+    trial = context.trial(f"endpoint with {field} {number}")
+    raw_body = _spelled(bodies.quiet_endpoint(), field, number)
+    created = await trial.call("createEndpoint", role="tried", raw_body=raw_body)
+    uid = uid_of(created)
+    if uid is not None:
+        await trial.call("getEndpoint", role="fetch", path={"endpointID": uid})
+    return trial.observe(NumberTried, operation_id="createEndpoint", field=field, number=number)
+
+
+async def _roll_secrets(
+    context: ExperimentContext, bodies: RequestBodies
+) -> AsyncIterator[Evidence]:
+    preparation = context.trial("an endpoint to roll")
+    created = await preparation.call("createEndpoint", role="prepare", body=bodies.quiet_endpoint())
+    uid = uid_of(created)
+    if uid is None:
+        yield preparation.not_observed(NumberTried, NO_ENDPOINT)
+        return
+    yield preparation.observe(Preparation)
+    for number in NUMBERS:
+        trial = context.trial(f"roll with expiration {number}")
+        await trial.call(
+            "expireEndpointSecret",
+            role="tried",
+            path={"endpointID": uid},
+            raw_body=_spelled(bodies.roll(secret=bodies.secret()), "expiration", number),
+        )
+        yield trial.observe(
+            NumberTried, operation_id="expireEndpointSecret", field="expiration", number=number
+        )
+
+
+def _spelled(body: dict[str, Any], field: str, number: str) -> bytes:
+    """The body as JSON, with the number spelled exactly like this."""
+    others = {name: value for name, value in body.items() if name != field}
+    separator = b"," if others else b""
+    return encoded(others)[:-1] + separator + f'"{field}":{number}}}'.encode()
+
+
+async def _list(context: ExperimentContext, operation_id: str, number: str) -> Evidence:
+    trial = context.trial(f"{operation_id} with perPage {number}")
+    query = {"perPage": number}
+    await trial.call(operation_id, role="tried", query=query)
+    return trial.observe(ExtremePageSize, operation_id=operation_id, query=query)

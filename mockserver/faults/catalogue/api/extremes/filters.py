@@ -1,0 +1,63 @@
+"""Filters that find more than what is equal, and pages that are empty too early (2.2, 4.4)."""
+
+from typing import Final
+
+from hookproof.mockserver.api.paging import ListPage, Query
+from hookproof.mockserver.faults.registry import fault
+from hookproof.mockserver.faults.support.altered_pages import AlteredPages, with_pagination
+from hookproof.mockserver.store.keyset_paging import Listing
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.vocabulary import Match
+
+SHOWN: Final = ("near_filters",)
+
+
+def owners_are_compared_whole(dialect: Dialect) -> bool:
+    return dialect.paging.owner_match.value is Match.EXACT
+
+
+def names_are_compared_whole(dialect: Dialect) -> bool:
+    return dialect.paging.name_match.value is Match.EXACT
+
+
+class LooserListing(Listing):
+    """Compares one column by another SQL term."""
+
+    column = "owner_id"
+    term = "{column} = :{column} COLLATE NOCASE"
+
+    def _where(self, filtered: tuple[str, ...], started: bool, upwards: bool) -> str:
+        exact = f"{self.column} = :{self.column}"
+        return (
+            super()
+            ._where(filtered, started, upwards)
+            .replace(exact, self.term.format(column=self.column))
+        )
+
+
+@fault(
+    "4.4-9",
+    seen="a database that compares texts without case",
+    shows_in=SHOWN,
+    where=owners_are_compared_whole,
+)
+class OwnersMatchedInAnyCase(LooserListing):
+    """The filter by owner ID also finds owners that differ in case."""
+
+
+@fault("4.4-11", shows_in=SHOWN, where=names_are_compared_whole)
+class NamesMatchedByPrefix(LooserListing):
+    """The filter by name also finds names that begin with what was asked for."""
+
+    column = "name"
+    term = "substr({column}, 1, length(:{column})) = :{column}"
+
+
+@fault("2.2-18", "2.2-9", seen="a flag that is only cleared by a short page", shows_in=["paging"])
+class EmptyListHasMore(AlteredPages):
+    """A filtered list that is empty reports a next page."""
+
+    def alter_page(self, page: ListPage, query: Query) -> ListPage:
+        if page.rows or not query.filters or query.start is not None:
+            return page
+        return with_pagination(page, has_next_page=True)

@@ -1,0 +1,192 @@
+"""Examples for sections 2.2, 4.1, 4.2, 4.4, 4.6, 4.8 and 8: long texts, numbers, near filters."""
+
+from typing import Any
+
+from hookproof.conformance.checks.api.extremes.filters import (
+    a_filter_does_not_find_what_is_only_near,
+    a_page_without_resources_reports_no_next_one,
+)
+from hookproof.conformance.checks.api.extremes.long_texts import (
+    ECHOED as LONG_TEXTS,
+)
+from hookproof.conformance.checks.api.extremes.long_texts import (
+    a_long_text_is_shown_whole_or_refused,
+)
+from hookproof.conformance.checks.api.extremes.numbers import (
+    ECHOED as NUMBERS,
+)
+from hookproof.conformance.checks.api.extremes.numbers import (
+    a_number_far_beyond_the_bounds_is_refused,
+    an_accepted_number_is_shown_as_it_was_sent,
+    no_per_page_makes_a_page_larger_than_the_maximum,
+)
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.observations.lists.filters import NearFilter
+from hookproof.conformance.observations.lists.parameters import ExtremePageSize
+from hookproof.conformance.observations.requests.extremes import LongTextTried, NumberTried
+from tests.conformance.canned_evidence import exchange, observation
+from tests.conformance.checks.api.example import UID, Example, link, page, refusal
+
+LONG = "x" * 70_000
+CUT = LONG[:65_535]
+FETCHES = {"createEndpoint": "getEndpoint", "updatePortalLink": "getPortalLink"}
+
+
+def long_text(
+    operation_id: str, field: str, answered: Any, fetched: Any = None, status: int | None = None
+) -> LongTextTried:
+    """A long text that was answered and fetched like this; with a status it was refused."""
+    exchanges = [
+        exchange("tried", operation_id, data={field: answered}, request={field: LONG})
+        if status is None
+        else refusal(status, operation_id, request={field: LONG})
+    ]
+    if fetched is not None:
+        exchanges.append(exchange("fetch", FETCHES[operation_id], data={field: fetched}))
+    return observation(
+        LongTextTried, *exchanges, operation_id=operation_id, field=field, length=len(LONG)
+    )
+
+
+def number_tried(
+    field: str,
+    number: str,
+    answered: Any = None,
+    *,
+    operation_id: str = "createEndpoint",
+    status: int | None = None,
+) -> NumberTried:
+    """A number that was answered with this one; with a status it was refused."""
+    body = f'{{"{field}":{number}}}'.encode()
+    answer = (
+        exchange("tried", operation_id, data={field: answered}, request_body=body)
+        if status is None
+        else refusal(status, operation_id, request_body=body)
+    )
+    return observation(NumberTried, answer, operation_id=operation_id, field=field, number=number)
+
+
+def page_sized(answer: Exchange, number: str = "0") -> ExtremePageSize:
+    """What a list with this perPage was answered with."""
+    return observation(
+        ExtremePageSize, answer, operation_id="listPortalLinks", query={"perPage": number}
+    )
+
+
+def tried_page(items: list[dict[str, Any]], **pagination: Any) -> Exchange:
+    return page("listPortalLinks", items, "tried", **pagination)
+
+
+def near(
+    *tried_items: dict[str, Any],
+    field: str = "owner_id",
+    parameter: str = "ownerId",
+    found: bool = True,
+) -> NearFilter:
+    """A portal link, the list filtered by its value, and what a part of the value found."""
+    shown = exchange("retrieve", "getPortalLink", data=link(), path={"portalLinkID": UID})
+    control = page("listPortalLinks", [link()] if found else [], "control")
+    return observation(
+        NearFilter,
+        shown,
+        control,
+        tried_page(list(tried_items)),
+        operation_id="listPortalLinks",
+        query={parameter: "owner"},
+        field=field,
+        near="a prefix",
+    )
+
+
+FULL_PAGE = [link(uid=f"{UID}{place}") for place in range(101)]
+
+EXAMPLES = (
+    *(
+        Example(
+            check=a_long_text_is_shown_whole_or_refused,
+            requirement=in_answer,
+            kept=long_text(operation_id, field, LONG),
+            broken=long_text(operation_id, field, CUT),
+        )
+        for (operation_id, field), (in_answer, _) in LONG_TEXTS.items()
+    ),
+    *(
+        Example(
+            check=a_long_text_is_shown_whole_or_refused,
+            requirement=in_fetch,
+            kept=long_text(operation_id, field, LONG, LONG),
+            broken=long_text(operation_id, field, LONG, CUT),
+        )
+        for (operation_id, field), (_, in_fetch) in LONG_TEXTS.items()
+        if in_fetch
+    ),
+    *(
+        Example(
+            check=an_accepted_number_is_shown_as_it_was_sent,
+            requirement=requirement,
+            kept=number_tried(field, number, kept),
+            broken=number_tried(field, number, broken),
+        )
+        for field, requirement in NUMBERS.items()
+        for number, kept, broken in (
+            ("2147483648", 2147483648, -2147483648),
+            ("9223372036854775808", 9.223372036854775808e18, 9223372036854775807),
+            ("1e400", float("inf"), None),
+            ("-1", -1, 1),
+            ("0", None, 5),
+            ("-0", 0, 7),
+        )
+    ),
+    *(
+        Example(
+            check=a_number_far_beyond_the_bounds_is_refused,
+            requirement="8-17",
+            kept=number_tried(
+                "expiration", number, operation_id="expireEndpointSecret", status=400
+            ),
+            broken=broken,
+        )
+        for number in ("2147483648", "1e400")
+        for broken in (
+            number_tried("expiration", number, operation_id="expireEndpointSecret"),
+            number_tried("expiration", number, operation_id="expireEndpointSecret", status=409),
+            number_tried("expiration", number, operation_id="expireEndpointSecret", status=500),
+        )
+    ),
+    *(
+        Example(
+            check=no_per_page_makes_a_page_larger_than_the_maximum,
+            requirement="8-20",
+            kept=page_sized(kept),
+            broken=page_sized(broken),
+        )
+        for kept in (
+            tried_page([link()], per_page=20),
+            tried_page([], per_page=0),
+            refusal(400, "listPortalLinks"),
+        )
+        for broken in (
+            tried_page([link()], per_page=1_000_000),
+            tried_page([], per_page=-1),
+            tried_page(FULL_PAGE, per_page=None),
+        )
+    ),
+    Example(
+        check=a_filter_does_not_find_what_is_only_near,
+        requirement="4.4-9",
+        kept=near(),
+        broken=near(link()),
+    ),
+    Example(
+        check=a_filter_does_not_find_what_is_only_near,
+        requirement="4.4-11",
+        kept=near(field="name", parameter="q"),
+        broken=near(link(), field="name", parameter="q"),
+    ),
+    Example(
+        check=a_page_without_resources_reports_no_next_one,
+        requirement="2.2-18",
+        kept=tried_page([]),
+        broken=tried_page([], has_next_page=True, next_page_cursor="more"),
+    ),
+)

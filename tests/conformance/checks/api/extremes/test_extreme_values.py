@@ -1,0 +1,78 @@
+"""What checks of long texts, extreme numbers and near filters leave to others, and tolerate."""
+
+import pytest
+
+from hookproof.conformance.checks.api.extremes.filters import (
+    a_filter_does_not_find_what_is_only_near,
+)
+from hookproof.conformance.checks.api.extremes.long_texts import (
+    a_long_text_is_shown_whole_or_refused,
+)
+from hookproof.conformance.checks.api.extremes.numbers import (
+    a_number_far_beyond_the_bounds_is_refused,
+    an_accepted_number_is_shown_as_it_was_sent,
+    no_per_page_makes_a_page_larger_than_the_maximum,
+)
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.requests.extremes import LongTextTried
+from tests.conformance.canned_evidence import exchange, observation, verdicts
+from tests.conformance.checks.api.example import refusal
+from tests.conformance.checks.api.examples_extremes import (
+    CUT,
+    LONG,
+    long_text,
+    near,
+    number_tried,
+    page_sized,
+)
+
+
+@pytest.mark.parametrize("status", [400, 413, 422, 500])
+def test_a_long_text_that_is_not_accepted_is_not_judged(status: int) -> None:
+    refused = long_text("createEndpoint", "name", None, status=status)
+    assert verdicts(a_long_text_is_shown_whole_or_refused, refused) == {}
+
+
+def test_an_answer_without_a_resource_cuts_no_text() -> None:
+    empty = exchange("tried", "createEndpoint", data=None, request={"name": LONG})
+    evidence = observation(
+        LongTextTried, empty, operation_id="createEndpoint", field="name", length=len(LONG)
+    )
+    assert verdicts(a_long_text_is_shown_whole_or_refused, evidence) == {}
+
+
+def test_a_text_that_is_cut_everywhere_is_fetched_as_it_was_shown() -> None:
+    evidence = long_text("createEndpoint", "name", CUT, CUT)
+    assert verdicts(a_long_text_is_shown_whole_or_refused, evidence) == {
+        "4.1-4": Verdict.FAIL,
+        "4.2-5": Verdict.PASS,
+    }
+
+
+@pytest.mark.parametrize("number", ["0", "-0"])
+def test_a_zero_may_stand_for_the_default(number: str) -> None:
+    evidence = number_tried("http_timeout", number, 30)
+    assert verdicts(an_accepted_number_is_shown_as_it_was_sent, evidence) == {
+        "4.1-10": Verdict.PASS
+    }
+
+
+def test_the_default_does_not_stand_for_a_negative_number() -> None:
+    evidence = number_tried("http_timeout", "-1", 30)
+    assert verdicts(an_accepted_number_is_shown_as_it_was_sent, evidence) == {
+        "4.1-10": Verdict.FAIL
+    }
+
+
+def test_a_negative_number_is_not_beyond_the_upper_bounds() -> None:
+    evidence = number_tried("rate_limit", "-1", -1)
+    assert verdicts(a_number_far_beyond_the_bounds_is_refused, evidence) == {}
+
+
+def test_a_list_that_broke_has_no_page_size() -> None:
+    broken = page_sized(refusal(500, "listPortalLinks"))
+    assert verdicts(no_per_page_makes_a_page_larger_than_the_maximum, broken) == {}
+
+
+def test_a_filter_that_does_not_find_the_value_itself_is_not_judged_by_near_ones() -> None:
+    assert verdicts(a_filter_does_not_find_what_is_only_near, near(found=False)) == {}
