@@ -66,6 +66,10 @@ mutants: setup ## Test the suites against every mutant and conforming variant; r
 mutants-quick: setup ## Test the suites against the first fault that each check kills
 	$(BIN)/hookproof mutants --quick --jobs 4
 
+.PHONY: hiding
+hiding: setup ## Measure what one fault, or two, keep the suites from seeing (takes hours)
+	$(BIN)/hookproof mutants --hiding --record
+
 .PHONY: mutants-stock
 mutants-stock: setup ## Run plain schemathesis against the mutants (takes about an hour)
 	$(BIN)/hookproof mutants --schemathesis-baseline

@@ -18,8 +18,15 @@ from hookproof.conformance.mutants.campaign import (
     run_campaign,
 )
 from hookproof.conformance.mutants.catalogue import DIALECTS
+from hookproof.conformance.mutants.hiding.measurement import (
+    Loss,
+    measure_hiding,
+    record_losses,
+    spoiled_servers,
+)
 from hookproof.conformance.mutants.kill_matrix import RECORDED, read_kills, record_kills
 from hookproof.conformance.mutants.quick_pass import run_quick_campaign
+from hookproof.conformance.mutants.reports.hiding_text import render_hiding, render_loss
 from hookproof.conformance.mutants.reports.html import render_page
 from hookproof.conformance.mutants.reports.json import render_json
 from hookproof.conformance.mutants.reports.text import render_outcome, render_summary
@@ -51,9 +58,7 @@ from hookproof.spec.strict_yaml.file_problem import FileProblems
 @click.option(
     "--profile",
     type=click.Choice([profile.key for profile in Profile]),
-    default=Profile.STANDARD.key,
-    show_default=True,
-    help="How much is tried.",
+    help="How much is tried.  [default: standard]",
 )
 @click.option(
     "--jobs", type=click.IntRange(min=1), default=2, show_default=True, help="Runs at a time."
@@ -82,10 +87,16 @@ from hookproof.spec.strict_yaml.file_problem import FileProblems
 )
 @click.option("--stock", "stock", is_flag=True, hidden=True)  # the option's former name
 @click.option(
+    "--hiding",
+    is_flag=True,
+    help="Measure what servers that are wrong in one way, or two, keep the suites from seeing;"
+    " --fault then names these servers. The default profile is quick.",
+)
+@click.option(
     "--record",
     "recording",
     is_flag=True,
-    help="Write the kills of the faults that ran into the kill matrix of the source tree.",
+    help="Write the kills of the faults that ran, or what servers hid, into the source tree.",
 )
 @click.option(
     "--out",
@@ -112,11 +123,13 @@ def mutants(context: click.Context, /, **options: Any) -> None:
 
 
 def _run(options: dict[str, Any]) -> int:
+    if options["hiding"]:
+        return _run_hiding(options)
     plan = plan_campaign(
         CampaignSettings(
             patterns=options["patterns"],
             dialects=options["dialects"] or DIALECTS,
-            profile=Profile[options["profile"].upper()],
+            profile=Profile[(options["profile"] or Profile.STANDARD.key).upper()],
             jobs=options["jobs"],
             full=options["full"],
             seed=options["seed"],
@@ -137,6 +150,32 @@ def _run(options: dict[str, Any]) -> int:
     if not campaign.outcomes and all(variant.name == CLEAN for variant in campaign.variants):
         return ExitCode.INCOMPLETE  # nothing that was asked for applies under these dialects
     return ExitCode.DOES_NOT_CONFORM if missing else campaign.verdict.exit_code
+
+
+def _run_hiding(options: dict[str, Any]) -> int:
+    plan = plan_campaign(
+        CampaignSettings(
+            dialects=options["dialects"] or DIALECTS[:1],
+            profile=Profile[(options["profile"] or Profile.QUICK.key).upper()],
+            jobs=options["jobs"],
+            seed=options["seed"],
+            without=options["without"],
+        )
+    )
+    outcome = measure_hiding(plan, spoiled_servers(plan, options["patterns"]), _print_loss)
+    if options["recording"]:
+        record_losses(outcome)
+    click.echo()
+    click.echo(render_hiding(outcome))
+    if outcome.interrupted:
+        return ExitCode.INCOMPLETE
+    return ExitCode.CONFORMS if outcome.is_within_bounds else ExitCode.DOES_NOT_CONFORM
+
+
+def _print_loss(loss: Loss) -> None:
+    for line in render_loss(loss):
+        click.echo(line)
+    sys.stdout.flush()
 
 
 def _run_campaign(plan: CampaignPlan, *, quick: bool) -> tuple[Campaign, tuple[str, ...]]:

@@ -1,11 +1,21 @@
-"""Updates of a portal link name what the dialect requires as the portal link has it."""
+"""What a project holds already: how it is found, why not, and what an update of it names."""
 
 import random
 from dataclasses import replace
 
-from hookproof.conformance.experiments.support.existing_resources import kept_fields
+import pytest
+
+from hookproof.conformance.experiments.support.existing_resources import (
+    NO_PORTAL_LINKS,
+    NO_SOURCES,
+    kept_fields,
+    why_list_is_empty,
+    why_no_uid,
+)
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.model.evidence import Exchange
 from hookproof.spec.dialect.reader import load_dialect
+from tests.conformance.canned_evidence import exchange
 
 
 def bodies_requiring(*fields: str) -> RequestBodies:
@@ -24,3 +34,30 @@ def test_a_required_field_that_is_false_is_kept() -> None:
 
 def test_a_required_field_without_a_value_is_not_kept() -> None:
     assert kept_fields(bodies_requiring("name", "owner_id"), {"name": "", "owner_id": None}) == {}
+
+
+@pytest.mark.parametrize(
+    ("page", "reason"),
+    [
+        (exchange("asked", "listPortalLinks", status=401), "listPortalLinks was answered 401"),
+        (exchange("asked", "listPortalLinks", data=None), "no array data.content"),
+        (exchange("asked", "listPortalLinks", data={"content": {}}), "no array data.content"),
+        (
+            exchange("asked", "listPortalLinks", data={"content": [{"name": "a"}, {"name": "b"}]}),
+            "shows 2 resources, and none of them with a uid",
+        ),
+        (exchange("asked", "listPortalLinks", data={"content": []}), NO_PORTAL_LINKS),
+        (exchange("asked", "listSources", data={"content": []}), NO_SOURCES),
+    ],
+    ids=["refused", "null", "object", "no uid", "no portal link", "no source"],
+)
+def test_the_reason_for_finding_nothing_is_what_the_list_answered(
+    page: Exchange, reason: str
+) -> None:
+    assert reason in why_list_is_empty(page)
+
+
+def test_the_reason_for_an_unknown_uid_is_the_answer_or_what_it_lacks() -> None:
+    refused = exchange("asked", "createEndpoint", status=422)
+    assert why_no_uid(refused) == "createEndpoint was answered 422"
+    assert "shows no uid" in why_no_uid(exchange("asked", "createEndpoint", status=201, data={}))

@@ -1,0 +1,165 @@
+"""Runs spoiled servers, and compares what is exercised there with the clean server."""
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from statistics import fmean
+from typing import Final
+
+from hookproof.conformance.mutants.campaign import CLEAN, CLEAN_DIFFERENCE, CampaignPlan
+from hookproof.conformance.mutants.hiding.spoilers import Spoiler, pairs_of, read_spoilers
+from hookproof.conformance.mutants.mutant_run import MutantRunOrder
+from hookproof.conformance.mutants.results import NOT_RUN, VariantOutcome
+from hookproof.conformance.mutants.worker_pool import WorkerPool
+from hookproof.process.exit_codes import CommandError
+
+RECORDED: Final = Path(__file__).parent / "lost.json"
+FORMAT: Final = 1
+
+# The most that may be lost: on average, and to one server unless a whole operation fails there.
+MEAN_SHARE: Final = 0.05
+MOST_SHARE: Final = 0.15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """The requirements that one spoiled server hid, out of `exercised` on the clean server.
+
+    `problems` are errors of hookproof itself.
+    """
+
+    spoiler: Spoiler
+    lost: tuple[str, ...]
+    exercised: int
+    problems: tuple[str, ...] = ()
+
+    @property
+    def share(self) -> float:
+        return len(self.lost) / self.exercised
+
+    @property
+    def unnamed(self) -> tuple[str, ...]:
+        """What was lost without a reason in `spoilers.yaml`."""
+        return tuple(name for name in self.lost if not self.spoiler.may_hide(name))
+
+    @property
+    def is_too_much(self) -> bool:
+        return self.share >= MOST_SHARE and not self.spoiler.whole_operation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HidingOutcome:
+    """The losses of all servers that ran; `interrupted` is whether some did not."""
+
+    losses: tuple[Loss, ...]
+    duration_s: float
+    interrupted: bool
+
+    @property
+    def mean_share(self) -> float:
+        return fmean(loss.share for loss in self.losses) if self.losses else 0.0
+
+    @property
+    def is_within_bounds(self) -> bool:
+        bad = any(loss.unnamed or loss.problems or loss.is_too_much for loss in self.losses)
+        return not bad and self.mean_share < MEAN_SHARE
+
+
+def spoiled_servers(plan: CampaignPlan, patterns: Sequence[str]) -> tuple[Spoiler, ...]:
+    """Every spoiler, every two of them, and every fault of the first dialect, as patterns select.
+
+    Raises CommandError if that is nothing, and FileProblems.
+    """
+    known = read_spoilers()
+    dialect = plan.dialects[0].name
+    faults = tuple(
+        known.of_fault(fault.name)
+        for fault in plan.faults[dialect]
+        if fault.applies and not fault.is_variant
+    )
+    servers = tuple(
+        server
+        for server in (*known.spoilers, *pairs_of(known.spoilers), *faults)
+        if not patterns or any(fnmatchcase(server.name, pattern) for pattern in patterns)
+    )
+    if not servers:
+        raise CommandError(
+            f"no spoiler or fault is named {' or '.join(patterns)}; spoilers.yaml and"
+            " `hookproof serve --list-faults` name all"
+        )
+    return servers
+
+
+def measure_hiding(
+    plan: CampaignPlan, spoilers: Sequence[Spoiler], on_loss: Callable[[Loss], None]
+) -> HidingOutcome:
+    """Run the clean server, then each spoiled one; an interrupt ends it with what ran until then.
+
+    All run under the first dialect of the plan, with every experiment of its profile.
+    """
+    started = time.monotonic()
+    losses: list[Loss] = []
+    with WorkerPool(plan.settings.jobs, lambda _outcome: None) as pool:
+        (clean,) = pool.run_all({_subject(CLEAN, plan): _order(plan, ())})
+        by_name = {spoiler.name: spoiler for spoiler in spoilers}
+        orders = {
+            _subject(spoiler.name, plan): _order(plan, spoiler.deviations) for spoiler in spoilers
+        }
+        for outcome in pool.run_all(orders):
+            exercised = clean.result.exercised
+            loss = Loss(
+                spoiler=by_name[outcome.name],
+                lost=tuple(sorted(exercised - outcome.result.exercised)),
+                exercised=len(exercised),
+                problems=outcome.result.problems,
+            )
+            losses.append(loss)
+            on_loss(loss)
+    return HidingOutcome(
+        losses=tuple(losses),
+        duration_s=time.monotonic() - started,
+        interrupted=pool.interrupted,
+    )
+
+
+def _subject(name: str, plan: CampaignPlan) -> VariantOutcome:
+    return VariantOutcome(
+        name=name, dialect=plan.dialects[0].name, difference=CLEAN_DIFFERENCE, result=NOT_RUN
+    )
+
+
+def _order(plan: CampaignPlan, deviations: Sequence[str]) -> MutantRunOrder:
+    return plan.order(plan.dialects[0], deviations, plan.experiment_names)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedLosses:
+    """What each server was recorded to hide, by its name, of so many exercised requirements."""
+
+    exercised: int
+    lost: Mapping[str, Sequence[str]]
+
+
+def read_losses(path: Path = RECORDED) -> RecordedLosses:
+    """The record; raises OSError without one, ValueError if it is of another format."""
+    content = json.loads(path.read_text(encoding="utf-8"))
+    if content.get("format") != FORMAT:
+        raise ValueError(f"{path} is of another format; `make hiding` writes it anew")
+    return RecordedLosses(exercised=content["exercised"], lost=content["lost"])
+
+
+def record_losses(outcome: HidingOutcome, path: Path = RECORDED) -> None:
+    """Write down what the servers that ran hid; the entries of others stay as they are."""
+    if not outcome.losses:
+        return
+    known = read_losses(path).lost if path.is_file() else {}
+    new = {loss.spoiler.name: loss.lost for loss in outcome.losses}
+    content = {
+        "format": FORMAT,
+        "exercised": outcome.losses[0].exercised,
+        "lost": {**known, **new},
+    }
+    path.write_text(f"{json.dumps(content, indent=1, sort_keys=True)}\n", encoding="utf-8")

@@ -1,0 +1,125 @@
+"""The spoilers of `spoilers.yaml`, and what each may hide."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from itertools import combinations
+from pathlib import Path
+from typing import Any, Final
+
+from hookproof.spec.strict_yaml.reader import read_yaml
+
+SPOILERS: Final = Path(__file__).parent / "spoilers.yaml"
+
+_TEXT: Final = {"type": "string", "minLength": 1}
+_TEXTS: Final = {"type": "array", "minItems": 1, "items": _TEXT}
+_HIDES: Final = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["because", "requirements"],
+        "properties": {"because": _TEXT, "requirements": _TEXTS},
+    },
+}
+_SPOILER: Final = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["fault"],
+    "properties": {"fault": _TEXT, "whole_operation": {"type": "boolean"}, "hides": _HIDES},
+}
+_SCHEMA: Final[dict[str, Any]] = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["spoilers", "faults"],
+    "properties": {
+        "spoilers": {"type": "object", "additionalProperties": _SPOILER},
+        "faults": {"type": "object", "additionalProperties": _HIDES},
+    },
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hiding:
+    """What is hidden for one reason: ids of requirements, and patterns with `*` and `[..]`."""
+
+    because: str
+    requirements: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spoiler:
+    """One or two spoilers at once, their faults as the server's command line names them.
+
+    `whole_operation` is whether an operation never succeeds, so that everything about it is lost.
+    """
+
+    name: str
+    faults: tuple[str, ...]
+    whole_operation: bool
+    hides: tuple[Hiding, ...]
+
+    @property
+    def deviations(self) -> tuple[str, ...]:
+        """The words of the server's command line."""
+        return tuple(word for fault in self.faults for word in ("--fault", fault))
+
+    def may_hide(self, requirement: str) -> bool:
+        return any(
+            fnmatchcase(requirement, pattern)
+            for hiding in self.hides
+            for pattern in hiding.requirements
+        )
+
+    def together_with(self, other: "Spoiler") -> "Spoiler":
+        return Spoiler(
+            name=f"{self.name}+{other.name}",
+            faults=(*self.faults, *other.faults),
+            whole_operation=self.whole_operation or other.whole_operation,
+            hides=(*self.hides, *other.hides),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownSpoilers:
+    """The spoilers in the order of the file, and what faults of the catalogue hide, by name."""
+
+    spoilers: tuple[Spoiler, ...]
+    hidden_by_faults: Mapping[str, tuple[Hiding, ...]]
+
+    def of_fault(self, name: str) -> Spoiler:
+        """A fault of the catalogue as a spoiler."""
+        return Spoiler(
+            name=name,
+            faults=(name,),
+            whole_operation=False,
+            hides=self.hidden_by_faults.get(name, ()),
+        )
+
+
+def read_spoilers(path: Path = SPOILERS) -> KnownSpoilers:
+    """What the file says; raises FileProblems."""
+    content = read_yaml(path, _SCHEMA)
+    return KnownSpoilers(
+        spoilers=tuple(
+            Spoiler(
+                name=name,
+                faults=(fields["fault"],),
+                whole_operation=fields.get("whole_operation", False),
+                hides=_hidings(fields.get("hides", ())),
+            )
+            for name, fields in content["spoilers"].items()
+        ),
+        hidden_by_faults={name: _hidings(hides) for name, hides in content["faults"].items()},
+    )
+
+
+def pairs_of(spoilers: Sequence[Spoiler]) -> tuple[Spoiler, ...]:
+    """Every two of them together."""
+    return tuple(first.together_with(second) for first, second in combinations(spoilers, 2))
+
+
+def _hidings(items: Sequence[Mapping[str, Any]]) -> tuple[Hiding, ...]:
+    return tuple(
+        Hiding(because=item["because"], requirements=tuple(item["requirements"])) for item in items
+    )

@@ -1,0 +1,53 @@
+"""What is wrong with one answer hides nothing else: the rest is gathered all the same."""
+
+import pytest
+
+from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.mutants.mutant_run import MutantRunOrder, MutantRunResult, run_mutant
+
+CHANGED = "changed_member:operation="
+NULL_EVENTS = f"{CHANGED}createBroadcastEvent,member=data,value=null"
+NO_ENDPOINT_UID = f"{CHANGED}createEndpoint,member=data.uid"
+NO_SECRET_AT_CREATION = f"{CHANGED}createEndpoint,member=data.secrets"
+NO_LIST = "server_error:operation=listPortalLinks,status=401"
+LINKS_WITHOUT_UID = f"{CHANGED}listPortalLinks,member=data.content.*.uid"
+
+
+def run_spoiled(fault: str, *experiments: str) -> MutantRunResult:
+    order = MutantRunOrder(
+        dialect="reference",
+        deviations=("--fault", fault),
+        experiments=experiments,
+        profile=Profile.QUICK,
+        seed=0,
+        without=(),
+    )
+    return run_mutant(order)
+
+
+@pytest.mark.parametrize(
+    ("fault", "experiment", "exercised", "hidden"),
+    [
+        pytest.param(NULL_EVENTS, "broadcast", {"1-1", "6-3", "4.8-15"}, {"2.8-1"}, id="null data"),
+        pytest.param(NULL_EVENTS, "signing", {"6-6", "6-7"}, {"2.8-1"}, id="signed null data"),
+        pytest.param(NO_ENDPOINT_UID, "signing", {"6-6", "6-7"}, {"4.2-6"}, id="no uid"),
+        pytest.param(NO_ENDPOINT_UID, "access", {"5-1", "5-4", "5-8"}, {"5-2"}, id="keys, no uid"),
+        pytest.param(NO_LIST, "portal_links", {"4.5-1", "4.6-5", "2.6-2"}, {"2.6-7"}, id="no list"),
+        pytest.param(NO_LIST, "access", {"5-1", "5-5", "5-6"}, set(), id="keys, no list"),
+        pytest.param(NO_LIST, "isolation", {"1-4", "1-6", "1-9"}, {"1-8"}, id="projects, no list"),
+        pytest.param(
+            LINKS_WITHOUT_UID, "portal_links", {"4.5-1", "4.6-5"}, set(), id="no link uid"
+        ),
+        pytest.param(
+            NO_SECRET_AT_CREATION, "signing", {"6-6", "2.4-3"}, set(), id="secrets when fetched"
+        ),
+    ],
+)
+def test_what_does_not_depend_on_a_spoiled_answer_is_exercised(
+    fault: str, experiment: str, exercised: set[str], hidden: set[str]
+) -> None:
+    result = run_spoiled(fault, experiment)
+    assert result.problems == ()
+    assert exercised <= result.exercised
+    assert not hidden & result.exercised, "the fault spoils nothing"
+    assert not exercised & result.detected

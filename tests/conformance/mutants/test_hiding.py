@@ -1,0 +1,139 @@
+"""What spoiled servers hide: measured, named with a reason, recorded, and within bounds."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from hookproof.conformance.mutants.catalogue import find_dialect, list_faults
+from hookproof.conformance.mutants.hiding.measurement import (
+    MEAN_SHARE,
+    HidingOutcome,
+    Loss,
+    read_losses,
+    record_losses,
+)
+from hookproof.conformance.mutants.hiding.spoilers import (
+    Hiding,
+    Spoiler,
+    pairs_of,
+    read_spoilers,
+)
+from hookproof.conformance.mutants.reports.hiding_text import render_hiding, render_loss
+from hookproof.spec.catalogue import load_catalogue
+from hookproof.spec.strict_yaml.file_problem import FileProblems
+from tests.conformance.command import run_command
+
+
+def spoiler(name: str = "null_data", *, hides: str = "2.8-*", whole: bool = False) -> Spoiler:
+    return Spoiler(
+        name=name,
+        faults=(f"fault_of_{name}",),
+        whole_operation=whole,
+        hides=(Hiding(because="nothing is shown", requirements=(hides,)),),
+    )
+
+
+def loss(*lost: str, exercised: int = 100, whole: bool = False) -> Loss:
+    return Loss(spoiler=spoiler(whole=whole), lost=lost, exercised=exercised)
+
+
+def outcome(*losses: Loss) -> HidingOutcome:
+    return HidingOutcome(losses=losses, duration_s=1.0, interrupted=False)
+
+
+def test_a_loss_is_named_by_a_pattern_of_its_spoiler_and_by_nothing_else() -> None:
+    assert loss("2.8-1", "2.8-9").unnamed == ()
+    assert loss("2.8-1", "4.3-2").unnamed == ("4.3-2",)
+    assert not outcome(loss("4.3-2")).is_within_bounds
+
+
+def test_two_spoilers_together_may_hide_what_each_hides() -> None:
+    (both,) = pairs_of([spoiler("one"), spoiler("two", hides="4.3-*")])
+    assert both.name == "one+two"
+    assert both.deviations == ("--fault", "fault_of_one", "--fault", "fault_of_two")
+    assert both.may_hide("2.8-1")
+    assert both.may_hide("4.3-1")
+    assert not both.may_hide("4.2-1")
+
+
+def test_one_server_may_hide_less_than_15_percent_unless_a_whole_operation_fails() -> None:
+    lost = tuple(f"2.8-{number}" for number in range(15))
+    others = [loss() for _ in range(9)]
+    assert outcome(loss(*lost[1:]), *others).is_within_bounds
+    assert not outcome(loss(*lost), *others).is_within_bounds
+    assert outcome(loss(*lost, whole=True), *others).is_within_bounds
+
+
+def test_all_servers_may_hide_less_than_5_percent_on_average() -> None:
+    lost = tuple(f"2.8-{number}" for number in range(5))
+    assert outcome(loss(*lost[1:]), loss(*lost)).is_within_bounds
+    assert not outcome(loss(*lost), loss(*lost)).is_within_bounds
+
+
+def test_an_error_of_hookproof_is_never_within_bounds() -> None:
+    broken = Loss(spoiler=spoiler(), lost=(), exercised=100, problems=("it broke",))
+    assert not outcome(broken).is_within_bounds
+    assert "it broke" in "\n".join(render_loss(broken))
+
+
+def test_what_is_not_named_is_printed() -> None:
+    (line, unnamed) = render_loss(loss("2.8-1", "4.3-2"))
+    assert line == "UNNAMED    2 of 100 (2%)  null_data"
+    assert unnamed.endswith("4.3-2")
+    assert render_hiding(outcome(loss("4.3-2"))).startswith("BEYOND BOUNDS  servers 1 · lost 1.0%")
+
+
+def test_a_record_keeps_the_servers_that_did_not_run(tmp_path: Path) -> None:
+    path = tmp_path / "lost.json"
+    record_losses(outcome(loss("2.8-1")), path)
+    other = Loss(spoiler=spoiler("other"), lost=("4.3-2",), exercised=100)
+    record_losses(outcome(other), path)
+    assert read_losses(path).lost == {"null_data": ["2.8-1"], "other": ["4.3-2"]}
+
+
+def test_a_file_of_spoilers_with_a_mistake_is_refused_with_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "spoilers.yaml"
+    path.write_text("spoilers:\n  a: {fault: x, hidden: []}\nfaults: {}\n", encoding="utf-8")
+    with pytest.raises(FileProblems, match=r"spoilers\.yaml:2.*hidden"):
+        read_spoilers(path)
+
+
+def test_a_server_that_is_not_known_is_refused_in_one_line(tmp_path: Path) -> None:
+    done = run_command(tmp_path, "mutants", "--hiding", "--fault", "no_such")
+    assert (done.code, done.out) == (64, "")
+    assert done.err.startswith("hookproof mutants: no spoiler or fault is named no_such")
+    assert done.err.count("\n") == 1
+
+
+def test_every_spoiler_is_recorded_and_every_recorded_loss_is_named() -> None:
+    known, lost = read_spoilers(), read_losses().lost
+    servers = {server.name: server for server in (*known.spoilers, *pairs_of(known.spoilers))}
+    assert {server.name for server in known.spoilers} <= lost.keys()
+    unnamed = {
+        f"{name}: {requirement}"
+        for name, requirements in lost.items()
+        for requirement in requirements
+        if not servers.get(name, known.of_fault(name)).may_hide(requirement)
+    }
+    assert unnamed == set()
+    assert lost.keys() - servers.keys() <= _fault_names()
+
+
+def test_every_reason_is_about_requirements_and_faults_that_exist() -> None:
+    catalogue, known = load_catalogue(), read_spoilers()
+    assert known.hidden_by_faults.keys() <= _fault_names()
+    for hides in (*(item.hides for item in known.spoilers), *known.hidden_by_faults.values()):
+        for hiding in hides:
+            for pattern in hiding.requirements:
+                assert list(catalogue.select(pattern)), pattern
+
+
+def test_what_the_record_holds_is_within_the_bound_on_average() -> None:
+    record = read_losses()
+    lost = sum(map(len, record.lost.values())) / len(record.lost)
+    assert lost / record.exercised < MEAN_SHARE
+
+
+def _fault_names() -> set[str]:
+    return {fault.name for fault in asyncio.run(list_faults(find_dialect("reference")))}
