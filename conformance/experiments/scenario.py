@@ -29,11 +29,12 @@ from functools import partial
 from typing import Any, Final, TypeVar, get_type_hints
 
 from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.lateness import LatenessMeter
 from hookproof.conformance.experiments.support.existing_resources import outcome, uid_of
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence, Exchange, Observation, PreconditionFailed
 from hookproof.conformance.observations.deliveries import DeliveryObservation
-from hookproof.conformance.observations.destinations import Destination, Event, Roll, shows
+from hookproof.conformance.observations.destinations import Destination, Event, Roll, shown_events
 from hookproof.conformance.target.client import encoded
 from hookproof.conformance.target.definition import Project
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
@@ -59,6 +60,7 @@ class Scenario:
         self.bodies = RequestBodies.of(context)
         self.destinations: list[Destination] = []
         self.events: list[Event] = []
+        self._lateness = LatenessMeter(context.loop)
         self._receiving_from = 0.0
 
     async def destination(
@@ -226,21 +228,21 @@ class Scenario:
         deadline = self.context.loop.time() + (
             self.context.budgets.delivery_s if timeout_s is None else timeout_s
         )
-        places: dict[str, list[int]] = {event.name: [] for event in expected}
+        places: dict[Event, list[int]] = {event: [] for event in expected}
         seen, awaited, left_s = 0, 0, 0.0
         while True:
             arrived = await self.trial.arrivals(
                 destination.token, count=awaited, timeout_s=max(0.0, left_s)
             )
             for place in range(seen, len(arrived)):
-                for event in expected:
-                    if shows(arrived[place], event, self.dialect):
-                        places[event.name].append(place)
+                for event in shown_events(arrived[place], self.events, self.dialect):
+                    if event in places:
+                        places[event].append(place)
             seen = len(arrived)
             missing = sum(max(0, count - len(of_event)) for of_event in places.values())
             left_s = deadline - self.context.loop.time()
             if not missing or left_s <= 0:
-                return tuple(arrived[place] for event in expected for place in places[event.name])
+                return tuple(arrived[place] for event in expected for place in places[event])
             awaited = seen + missing
 
     async def await_everywhere(self, destinations: Iterable[Destination], *expected: Event) -> None:
@@ -264,8 +266,17 @@ class Scenario:
         for destination in self.destinations:
             await self.trial.arrivals(destination.token, count=0, timeout_s=0)
         return self.trial.observe(
-            kind, destinations=tuple(self.destinations), events=tuple(self.events), **fields
+            kind,
+            destinations=tuple(self.destinations),
+            events=tuple(self.events),
+            ended_at=self.context.clock(),
+            late_s=self._lateness.worst_s,
+            **fields,
         )
+
+    def close(self) -> None:
+        """End what the scenario keeps running."""
+        self._lateness.stop()
 
     async def _find_secret(self, created: Exchange, project: Project) -> str | None:
         """The secret that the service generated, from whichever answer shows it (section 2.4)."""
@@ -337,6 +348,8 @@ async def _run_scenario(
         return await function(scenario)
     except PreconditionFailed as failed:
         return scenario.trial.not_observed(observed_class(function), str(failed))
+    finally:
+        scenario.close()
 
 
 def observed_class(function: ScenarioFunction) -> type[Observation] | None:

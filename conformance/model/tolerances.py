@@ -6,6 +6,8 @@ that waits look shorter or longer than they were. Only deviations beyond a toler
 
 from typing import Final
 
+from hookproof.conformance.model.evidence import NotExaminedError
+
 # How much shorter a wait may look at the receiver than the target made it.
 EARLY_S: Final = 0.7
 
@@ -25,3 +27,27 @@ SKEW_S: Final = 2.0
 
 # How much time an attempt may take from being signed to its arrival (section 6).
 STAMP_S: Final = 1.5
+
+# How many times as long as the longest wait that was seen a delivery has to be waited for before
+# it counts as missing: what comes late has not been lost.
+BACKLOG_FACTOR: Final = 1.5
+
+# How recently something else has to have arrived where nothing that was waited for did, so that the
+# service counts as busy with that.
+BACKLOG_S: Final = 2.0
+
+# How late our own timers may have been for times to be judged at all.
+MOST_LATE_S: Final = 1.0
+
+
+def widened(tolerance_s: float, late_s: float) -> float:
+    """A tolerance that allows for a machine whose own timers were late by so much.
+
+    Raises NotExaminedError where times show nothing any more.
+    """
+    if late_s > MOST_LATE_S:
+        raise NotExaminedError(
+            f"this machine was late by {late_s * 1000:.0f} ms, so that no time could be judged; run"
+            " it again with less beside it"
+        )
+    return tolerance_s + late_s

@@ -2,16 +2,38 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Final, Self
 
 from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.evidence import NotExaminedError, Observation
-from hookproof.conformance.observations.destinations import Destination, Event, shows
-from hookproof.conformance.observations.signature_reading import SignatureReading, read_signatures
+from hookproof.conformance.model.tolerances import BACKLOG_FACTOR, BACKLOG_S
+from hookproof.conformance.observations.destinations import (
+    Destination,
+    Event,
+    shown_events,
+    shows,
+)
+from hookproof.conformance.observations.signature_reading import (
+    SignatureReading,
+    read_signatures,
+    secrets_shown_instead,
+)
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.model import Dialect
 
 Attempts = tuple[ReceivedDelivery, ...]
+
+STILL_ARRIVING: Final = (
+    "deliveries were still arriving when the time to wait for them was over, so that what is"
+    " missing may be late; a longer delivery_s in the budgets of target.yaml waits for more"
+)
+
+Arrivals = Iterator[tuple[Destination, Event, Attempts]]
+
+SUCCESSES: Final = range(200, 300)
+
+# In seconds. The shortest http_timeout that an endpoint can have (section 2.3: a whole number).
+SHORTEST_TIMEOUT_S: Final = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,16 +42,25 @@ class DeliveryObservation(Observation):
 
     Destinations stand in the order of their creation, events in that of their acceptance.
     `signatures` are the readings of all deliveries to destinations of which a secret is known.
+    `ended_at` is when the receiver was last asked what had arrived, in Unix seconds; `late_s` is
+    how late our own timers were at most until then.
     """
 
     destinations: tuple[Destination, ...] = ()
     events: tuple[Event, ...] = ()
     signatures: tuple[SignatureReading, ...] = ()
+    ended_at: float | None = None
+    late_s: float = 0.0
 
     def examined(self, dialect: Dialect) -> Self:
         """The observation with its signatures read."""
+        instead = {
+            destination.token: secrets_shown_instead(destination, self.exchange, dialect)
+            for destination in self.destinations
+        }
         return replace(
-            self, signatures=read_signatures(self.destinations, self.deliveries, dialect)
+            self,
+            signatures=read_signatures(self.destinations, self.deliveries, dialect, instead),
         )
 
     def destinations_named(self, *names: str) -> tuple[Destination, ...]:
@@ -46,6 +77,7 @@ class DeliveryObservation(Observation):
             delivery
             for delivery in self.arrived_at(destination.token)
             if shows(delivery, event, dialect)
+            and event in shown_events(delivery, self.events, dialect)
         )
 
     def attempts_at(self, destination: Destination, event_name: str, dialect: Dialect) -> Attempts:
@@ -67,7 +99,7 @@ class DeliveryObservation(Observation):
 
     def arrived_events(
         self, destinations: Iterable[Destination], events: Iterable[Event], dialect: Dialect
-    ) -> Iterator[tuple[Destination, Event, Attempts]]:
+    ) -> Arrivals:
         """Each of these destinations, each of these events that arrived there, and its attempts."""
         expected = tuple(events)
         for destination in destinations:
@@ -75,6 +107,68 @@ class DeliveryObservation(Observation):
                 attempts = self.attempts(destination, event, dialect)
                 if attempts:
                     yield destination, event, attempts
+
+    def pending_events(self, dialect: Dialect) -> frozenset[Event]:
+        """The events that may still have been on their way when the observation ended.
+
+        A service with a backlog delivers late, and most of the backlog is our own: an event counts
+        as missing when it has waited much longer than those that arrived.
+        """
+        if self.ended_at is None:
+            return frozenset()
+        sent_at = {event: self._sent_at(event) for event in self.events}
+        waits = [
+            attempts[0].arrived_at - sent_at[event]
+            for _, event, attempts in self.arrived_events(self.destinations, self.events, dialect)
+        ]
+        if not waits and any(
+            self.ended_at - delivery.arrived_at < BACKLOG_S for delivery in self.deliveries
+        ):
+            return frozenset(self.events)  # those of other experiments come first
+        longest_s = BACKLOG_FACTOR * max(waits, default=0.0)
+        return frozenset(
+            event for event in self.events if self.ended_at - sent_at[event] <= longest_s
+        )
+
+    def settled(self, arrivals: Arrivals, dialect: Dialect) -> Arrivals:
+        """These destinations, events and attempts, without events that may still come.
+
+        Raises NotExaminedError at the end if there are any.
+        """
+        pending = self.pending_events(dialect)
+        left_out = False
+        for destination, event, attempts in arrivals:
+            if attempts or event not in pending:
+                yield destination, event, attempts
+            else:
+                left_out = True
+        if left_out:
+            raise NotExaminedError(STILL_ARRIVING)
+
+    def doubles(self, destination: Destination, attempts: Attempts, dialect: Dialect) -> Attempts:
+        """The attempts that came after one that was answered with success in time.
+
+        A service tries again where no answer came within http_timeout (section 8), for which a busy
+        receiver is enough.
+        """
+        default = dialect.delivery.default_timeout_s
+        patience_s = destination.settings.get(
+            "http_timeout", default.value if default.decided else SHORTEST_TIMEOUT_S
+        )
+        for place, attempt in enumerate(attempts[:-1], start=1):
+            end = attempt.completed_monotonic
+            if (
+                attempt.status in SUCCESSES
+                and attempt.closed_monotonic is None
+                and end is not None
+                and end - attempt.arrived_monotonic + self.late_s < patience_s
+            ):
+                return attempts[place:]
+        return ()
+
+    def _sent_at(self, event: Event) -> float:
+        exchange = self.exchange(event.name)
+        return exchange.sent_at if exchange else 0.0
 
     def signature(self, delivery: ReceivedDelivery, context: CheckContext) -> SignatureReading:
         """The reading of a delivery's signature; raises NotExaminedError if there is none."""

@@ -67,7 +67,7 @@ class Event:
 
 
 def shows(delivery: ReceivedDelivery, event: Event, dialect: Dialect) -> bool:
-    """Whether a request is a delivery of this event."""
+    """Whether a request names this event anywhere; `shown_events` tells whose delivery it is."""
     marker = event.marker.encode()
     return (
         marker in delivery.body

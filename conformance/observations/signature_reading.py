@@ -1,10 +1,12 @@
 """Which secrets signed a delivery, read once, before the secrets are masked (section 6)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.destinations import Destination
+from hookproof.conformance.observations.resources.shown_secret import secret_values
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.signatures.diagnosis import KnownValues, diagnose
 from hookproof.receiver.signatures.signed_message import Reason
@@ -53,43 +55,82 @@ class SignatureReading:
         return f"{self.reason}: {self.detail}" + (f"; {self.cause}" if self.cause else "")
 
 
+# The secrets that a delivery is verified with, each with the secret that is reported for it.
+Names = Mapping[str, str]
+
+
+def secrets_shown_instead(
+    destination: Destination, exchange: Callable[[str], Exchange | None], dialect: Dialect
+) -> Names:
+    """The secrets that answers show where others were given, each with the one that was given.
+
+    That a given secret is stored is a requirement of its own (section 2.3); deliveries are judged
+    by what the service says that it signs with. `exchange` finds an exchange by its role.
+    """
+    given = {roll.role: roll.new_secret for roll in destination.rolls}
+    if destination.secret:
+        given = {destination.name: destination.secret, **given}
+    known = {*destination.secrets, dialect.representation.mask}
+    instead: dict[str, str] = {}
+    for role, secret in given.items():
+        answer = exchange(role)
+        values = secret_values(answer) if answer is not None else ()
+        others = [value for value in values if value not in known]
+        if secret not in values and others:
+            instead[others[-1]] = secret
+            known.add(others[-1])
+    return instead
+
+
 def read_signatures(
-    destinations: Sequence[Destination], deliveries: Sequence[ReceivedDelivery], dialect: Dialect
+    destinations: Sequence[Destination],
+    deliveries: Sequence[ReceivedDelivery],
+    dialect: Dialect,
+    instead: Mapping[str, Names] | None = None,
 ) -> tuple[SignatureReading, ...]:
-    """The readings of all deliveries to destinations of which a secret is known."""
-    every_secret = tuple(
-        dict.fromkeys(secret for destination in destinations for secret in destination.secrets)
-    )
+    """The readings of all deliveries to destinations of which a secret is known.
+
+    `instead` holds by token what `secrets_shown_instead` returns.
+    """
     by_token = {
         destination.token: destination for destination in destinations if destination.secrets
     }
+    names_of = {
+        token: {
+            **{secret: secret for secret in destination.secrets},
+            **(instead or {}).get(token, {}),
+        }
+        for token, destination in by_token.items()
+    }
+    every_name = {secret: name for names in names_of.values() for secret, name in names.items()}
     diagnosed = 0
     readings: list[SignatureReading] = []
     for delivery in deliveries:
         destination = by_token.get(delivery.token)
         if destination is None:
             continue
-        own = _verified(delivery, destination, dialect, destination.secrets)
-        known = _verified(delivery, destination, dialect, every_secret)
+        names = names_of[delivery.token]
+        own = _verified(delivery, destination, dialect, tuple(names))
+        known = _verified(delivery, destination, dialect, tuple(every_name))
         cause = ""
         if isinstance(own, Unverified) and diagnosed < MOST_DIAGNOSED:
             diagnosed += 1
             cause = _cause(delivery, destination, destinations, deliveries, dialect)
-        readings.append(_reading(delivery, destination, own, known, every_secret, cause))
+        readings.append(
+            _reading(delivery, own, known, tuple(names.values()), tuple(every_name.values()), cause)
+        )
     return tuple(readings)
 
 
 def _reading(
     delivery: ReceivedDelivery,
-    destination: Destination,
     own: Verified | Unverified,
     known: Verified | Unverified,
-    every_secret: Sequence[str],
+    names: Sequence[str],
+    every_name: Sequence[str],
     cause: str,
 ) -> SignatureReading:
-    signers = (
-        tuple(every_secret[place] for place in known.secrets) if isinstance(known, Verified) else ()
-    )
+    signers = _distinct(every_name, known.secrets) if isinstance(known, Verified) else ()
     if isinstance(own, Unverified):
         return SignatureReading(
             token=delivery.token,
@@ -99,15 +140,18 @@ def _reading(
             detail=own.detail,
             cause=cause,
         )
-    secrets = destination.secrets
     return SignatureReading(
         token=delivery.token,
         sequence=delivery.sequence,
-        secrets=tuple(secrets[place] for place in own.secrets),
+        secrets=_distinct(names, own.secrets),
         known_secrets=signers,
-        in_order=tuple(None if place is None else secrets[place] for place in own.in_order),
+        in_order=tuple(None if place is None else names[place] for place in own.in_order),
         signed_at=own.timestamp,
     )
+
+
+def _distinct(names: Sequence[str], places: Iterable[int]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names[place] for place in places))
 
 
 def _verified(

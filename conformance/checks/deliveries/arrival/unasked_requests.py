@@ -23,11 +23,10 @@ def a_new_url_is_tried_as_the_dialect_says(
     fan_out: FanOut, context: CheckContext
 ) -> Iterator[Judgement]:
     """Requests that deliver nothing have the method that the dialect names for trying a URL."""
-    allowed = [
-        method
-        for kind in context.dialect.delivery.creation_visit.allowed
-        for method in VISITING_METHODS[kind]
-    ]
+    visit = context.dialect.delivery.creation_visit
+    if not visit.decided:
+        return
+    allowed = [method for kind in visit.allowed for method in VISITING_METHODS[kind]]
     for destination in fan_out.destinations:
         arrived = fan_out.arrived_at(destination.token)
         wrong = [

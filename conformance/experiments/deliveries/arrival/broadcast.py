@@ -5,6 +5,7 @@
 from collections.abc import AsyncIterator
 
 from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.deliveries.arrival.draining import await_drain
 from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
 from hookproof.conformance.experiments.support.payloads import payloads
 from hookproof.conformance.model.evidence import Evidence
@@ -37,7 +38,7 @@ async def every_payload(scenario: Scenario) -> PayloadBroadcasts:
             },
         )
     await scenario.broadcast("without custom headers")
-    await scenario.await_arrival(plain, *scenario.events)
+    await await_drain(scenario, plain)
     return await scenario.observe(PayloadBroadcasts)
 
 

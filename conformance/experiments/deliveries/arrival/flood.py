@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.deliveries.arrival.draining import await_drain
 from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
@@ -37,6 +38,6 @@ async def many_events(scenario: Scenario) -> BroadcastFlood:
     await asyncio.gather(
         *(broadcast_one(number) for number in range(MANY[scenario.context.profile]))
     )
-    await scenario.await_arrival(plain, *scenario.events)
+    await await_drain(scenario, plain)
     await scenario.await_silence()
     return await scenario.observe(BroadcastFlood)

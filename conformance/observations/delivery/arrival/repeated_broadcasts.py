@@ -6,6 +6,7 @@ from typing import Final
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.deliveries import Attempts, SignedDeliveries
+from hookproof.conformance.observations.destinations import Destination
 from hookproof.conformance.observations.sentinel import DeliveriesBeforeSentinel
 from hookproof.spec.dialect.model import Dialect
 
@@ -24,12 +25,14 @@ class DuplicateBroadcast(SignedDeliveries, DeliveriesBeforeSentinel):
         """The original and the duplicate."""
         return self.exchange(ORIGINAL), self.exchange(DUPLICATE)
 
-    def deliveries_of_original(self, dialect: Dialect) -> Iterator[tuple[Attempts, Attempts]]:
+    def deliveries_of_original(
+        self, dialect: Dialect
+    ) -> Iterator[tuple[Destination, Attempts, Attempts]]:
         """What arrived of the event at each destination, and what arrived there of the sentinel."""
         for destination in self.destinations:
             sentinels = self.sentinels_at(destination, dialect)
             for original in self.events_named(ORIGINAL):
-                yield self.attempts(destination, original, dialect), sentinels
+                yield destination, self.attempts(destination, original, dialect), sentinels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

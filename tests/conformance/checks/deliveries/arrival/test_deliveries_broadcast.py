@@ -1,3 +1,7 @@
+from dataclasses import replace
+
+import pytest
+
 from hookproof.conformance.checks.deliveries.arrival.broadcast import (
     a_broadcast_arrives_once_where_it_is_answered_with_success,
     a_delivery_carries_no_custom_header_of_another_event,
@@ -9,9 +13,10 @@ from hookproof.conformance.checks.deliveries.arrival.broadcast import (
     no_delivery_carries_the_api_key,
     the_body_is_the_data_that_was_sent,
 )
-from hookproof.conformance.model.evidence import Observation
+from hookproof.conformance.model.evidence import NotExaminedError, Observation
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.arrival.broadcasts import PayloadBroadcasts
+from hookproof.conformance.observations.destinations import Destination
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.target.definition import Project
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
@@ -19,14 +24,16 @@ from tests.conformance.canned_deliveries import (
     EVENT_ID,
     broadcast,
     destination,
+    ending,
     event,
     observed,
     sent,
 )
-from tests.conformance.canned_evidence import context, verdicts
+from tests.conformance.canned_evidence import NOW, context, verdicts
 
 PASS, FAIL, NOT_APPLICABLE = Verdict.PASS, Verdict.FAIL, Verdict.NOT_APPLICABLE
 PLAIN, FIRST, SECOND = destination(), event("first"), event("second")
+HASTY = destination("hasty", http_timeout=2)
 FORM = "application/x-www-form-urlencoded"
 
 
@@ -213,3 +220,79 @@ def test_a_delivery_without_the_api_key_passes_and_one_with_it_fails() -> None:
     for name, value in (("Authorization", "Bearer key-one"), ("X-Key", "key-one")):
         leaking = sent(event(), PLAIN, headers=[(name, value)])
         assert verdicts(check, with_key_masked(leaking)) == {"5-16": FAIL}
+
+
+def leaking(where: Destination = PLAIN) -> PayloadBroadcasts:
+    """Two events, the second of which is delivered with the custom header of the first."""
+    leaked = sent(SECOND, where, headers=[("X-Marker", FIRST.marker)])
+    return observed(PayloadBroadcasts, where, sent(FIRST, where), leaked, events=[FIRST, SECOND])
+
+
+def test_an_event_is_not_blamed_for_its_header_in_the_delivery_of_another() -> None:
+    once = a_broadcast_arrives_once_where_it_is_answered_with_success
+    assert verdicts(once, leaking()) == {"4.8-15": PASS}
+    assert verdicts(the_body_is_the_data_that_was_sent, leaking()) == {"6-3": PASS}
+
+
+def test_an_event_has_not_arrived_because_another_carries_its_header() -> None:
+    leaked = sent(SECOND, PLAIN, headers=[("X-Marker", FIRST.marker)])
+    broadcasts = observed(PayloadBroadcasts, PLAIN, leaked, events=[FIRST, SECOND])
+    assert verdicts(an_accepted_broadcast_arrives, broadcasts) == {"1-1": FAIL}
+
+
+def test_the_uid_tells_whose_delivery_it_is_where_two_markers_stand_in_headers() -> None:
+    both = [("X-Marker", FIRST.marker), ("X-Marker", SECOND.marker)]
+    broadcasts = observed(
+        PayloadBroadcasts,
+        PLAIN,
+        sent(SECOND, PLAIN, body=b"{}", headers=both),
+        events=[FIRST, SECOND],
+    )
+    assert verdicts(an_accepted_broadcast_arrives, broadcasts) == {"1-1": FAIL}
+    only = broadcasts.attempts(PLAIN, SECOND, context().dialect)
+    assert len(only) == 1
+    assert broadcasts.attempts(PLAIN, FIRST, context().dialect) == ()
+
+
+@pytest.mark.parametrize("late_s", [0.0, 0.5])
+def test_an_attempt_after_the_time_out_of_the_target_is_no_double(late_s: float) -> None:
+    check = a_broadcast_arrives_once_where_it_is_answered_with_success
+    again = sent(event(), HASTY, at=NOW + 3, attempt=2)
+    for first in (
+        ending(sent(event(), HASTY)),
+        ending(sent(event(), HASTY), closed=2.0),
+        ending(sent(event(), HASTY), completed=2.1),
+    ):
+        assert verdicts(check, observed(PayloadBroadcasts, HASTY, first, again)) == {}
+    prompt = ending(sent(event(), HASTY), completed=1.7)
+    doubled = observed(PayloadBroadcasts, HASTY, prompt, again)
+    expected = {"4.8-15": FAIL} if not late_s else {}
+    assert verdicts(check, replace(doubled, late_s=late_s)) == expected
+
+
+def backlog(*, waited_s: float) -> PayloadBroadcasts:
+    """Two events, the first of which took 4 seconds; the second has not arrived by then."""
+    arrived = sent(FIRST, PLAIN, at=NOW + 4)
+    broadcasts = observed(PayloadBroadcasts, PLAIN, arrived, events=[FIRST, SECOND])
+    return replace(broadcasts, ended_at=NOW + waited_s)
+
+
+def test_what_may_still_come_after_a_backlog_is_not_missing() -> None:
+    with pytest.raises(NotExaminedError, match="still arriving"):
+        verdicts(an_accepted_broadcast_arrives, backlog(waited_s=5))
+    assert verdicts(an_accepted_broadcast_arrives, backlog(waited_s=14)) == {"1-1": FAIL}
+
+
+def test_while_only_others_of_our_broadcasts_arrive_nothing_is_missing() -> None:
+    foreign = sent(event("foreign"), PLAIN, at=NOW + 9)
+    broadcasts = observed(PayloadBroadcasts, PLAIN, foreign)
+    with pytest.raises(NotExaminedError, match="still arriving"):
+        verdicts(an_accepted_broadcast_arrives, replace(broadcasts, ended_at=NOW + 10))
+    quiet = replace(broadcasts, ended_at=NOW + 12)
+    assert verdicts(an_accepted_broadcast_arrives, quiet) == {"1-1": FAIL}
+
+
+def test_an_event_without_a_uid_is_not_compared_with_one() -> None:
+    unnamed = replace(event(), uid=None)
+    broadcasts = observed(PayloadBroadcasts, PLAIN, sent(unnamed, PLAIN), events=[unnamed])
+    assert "4.8-16" not in verdicts(a_delivery_names_its_event, broadcasts)

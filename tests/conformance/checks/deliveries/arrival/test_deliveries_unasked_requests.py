@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from hookproof.conformance.checks.deliveries.arrival.unasked_requests import (
     a_new_url_is_tried_as_the_dialect_says,
     the_service_sends_webhooks_of_its_own_as_the_dialect_says,
@@ -5,8 +7,9 @@ from hookproof.conformance.checks.deliveries.arrival.unasked_requests import (
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.arrival.fan_out import OneProjectFanOut
 from hookproof.conformance.observations.delivery.arrival.resource_changes import ResourceChanges
+from hookproof.spec.dialect.answer import Answer
 from tests.conformance.canned_deliveries import destination, event, observed, sent
-from tests.conformance.canned_evidence import delivery, verdicts
+from tests.conformance.canned_evidence import context, delivery, verdicts
 
 PASS, FAIL = Verdict.PASS, Verdict.FAIL
 EVENT, SENTINEL = event(), event("sentinel")
@@ -49,3 +52,13 @@ def test_webhooks_about_the_services_own_resources_are_judged_by_the_dialect() -
     )
     assert verdicts(check, quiet) == {"6-16": PASS}
     assert verdicts(check, unasked) == {"6-16": FAIL}
+
+
+def test_under_an_undecided_dialect_no_visit_is_judged() -> None:
+    fetched = observed(OneProjectFanOut, HEALTHY, delivery(HEALTHY.token, method="GET", body=b""))
+    dialect = context().dialect
+    undecided = replace(
+        dialect, delivery=replace(dialect.delivery, creation_visit=Answer((), reason="undecided"))
+    )
+    check = a_new_url_is_tried_as_the_dialect_says
+    assert list(check(fetched, replace(context(), dialect=undecided))) == []
