@@ -9,7 +9,7 @@ from hookproof.conformance.checks.support.json_equality import exact, same
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
 from hookproof.conformance.model.retry_schedule import may_be_due, wait_before
-from hookproof.conformance.model.tolerances import EARLY_S, LATE_S
+from hookproof.conformance.model.tolerances import EARLY_S, LATE_S, widened
 from hookproof.conformance.observations.deliveries import Attempts
 from hookproof.conformance.observations.delivery.attempts.retries import (
     AttemptedDelivery,
@@ -42,13 +42,15 @@ def an_attempt_without_answer_is_followed_by_another(
 def a_delivery_that_succeeded_is_not_attempted_again(
     retried: RetriedDeliveries, context: CheckContext
 ) -> Iterator[Judgement]:
-    """The first answer that the dialect counts as success is the last."""
+    """The first answer that the dialect counts as success is the last, if it came in time."""
     for attempted, expected in retried.attempted_until_success(context.dialect):
         attempts = attempted.attempts
         statuses = [attempt.status for attempt in attempts]
-        if len(attempts) >= expected:
+        answered = attempts[expected - 1 :]
+        doubles = retried.doubles(attempted.destination, answered, context.dialect)
+        if doubles or len(attempts) == expected:
             yield judged(
-                len(attempts) == expected,
+                not doubles,
                 "1-15",
                 "A delivery that was answered with success was attempted again",
                 expected=f"{expected} attempts",
@@ -65,12 +67,13 @@ def the_waits_between_attempts_lie_within_the_schedule(
     """Each wait, from the end of one attempt to the arrival of the next, is as long as the dialect
     says.
     """
+    early_s, late_s = widened(EARLY_S, retried.late_s), widened(LATE_S, retried.late_s)
     for attempted in retried.attempted_where_failing_first(context.dialect):
         for number, (earlier, later) in enumerate(pairwise(attempted.attempts), start=2):
             wait = wait_before(context.dialect.retry, number)
             waited = later.arrived_monotonic - (ended(earlier) or earlier.arrived_monotonic)
             yield judged(
-                wait.shortest_s - EARLY_S <= waited <= wait.longest_s + LATE_S,
+                wait.shortest_s - early_s <= waited <= wait.longest_s + late_s,
                 "1-14",
                 "A further attempt came earlier or later than the dialect's schedule says",
                 expected=f"attempt {number} after {wait.shortest_s:g} to {wait.longest_s:g} s",
@@ -123,6 +126,7 @@ def retry_after_is_treated_as_the_dialect_says(
 ) -> Iterator[Judgement]:
     """The next attempt came after the time that was asked for, or by the schedule."""
     retry = context.dialect.retry
+    early_s, late_s = widened(EARLY_S, retried.late_s), widened(LATE_S, retried.late_s)
     for attempted in retried.attempted_with_retry_after(context.dialect):
         first, *further = attempted.attempts
         waited = further[0].arrived_monotonic - first.arrived_monotonic if further else None
@@ -130,10 +134,10 @@ def retry_after_is_treated_as_the_dialect_says(
             bound_s = min(retried.asked_s, retry.retry_after_maximum_s)
             if waited is None:
                 continue  # the next attempt may still come
-            kept = waited >= bound_s - EARLY_S
+            kept = waited >= bound_s - early_s
         else:
             bound_s = wait_before(retry, 2).longest_s
-            kept = waited is not None and waited <= bound_s + LATE_S
+            kept = waited is not None and waited <= bound_s + late_s
         yield judged(
             kept,
             "1-19",
@@ -149,21 +153,23 @@ def retry_after_is_treated_as_the_dialect_says(
 def all_attempts_are_the_same_delivery(
     retried: RetriedDeliveries, context: CheckContext
 ) -> Iterator[Judgement]:
-    """They carry one event identifier and one body."""
+    """They carry one event identifier, where any of them carries one, and one body."""
     header = context.dialect.delivery.event_id_header
     for attempted in retried.all_attempted(context.dialect):
         first, *further = attempted.attempts
         for attempt in further:
             exchanges, deliveries = [attempted.created], [first, attempt]
-            yield judged(
-                attempt.header(header) == first.header(header),
-                "1-20",
-                "Attempts of one delivery carry different event identifiers",
-                expected=first.header(header),
-                actual=attempt.header(header),
-                exchanges=exchanges,
-                deliveries=deliveries,
-            )
+            identifiers = (first.header(header), attempt.header(header))
+            if any(identifier is not None for identifier in identifiers):
+                yield judged(
+                    identifiers[0] == identifiers[1],
+                    "1-20",
+                    "Attempts of one delivery carry different event identifiers",
+                    expected=identifiers[0] or "no identifier",
+                    actual=identifiers[1] or "no identifier",
+                    exchanges=exchanges,
+                    deliveries=deliveries,
+                )
             yield judged(
                 same(exact(attempt.body), exact(first.body)),
                 "1-21",
@@ -188,13 +194,14 @@ def attempts_are_numbered_one_by_one(
     if rules.attempt_header is None:
         yield not_applicable("1-22", "The dialect does not number the attempts.")
         return
+    early_s = widened(EARLY_S, retried.late_s)
     for attempted in retried.all_attempted(context.dialect):
         attempts, last = attempted.attempts, 0
         for attempt, waited_s in zip(attempts, waits_before(retried, attempts), strict=True):
             number_sent = attempt.header(rules.attempt_header)
             number = number_in(number_sent) - rules.first_attempt.value + 1
             right = number == last + 1 or may_be_due(
-                context.dialect.retry, number, since=last, waited_s=waited_s + EARLY_S
+                context.dialect.retry, number, since=last, waited_s=waited_s + early_s
             )
             last = number if right else last + 1
             yield judged(

@@ -24,6 +24,7 @@ from hookproof.conformance.observations.delivery.attempts.rate_limit import (
     RateLimitBurst,
 )
 from hookproof.conformance.observations.destinations import Destination
+from hookproof.conformance.observations.sentinel import SENTINEL
 from hookproof.receiver.replies.script import Reply
 from hookproof.spec.dialect.vocabulary import Excess, TimeUnit, ZeroLimit
 
@@ -50,7 +51,7 @@ async def rate_limit(context: ExperimentContext) -> AsyncIterator[Evidence]:
 
 
 async def burst(scenario: Scenario) -> RateLimitBurst:
-    """One event, then the burst; wait until what was held back has arrived."""
+    """One event, then the burst; wait until what was held back has arrived; then a sentinel."""
     scenario.context.require_capability("rate_limit")
     duration = rate_duration(scenario)
     limited, unlimited = await create_destinations(scenario, duration)
@@ -60,6 +61,9 @@ async def burst(scenario: Scenario) -> RateLimitBurst:
     await asyncio.gather(*(scenario.broadcast(f"burst {number}") for number in range(BURST)))
     await scenario.await_arrival(unlimited, *scenario.events)
     await await_rest(scenario, limited, window_s)
+    # It shows that deliveries still go out when something of the burst is missing.
+    if sentinel := await scenario.try_broadcast(SENTINEL):
+        await scenario.await_arrival(unlimited, sentinel)
     return await scenario.observe(RateLimitBurst, limit=LIMIT, window_s=window_s)
 
 

@@ -17,8 +17,9 @@ from hookproof.conformance.observations.delivery.attempts.timeouts import (
     SLOW,
     DefaultTimeout,
     GivenTimeout,
+    waited_s,
 )
-from hookproof.conformance.observations.destinations import Destination, Event, ended
+from hookproof.conformance.observations.destinations import Destination, Event
 from hookproof.receiver.replies.script import Reply
 
 TIMEOUT_S: Final = 2
@@ -61,9 +62,9 @@ async def given_time(scenario: Scenario) -> GivenTimeout:
     event = await scenario.broadcast(EVENT)
     await scenario.await_everywhere([*kept_waiting, slow], event)
     await asyncio.gather(
-        *(await_end(scenario, destination, event, short + LATE_S) for destination in kept_waiting)
+        *(await_end(scenario, destination, event, short) for destination in kept_waiting)
     )
-    await await_end(scenario, slow, event, SLOW_S + LATE_S)
+    await await_end(scenario, slow, event, PATIENT_S)
     return await scenario.observe(GivenTimeout, timeout_s=short, patient_s=PATIENT_S, slow_s=SLOW_S)
 
 
@@ -81,17 +82,17 @@ async def default_time(scenario: Scenario) -> DefaultTimeout:
     silent = await scenario.destination(SILENT, replies=[Reply(hang=True)])
     event = await scenario.broadcast(EVENT)
     await scenario.await_arrival(silent, event)
-    await await_end(scenario, silent, event, default.value + LATE_S)
+    await await_end(scenario, silent, event, default.value)
     return await scenario.observe(DefaultTimeout, timeout_s=default.value)
 
 
 async def await_end(
     scenario: Scenario, destination: Destination, event: Event, timeout_s: float
 ) -> None:
-    """Wait until the first attempt has ended, a second one has arrived, or the time is over."""
-    deadline = scenario.context.loop.time() + timeout_s
+    """Wait until the service has given up the first attempt, or certainly should have."""
+    deadline = scenario.context.loop.time() + timeout_s + LATE_S
     while scenario.context.loop.time() < deadline:
         attempts = await scenario.await_arrival(destination, event, timeout_s=0)
-        if not attempts or len(attempts) > 1 or ended(attempts[0]) is not None:
+        if not attempts or waited_s(attempts, timeout_s) is not None:
             return
         await asyncio.sleep(STEP_S)

@@ -5,7 +5,8 @@ from typing import Final
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.deliveries import SignedDeliveries
-from hookproof.conformance.observations.destinations import Destination
+from hookproof.conformance.observations.destinations import Destination, Event
+from hookproof.conformance.observations.sentinel import SENTINEL, DeliveriesBeforeSentinel
 
 # Destinations with the same limit. The last one always fails, so that its attempts count too.
 ANSWERING: Final = ("limited", "limited as well")
@@ -17,14 +18,20 @@ WITHOUT_DURATION: Final = "limited without duration"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RateLimitBurst(SignedDeliveries):
-    """One event, and later in the same window a burst of more than twice the limit.
+class RateLimitBurst(SignedDeliveries, DeliveriesBeforeSentinel):
+    """One event, later in the same window a burst of more than twice the limit, and a sentinel when
+    that has arrived.
 
     A limited destination may get `limit` requests in each `window_s` seconds.
     """
 
     limit: int
     window_s: float
+
+    @property
+    def burst(self) -> tuple[Event, ...]:
+        """The first event and those of the burst."""
+        return tuple(event for event in self.events if event.name != SENTINEL)
 
     @property
     def limited(self) -> tuple[Destination, ...]:

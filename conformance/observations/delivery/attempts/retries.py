@@ -6,6 +6,7 @@ from typing import Final
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.deliveries import Attempts, SignedDeliveries
+from hookproof.conformance.observations.destinations import Destination
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import SuccessStatus
 
@@ -28,6 +29,7 @@ FAILING_FIRST: Final = (FAILS_ONCE, FAILS_TWICE, REFUSES_ONCE)
 class AttemptedDelivery:
     """The attempts at the event at one destination, at least one, and what created it."""
 
+    destination: Destination
     created: Exchange | None
     attempts: Attempts
 
@@ -90,7 +92,11 @@ class RetriedDeliveries(SignedDeliveries):
         for destination, _, attempts in self.arrived_events(
             self.destinations_named(*names), self.events_named(EVENT), dialect
         ):
-            yield AttemptedDelivery(created=self.exchange(destination.name), attempts=attempts)
+            yield AttemptedDelivery(
+                destination=destination,
+                created=self.exchange(destination.name),
+                attempts=attempts,
+            )
 
 
 def _no_content_succeeds(dialect: Dialect) -> bool:

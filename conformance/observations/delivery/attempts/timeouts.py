@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from hookproof.conformance.model.tolerances import EARLY_S
 from hookproof.conformance.observations.deliveries import Attempts, DeliveryObservation
-from hookproof.conformance.observations.destinations import Destination
+from hookproof.conformance.observations.destinations import Destination, ended
 from hookproof.spec.dialect.model import Dialect
 
 # Destinations that do not answer, whose answer never ends, and that answer late but in time.
@@ -57,3 +58,20 @@ class GivenTimeout(EndpointTimeout):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DefaultTimeout(EndpointTimeout):
     """One event to an endpoint without http_timeout."""
+
+
+def waited_s(attempts: Attempts, timeout_s: float) -> float | None:
+    """From the first arrival until the service left or tried again, in seconds; None if it did
+    neither.
+
+    An attempt that comes before the time is over is a double, and does not show that the first one
+    was given up.
+    """
+    first, *further = attempts
+    ends = [ended(first)] + [
+        attempt.arrived_monotonic
+        for attempt in further
+        if attempt.arrived_monotonic - first.arrived_monotonic >= timeout_s - EARLY_S
+    ]
+    known = [end for end in ends if end is not None]
+    return min(known) - first.arrived_monotonic if known else None

@@ -11,10 +11,11 @@ from hookproof.conformance.checks.deliveries.attempts.rate_limit import (
     the_limit_of_one_endpoint_holds_back_no_other,
     two_endpoints_have_a_limit_each,
 )
+from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.attempts.rate_limit import RateLimitBurst
 from tests.conformance.canned_deliveries import created, destination, event, observed, sent
-from tests.conformance.canned_evidence import NOW, verdicts
+from tests.conformance.canned_evidence import NOW, context, verdicts
 
 PASS, FAIL = Verdict.PASS, Verdict.FAIL
 LIMITED, AS_WELL, UNLIMITED = (
@@ -40,6 +41,16 @@ def burst(**arrivals: Iterable[float]) -> RateLimitBurst:
     ]
     destinations = [named[name] for name in arrivals]
     return observed(RateLimitBurst, destinations, *arrived, events=EVENTS, limit=5, window_s=2.0)
+
+
+def with_sentinel(observation: RateLimitBurst) -> RateLimitBurst:
+    """The same burst, and a sentinel that arrived at the endpoint without a limit."""
+    sentinel = event("sentinel")
+    return replace(
+        observation,
+        events=(*observation.events, sentinel),
+        deliveries=(*observation.deliveries, sent(sentinel, UNLIMITED, at=NOW + 20)),
+    )
 
 
 @pytest.mark.parametrize(
@@ -80,7 +91,41 @@ def test_an_endpoint_without_limit_that_gets_everything_at_once_passes() -> None
 def test_an_endpoint_without_limit_that_is_paced_or_loses_an_event_fails() -> None:
     check = the_limit_of_one_endpoint_holds_back_no_other
     assert verdicts(check, burst(without_limit=SLIDING)) == {"8-3": FAIL}
-    assert verdicts(check, burst(without_limit=AT_ONCE[:-1])) == {"8-3": FAIL}
+    assert verdicts(check, burst(without_limit=SLIDING[:5]), "contrary") == {"8-3": FAIL}
+
+
+def test_an_honest_slow_sender_is_not_told_that_a_limit_holds_it_back() -> None:
+    check = the_limit_of_one_endpoint_holds_back_no_other
+    assert verdicts(check, burst(without_limit=[number / 4.5 for number in range(12)])) == {
+        "8-3": PASS
+    }
+    for per_second in (3.0, 1.5, 0.5):
+        slow = burst(without_limit=[1.2 + number / per_second for number in range(12)])
+        with pytest.raises(NotExaminedError, match="so slowly by itself"):
+            verdicts(check, slow)
+
+
+def test_events_that_are_lost_or_doubled_say_nothing_about_a_limit() -> None:
+    check = the_limit_of_one_endpoint_holds_back_no_other
+    assert verdicts(check, burst(without_limit=AT_ONCE[:-1])) == {"8-3": PASS}
+    with pytest.raises(NotExaminedError, match="loses so much"):
+        verdicts(check, burst(without_limit=AT_ONCE[:4]))
+
+
+def test_a_limit_that_held_back_is_told_with_what_was_counted() -> None:
+    (judgement,) = the_limit_of_one_endpoint_holds_back_no_other(
+        burst(without_limit=SLIDING), context()
+    )
+    assert judgement.expected == "more than 5 in 1.2 s, or all within 2 s"
+    assert judgement.actual.startswith("at most 5 in 1.2 s, 0 of 12 missing")
+
+
+def test_arrivals_that_a_late_machine_may_have_bunched_are_not_judged() -> None:
+    check = the_limit_of_one_endpoint_holds_back_no_other
+    with pytest.raises(NotExaminedError, match="so slowly by itself"):
+        verdicts(check, replace(burst(without_limit=SLIDING), late_s=0.5))
+    with pytest.raises(NotExaminedError, match="this machine was late by 1500 ms"):
+        verdicts(check, replace(burst(without_limit=SLIDING), late_s=1.5))
 
 
 def test_two_endpoints_with_limits_of_their_own_pass() -> None:
@@ -91,8 +136,17 @@ def test_two_endpoints_with_limits_of_their_own_pass() -> None:
 
 def test_two_endpoints_that_share_one_limit_fail() -> None:
     turns = [0.8 * number for number in range(12)]
-    shared = burst(limited=turns, limited_as_well=[at + 0.4 for at in turns])
-    assert verdicts(two_endpoints_have_a_limit_each, shared) == {"8-3": FAIL}
+    shared = {"limited": turns, "limited_as_well": [at + 0.4 for at in turns]}
+    assert verdicts(two_endpoints_have_a_limit_each, burst(**shared, without_limit=AT_ONCE)) == {
+        "8-3": FAIL
+    }
+
+
+def test_two_endpoints_of_a_slow_sender_are_not_compared() -> None:
+    turns = [0.8 * number for number in range(12)]
+    shared = {"limited": turns, "limited_as_well": [at + 0.4 for at in turns]}
+    with pytest.raises(NotExaminedError, match="so slowly by itself"):
+        verdicts(two_endpoints_have_a_limit_each, burst(**shared, without_limit=turns))
 
 
 def test_two_endpoints_that_lose_their_excess_are_compared_by_what_arrived() -> None:
@@ -101,6 +155,7 @@ def test_two_endpoints_that_lose_their_excess_are_compared_by_what_arrived() -> 
     late = burst(
         limited=[0.8 * number for number in range(7)],
         limited_as_well=[0.8 * number + 0.4 for number in range(7)],
+        without_limit=AT_ONCE,
     )
     assert verdicts(two_endpoints_have_a_limit_each, late) == {"8-3": FAIL}
 
@@ -117,19 +172,44 @@ def test_an_endpoint_that_got_nothing_shares_no_limit() -> None:
 
 def test_excess_that_waits_is_judged_by_the_dialect() -> None:
     check = deliveries_above_the_limit_wait_or_are_dropped
-    assert verdicts(check, burst(limited=SLIDING)) == {"8-4": PASS}
-    assert verdicts(check, burst(limited=SLIDING[:5])) == {"8-4": FAIL}
-    assert verdicts(check, burst(limited=SLIDING), "contrary") == {"8-4": FAIL}
-    assert verdicts(check, burst(limited=SLIDING[:5]), "contrary") == {"8-4": PASS}
+    waits = burst(limited=SLIDING, without_limit=AT_ONCE)
+    drops = burst(limited=SLIDING[:5], without_limit=AT_ONCE)
+    assert verdicts(check, waits) == {"8-4": PASS}
+    assert verdicts(check, drops) == {"8-4": FAIL}
+    assert verdicts(check, waits, "contrary") == {"8-4": FAIL}
+    assert verdicts(check, drops, "contrary") == {"8-4": PASS}
+
+
+def test_what_is_lost_without_a_limit_too_was_not_dropped_for_the_limit() -> None:
+    check = deliveries_above_the_limit_wait_or_are_dropped
+    lossy = burst(limited=SLIDING[:10], without_limit=AT_ONCE[:10])
+    assert verdicts(check, lossy) == {}
+    assert verdicts(check, lossy, "contrary") == {}
+
+
+def test_what_a_slow_sender_never_sent_above_the_limit_need_not_be_dropped() -> None:
+    check = deliveries_above_the_limit_wait_or_are_dropped
+    slow = burst(
+        limited=[number / 2 for number in range(12)],
+        without_limit=[number / 2 for number in range(12)],
+    )
+    assert verdicts(check, slow, "contrary") == {}
 
 
 def test_a_limit_of_0_limits_nothing_where_the_dialect_says_so() -> None:
-    assert verdicts(a_limit_of_0_limits_nothing, burst(limit_of_0=AT_ONCE)) == {"8-5": PASS}
-    assert verdicts(a_limit_of_0_limits_nothing, burst(limit_of_0=[], without_limit=AT_ONCE)) == {
-        "8-5": FAIL
-    }
-    assert verdicts(a_limit_of_0_limits_nothing, burst(limit_of_0=[])) == {}
-    assert verdicts(a_limit_of_0_limits_nothing, burst(limit_of_0=[]), "contrary") == {}
+    check = a_limit_of_0_limits_nothing
+    assert verdicts(check, burst(limit_of_0=AT_ONCE)) == {"8-5": PASS}
+    nothing = burst(limit_of_0=[], without_limit=AT_ONCE)
+    assert verdicts(check, with_sentinel(nothing)) == {"8-5": FAIL}
+    assert verdicts(check, burst(limit_of_0=[])) == {}
+    assert verdicts(check, burst(limit_of_0=[]), "contrary") == {}
+
+
+def test_a_target_that_died_meanwhile_is_not_accused_for_a_limit_of_0() -> None:
+    check = a_limit_of_0_limits_nothing
+    assert verdicts(check, burst(limit_of_0=AT_ONCE[:4], without_limit=AT_ONCE)) == {}
+    lossy = burst(limit_of_0=AT_ONCE[:4], without_limit=AT_ONCE[:9])
+    assert verdicts(check, with_sentinel(lossy)) == {}
 
 
 def shown(**data: object) -> RateLimitBurst:

@@ -14,6 +14,7 @@ from hookproof.conformance.checks.deliveries.attempts.retries import (
     retry_after_is_treated_as_the_dialect_says,
     the_waits_between_attempts_lie_within_the_schedule,
 )
+from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.attempts.retries import RetriedDeliveries
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
@@ -130,6 +131,41 @@ def second_attempt(*headers: tuple[str, str], body: bytes | None = None) -> dict
 def test_attempts_that_differ_fail() -> None:
     assert second_attempt((EVENT_ID, "another"))["1-20"] is FAIL
     assert second_attempt(body=b'{"marker":"marker-event-","more":1}')["1-21"] is FAIL
+
+
+def test_attempts_without_any_identifier_show_nothing_of_it() -> None:
+    where = destination("fails once")
+    arrived = [
+        ending(
+            sent(replace(event(), uid=None), where, at=NOW + number, attempt=number + 1),
+            completed=0.0,
+        )
+        for number in range(2)
+    ]
+    unnamed = [
+        replace(attempt, headers=tuple(pair for pair in attempt.headers if pair[0] != EVENT_ID))
+        for attempt in arrived
+    ]
+    check = all_attempts_are_the_same_delivery
+    assert verdicts(check, retried("fails once", arrived=unnamed)) == {"1-21": PASS}
+    mixed = [arrived[0], unnamed[1]]
+    assert verdicts(check, retried("fails once", arrived=mixed)) == {"1-20": FAIL, "1-21": PASS}
+
+
+def test_an_attempt_after_the_answer_to_the_last_came_too_late_is_not_judged() -> None:
+    first, second, third = attempts("fails once", 1.1, 33.0)
+    late = ending(second, completed=31.0)
+    check = a_delivery_that_succeeded_is_not_attempted_again
+    assert verdicts(check, retried("fails once", arrived=[first, late, third])) == {}
+
+
+def test_waits_are_judged_by_as_much_as_this_machine_was_late() -> None:
+    check = the_waits_between_attempts_lie_within_the_schedule
+    early = retried("fails twice", 0.1, 3.0)
+    assert verdicts(check, early) == {"1-14": FAIL}
+    assert verdicts(check, replace(early, late_s=0.5)) == {"1-14": PASS}
+    with pytest.raises(NotExaminedError, match="this machine was late by 1200 ms"):
+        verdicts(check, replace(early, late_s=1.2))
 
 
 def numbered(*arrivals: tuple[float, str]) -> dict[str, Verdict]:

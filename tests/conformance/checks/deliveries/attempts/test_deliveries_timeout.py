@@ -1,7 +1,12 @@
+from dataclasses import replace
+
+import pytest
+
 from hookproof.conformance.checks.deliveries.attempts.timeout import (
     an_endpoint_that_answers_in_time_is_waited_for,
     an_endpoint_that_does_not_answer_is_given_up_in_time,
 )
+from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.attempts.timeouts import (
     DefaultTimeout,
@@ -66,3 +71,20 @@ def test_a_slow_answer_that_is_waited_for_passes() -> None:
 def test_a_slow_answer_that_is_not_waited_for_fails() -> None:
     observation = with_timeout(SLOW, ending(ATTEMPT["slow"], closed=0.01))
     assert verdicts(an_endpoint_that_answers_in_time_is_waited_for, observation) == {"8-8": FAIL}
+
+
+def test_a_double_does_not_show_that_the_first_delivery_was_given_up() -> None:
+    double = sent(event(), SLOW, at=NOW + 0.1, attempt=2)
+    unanswered = with_timeout(SLOW, ending(ATTEMPT["slow"]), double)
+    assert verdicts(an_endpoint_that_answers_in_time_is_waited_for, unanswered) == {}
+    answered = with_timeout(SLOW, ending(ATTEMPT["slow"], completed=2.5), double)
+    assert verdicts(an_endpoint_that_answers_in_time_is_waited_for, answered) == {"8-8": PASS}
+    early = sent(event(), SILENT, at=NOW + 0.1, attempt=2)
+    silent = with_timeout(SILENT, ending(ATTEMPT["silent"]), early)
+    assert verdicts(an_endpoint_that_does_not_answer_is_given_up_in_time, silent) == {"8-7": FAIL}
+
+
+def test_an_endpoint_that_was_given_up_late_on_a_late_machine_is_not_judged() -> None:
+    late = replace(waited("silent", 7.0), late_s=2.0)
+    with pytest.raises(NotExaminedError, match="this machine was late by 2000 ms"):
+        verdicts(an_endpoint_that_does_not_answer_is_given_up_in_time, late)
