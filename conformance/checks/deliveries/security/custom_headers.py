@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.model.judgement import Judgement, holds, judged, violated
 from hookproof.conformance.observations.delivery.security.custom_headers import (
     HostileHeaders,
     reserved_headers,
@@ -22,11 +22,12 @@ def a_reserved_header_is_ignored_or_refused_as_the_dialect_says(
     """
     rule, refusal = context.dialect.delivery.reserved_headers, context.dialect.errors.invalid_value
     context.require_same_rules("broadcasts with headers that the service sets", reserved_headers)
-    for header, broadcast in hostile.answered(hostile.reserved):
+    for header, broadcast, proof in hostile.decided(hostile.reserved, context.dialect):
         outcome = OnInput.IGNORED if broadcast.succeeded else OnInput.REFUSED
-        arrived = hostile.deliveries_with(header, context.dialect)
         forged = [
-            delivery for delivery in arrived if header.content in delivery.all_headers(header.name)
+            delivery
+            for delivery in hostile.deliveries_with(header, context.dialect)
+            if header.content in delivery.all_headers(header.name)
         ]
         refused_as_specified = broadcast.succeeded or refusal.allows(broadcast.status)
         yield judged(
@@ -37,7 +38,7 @@ def a_reserved_header_is_ignored_or_refused_as_the_dialect_says(
             actual=f"answered {broadcast.status}"
             + (", and delivered with the forged value" if forged else ""),
             exchanges=[broadcast],
-            deliveries=forged or arrived,
+            deliveries=forged or proof,
         )
 
 
@@ -45,10 +46,14 @@ def a_reserved_header_is_ignored_or_refused_as_the_dialect_says(
 def no_custom_header_replaces_or_doubles_the_signature(
     hostile: HostileHeaders, context: CheckContext
 ) -> Iterator[Judgement]:
-    """Each delivery has the headers of its signature once, and none of them is forged."""
+    """No header of a signature has the text that was sent as a custom header.
+
+    A signature that is missing, or doubled by the service itself, is judged where deliveries are
+    verified.
+    """
     signatures = context.dialect.signatures
     context.require_same_signatures()
-    for header, broadcast in hostile.answered(hostile.reserved):
+    for header, broadcast, proof in hostile.decided(hostile.reserved, context.dialect):
         wrong = [
             delivery
             for advanced in (False, True)
@@ -63,37 +68,39 @@ def no_custom_header_replaces_or_doubles_the_signature(
             expected="one signature, made by the service",
             actual=f"{header.name} was sent as a custom header: {values}",
             exchanges=[broadcast],
-            deliveries=wrong or hostile.deliveries_with(header, context.dialect),
+            deliveries=wrong or proof,
         )
 
 
 def is_forged(delivery: ReceivedDelivery, content: str, scheme: SignatureScheme) -> bool:
-    """Whether a header of the signature is missing, stands there twice or has this content."""
-    for name in (scheme.header, scheme.timestamp_header):
-        if name is not None:
-            values = delivery.all_headers(name)
-            if len(values) != 1 or content in values:
-                return True
-    return False
+    """Whether a header of the signature has this content, alone or in a list of values."""
+    return any(
+        content in value
+        for name in (scheme.header, scheme.timestamp_header)
+        if name is not None
+        for value in delivery.all_headers(name)
+    )
 
 
 @check("6-19")
 def a_line_break_in_a_custom_header_adds_nothing(
-    hostile: HostileHeaders, _context: CheckContext
+    hostile: HostileHeaders, context: CheckContext
 ) -> Iterator[Judgement]:
-    """The broadcast was refused, or no delivery has the injected header or body."""
+    """The broadcast was refused, or its delivery has neither the injected header nor its body."""
     injected = [
         request
         for request in hostile.requests
         if request.header(hostile.injected) is not None or request.body.startswith(b"injected")
     ]
-    for _, broadcast in hostile.answered(hostile.broken):
-        yield judged(
-            not injected,
+    if injected:
+        yield violated(
             "6-19",
             "A line break in a custom header adds a header or a body to a delivery",
             expected=f"no {hostile.injected} header and an unaltered body",
-            actual=(injected[0].header(hostile.injected) or "another body") if injected else "none",
-            exchanges=[broadcast],
+            actual=injected[0].header(hostile.injected) or "another body",
+            exchanges=[hostile.exchange(header.event) for header in hostile.broken],
             deliveries=injected,
         )
+        return
+    for _, broadcast, proof in hostile.decided(hostile.broken, context.dialect):
+        yield holds("6-19", exchanges=[broadcast], deliveries=proof)

@@ -12,6 +12,7 @@ from hookproof.conformance.observations.delivery.security.custom_headers import 
     SentHeader,
     reserved_headers,
 )
+from hookproof.conformance.observations.sentinel import SENTINEL
 
 FORGED: Final = "forged"
 INJECTED: Final = "X-Injected"
@@ -47,7 +48,7 @@ async def hostile_headers(scenario: Scenario) -> HostileHeaders:
     )
     for header in (*reserved, *BROKEN):
         await scenario.try_broadcast(header.event, custom_headers={header.name: header.content})
-    await scenario.broadcast("sentinel")
+    await scenario.broadcast(SENTINEL)
     await scenario.await_everywhere(destinations, *scenario.events)
     return await scenario.observe(
         HostileHeaders, reserved=reserved, broken=BROKEN, injected=INJECTED

@@ -2,11 +2,16 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.observations.answer import refused
 from hookproof.conformance.observations.deliveries import Attempts, SignedDeliveries
+from hookproof.conformance.observations.sentinel import DeliveriesBeforeSentinel
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.model import Dialect
+
+TOO_MANY_REQUESTS: Final = 429
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,9 +24,9 @@ class SentHeader:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HostileHeaders(SignedDeliveries):
+class HostileHeaders(SignedDeliveries, DeliveriesBeforeSentinel):
     """Events with custom headers that the service sets itself (`reserved`), and with line breaks in
-    a custom header (`broken`), to endpoints of both signature formats.
+    a custom header (`broken`), to endpoints of both signature formats, and a sentinel without any.
 
     `injected` is the header that a line break is to add.
     """
@@ -30,12 +35,22 @@ class HostileHeaders(SignedDeliveries):
     broken: tuple[SentHeader, ...]
     injected: str
 
-    def answered(self, headers: tuple[SentHeader, ...]) -> Iterator[tuple[SentHeader, Exchange]]:
-        """Each of these headers with its broadcast, where that was answered."""
+    def decided(
+        self, headers: tuple[SentHeader, ...], dialect: Dialect
+    ) -> Iterator[tuple[SentHeader, Exchange, Attempts]]:
+        """Each of these headers with its broadcast and what shows how it was treated.
+
+        That is the delivery of an accepted broadcast; of a refused one it is that of the sentinel,
+        which shows that a broadcast without the header is accepted and delivered.
+        """
+        sentinels = self.sentinels(dialect)
         for header in headers:
             broadcast = self.exchange(header.event)
-            if broadcast is not None and broadcast.status is not None:
-                yield header, broadcast
+            if broadcast is None:
+                continue
+            proof = self.deliveries_with(header, dialect) if broadcast.succeeded else sentinels
+            if proof and (broadcast.succeeded or _refused_for_itself(broadcast)):
+                yield header, broadcast, proof
 
     def deliveries_with(
         self, header: SentHeader, dialect: Dialect, *, advanced: bool | None = None
@@ -56,6 +71,11 @@ class HostileHeaders(SignedDeliveries):
             for destination in self.destinations
             for delivery in self.arrived_at(destination.token)
         )
+
+
+def _refused_for_itself(broadcast: Exchange) -> bool:
+    """Whether it was refused, and not because of how many requests there were (RFC 6585)."""
+    return refused(broadcast) and broadcast.status != TOO_MANY_REQUESTS
 
 
 def reserved_headers(dialect: Dialect) -> tuple[str, ...]:

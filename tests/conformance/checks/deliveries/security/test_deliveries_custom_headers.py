@@ -1,8 +1,13 @@
+from dataclasses import replace
+
+import pytest
+
 from hookproof.conformance.checks.deliveries.security.custom_headers import (
     a_line_break_in_a_custom_header_adds_nothing,
     a_reserved_header_is_ignored_or_refused_as_the_dialect_says,
     no_custom_header_replaces_or_doubles_the_signature,
 )
+from hookproof.conformance.model.check_registry import Judge
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.security.custom_headers import (
     HostileHeaders,
@@ -22,7 +27,7 @@ def answered(*arrived: ReceivedDelivery, status: int = 201, name: str = NAME) ->
         HostileHeaders,
         PLAIN,
         *arrived,
-        events=[event(name)] if status < 300 else [],
+        events=[*([event(name)] if status < 300 else []), event("sentinel")],
         exchanges=[exchange(name, "createBroadcastEvent", status=status)],
         reserved=(SentHeader(event=NAME, name=SIGNATURE, content="forged"),),
         broken=(SentHeader(event=BREAK, name="X-Broken", content="a\r\nX-Injected: yes"),),
@@ -30,6 +35,7 @@ def answered(*arrived: ReceivedDelivery, status: int = 201, name: str = NAME) ->
     )
 
 
+SENTINEL = sent(event("sentinel"), PLAIN)
 HONEST = sent(event(NAME), PLAIN)
 FORGED = sent(event(NAME), PLAIN, headers=[(SIGNATURE, "forged")])
 DOUBLED = sent(event(NAME), PLAIN, headers=[(SIGNATURE, "honest"), (SIGNATURE, "forged")])
@@ -38,13 +44,13 @@ DOUBLED = sent(event(NAME), PLAIN, headers=[(SIGNATURE, "honest"), (SIGNATURE, "
 def test_a_reserved_header_that_is_ignored_passes_where_the_dialect_says_so() -> None:
     check = a_reserved_header_is_ignored_or_refused_as_the_dialect_says
     assert verdicts(check, answered(HONEST)) == {"6-13": PASS}
-    assert verdicts(check, answered(status=400)) == {"6-13": FAIL}
+    assert verdicts(check, answered(SENTINEL, status=400)) == {"6-13": FAIL}
 
 
 def test_a_reserved_header_that_is_refused_passes_where_the_dialect_says_so() -> None:
     check = a_reserved_header_is_ignored_or_refused_as_the_dialect_says
-    assert verdicts(check, answered(status=422), "contrary") == {"6-13": PASS}
-    assert verdicts(check, answered(status=400), "contrary") == {"6-13": FAIL}
+    assert verdicts(check, answered(SENTINEL, status=422), "contrary") == {"6-13": PASS}
+    assert verdicts(check, answered(SENTINEL, status=400), "contrary") == {"6-13": FAIL}
     assert verdicts(check, answered(HONEST), "contrary") == {"6-13": FAIL}
 
 
@@ -58,9 +64,33 @@ def test_a_signature_that_stays_alone_passes() -> None:
     assert verdicts(no_custom_header_replaces_or_doubles_the_signature, answered(HONEST)) == {
         "6-18": PASS
     }
-    assert verdicts(no_custom_header_replaces_or_doubles_the_signature, answered(status=400)) == {
+    refused = answered(SENTINEL, status=400)
+    assert verdicts(no_custom_header_replaces_or_doubles_the_signature, refused) == {"6-18": PASS}
+
+
+def test_a_signature_that_is_missing_is_neither_replaced_nor_doubled() -> None:
+    unsigned = replace(
+        HONEST, headers=tuple(pair for pair in HONEST.headers if pair[0] != SIGNATURE)
+    )
+    assert verdicts(no_custom_header_replaces_or_doubles_the_signature, answered(unsigned)) == {
         "6-18": PASS
     }
+
+
+@pytest.mark.parametrize(
+    ("check", "name"),
+    [
+        (a_reserved_header_is_ignored_or_refused_as_the_dialect_says, NAME),
+        (no_custom_header_replaces_or_doubles_the_signature, NAME),
+        (a_line_break_in_a_custom_header_adds_nothing, BREAK),
+    ],
+)
+def test_without_a_delivery_nothing_is_shown(check: Judge, name: str) -> None:
+    assert verdicts(check, answered(name=name)) == {}
+    assert verdicts(check, answered(SENTINEL, name=name)) == {}
+    assert verdicts(check, answered(name=name, status=400)) == {}
+    assert verdicts(check, answered(SENTINEL, name=name, status=502)) == {}
+    assert verdicts(check, answered(SENTINEL, name=name, status=429)) == {}
 
 
 def test_a_signature_that_is_replaced_or_doubled_fails() -> None:
@@ -74,7 +104,7 @@ def test_a_signature_that_is_replaced_or_doubled_fails() -> None:
 
 def test_a_line_break_that_is_refused_or_harmless_passes() -> None:
     check, harmless = a_line_break_in_a_custom_header_adds_nothing, sent(event(BREAK), PLAIN)
-    assert verdicts(check, answered(status=400, name=BREAK)) == {"6-19": PASS}
+    assert verdicts(check, answered(SENTINEL, status=400, name=BREAK)) == {"6-19": PASS}
     assert verdicts(check, answered(harmless, name=BREAK)) == {"6-19": PASS}
 
 

@@ -13,6 +13,8 @@ from hookproof.conformance.observations.delivery.arrival.broadcasts import Signi
 from tests.conformance.canned_deliveries import (
     SIGNATURE,
     advanced,
+    broadcast,
+    created,
     destination,
     event,
     observed,
@@ -166,3 +168,41 @@ def test_a_clock_that_is_off_within_the_tolerance_passes_and_beyond_fails() -> N
     )
     assert verdicts(check, off) == {"6-11": PASS}
     assert verdicts(check, far_off) == {"6-11": FAIL}
+
+
+def test_another_format_than_the_default_is_blamed_on_nothing_else() -> None:
+    where = destination("format not given")
+    attempts = [
+        sent(
+            EVENT,
+            where,
+            attempt=number,
+            headers=[
+                (SIGNATURE, advanced(where.secrets, b'{"marker": "marker-event-"}', NOW)),
+            ],
+        )
+        for number in (1, 2)
+    ]
+    signed = observed(SigningFormats, where, *attempts)
+    assert verdicts(every_attempt_is_signed_in_the_format_of_its_endpoint, signed) == {"6-6": FAIL}
+    assert verdicts(a_delivery_is_signed_by_no_secret_of_another_endpoint, signed) == {}
+    assert verdicts(an_endpoint_without_advanced_signatures_gets_the_simple_format, signed) == {
+        "2.3-9": FAIL
+    }
+
+
+def test_a_given_secret_that_is_ignored_is_judged_by_the_secret_shown() -> None:
+    shown = (created(SIMPLE, secrets=[{"value": "another"}]), broadcast(EVENT))
+    signed = observed(SigningFormats, SIMPLE, sent(EVENT, SIMPLE, signers=["another"]))
+    signed = replace(signed, exchanges=shown).examined(context().dialect)
+    assert signed.signatures[0].secrets == (SIMPLE.secret,)
+    assert verdicts(every_attempt_is_signed_in_the_format_of_its_endpoint, signed) == {"6-6": PASS}
+    assert verdicts(a_delivery_is_signed_by_no_secret_of_another_endpoint, signed) == {"6-8": PASS}
+
+
+def test_a_secret_that_is_shown_beside_the_given_one_does_not_sign_for_it() -> None:
+    secrets = [{"value": "another"}, {"value": SIMPLE.secret}]
+    shown = (created(SIMPLE, secrets=secrets), broadcast(EVENT))
+    signed = observed(SigningFormats, SIMPLE, sent(EVENT, SIMPLE, signers=["another"]))
+    signed = replace(signed, exchanges=shown).examined(context().dialect)
+    assert verdicts(every_attempt_is_signed_in_the_format_of_its_endpoint, signed) == {"6-6": FAIL}
