@@ -1,5 +1,6 @@
 """Examples for sections 2.2, 4.1, 4.2, 4.4, 4.6, 4.8 and 8: long texts, numbers, near filters."""
 
+from dataclasses import replace
 from typing import Any
 
 from hookproof.conformance.checks.api.extremes.filters import (
@@ -20,12 +21,23 @@ from hookproof.conformance.checks.api.extremes.numbers import (
     an_accepted_number_is_shown_as_it_was_sent,
     no_per_page_makes_a_page_larger_than_the_maximum,
 )
+from hookproof.conformance.checks.api.extremes.refused_content import (
+    a_broadcast_with_refused_content_has_no_effect,
+    an_endpoint_with_refused_content_is_not_created,
+)
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.lists.filters import NearFilter
 from hookproof.conformance.observations.lists.parameters import ExtremePageSize
 from hookproof.conformance.observations.requests.extremes import LongTextTried, NumberTried
+from hookproof.conformance.observations.requests.refused_content import (
+    BroadcastsWithRefusedContent,
+    CreationsWithRefusedContent,
+)
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from tests.conformance.canned_deliveries import destination, event, observed, sent
 from tests.conformance.canned_evidence import exchange, observation
-from tests.conformance.checks.api.example import UID, Example, link, page, refusal
+from tests.conformance.checks.api.example import UID, Example, endpoint, link, page, refusal
+from tests.conformance.checks.api.example import event as created_event
 
 LONG = "x" * 70_000
 CUT = LONG[:65_535]
@@ -96,6 +108,37 @@ def near(
         field=field,
         near="a prefix",
     )
+
+
+PLAIN, SENTINEL = destination(), event("sentinel")
+SENTINEL_ARRIVED = sent(SENTINEL, PLAIN)
+REFUSED_ARRIVED = sent(event("refused"), PLAIN, body=b'{"marker":"refused-1"}')
+
+
+def broadcast_refused(
+    *arrived: ReceivedDelivery, duplicate: bool | None = False, status: int = 400
+) -> BroadcastsWithRefusedContent:
+    """A broadcast with this status, what arrived, and the flag of one with the same key."""
+    evidence = observed(
+        BroadcastsWithRefusedContent, PLAIN, *arrived, events=[SENTINEL], markers=("refused-1",)
+    )
+    tried = exchange("refused content", "createBroadcastEvent", status=status, data={})
+    repeated = created_event(role="same key", is_duplicate_event=duplicate)
+    return replace(evidence, exchanges=(*evidence.exchanges, tried, repeated))
+
+
+def endpoints_refused(before: int, after: int, status: int = 400) -> CreationsWithRefusedContent:
+    """A creation with this status, and how many endpoints a portal link had before and after."""
+    return observation(
+        CreationsWithRefusedContent,
+        _link_with("before", before),
+        refusal(status, role="refused"),
+        _link_with("after", after),
+    )
+
+
+def _link_with(role: str, count: int) -> Exchange:
+    return exchange(role, "getPortalLink", data=link(endpoints_metadata=[endpoint()] * count))
 
 
 FULL_PAGE = [link(uid=f"{UID}{place}") for place in range(101)]
@@ -188,5 +231,23 @@ EXAMPLES = (
         requirement="2.2-18",
         kept=tried_page([]),
         broken=tried_page([], has_next_page=True, next_page_cursor="more"),
+    ),
+    *(
+        Example(
+            check=a_broadcast_with_refused_content_has_no_effect,
+            requirement="7-10",
+            kept=broadcast_refused(SENTINEL_ARRIVED),
+            broken=broken,
+        )
+        for broken in (
+            broadcast_refused(SENTINEL_ARRIVED, REFUSED_ARRIVED),
+            broadcast_refused(SENTINEL_ARRIVED, duplicate=True),
+        )
+    ),
+    Example(
+        check=an_endpoint_with_refused_content_is_not_created,
+        requirement="7-10",
+        kept=endpoints_refused(1, 1),
+        broken=endpoints_refused(1, 2),
     ),
 )

@@ -1,4 +1,4 @@
-"""What checks of long texts, extreme numbers and near filters leave to others, and tolerate."""
+"""What checks of extreme values and refused content leave to others, and tolerate."""
 
 import pytest
 
@@ -13,6 +13,10 @@ from hookproof.conformance.checks.api.extremes.numbers import (
     an_accepted_number_is_shown_as_it_was_sent,
     no_per_page_makes_a_page_larger_than_the_maximum,
 )
+from hookproof.conformance.checks.api.extremes.refused_content import (
+    a_broadcast_with_refused_content_has_no_effect,
+    an_endpoint_with_refused_content_is_not_created,
+)
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.requests.extremes import LongTextTried
 from tests.conformance.canned_evidence import exchange, observation, verdicts
@@ -20,6 +24,9 @@ from tests.conformance.checks.api.example import refusal
 from tests.conformance.checks.api.examples_extremes import (
     CUT,
     LONG,
+    REFUSED_ARRIVED,
+    broadcast_refused,
+    endpoints_refused,
     long_text,
     near,
     number_tried,
@@ -76,3 +83,20 @@ def test_a_list_that_broke_has_no_page_size() -> None:
 
 def test_a_filter_that_does_not_find_the_value_itself_is_not_judged_by_near_ones() -> None:
     assert verdicts(a_filter_does_not_find_what_is_only_near, near(found=False)) == {}
+
+
+@pytest.mark.parametrize("status", [201, 500])
+def test_what_was_not_refused_may_have_effects(status: int) -> None:
+    broadcast = broadcast_refused(REFUSED_ARRIVED, duplicate=True, status=status)
+    assert verdicts(a_broadcast_with_refused_content_has_no_effect, broadcast) == {}
+    creation = endpoints_refused(1, 2, status)
+    assert verdicts(an_endpoint_with_refused_content_is_not_created, creation) == {}
+
+
+def test_silence_without_a_sentinel_and_without_a_flag_proves_nothing() -> None:
+    silent = broadcast_refused(duplicate=None)
+    assert verdicts(a_broadcast_with_refused_content_has_no_effect, silent) == {}
+
+
+def test_a_portal_link_that_shows_no_endpoints_proves_nothing() -> None:
+    assert verdicts(an_endpoint_with_refused_content_is_not_created, endpoints_refused(0, 0)) == {}

@@ -1,0 +1,131 @@
+"""What is refused for its content, or for its project, has no effect (sections 5 and 7).
+
+No delivery, no idempotency_key that is used up, no endpoint at a portal link.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, Final
+
+from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.scenario import MARKER, Scenario, run_scenarios
+from hookproof.conformance.experiments.support.existing_resources import (
+    find_changeable_links,
+    kept_fields,
+    put_back,
+)
+from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.delivery.arrival.refused_broadcasts import (
+    REFUSED,
+    RefusedBroadcasts,
+)
+from hookproof.conformance.observations.preparation import Preparation
+from hookproof.conformance.observations.requests.refused_content import (
+    REFUSED_BROADCAST,
+    REFUSED_CREATION,
+    SAME_KEY,
+    BroadcastsWithRefusedContent,
+    CreationsWithRefusedContent,
+)
+from hookproof.conformance.observations.sentinel import SENTINEL
+from hookproof.conformance.target.definition import Project
+
+# Fields of createBroadcastEvent with values of other types than the documented ones.
+WRONG_BROADCASTS: Final[Mapping[str, Any]] = {
+    "event_type": {"not": "a text"},
+    "custom_headers": "not an object",
+}
+# The same of createEndpoint; the last one breaks the rule of section 8 that URLs are https.
+WRONG_ENDPOINTS: Final[Mapping[str, Any]] = {
+    "description": {"not": "a text"},
+    "rate_limit": "twelve",
+    "url": "http://plain.invalid/hook",
+}
+
+
+@experiment(
+    "refused_content",
+    observes=(
+        BroadcastsWithRefusedContent,
+        CreationsWithRefusedContent,
+        RefusedBroadcasts,
+        Preparation,
+    ),
+)
+async def refused_content(context: ExperimentContext) -> AsyncIterator[Evidence]:
+    """Broadcasts beside an endpoint that listens, and new endpoints beside a portal link."""
+    scenarios = {"refused for their content": wrong_content, "refused for their project": elsewhere}
+    async for observation in run_scenarios(context, scenarios):
+        yield observation
+    async with context.portal_links:
+        async for observation in _create_endpoints(context):
+            yield observation
+
+
+async def wrong_content(scenario: Scenario) -> BroadcastsWithRefusedContent:
+    """The right broadcasts repeat the idempotency keys; their markers are others."""
+    plain = await scenario.destination("plain")
+    await scenario.await_arrival(plain, await scenario.broadcast("before"))
+    word, markers, keys = scenario.bodies.word, [], []
+    for field, value in WRONG_BROADCASTS.items():
+        markers.append(word("refused"))
+        keys.append(word("key"))
+        given = {"data": {MARKER: markers[-1]}, "idempotency_key": keys[-1], field: value}
+        body = scenario.bodies.broadcast(**given)
+        await scenario.trial.call("createBroadcastEvent", role=REFUSED_BROADCAST, body=body)
+    for key in keys:
+        body = scenario.bodies.broadcast(idempotency_key=key)
+        await scenario.trial.call("createBroadcastEvent", role=SAME_KEY, body=body)
+    await scenario.await_arrival(plain, await scenario.broadcast(SENTINEL))
+    await scenario.await_silence()
+    return await scenario.observe(BroadcastsWithRefusedContent, markers=tuple(markers))
+
+
+async def elsewhere(scenario: Scenario) -> RefusedBroadcasts:
+    """With the key of another project, and for a project that does not exist."""
+    plain = await scenario.destination("plain")
+    await scenario.await_arrival(plain, await scenario.broadcast("before"))
+    own, *others = scenario.context.projects
+    projects = [Project(id=own.id, api_key=other.api_key) for other in others[:1]]
+    projects.append(Project(id=scenario.bodies.word("nowhere"), api_key=own.api_key))
+    markers = []
+    for project in projects:
+        markers.append(scenario.bodies.word("refused"))
+        body = scenario.bodies.broadcast(data={MARKER: markers[-1]})
+        await scenario.trial.call("createBroadcastEvent", role=REFUSED, body=body, project=project)
+    await scenario.await_arrival(plain, await scenario.broadcast(SENTINEL))
+    await scenario.await_silence()
+    return await scenario.observe(RefusedBroadcasts, markers=tuple(markers))
+
+
+async def _create_endpoints(context: ExperimentContext) -> AsyncIterator[Evidence]:
+    trial = context.trial("endpoints refused for their content")
+    existing = await find_changeable_links(context, trial, pages=1)
+    if not existing.links:
+        yield trial.not_observed(CreationsWithRefusedContent, existing.reason)
+        return
+    link = existing.links[0]
+    try:
+        yield await _create_for_owner_of(context, link)
+    finally:
+        await asyncio.shield(put_back(context, trial, link))
+    yield trial.observe(Preparation)
+
+
+async def _create_for_owner_of(
+    context: ExperimentContext, link: Mapping[str, Any]
+) -> CreationsWithRefusedContent:
+    trial, bodies = context.trial("endpoints leave nothing"), RequestBodies.of(context)
+    owner, place = context.word("owner"), {"portalLinkID": link["uid"]}
+    body = bodies.portal_link(**{**kept_fields(bodies, link), "owner_id": owner})
+    await trial.call("updatePortalLink", role="prepare", path=place, body=body)
+    body = bodies.quiet_endpoint(owner_id=owner)
+    await trial.call("createEndpoint", role="prepare", body=body)
+    await trial.call("getPortalLink", role="before", path=place)
+    for field, value in WRONG_ENDPOINTS.items():
+        body = bodies.quiet_endpoint(**{"owner_id": owner, field: value})
+        await trial.call("createEndpoint", role=REFUSED_CREATION, body=body)
+    await trial.call("getPortalLink", role="after", path=place)
+    return trial.observe(CreationsWithRefusedContent)
