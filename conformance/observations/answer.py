@@ -1,4 +1,8 @@
-"""Reads an exchange: whether it was refused, and the resources in its answer (section 2)."""
+"""Reads an exchange: what became of the request, and the resources in its answer (section 2).
+
+An answer is a success, a refusal, or neither. What is neither (a redirect, a page for people, a
+server error, no answer at all) proves nothing about what was to succeed or to be refused.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,6 +14,12 @@ from hookproof.conformance.model.evidence import Exchange
 
 CLIENT_ERRORS: Final = range(400, 500)
 SERVER_ERRORS: Final = range(500, 600)
+
+# Too many requests, or a gateway or the service itself that is away for now: what becomes of the
+# request is not said (RFC 6585, section 4; RFC 9110, sections 15.6.3 to 15.6.5).
+NOT_NOW: Final = frozenset({429, 502, 503, 504})
+
+API_PREFIX: Final = "/api/"  # what lies outside may be another service's (the document's preface)
 
 # Roles of requests that no client sends.
 REFUSED_BY_PROXIES: Final = frozenset({"odd", "unfinished"})
@@ -63,12 +73,43 @@ def reaches_the_service(exchange: Exchange) -> bool:
     """Whether the service itself answers; a proxy in front of it may refuse other requests in its
     own words.
     """
-    return exchange.role not in REFUSED_BY_PROXIES
+    return exchange.role not in REFUSED_BY_PROXIES and is_within_the_api(exchange)
+
+
+def is_within_the_api(exchange: Exchange) -> bool:
+    """Whether the path of a request begins as those of the eight operations do."""
+    return API_PREFIX in urlsplit(exchange.url).path
+
+
+def was_answered(exchange: Exchange) -> bool:
+    """Whether there was an answer that says what became of the request."""
+    return exchange.status is not None and exchange.status not in NOT_NOW
+
+
+def was_successful(exchange: Exchange) -> bool:
+    """Whether the answer is a success as the document has it: a 2xx, and an object as data in a
+    JSON object (section 2.1).
+    """
+    return isinstance(exchange.data, dict)
+
+
+def was_accepted(exchange: Exchange) -> bool:
+    """Whether the request was done, for all that the answer says: a 2xx with a JSON object that is
+    not flagged as a failure. Its data may be spoilt.
+    """
+    body = exchange.json if exchange.succeeded else None
+    return isinstance(body, dict) and body.get("status") is not False
 
 
 def refused(exchange: Exchange) -> bool:
-    """Whether the target answered with a client error."""
-    return exchange.status in CLIENT_ERRORS
+    """Whether the target answered with a client error that is about this request."""
+    return exchange.status in CLIENT_ERRORS and was_answered(exchange)
+
+
+def shown_uid(exchange: Exchange | None) -> str | None:
+    """The uid of the resource in a successful answer; None if it is missing, empty or no text."""
+    uid = None if exchange is None else shown(exchange).get("uid")
+    return uid if isinstance(uid, str) and uid else None
 
 
 def shown(exchange: Exchange) -> dict[str, Any]:

@@ -1,22 +1,50 @@
 """Whether a request was refused as the dialect says (section 7)."""
 
+from collections.abc import Iterator
+
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
-from hookproof.conformance.observations.answer import refused
+from hookproof.conformance.observations.answer import refused, was_accepted, was_answered
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.model import Dialect
 
 
-def refusal_with(tried: Exchange, requirement: str, message: str, status: Answer[int]) -> Judgement:
+def refusal_with(
+    tried: Exchange, requirement: str, message: str, status: Answer[int]
+) -> Iterator[Judgement]:
     """Whether a request was refused with a status of the dialect, or at all if undecided."""
-    return judged(
-        status.allows(tried.status) and (status.decided or refused(tried)),
-        requirement,
-        message,
-        expected=" or ".join(map(str, status.allowed)) or "a refusal",
-        actual=tried.status,
-        exchanges=[tried],
-    )
+    if status.decided:
+        tells = was_answered(tried) or status.allows(tried.status)
+    else:
+        tells = refused(tried) or was_accepted(tried)
+    if tells:
+        yield judged(
+            status.allows(tried.status) if status.decided else refused(tried),
+            requirement,
+            message,
+            expected=" or ".join(map(str, status.allowed)) or "a refusal",
+            actual=tried.status,
+            exchanges=[tried],
+        )
+
+
+def refusal_beside(
+    tried: Exchange, accepted: Exchange | None, requirement: str, message: str, actual: object
+) -> Iterator[Judgement]:
+    """Whether a request was refused that differs in one thing from one that was accepted.
+
+    A service that refuses everything keeps nothing out: without the other request there is no pass.
+    """
+    is_refused = refused(tried) and accepted is not None and was_accepted(accepted)
+    if is_refused or was_accepted(tried):
+        yield judged(
+            is_refused,
+            requirement,
+            message,
+            expected="a refusal",
+            actual=actual,
+            exchanges=[tried, accepted] if is_refused else [tried],
+        )
 
 
 def is_refused_as_invalid(tried: Exchange, dialect: Dialect) -> bool:

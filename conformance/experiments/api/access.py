@@ -5,7 +5,7 @@ What is refused must change nothing: what a roll or an update is about is fetche
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
@@ -16,7 +16,7 @@ from hookproof.conformance.experiments.support.valid_requests import (
     hold_portal_links_for,
     prepare_valid_requests,
 )
-from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.observations.requests.keys import (
@@ -129,13 +129,37 @@ async def _try_every_key(
                 CallWithKey, requests.why_not(operation_id)
             )
         ]
-    return [await _try_key(context, requests, operation_id, attempt) for attempt in attempts]
+    authorized = await _call_with_right_key(context, requests, operation_id)
+    return [
+        await _try_key(context, requests, operation_id, attempt, authorized) for attempt in attempts
+    ]
+
+
+async def _call_with_right_key(
+    context: ExperimentContext, requests: ValidRequests, operation_id: str
+) -> Exchange:
+    """Without a key that is accepted, a refusal shows nothing."""
+    trial, link = context.trial(f"{operation_id} with the right key"), requests.portal_link
+    async with hold_portal_links_for(context, operation_id):
+        if operation_id == "updatePortalLink" and link is not None:
+            return replace(await put_back(context, trial, link), role="authorized")
+        return await trial.call(
+            operation_id,
+            role="authorized",
+            path=requests.path(operation_id),
+            body=requests.body(operation_id),
+        )
 
 
 async def _try_key(
-    context: ExperimentContext, requests: ValidRequests, operation_id: str, attempt: Attempt
+    context: ExperimentContext,
+    requests: ValidRequests,
+    operation_id: str,
+    attempt: Attempt,
+    authorized: Exchange,
 ) -> Evidence:
     trial = context.trial(f"{operation_id}, key: {attempt.kind}")
+    trial.exchanges.append(authorized)
     async with hold_portal_links_for(context, operation_id):
         await _fetch_subject(trial, requests, operation_id, "before")
         await trial.call(

@@ -19,7 +19,7 @@ from hookproof.conformance.experiments.support.valid_requests import (
     hold_portal_links_for,
     prepare_valid_requests,
 )
-from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.observations.requests.mistakes import (
@@ -122,6 +122,9 @@ async def refusals(context: ExperimentContext) -> AsyncIterator[Evidence]:
     requests = await prepare_valid_requests(context, trial)
     oauth2 = {"authentication": requests.bodies.oauth2()}
     accepted = await find_accepted_settings(context, trial, oauth2)
+    created = next(
+        (answer for answer in trial.exchanges if answer.operation_id == "createEndpoint"), None
+    )
     yield trial.observe(Preparation)
     planned = [
         *_missing_fields(requests),
@@ -132,7 +135,7 @@ async def refusals(context: ExperimentContext) -> AsyncIterator[Evidence]:
         *_urls(requests),
         *_unknown_identifiers(requests),
     ]
-    sendings = [_send(context, requests, request) for request in planned]
+    sendings = [_send(context, requests, request, created) for request in planned]
     for observation in await asyncio.gather(*sendings):
         yield observation
     if requests.portal_link is not None:
@@ -143,8 +146,12 @@ async def refusals(context: ExperimentContext) -> AsyncIterator[Evidence]:
 
 
 async def _send(
-    context: ExperimentContext, requests: ValidRequests, request: PlannedRequest
+    context: ExperimentContext,
+    requests: ValidRequests,
+    request: PlannedRequest,
+    created: Exchange | None,
 ) -> Evidence:
+    """`created` is a creation with an https URL, beside which others are refused."""
     trial = context.trial(
         f"{request.operation_id}, {request.about}: {request.field}".removesuffix(": ")
     )
@@ -153,6 +160,8 @@ async def _send(
         return trial.not_observed(request.observes, requests.why_not(request.operation_id))
     async with hold_portal_links_for(context, request.operation_id):
         await trial.call(request.operation_id, role="tried", path=path, body=request.body)
+    if request.observes is EndpointUrlTried and created is not None:
+        trial.exchanges.append(dataclasses.replace(created, role="with https"))
     return trial.observe(
         request.observes, operation_id=request.operation_id, field=request.field, **request.facts
     )

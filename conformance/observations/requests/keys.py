@@ -34,9 +34,14 @@ class RequestsWithoutRight(BeforeAndAfter):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallWithKey(RequestsWithoutRight):
-    """One request with a key of this kind."""
+    """One request with a key of this kind, and one for the same operation with the right key."""
 
     kind: KeyKind
+
+    @property
+    def authorized(self) -> Exchange | None:
+        """The request with the right key, without which no refusal shows that the key matters."""
+        return self.exchange("authorized")
 
     @property
     def call(self) -> Exchange | None:

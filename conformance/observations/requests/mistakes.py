@@ -77,9 +77,14 @@ class RequestWithinBounds(RequestTried):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointUrlTried(RequestTried):
-    """The creation of an endpoint whose URL is not https."""
+    """The creation of an endpoint whose URL is not https, and of one whose URL is."""
 
     scheme: Scheme
+
+    @property
+    def with_https(self) -> Exchange | None:
+        """A creation that differs in the URL, and so shows what is refused."""
+        return self.exchange("with https")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

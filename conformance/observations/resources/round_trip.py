@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from hookproof.conformance.model.evidence import Exchange, Observation
-from hookproof.conformance.observations.answer import shown
+from hookproof.conformance.observations.answer import shown_uid
 from hookproof.conformance.observations.resources.shown_secret import ShownSecret, shown_secrets
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
 from hookproof.spec.dialect.model import Dialect
@@ -34,14 +34,10 @@ class EndpointCreation(Observation):
 
     def created_and_fetched(self) -> Iterator[tuple[Exchange, Exchange]]:
         """Each creation with the last retrieval of the same endpoint."""
-        retrievals = {
-            str(shown(exchange).get("uid")): exchange
-            for exchange in self.fetched
-            if shown(exchange)
-        }
+        retrievals = {shown_uid(exchange): exchange for exchange in self.fetched}
         for created in self.created:
-            fetched = retrievals.get(str(shown(created).get("uid")))
-            if fetched is not None:
+            fetched = retrievals.get(shown_uid(created))
+            if fetched is not None and shown_uid(created) is not None:
                 yield created, fetched
 
 

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from hookproof.conformance.checks.api.access.resource_change import has_changed
+from hookproof.conformance.checks.support.refusal import refusal_beside
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.judgement import Judgement, judged
-from hookproof.conformance.observations.answer import refused, shown
+from hookproof.conformance.model.judgement import Judgement, judged, violated
+from hookproof.conformance.observations.answer import refused, shown, was_accepted, was_answered
 from hookproof.conformance.observations.requests.keys import (
     BroadcastsWithoutRight,
     CallWithKey,
@@ -37,38 +38,46 @@ REFUSED_KEYS: Final = {
 
 
 @check(*WITHOUT_KEY.values())
-def nothing_works_without_a_key(
-    request: CallWithKey, _context: CheckContext
-) -> Iterator[Judgement]:
+def nothing_works_without_a_key(request: CallWithKey, context: CheckContext) -> Iterator[Judgement]:
     """All eight operations."""
-    tried = request.call
-    if request.kind is KeyKind.NONE and tried is not None:
+    if request.kind is KeyKind.NONE:
         operation_id = request.operation_id
-        yield judged(
-            not tried.succeeded,
-            WITHOUT_KEY[operation_id],
-            f"{operation_id} works without an Authorization header",
-            expected="a refusal",
-            actual=tried.status,
-            exchanges=[tried],
-        )
+        message = f"{operation_id} works without an Authorization header"
+        yield from _refusal(request, WITHOUT_KEY[operation_id], message, context)
 
 
 @check(*dict.fromkeys(REFUSED_KEYS.values()))
 def a_key_that_is_none_is_refused(
-    request: CallWithKey, _context: CheckContext
+    request: CallWithKey, context: CheckContext
 ) -> Iterator[Judgement]:
     """Never issued, cut short, empty, in another format, or the credential of an endpoint."""
-    tried, kind = request.call, request.kind
-    if kind in REFUSED_KEYS and tried is not None:
-        yield judged(
-            not tried.succeeded,
-            REFUSED_KEYS[kind],
-            f"An operation works with a key that is not valid: {kind}",
+    kind = request.kind
+    if kind in REFUSED_KEYS:
+        message = f"An operation works with a key that is not valid: {kind}"
+        yield from _refusal(request, REFUSED_KEYS[kind], message, context)
+
+
+def _refusal(
+    request: CallWithKey, requirement: str, message: str, context: CheckContext
+) -> Iterator[Judgement]:
+    """Whether a request was refused for its key.
+
+    Any 4xx is a refusal, since the right key gets another answer; 5-10 and 5-11 judge which. An
+    answer that is neither refusal nor success is judged by its effect alone.
+    """
+    tried, before, after = request.call, request.before, request.after
+    if tried is None:
+        return
+    if not refused(tried) and has_changed(before, after, context):
+        yield violated(
+            requirement,
+            message,
             expected="a refusal",
-            actual=tried.status,
-            exchanges=[tried],
+            actual=f"{tried.status}, and a change",
+            exchanges=[before, tried, after],
         )
+    else:
+        yield from refusal_beside(tried, request.authorized, requirement, message, tried.status)
 
 
 @check("5-10", "5-11")
@@ -103,9 +112,11 @@ def the_key_of_another_project_opens_what_the_dialect_says(
 ) -> Iterator[Judgement]:
     """Either all projects of an account, or its own alone."""
     rules, tried = context.dialect.authentication, request.call
-    if request.kind is KeyKind.FOREIGN and tried is not None and rules.key_scope.decided:
+    if tried is None or not was_answered(tried):
+        return
+    if request.kind is KeyKind.FOREIGN and rules.key_scope.decided:
         refusal = refused(tried) and rules.foreign_key_status.allows(tried.status)
-        outcomes = {KeyScope.ACCOUNT: tried.succeeded, KeyScope.PROJECT: refusal}
+        outcomes = {KeyScope.ACCOUNT: was_accepted(tried), KeyScope.PROJECT: refusal}
         yield judged(
             any(outcomes[scope] for scope in rules.key_scope.allowed),
             "5-12",
@@ -118,7 +129,7 @@ def the_key_of_another_project_opens_what_the_dialect_says(
 
 @check("5-15")
 def what_is_refused_for_its_key_changes_nothing(
-    requests: CreationsWithoutRight | BroadcastsWithoutRight | CallWithKey, _context: CheckContext
+    requests: CreationsWithoutRight | BroadcastsWithoutRight | CallWithKey, context: CheckContext
 ) -> Iterator[Judgement]:
     """No roll, no update, no endpoint, no used-up idempotency_key."""
     before, after = requests.before, requests.after
@@ -126,9 +137,9 @@ def what_is_refused_for_its_key_changes_nothing(
         return
     accepted = requests.accepted if isinstance(requests, BroadcastsWithoutRight) else None
     if accepted is not None and shown(accepted):
-        unchanged = shown(accepted).get("is_duplicate_event") is False
+        unchanged = shown(accepted).get("is_duplicate_event") is not True
     elif before is not None and after is not None and shown(before) and shown(after):
-        unchanged = not has_changed(before, after)
+        unchanged = not has_changed(before, after, context)
     else:
         return
     yield judged(

@@ -6,7 +6,7 @@ from typing import Final
 from hookproof.conformance.checks.support.refusal import is_refused_as_invalid
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged
-from hookproof.conformance.observations.answer import pagination
+from hookproof.conformance.observations.answer import pagination, was_accepted, was_answered
 from hookproof.conformance.observations.lists.parameters import (
     DefaultPageSize,
     PageSizeAboveMaximum,
@@ -43,14 +43,14 @@ def per_page_above_the_maximum_is_cut_or_refused(
 ) -> Iterator[Judgement]:
     """As the dialect says."""
     tried, paging = request.tried, context.dialect.paging
-    if tried is None or not paging.above_maximum.decided:
+    if tried is None or not was_answered(tried) or not paging.above_maximum.decided:
         return
     context.require_same_rules(
         "requests above the largest perPage", lambda dialect: dialect.paging.maximum_per_page
     )
     size = pagination(tried).get("per_page")
     outcomes = {
-        AboveMaximum.CLAMP: tried.succeeded
+        AboveMaximum.CLAMP: was_accepted(tried)
         and (size is None or paging.maximum_per_page.allows(size)),
         AboveMaximum.REFUSE: is_refused_as_invalid(tried, context.dialect),
     }
@@ -71,10 +71,10 @@ def an_unreadable_parameter_is_refused_or_taken_as_absent(
 ) -> Iterator[Judgement]:
     """As the dialect says."""
     tried, rule = request.tried, context.dialect.paging.bad_parameter
-    if tried is None or not rule.decided:
+    if tried is None or not was_answered(tried) or not rule.decided:
         return
     outcomes = {
-        BadParameter.DEFAULT: tried.succeeded,
+        BadParameter.DEFAULT: was_accepted(tried),
         BadParameter.REFUSE: is_refused_as_invalid(tried, context.dialect),
     }
     yield judged(

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from hookproof.conformance.checks.support.bounds import bounds
-from hookproof.conformance.checks.support.refusal import is_refused_as_invalid
+from hookproof.conformance.checks.support.refusal import is_refused_as_invalid, refusal_beside
+from hookproof.conformance.checks.support.success import success_of
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged
-from hookproof.conformance.observations.answer import sent
+from hookproof.conformance.observations.answer import sent, was_accepted, was_answered
 from hookproof.conformance.observations.requests.mistakes import (
     Bound,
     EndpointUrlTried,
@@ -25,16 +26,15 @@ ACCEPTED: Final = {Bound.NUMBER: "8-16", Bound.SIZE: "8-15"}
 def only_https_urls_are_taken(
     request: EndpointUrlTried, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """Refused at creation, with whatever status."""
+    """Refused at creation, with whatever status, where an https URL is accepted."""
     tried = request.tried
     if tried is not None:
-        yield judged(
-            not tried.succeeded,
+        yield from refusal_beside(
+            tried,
+            request.with_https,
             URLS[request.scheme],
             f"An endpoint is created with a URL that is not https: {request.scheme}",
-            expected="a refusal",
-            actual=f"{tried.status} for {sent(tried).get('url')}",
-            exchanges=[tried],
+            f"{tried.status} for {sent(tried).get('url')}",
         )
 
 
@@ -47,14 +47,8 @@ def what_lies_within_the_bounds_is_taken(
     if tried is not None:
         context.require_same_rules("requests at the edge of what is allowed", bounds)
         what = f"{request.bound} {request.field}".rstrip()
-        yield judged(
-            tried.succeeded,
-            ACCEPTED[request.bound],
-            f"A request within the dialect's bounds is refused: {what}",
-            expected="a 2xx",
-            actual=tried.status,
-            exchanges=[tried],
-        )
+        message = f"A request within the dialect's bounds is refused: {what}"
+        yield from success_of(tried, ACCEPTED[request.bound], message)
 
 
 @check("8-5")
@@ -63,9 +57,9 @@ def a_rate_limit_of_zero_is_taken_or_refused(
 ) -> Iterator[Judgement]:
     """As the dialect says; its effect on deliveries is judged by another check."""
     tried, zero = request.tried, context.dialect.delivery.zero_rate_limit
-    if tried is not None and zero.decided:
+    if tried is not None and was_answered(tried) and zero.decided:
         outcomes = {
-            ZeroLimit.UNLIMITED: tried.succeeded,
+            ZeroLimit.UNLIMITED: was_accepted(tried),
             ZeroLimit.REFUSED: is_refused_as_invalid(tried, context.dialect),
         }
         yield judged(

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from hookproof.conformance.checks.support.refusal import refusal_with
+from hookproof.conformance.checks.support.success import success_of
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
+from hookproof.conformance.model.judgement import Judgement, not_applicable
 from hookproof.conformance.observations.requests.mistakes import (
     RequiredFieldLeftOut,
     RequiredFieldsAlone,
@@ -37,7 +38,7 @@ def required_fields_are_enough_and_none_may_be_left_out(
         lambda dialect: dialect.requests.required_by(operation_id),
     )
     if isinstance(request, RequiredFieldLeftOut):
-        yield refusal_with(
+        yield from refusal_with(
             tried,
             LEFT_OUT[operation_id],
             f"{operation_id} does not refuse a body without its {request.field} as the dialect"
@@ -45,13 +46,10 @@ def required_fields_are_enough_and_none_may_be_left_out(
             context.dialect.errors.invalid_value,
         )
         return
-    yield judged(
-        tried.succeeded,
+    yield from success_of(
+        tried,
         REQUIRED_ALONE[operation_id],
         f"{operation_id} refuses a body with all the fields that the dialect requires",
-        expected="a 2xx",
-        actual=tried.status,
-        exchanges=[tried],
     )
     if not context.dialect.requests.required_by(operation_id):
         yield not_applicable(

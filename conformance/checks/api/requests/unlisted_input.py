@@ -6,7 +6,7 @@ from typing import Final
 from hookproof.conformance.checks.support.refusal import is_refused_as_invalid
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged
-from hookproof.conformance.observations.answer import sent, shown
+from hookproof.conformance.observations.answer import sent, shown, was_accepted, was_answered
 from hookproof.conformance.observations.requests.mistakes import Unlisted, UnlistedInput
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.model import Dialect
@@ -26,7 +26,7 @@ def input_that_is_not_listed_is_ignored_or_refused(
     """Ignored means accepted; a field of the service then keeps its own value."""
     tried, field = request.tried, request.field
     answer = _on_input(request.kind, context.dialect)
-    if tried is None or not answer.decided:
+    if tried is None or not was_answered(tried) or not answer.decided:
         return
     if request.kind is Unlisted.SERVICE_FIELD:
         context.require_same_rules(
@@ -39,7 +39,7 @@ def input_that_is_not_listed_is_ignored_or_refused(
         and shown(tried).get(field) == sent(tried).get(field)
     )
     outcomes = {
-        OnInput.IGNORED: tried.succeeded and not taken_over,
+        OnInput.IGNORED: was_accepted(tried) and not taken_over,
         OnInput.REFUSED: is_refused_as_invalid(tried, context.dialect),
     }
     yield judged(

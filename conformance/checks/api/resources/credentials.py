@@ -6,7 +6,7 @@ from typing import Any, Final
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
-from hookproof.conformance.observations.answer import sent, shown
+from hookproof.conformance.observations.answer import sent, shown, was_successful
 from hookproof.conformance.observations.resources.round_trip import EndpointCreation, RoundTrip
 from hookproof.conformance.observations.resources.sequence import EndpointFieldCombination
 from hookproof.conformance.observations.resources.shown_secret import shows_credential
@@ -127,6 +127,8 @@ def masked_credentials_are_not_shown_in_clear(
                     for exchange in creation.exchanges
                     if exchange.succeeded and shows_credential(exchange, given)
                 ]
+                if not leaking and not was_successful(created):
+                    continue  # nothing was shown, in clear or otherwise
                 yield judged(
                     not leaking,
                     "2.5-13",

@@ -6,7 +6,13 @@ from typing import Final
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
-from hookproof.conformance.observations.answer import sent, shown
+from hookproof.conformance.observations.answer import (
+    sent,
+    shown,
+    shown_uid,
+    was_answered,
+    was_successful,
+)
 from hookproof.conformance.observations.resources.broadcast_answer import (
     DifferentEvents,
     DuplicatesAtOnce,
@@ -62,19 +68,21 @@ def the_first_event_with_a_key_is_no_duplicate(
 def different_events_are_no_duplicates_of_each_other(
     events: DifferentEvents, _context: CheckContext
 ) -> Iterator[Judgement]:
+    """By uid where one is shown, and by the flag."""
     answers = [exchange for exchange in events.exchanges if shown(exchange)]
     if not answers or len(answers) < len(events.exchanges):
         return
-    uids = [str(shown(answer).get("uid")) for answer in answers]
-    distinct = len(set(uids)) == len(uids)
-    yield judged(
-        distinct,
-        "2.8-2",
-        "Two events that are not duplicates have the same uid",
-        expected="different",
-        actual=uids,
-        exchanges=answers,
-    )
+    uids = [shown_uid(answer) for answer in answers]
+    distinct = None in uids or len(set(uids)) == len(uids)
+    if None not in uids:
+        yield judged(
+            distinct,
+            "2.8-2",
+            "Two events that are not duplicates have the same uid",
+            expected="different",
+            actual=uids,
+            exchanges=answers,
+        )
     requirement = OF_DIFFERENCE.get(events.difference)
     if requirement is not None:
         flags = [shown(answer).get("is_duplicate_event") for answer in answers]
@@ -103,10 +111,14 @@ def a_duplicate_is_answered_as_the_dialect_says(
 
 def _in_turn(broadcasts: RepeatedKey, context: CheckContext) -> Iterator[Judgement]:
     first, again, rules = broadcasts.first, broadcasts.again, context.dialect.idempotency
-    if first is None or again is None or not shown(first):
+    if first is None or again is None or not shown(first) or not was_answered(again):
         return
+    if again.succeeded and not was_successful(again):
+        return  # what is wrong with such an answer is judged by section 2.1
     flagged = shown(again).get("is_duplicate_event") is True
-    same_event = shown(again).get("uid") == shown(first).get("uid")
+    same_event = shown_uid(again) == shown_uid(first) is not None
+    if Duplicate.FIRST_EVENT in rules.duplicate.allowed and shown_uid(first) is None:
+        return
     allowed = {Duplicate.FLAGGED_EVENT: flagged, Duplicate.FIRST_EVENT: same_event}
     statuses = " or ".join(map(str, rules.duplicate_status.allowed))
     yield judged(
@@ -126,7 +138,9 @@ def _at_once(broadcasts: DuplicatesAtOnce, context: CheckContext) -> Iterator[Ju
     if not events or len(events) < len(broadcasts.exchanges):
         return
     originals = sum(event.get("is_duplicate_event") is False for event in events)
-    uids = {str(event.get("uid")) for event in events}
+    uids = {shown_uid(exchange) for exchange in broadcasts.exchanges}
+    if Duplicate.FIRST_EVENT in duplicate.allowed and None in uids:
+        return
     allowed = {Duplicate.FLAGGED_EVENT: originals == 1, Duplicate.FIRST_EVENT: len(uids) == 1}
     yield judged(
         any(allowed[form] for form in duplicate.allowed),

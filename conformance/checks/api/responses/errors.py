@@ -10,9 +10,12 @@ from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.answer import (
+    NOT_NOW,
     SERVER_ERRORS,
+    is_within_the_api,
     reaches_the_service,
     refused,
+    was_answered,
 )
 from hookproof.conformance.observations.requests.mistakes import (
     HalfRequest,
@@ -53,10 +56,13 @@ TRACES: Final = re.compile(
 
 @check("7-8")
 def no_request_is_answered_with_a_server_error(
-    exchange: Exchange, _context: CheckContext
+    exchange: Exchange, context: CheckContext
 ) -> Iterator[Judgement]:
-    """Exercised by every request that got an answer."""
-    if exchange.status is not None:
+    """Exercised by every request that got an answer of the service itself: where a gateway may be
+    speaking, it is the service if the body is the dialect's error body.
+    """
+    of_service = was_answered(exchange) or not context.contract.error_problems(exchange.json)
+    if exchange.status is not None and of_service:
         yield judged(
             exchange.status not in SERVER_ERRORS,
             "7-8",
@@ -111,14 +117,14 @@ def a_mistake_is_refused_with_the_dialects_status(
     request: MistakenRequest, context: CheckContext
 ) -> Iterator[Judgement]:
     tried = request.tried
-    if tried is not None:
+    if tried is not None and is_within_the_api(tried):
         if request.mistake in BEYOND_BOUNDS:
             context.require_same_rules("requests beyond what is allowed", bounds)
         requirement, name = STATUS_OF[request.mistake]
         status: Answer[int] = getattr(context.dialect.errors, name)
         what = f"{request.mistake} {request.field}".rstrip()
         message = f"A request is not refused as the dialect says: {what}"
-        yield refusal_with(tried, requirement, message, status)
+        yield from refusal_with(tried, requirement, message, status)
 
 
 @check(*UNKNOWN.values())
@@ -130,7 +136,7 @@ def what_does_not_exist_is_refused(
     if tried is not None and operation_id is not None:
         message = f"{operation_id} of what does not exist is not refused as the dialect says"
         status = context.dialect.errors.unknown_resource
-        yield refusal_with(tried, UNKNOWN[operation_id], message, status)
+        yield from refusal_with(tried, UNKNOWN[operation_id], message, status)
 
 
 @check("7-7", "8-18")
@@ -142,6 +148,8 @@ def an_unfinished_request_is_ended(
     if tried is None:
         return
     if isinstance(request, OverlongRequest):
+        if request.sent == 0 or tried.status in NOT_NOW:
+            return  # nobody was there to read it
         yield judged(
             not tried.succeeded and request.sent < request.promised,
             "8-18",
@@ -152,4 +160,4 @@ def an_unfinished_request_is_ended(
         )
     elif tried.status is not None:
         message = "A request that stops before its end is not ended with the dialect's status"
-        yield refusal_with(tried, "7-7", message, context.dialect.errors.slow_request)
+        yield from refusal_with(tried, "7-7", message, context.dialect.errors.slow_request)

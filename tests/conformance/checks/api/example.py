@@ -171,10 +171,12 @@ def refusal(
 def request_tried(
     what: type[RequestTried] | Mistake | Unlisted | Bound | Scheme,
     answer: Exchange,
-    *,
+    *further: Exchange,
     field: str = "name",
 ) -> RequestTried:
-    """One request and its answer: of this class, or of the class that has this kind."""
+    """One request, its answer and perhaps further exchanges: of this class, or of the class that
+    has this kind.
+    """
     kinds: dict[type, tuple[type[RequestTried], str]] = {
         Mistake: (MistakenRequest, "mistake"),
         Unlisted: (UnlistedInput, "kind"),
@@ -183,9 +185,9 @@ def request_tried(
     }
     fields: dict[str, Any] = {"operation_id": answer.operation_id, "field": field}
     if isinstance(what, type):
-        return observation(what, answer, **fields)
+        return observation(what, answer, *further, **fields)
     observed, name = kinds[type(what)]
-    return observation(observed, answer, **fields, **{name: what})
+    return observation(observed, answer, *further, **fields, **{name: what})
 
 
 def accepted(operation_id: str = "createEndpoint", role: str = "refused") -> Exchange:

@@ -152,7 +152,12 @@ KEYS = (
         Example(
             check=nothing_works_without_a_key,
             requirement=requirement,
-            kept=call_with(KeyKind.NONE, denied(401, operation_id), operation_id=operation_id),
+            kept=call_with(
+                KeyKind.NONE,
+                denied(401, operation_id),
+                accepted(operation_id, "authorized"),
+                operation_id=operation_id,
+            ),
             broken=call_with(KeyKind.NONE, accepted(operation_id), operation_id=operation_id),
         )
         for operation_id, requirement in WITHOUT_KEY.items()
@@ -161,7 +166,7 @@ KEYS = (
         Example(
             check=a_key_that_is_none_is_refused,
             requirement=requirement,
-            kept=call_with(kind, denied(401)),
+            kept=call_with(kind, denied(401), accepted(role="authorized")),
             broken=call_with(kind, accepted()),
         )
         for kind, requirement in (

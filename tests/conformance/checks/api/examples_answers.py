@@ -95,7 +95,13 @@ OF_OPERATIONS = (
             ),
             broken=observation(
                 SucceedingRequests,
-                refusal(400, operation_id, role=ROLES.get(operation_id, "first")),
+                exchange("prepare", data=endpoint()),
+                refusal(
+                    400,
+                    operation_id,
+                    role=ROLES.get(operation_id, "first"),
+                    path={"endpointID": UID},
+                ),
             ),
         )
         for operation_id, requirement in SUCCESS.items()

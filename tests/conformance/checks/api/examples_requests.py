@@ -115,7 +115,7 @@ REFUSALS = (
         check=an_unfinished_request_is_ended,
         requirement="7-7",
         kept=half(refusal(408, role="unfinished")),
-        broken=half(refusal(504, role="unfinished")),
+        broken=half(refusal(500, role="unfinished")),
     ),
     *(
         Example(
@@ -188,7 +188,7 @@ ACCEPTED = (
         Example(
             check=only_https_urls_are_taken,
             requirement=requirement,
-            kept=request_tried(scheme, refusal(409)),
+            kept=request_tried(scheme, refusal(409), accepted(role="with https")),
             broken=request_tried(scheme, accepted(role="tried")),
         )
         for scheme, requirement in ((Scheme.HTTP, "8-10"), (Scheme.OTHER, "8-11"))
