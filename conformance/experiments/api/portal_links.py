@@ -12,6 +12,7 @@ from hookproof.conformance.experiments.support.existing_resources import (
     fetch_list,
     find_changeable_links,
     kept_fields,
+    outcome,
     put_back,
     uid_of,
 )
@@ -55,8 +56,9 @@ async def portal_links(context: ExperimentContext) -> AsyncIterator[Evidence]:
         await asyncio.gather(*(_retrieve(trial, link, "retrieve") for link in links[:RETRIEVED]))
         yield trial.observe(ListedPortalLinks)
         bodies, link = RequestBodies.of(context), links[0]
-        for field, value in await _changes(bodies, trial, link):
+        for field, value in _changes(bodies, link):
             yield await _update_field(context, bodies, link, field, value)
+        yield await _update_endpoints(context, bodies, link)
         yield await _create_endpoints_of_owner(context, bodies, link)
         if len(links) > 1:
             yield await _update_among_others(context, bodies, link)
@@ -65,9 +67,8 @@ async def portal_links(context: ExperimentContext) -> AsyncIterator[Evidence]:
         yield restored.observe(Preparation)
 
 
-async def _changes(bodies: RequestBodies, trial: Trial, link: Link) -> list[tuple[str, Any]]:
+def _changes(bodies: RequestBodies, link: Link) -> list[tuple[str, Any]]:
     """Fields of updatePortalLink with values that the portal link does not have (section 4.6)."""
-    created = await trial.call("createEndpoint", role="prepare", body=bodies.quiet_endpoint())
     words = bodies.dialect.words.portal_auth_types
     return [
         ("name", bodies.portal_link_value("name")),
@@ -75,7 +76,6 @@ async def _changes(bodies: RequestBodies, trial: Trial, link: Link) -> list[tupl
         ("can_manage_endpoint", link.get("can_manage_endpoint") is not True),
         ("can_manage_endpoint", link.get("can_manage_endpoint") is True),
         *(("auth_type", word) for word in words),
-        ("endpoints", [uid_of(created) or "nothing"]),
         ("endpoints", []),
     ]
 
@@ -95,6 +95,27 @@ async def _update_field(
     return trial.observe(PortalLinkUpdate, field=field)
 
 
+async def _update_endpoints(
+    context: ExperimentContext, bodies: RequestBodies, link: Link
+) -> Evidence:
+    """Put an endpoint into the portal link by name, as the deprecated field does (section 9)."""
+    trial = context.trial("update of endpoints to a new one")
+    created = await trial.call(
+        "createEndpoint", role="named endpoint", body=bodies.quiet_endpoint()
+    )
+    uid = uid_of(created)
+    if uid is None:
+        return trial.not_observed(
+            PortalLinkUpdate,
+            f"the creation of the endpoint to name was answered {outcome(created)}, without a uid",
+        )
+    await _retrieve(trial, link, "before")
+    await _update(trial, link, "update", _body(bodies, link, endpoints=[uid]))
+    await _retrieve(trial, link, "after")
+    await _update(trial, link, "put back", _body(bodies, link, endpoints=[]))
+    return trial.observe(PortalLinkUpdate, field="endpoints")
+
+
 async def _create_endpoints_of_owner(
     context: ExperimentContext, bodies: RequestBodies, link: Link
 ) -> Evidence:
@@ -112,7 +133,8 @@ async def _create_endpoints_of_owner(
     fetched = await create("same owner", owner)
     await create("other owner", other)
     await _retrieve(trial, link, "retrieve")
-    await trial.call("getEndpoint", role="fetch", path={"endpointID": uid_of(fetched) or "nothing"})
+    if (uid := uid_of(fetched)) is not None:
+        await trial.call("getEndpoint", role="fetch", path={"endpointID": uid})
     await create("same owner later", owner)
     await _retrieve(trial, link, "retrieve later")
     await _update(trial, link, "change owner", _body(bodies, link, owner_id=other))

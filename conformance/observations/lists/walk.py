@@ -72,7 +72,9 @@ class ListWalk(SucceedingRequests):
     complete: bool
 
     def walked(self) -> WalkedPages | None:
-        """The pages of the walk; None if one could not be read."""
+        """The pages of the walk; None if one could not be read, or shows a resource that cannot be
+        told from others (2.6-1 and 2.7-1 judge that).
+        """
         pages: list[Page] = []
         stepped_back: list[tuple[Page, Page]] = []
         for exchange in self.exchanges:
@@ -154,5 +156,7 @@ def filter_of(walk: WalkedPages, dialect: Dialect) -> FilterTerm | None:
 def _page(exchange: Exchange) -> Page | None:
     content, pagination = shown(exchange).get("content"), shown(exchange).get("pagination")
     if not isinstance(content, list) or not isinstance(pagination, dict):
+        return None
+    if not all(isinstance(item.get("uid"), str) and item["uid"] for item in items(exchange)):
         return None
     return Page(exchange=exchange, items=items(exchange), pagination=pagination)

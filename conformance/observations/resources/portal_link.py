@@ -43,6 +43,11 @@ class PortalLinkUpdate(PortalLinkObservation, BeforeAndAfter):
 
     field: str
 
+    @property
+    def named_endpoint(self) -> Exchange | None:
+        """The creation of the endpoint that an update of `endpoints` names."""
+        return self.exchange("named endpoint")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateAmongPortalLinks(PortalLinkObservation):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.model.judgement import Judgement, judged, violated
 from hookproof.conformance.observations.lists.walk import Item, PageWalk
 from hookproof.conformance.observations.timestamp import unix_seconds
 from hookproof.spec.dialect.vocabulary import SortKey
@@ -19,12 +19,24 @@ SORT_KEY: Final = {"listPortalLinks": "4.4-15", "listSources": "4.7-14"}
 def sort_is_descending_by_default_and_ascending_is_its_reverse(
     observed: PageWalk, context: CheckContext
 ) -> Iterator[Judgement]:
-    """Resources that the sort key does not tell apart may change places."""
+    """Resources that the sort key does not tell apart may change places.
+
+    A sorted list on one page that has room for all lacks none of them.
+    """
     walk = observed.walked()
     if walk is None or not walk.complete or walk.filter or walk.sort is None:
         return
+    missing = sorted({str(item.get("uid")) for item in walk.listed} - set(walk.uids))
+    if missing and len(walk.pages) == 1 and (walk.per_page or 0) > len(walk.listed):
+        yield violated(
+            OPPOSITE[walk.operation_id],
+            "A sorted list lacks a resource",
+            expected="the same resources in both orders",
+            actual=f"without {missing} for sort={walk.sort}",
+            exchanges=walk.exchanges(),
+        )
     if sorted(walk.uids) != sorted(str(item.get("uid")) for item in walk.listed):
-        return  # what is missing or comes twice is judged by section 2.2
+        return  # what is missing on more pages or comes twice is judged by section 2.2
     keys = [_key(item, context) for item in walk.listed]
     actual = [_key(item, context) for page in walk.pages for item in page.items]
     ascending = walk.sort == ASCENDING

@@ -1,20 +1,31 @@
 """Sections 2.6 and 4.4 to 4.6: portal links, the endpoints in them, and what updates change."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from hookproof.conformance.checks.support.agreement import agreement
+from hookproof.conformance.checks.support.agreement import agreement, differences
 from hookproof.conformance.checks.support.json_objects import objects_in
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
-from hookproof.conformance.observations.answer import Kind, has_value, items, resources, sent, shown
+from hookproof.conformance.observations.answer import (
+    Kind,
+    has_value,
+    items,
+    pagination,
+    resources,
+    sent,
+    shown,
+    shown_uid,
+)
 from hookproof.conformance.observations.resources.portal_link import (
     ListedPortalLinks,
+    PortalLinkObservation,
     PortalLinkOfOwner,
     PortalLinkUpdate,
     UpdateAmongPortalLinks,
 )
+from hookproof.conformance.observations.resources.sequence import ModeledOperations
 from hookproof.conformance.observations.timestamp import unix_seconds
 
 UPDATED: Final = {
@@ -63,17 +74,13 @@ def listed_resources_have_a_uid_of_their_own(
         )
 
 
-@check("2.6-5", "2.6-8")
+@check("2.6-5")
 def a_portal_link_agrees_with_itself(
     exchange: Exchange, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """Its count and its identifiers are those of the endpoints that it shows."""
+    """Its count is that of the endpoints that it shows."""
     for link in (part.fields for part in resources(exchange) if part.kind is Kind.PORTAL_LINK):
-        records, count, named = (
-            link.get("endpoints_metadata"),
-            link.get("endpoint_count"),
-            link.get("endpoints"),
-        )
+        records, count = link.get("endpoints_metadata"), link.get("endpoint_count")
         if isinstance(count, int):
             actual = len(records) if isinstance(records, list) else 0
             yield judged(
@@ -84,22 +91,48 @@ def a_portal_link_agrees_with_itself(
                 actual=count,
                 exchanges=[exchange],
             )
-        if isinstance(named, list) and has_value(named):
-            yield judged(
-                sorted(map(str, named)) == sorted(_identifiers(records)),
-                "2.6-8",
-                "The identifiers in endpoints are not those of endpoints_metadata",
-                expected=_identifiers(records),
-                actual=named,
-                exchanges=[exchange],
-            )
+
+
+@check("2.6-8")
+def the_identifiers_of_a_portal_link_are_those_of_its_endpoints(
+    links: PortalLinkObservation | ModeledOperations, _context: CheckContext
+) -> Iterator[Judgement]:
+    """Of the endpoints that it shows, or else what a client has written.
+
+    A list that was written stays until it is written again: one that changes by itself is no such
+    list.
+    """
+    last: dict[str, tuple[list[str], Exchange]] = {}
+    for exchange in links.exchanges:
+        if "endpoints" in sent(exchange):
+            last.clear()
+        for link in (part for part in resources(exchange) if part.kind is Kind.PORTAL_LINK):
+            uid, named = link.text("uid"), link.fields.get("endpoints")
+            if uid is None or not isinstance(named, list):
+                continue
+            identifiers = sorted(map(str, named))
+            expected = sorted(_identifiers(link.fields.get("endpoints_metadata")))
+            before, earlier = last.get(uid, (identifiers, exchange))
+            last[uid] = (identifiers, exchange)
+            if has_value(named) and (identifiers == expected or identifiers != before):
+                yield judged(
+                    identifiers == expected,
+                    "2.6-8",
+                    "The identifiers in endpoints are not those of endpoints_metadata",
+                    expected=expected,
+                    actual=named,
+                    exchanges=dict.fromkeys([earlier, exchange]),
+                )
 
 
 @check("2.6-2", "2.6-3", "2.6-4", "4.6-10", "4.6-11")
 def a_portal_link_has_the_endpoints_of_its_owner(
     links: PortalLinkOfOwner, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """At once, those created later, and those of a new owner after an update."""
+    """At once, those created later, and those of a new owner after an update.
+
+    An owner that is not stored is judged by 4.1-7 and 4.6-6.
+    """
     of_owner, of_other_owner, later = links.of_owner, links.of_other_owner, links.of_owner_later
     for requirement, link, holds_them, created, message in (
         ("2.6-2", links.retrieved, True, of_owner, "lacks an endpoint of its owner"),
@@ -120,11 +153,14 @@ def a_portal_link_has_the_endpoints_of_its_owner(
             "keeps the endpoints of its old owner",
         ),
     ):
-        uids = [shown(exchange).get("uid") for exchange in created]
-        if link is None or not shown(link) or None in uids:
+        uids = [shown_uid(exchange) for exchange in created]
+        if link is None or not shown(link) or not uids or None in uids:
+            continue
+        has_right_ones = all((uid in members(link)) is holds_them for uid in uids)
+        if not has_right_ones and not _have_owners_as_set(link, created, same=holds_them):
             continue
         yield judged(
-            all((uid in members(link)) is holds_them for uid in uids),
+            has_right_ones,
             requirement,
             f"A portal link {message}",
             expected=f"{'with' if holds_them else 'without'} {uids}",
@@ -133,13 +169,27 @@ def a_portal_link_has_the_endpoints_of_its_owner(
         )
 
 
+def _have_owners_as_set(link: Exchange, created: Iterable[Exchange], *, same: bool) -> bool:
+    """Whether the owners that are shown are those that requests have set: the same for the portal
+    link and these endpoints, or another.
+    """
+    of_link = shown(link).get("owner_id")
+    for endpoint in created:
+        owner = shown(endpoint).get("owner_id")
+        if owner != sent(endpoint).get("owner_id", owner):
+            return False
+        if has_value(of_link) and has_value(owner) and (of_link == owner) is not same:
+            return False
+    return True
+
+
 @check("2.6-6")
 def an_endpoint_in_a_portal_link_is_shown_as_fetched(
     links: PortalLinkOfOwner, _context: CheckContext
 ) -> Iterator[Judgement]:
     """Its name, url and owner_id."""
     link, fetched = links.retrieved, links.fetched
-    if link is None or fetched is None or not shown(fetched):
+    if link is None or fetched is None or shown_uid(fetched) is None:
         return
     for record in objects_in(shown(link).get("endpoints_metadata")):
         if record.get("uid") == shown(fetched).get("uid"):
@@ -157,22 +207,30 @@ def an_endpoint_in_a_portal_link_is_shown_as_fetched(
 def a_portal_link_is_listed_as_it_is_retrieved(
     links: ListedPortalLinks | UpdateAmongPortalLinks, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """Every one that can be retrieved is in the list, and looks the same there."""
+    """Every one that can be retrieved is in the list, and looks the same there.
+
+    A list that was not read to its end lacks nothing.
+    """
+    ended = all(
+        page.succeeded and pagination(page).get("has_next_page") is False
+        for page in links.pages[-1:]
+    )
     listed = {str(item.get("uid")): (item, page) for page in links.pages for item in items(page)}
     one_by_one = isinstance(links, ListedPortalLinks)
     answers = links.retrieved if isinstance(links, ListedPortalLinks) else (links.update,)
     for answer in answers if links.pages else ():
-        if answer is None or not shown(answer):
+        uid = shown_uid(answer)
+        if answer is None or uid is None:
             continue
-        uid = str(shown(answer).get("uid"))
-        yield judged(
-            uid in listed,
-            "4.4-14",
-            "A portal link that can be retrieved is not in the list",
-            expected=uid,
-            actual=sorted(listed),
-            exchanges=[answer, *links.pages],
-        )
+        if uid in listed or ended:
+            yield judged(
+                uid in listed,
+                "4.4-14",
+                "A portal link that can be retrieved is not in the list",
+                expected=uid,
+                actual=sorted(listed),
+                exchanges=[answer, *links.pages],
+            )
         if uid in listed and one_by_one:
             item, page = listed[uid]
             yield agreement(
@@ -218,24 +276,25 @@ def an_update_changes_what_it_was_sent(
 def an_update_leaves_other_portal_links_alone(
     updated: UpdateAmongPortalLinks, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """Compared in two walks through the list, one before and one after."""
+    """Compared in two walks through the list, before and after, as far as both show them."""
     if not updated.pages or not all(page.succeeded for page in updated.pages):
         return
     before, after = updated.others_before, updated.others_after
+    others = before.keys() & after.keys()
     changed = {
-        uid: (before[uid].get(name), after.get(uid, {}).get(name, "absent"))
-        for uid in before
-        for name in LISTED_AS_RETRIEVED
-        if before[uid].get(name) != after.get(uid, {}).get(name)
+        uid: {name: after[uid].get(name, "absent") for name in different}
+        for uid in sorted(others)
+        if (different := differences(LISTED_AS_RETRIEVED, before[uid], after[uid]))
     }
-    yield judged(
-        not changed,
-        "4.6-12",
-        "An update of one portal link changes another",
-        expected="as before",
-        actual=changed,
-        exchanges=updated.exchanges,
-    )
+    if others:
+        yield judged(
+            not changed,
+            "4.6-12",
+            "An update of one portal link changes another",
+            expected="as before",
+            actual=changed,
+            exchanges=updated.exchanges,
+        )
 
 
 @check("4.6-14")

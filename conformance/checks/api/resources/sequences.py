@@ -4,7 +4,7 @@ The model is built from the exchanges in their order: what the answers to creati
 showed is what must be shown from then on, until something is done to that resource again.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -18,7 +18,15 @@ from hookproof.conformance.checks.support.agreement import agreement
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
-from hookproof.conformance.observations.answer import items, pagination, sent, shown
+from hookproof.conformance.observations.answer import (
+    items,
+    pagination,
+    path_parameters,
+    refused,
+    sent,
+    shown,
+    shown_uid,
+)
 from hookproof.conformance.observations.resources.sequence import ModeledOperations
 from hookproof.conformance.observations.resources.shown_secret import secret_uids
 
@@ -37,27 +45,37 @@ class _Endpoint:
 
 @dataclass(slots=True)
 class _Link:
-    """What is known of a portal link, and the updates of others since.
+    """What is known of a portal link.
 
     `known_from` is the answer to its last update, and `updated` is true; or else the answer that
-    showed it first. `owners` are the owners that the portal link had, the present one last.
+    showed it first. `retrieved` is its last retrieval since then: that, and no answer to an update,
+    shows what is stored. `others_updated` are the updates of others since `retrieved`, and `alone`
+    is whether there was none since `known_from`. `owners` are the owners that the portal link had,
+    the present one last.
     """
 
     known_from: Exchange
     updated: bool = False
+    retrieved: Exchange | None = None
     others_updated: list[Exchange] = field(default_factory=list)
+    alone: bool = True
     owners: list[Any] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class _Model:
-    """The resources of one sequence by their uid."""
+    """The resources of one sequence by their uid; `whole` is whether all pages since the last list
+    could be read.
+    """
 
+    masked: Collection[str]
     endpoints: dict[str, _Endpoint] = field(default_factory=dict)
     links: dict[str, _Link] = field(default_factory=dict)
     pages: list[Exchange] = field(default_factory=list)
+    whole: bool = True
 
 
+LIST: Final = "listPortalLinks"
 ENDPOINTS: Final = ("2.6-2", "2.6-3", "2.6-4", "4.6-10", "4.6-11")
 
 
@@ -74,46 +92,60 @@ ENDPOINTS: Final = ("2.6-2", "2.6-3", "2.6-4", "4.6-10", "4.6-11")
     "4.4-14",
 )
 def a_sequence_agrees_with_its_model(
-    operations: ModeledOperations, _context: CheckContext
+    operations: ModeledOperations, context: CheckContext
 ) -> Iterator[Judgement]:
     """Whatever else was done in between."""
-    model = _Model()
+    model = _Model(masked=context.dialect.representation.masked)
     for exchange in operations.exchanges:
-        if shown(exchange) and exchange.operation_id in _READINGS:
-            yield from _READINGS[exchange.operation_id](model, exchange)
+        operation_id = exchange.operation_id or ""
+        if operation_id == LIST:
+            yield from _listed(model, exchange)
+        if operation_id not in _READINGS or refused(exchange):
+            continue
+        path = path_parameters(exchange, context.contract.operations[operation_id].path)
+        uid = path.get("endpointID") or path.get("portalLinkID") or shown_uid(exchange)
+        if uid is not None and shown(exchange) and shown_uid(exchange) in (uid, None):
+            yield from _READINGS[operation_id](model, exchange, uid)
+        else:
+            _forget(model, operation_id)
 
 
-def _created(model: _Model, exchange: Exchange) -> Iterator[Judgement]:
-    uid = str(shown(exchange).get("uid"))
+def _forget(model: _Model, operation_id: str) -> None:
+    """What a request may have changed is not known any more if its answer does not tell."""
+    if operation_id == "expireEndpointSecret":
+        model.endpoints.clear()
+    elif operation_id == "updatePortalLink":
+        model.links.clear()
+
+
+def _created(model: _Model, exchange: Exchange, uid: str) -> Iterator[Judgement]:
     model.endpoints[uid] = _Endpoint(created=exchange, last=exchange)
     yield from ()
 
 
-def _rolled(model: _Model, exchange: Exchange) -> Iterator[Judgement]:
-    uid = str(shown(exchange).get("uid"))
+def _rolled(model: _Model, exchange: Exchange, uid: str) -> Iterator[Judgement]:
     for other, endpoint in model.endpoints.items():
         if other != uid:
             endpoint.others_rolled.append(exchange)
     known = model.endpoints.get(uid)
     if known is not None:
-        yield _same_configuration(
-            "4.3-11", "A roll changes the configuration of an endpoint", known, exchange
-        )
+        message = "A roll changes the configuration of an endpoint"
+        yield _same_configuration(model, "4.3-11", message, known, exchange)
         known.last = exchange
         known.others_rolled.clear()
 
 
-def _fetched(model: _Model, exchange: Exchange) -> Iterator[Judgement]:
-    known = model.endpoints.get(str(shown(exchange).get("uid")))
+def _fetched(model: _Model, exchange: Exchange, uid: str) -> Iterator[Judgement]:
+    known = model.endpoints.get(uid)
     if known is None:
         return
     rolled = known.last is not known.created
     message = "An endpoint is fetched with another configuration than its creation showed"
-    yield _same_configuration("4.3-11" if rolled else "4.2-5", message, known, exchange)
+    yield _same_configuration(model, "4.3-11" if rolled else "4.2-5", message, known, exchange)
     if rolled or not secret_uids(known.created):
         return  # an old secret may leave the list when it has expired
     yield judged(
-        secret_uids(known.created) == secret_uids(exchange),
+        sorted(secret_uids(known.created)) == sorted(secret_uids(exchange)),
         "4.3-14" if known.others_rolled else "4.2-6",
         "An endpoint that was not rolled is fetched with other secrets than its creation showed",
         expected=secret_uids(known.created),
@@ -123,18 +155,23 @@ def _fetched(model: _Model, exchange: Exchange) -> Iterator[Judgement]:
 
 
 def _same_configuration(
-    requirement: str, message: str, known: _Endpoint, exchange: Exchange
+    model: _Model, requirement: str, message: str, known: _Endpoint, exchange: Exchange
 ) -> Judgement:
     exchanges = [known.created, exchange]
     if known.last is not known.created:
         exchanges.insert(1, known.last)
     return agreement(
-        requirement, message, CONFIGURATION, shown(known.created), shown(exchange), exchanges
+        requirement,
+        message,
+        CONFIGURATION,
+        shown(known.created),
+        shown(exchange),
+        exchanges,
+        model.masked,
     )
 
 
-def _updated(model: _Model, exchange: Exchange) -> Iterator[Judgement]:
-    uid = str(shown(exchange).get("uid"))
+def _updated(model: _Model, exchange: Exchange, uid: str) -> Iterator[Judgement]:
     for name, value in sent(exchange).items():
         if name in UPDATED:
             yield judged(
@@ -148,33 +185,38 @@ def _updated(model: _Model, exchange: Exchange) -> Iterator[Judgement]:
     for other, link in model.links.items():
         if other != uid:
             link.others_updated.append(exchange)
+            link.alone = False
     owners = model.links[uid].owners if uid in model.links else []
     model.links[uid] = _Link(
         known_from=exchange, updated=True, owners=_with_owner(owners, exchange)
     )
 
 
-def _retrieved(model: _Model, exchange: Exchange) -> Iterator[Judgement]:
-    uid = str(shown(exchange).get("uid"))
+def _retrieved(model: _Model, exchange: Exchange, uid: str) -> Iterator[Judgement]:
+    """An update that is not stored, and then that of another, leave open what changed the portal
+    link.
+    """
     known = model.links.setdefault(uid, _Link(known_from=exchange))
-    if known.others_updated:
-        yield _same_settings("4.6-12", known, exchange, shown(exchange))
-    elif known.updated:
-        yield _same_settings("4.6-9", known, exchange, shown(exchange))
+    if known.retrieved is not None and known.others_updated:
+        yield _same_settings("4.6-12", known, known.retrieved, exchange, shown(exchange))
+    elif known.updated and known.alone:
+        yield _same_settings("4.6-9", known, known.known_from, exchange, shown(exchange))
+    known.retrieved = exchange
+    known.others_updated.clear()
     known.owners = _with_owner(known.owners, exchange)
     yield from _endpoints_of_owner(model, known, exchange)
 
 
 def _same_settings(
-    requirement: str, known: _Link, exchange: Exchange, now: Mapping[str, Any]
+    requirement: str, known: _Link, before: Exchange, exchange: Exchange, now: Mapping[str, Any]
 ) -> Judgement:
     return agreement(
         requirement,
         "A portal link is shown otherwise than the last answer about it showed",
         LISTED_AS_RETRIEVED,
-        shown(known.known_from),
+        shown(before),
         now,
-        [known.known_from, *known.others_updated[-1:], exchange],
+        [before, *known.others_updated[-1:], exchange],
     )
 
 
@@ -206,11 +248,18 @@ def _endpoints_of_owner(model: _Model, link: _Link, exchange: Exchange) -> Itera
 
 
 def _listed(model: _Model, exchange: Exchange) -> Iterator[Judgement]:
-    """Judged on the last page of a walk."""
+    """Judged on the last page of a walk, all of whose pages could be read."""
     model.pages.append(exchange)
+    model.whole = model.whole and bool(shown(exchange))
     if pagination(exchange).get("has_next_page") is True:
         return
     pages, model.pages = model.pages, []
+    whole, model.whole = model.whole, True
+    if whole:
+        yield from _compare_with_list(model, pages)
+
+
+def _compare_with_list(model: _Model, pages: Sequence[Exchange]) -> Iterator[Judgement]:
     listed = {str(item.get("uid")): item for page in pages for item in items(page)}
     for uid, link in model.links.items():
         yield judged(
@@ -221,8 +270,8 @@ def _listed(model: _Model, exchange: Exchange) -> Iterator[Judgement]:
             actual=sorted(listed),
             exchanges=[link.known_from, *pages],
         )
-        if uid in listed:
-            yield _same_settings("2.6-7", link, exchange, listed[uid])
+        if uid in listed and link.retrieved is not None and not link.others_updated:
+            yield _same_settings("2.6-7", link, link.retrieved, pages[-1], listed[uid])
 
 
 def _with_owner(owners: list[Any], exchange: Exchange) -> list[Any]:
@@ -236,5 +285,4 @@ _READINGS: Final = {
     "getEndpoint": _fetched,
     "updatePortalLink": _updated,
     "getPortalLink": _retrieved,
-    "listPortalLinks": _listed,
 }

@@ -180,7 +180,7 @@ class NameNotUpdated(AlteredUpdate):
         return {**body, "name": msgspec.json.decode(row.document)["name"]}
 
 
-@fault("2.6-2", "2.6-4", "4.6-6", "4.6-10", shows_in=SHOWN)
+@fault("4.6-6", shows_in=SHOWN)
 class OwnerNotUpdated(AlteredUpdate):
     """An update is accepted, but the owner_id stays."""
 
@@ -204,7 +204,7 @@ class AuthTypeNotUpdated(AlteredUpdate):
         return {name: value for name, value in body.items() if name != "auth_type"}
 
 
-@fault("4.6-4", "4.4-14", also=["2.6-7", "4.6-12"], shows_in=SHOWN)
+@fault("4.6-4", "4.4-14", shows_in=SHOWN)
 class UpdateAnswersToken(AlteredResponses):
     """The response to an update has the token of the portal link as its uid."""
 
@@ -214,13 +214,7 @@ class UpdateAnswersToken(AlteredResponses):
         return {**resource, "uid": resource["token"]}
 
 
-@fault(
-    "4.6-5",
-    "4.6-9",
-    also=["2.6-7", "4.6-12"],
-    seen="a read from a replica that lags behind",
-    shows_in=SHOWN,
-)
+@fault("4.6-5", "4.6-9", seen="a read from a replica that lags behind", shows_in=SHOWN)
 class UpdatedNameNotStored(PortalLinkHandlers):
     """The response to an update shows the new name, which is not stored."""
 
@@ -235,13 +229,7 @@ class UpdatedNameNotStored(PortalLinkHandlers):
         return result
 
 
-@fault(
-    "2.6-7",
-    "4.6-9",
-    "4.6-12",
-    seen="a cached row that is compared before it is written",
-    shows_in=["sequences"],
-)
+@fault("4.6-9", seen="a cached row that is compared before it is written", shows_in=["sequences"])
 class LaterNamesNotStored(UpdatedNameNotStored):
     """Only the first update of a portal link stores a new name."""
 
@@ -256,7 +244,7 @@ class LaterNamesNotStored(UpdatedNameNotStored):
         return PortalLinkHandlers.update(self, call)
 
 
-@fault("4.6-12", also=["2.6-7"], seen="an UPDATE whose WHERE is too wide", shows_in=SHOWN)
+@fault("4.6-12", seen="an UPDATE whose WHERE is too wide", shows_in=SHOWN)
 class NeighboursUpdated(PortalLinkTable):
     """An update of one portal link changes the names of all in its project."""
 

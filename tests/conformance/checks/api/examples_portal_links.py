@@ -15,6 +15,7 @@ from hookproof.conformance.checks.api.resources.portal_link import (
     an_update_leaves_other_portal_links_alone,
     an_update_never_moves_updated_at_back,
     listed_resources_have_a_uid_of_their_own,
+    the_identifiers_of_a_portal_link_are_those_of_its_endpoints,
 )
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.resources.portal_link import (
@@ -90,6 +91,22 @@ def of_owner(retrieve: Exchange, later: Exchange, changed: Exchange) -> PortalLi
     return observation(PortalLinkOfOwner, *first, *added, changed)
 
 
+def looks(*retrievals: Exchange) -> PortalLinkUpdate:
+    """Several looks at one portal link."""
+    return observation(PortalLinkUpdate, *retrievals, field="name")
+
+
+def naming(uid: str) -> Exchange:
+    """A portal link with one endpoint, whose deprecated list names this one."""
+    return retrieved(endpoints=[uid], endpoint_count=1, endpoints_metadata=[endpoint()])
+
+
+def endpoints_updated(update: Exchange, after: Exchange) -> PortalLinkUpdate:
+    """An update of the deprecated list, and the creation of the endpoint that it names."""
+    creation = exchange("named endpoint", "createEndpoint", data=endpoint())
+    return observation(PortalLinkUpdate, creation, update, after, field="endpoints")
+
+
 GOOD = {
     "retrieve": with_endpoints("retrieve", "s1"),
     "later": with_endpoints("retrieve later", "s1", "s2"),
@@ -116,10 +133,10 @@ EXAMPLES = (
         broken=retrieved(endpoint_count=1),
     ),
     Example(
-        check=a_portal_link_agrees_with_itself,
+        check=the_identifiers_of_a_portal_link_are_those_of_its_endpoints,
         requirement="2.6-8",
-        kept=retrieved(endpoints=[UID], endpoint_count=1, endpoints_metadata=[endpoint()]),
-        broken=retrieved(endpoints=[OTHER_UID], endpoint_count=1, endpoints_metadata=[endpoint()]),
+        kept=looks(retrieved(), naming(UID)),
+        broken=looks(retrieved(endpoints=[]), naming(OTHER_UID)),
     ),
     *(
         Example(
@@ -201,24 +218,23 @@ EXAMPLES = (
     Example(
         check=portal_endpoints_are_taken_and_mean_what_the_dialect_says,
         requirement="9-2",
-        kept=updated("endpoints", update({"endpoints": []}), retrieved("after")),
-        broken=updated(
-            "endpoints",
-            refusal(400, "updatePortalLink", role="update", request={"endpoints": []}),
+        kept=endpoints_updated(update({"endpoints": [UID]}), retrieved("after")),
+        broken=endpoints_updated(
+            refusal(400, "updatePortalLink", role="update", request={"endpoints": [UID]}),
             retrieved("after"),
         ),
     ),
     Example(
         check=portal_endpoints_are_taken_and_mean_what_the_dialect_says,
         requirement="9-4",
-        kept=updated("endpoints", update({"endpoints": [UID]}), with_endpoints("after", UID)),
-        broken=updated("endpoints", update({"endpoints": [UID]}), with_endpoints("after")),
+        kept=endpoints_updated(update({"endpoints": [UID]}), with_endpoints("after", UID)),
+        broken=endpoints_updated(update({"endpoints": [UID]}), with_endpoints("after")),
     ),
     Example(
         check=portal_endpoints_are_taken_and_mean_what_the_dialect_says,
         requirement="9-4",
-        kept=updated("endpoints", update({"endpoints": [UID]}), with_endpoints("after")),
-        broken=updated("endpoints", update({"endpoints": [UID]}), with_endpoints("after", UID)),
+        kept=endpoints_updated(update({"endpoints": [UID]}), with_endpoints("after")),
+        broken=endpoints_updated(update({"endpoints": [UID]}), with_endpoints("after", UID)),
         dialect="contrary",
     ),
 )

@@ -27,22 +27,33 @@ def created(uid: str = UID, *, at: float = 0, **fields: Any) -> Exchange:
 
 
 def fetched(uid: str = UID, **fields: Any) -> Exchange:
-    return exchange("fetch", "getEndpoint", data=endpoint(uid=uid, **fields))
+    return exchange(
+        "fetch", "getEndpoint", data=endpoint(uid=uid, **fields), path={"endpointID": uid}
+    )
 
 
 def rolled(uid: str = UID, **fields: Any) -> Exchange:
-    return exchange("roll", "expireEndpointSecret", data=endpoint(uid=uid, **fields))
+    return exchange(
+        "roll", "expireEndpointSecret", data=endpoint(uid=uid, **fields), path={"endpointID": uid}
+    )
 
 
 def updated(uid: str = UID, *, at: float = 0, **fields: Any) -> Exchange:
     return exchange(
-        "update", "updatePortalLink", data=link(uid=uid, **fields), request=fields, sent_at=NOW + at
+        "update",
+        "updatePortalLink",
+        data=link(uid=uid, **fields),
+        request=fields,
+        path={"portalLinkID": uid},
+        sent_at=NOW + at,
     )
 
 
 def ignored_update(**fields: Any) -> Exchange:
     """An update that is answered with the portal link as it was."""
-    return exchange("update", "updatePortalLink", data=link(), request=fields)
+    return exchange(
+        "update", "updatePortalLink", data=link(), request=fields, path={"portalLinkID": UID}
+    )
 
 
 def retrieved(uid: str = UID, *members: str, **fields: Any) -> Exchange:
@@ -50,7 +61,12 @@ def retrieved(uid: str = UID, *members: str, **fields: Any) -> Exchange:
         "endpoints_metadata": [endpoint(uid=member) for member in members],
         "endpoint_count": len(members),
     }
-    return exchange("retrieve", "getPortalLink", data=link(uid=uid, **inside, **fields))
+    return exchange(
+        "retrieve",
+        "getPortalLink",
+        data=link(uid=uid, **inside, **fields),
+        path={"portalLinkID": uid},
+    )
 
 
 def sequence(*exchanges: Exchange) -> OperationSequence:
@@ -130,8 +146,8 @@ EXAMPLES = (
     ),
     example(
         "2.6-7",
-        sequence(updated(name="New"), page("listPortalLinks", [link(name="New")])),
-        sequence(updated(name="New"), page("listPortalLinks", [link(name="Old")])),
+        sequence(retrieved(name="New"), page("listPortalLinks", [link(name="New")])),
+        sequence(retrieved(name="New"), page("listPortalLinks", [link(name="Old")])),
     ),
     example(
         "4.4-14",

@@ -1,0 +1,296 @@
+"""Differences that the document allows, and defects that are another requirement's: no failure."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from hookproof.conformance.checks.api.lists.filters import (
+    FILTERS,
+    a_filter_leaves_exactly_what_matches_on_every_page,
+)
+from hookproof.conformance.checks.api.lists.order import (
+    sort_is_descending_by_default_and_ascending_is_its_reverse,
+)
+from hookproof.conformance.checks.api.lists.walks import (
+    a_page_that_claims_no_next_one_is_the_last,
+    going_forward_meets_nothing_twice,
+)
+from hookproof.conformance.checks.api.requests.deprecated_fields import (
+    portal_endpoints_are_taken_and_mean_what_the_dialect_says,
+)
+from hookproof.conformance.checks.api.resources.duplicates import (
+    different_events_are_no_duplicates_of_each_other,
+)
+from hookproof.conformance.checks.api.resources.endpoint import (
+    an_endpoint_is_fetched_as_it_was_created,
+    no_two_endpoints_have_the_same_uid,
+    status_follows_is_disabled,
+)
+from hookproof.conformance.checks.api.resources.portal_link import (
+    a_portal_link_has_the_endpoints_of_its_owner,
+    a_portal_link_is_listed_as_it_is_retrieved,
+    an_update_leaves_other_portal_links_alone,
+    the_identifiers_of_a_portal_link_are_those_of_its_endpoints,
+)
+from hookproof.conformance.checks.api.resources.secret_roll import (
+    a_roll_leaves_the_configuration_as_it_was,
+    a_roll_leaves_the_secrets_of_others_alone,
+)
+from hookproof.conformance.checks.api.resources.sequences import a_sequence_agrees_with_its_model
+from hookproof.conformance.checks.api.responses.errors import (
+    a_mistake_is_refused_with_the_dialects_status,
+    a_refusal_has_the_dialects_error_body,
+)
+from hookproof.conformance.checks.api.responses.success import a_valid_request_succeeds
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.requests.mistakes import Mistake
+from hookproof.conformance.observations.resources.broadcast_answer import (
+    DifferentEvents,
+    EventDifference,
+)
+from hookproof.conformance.observations.resources.portal_link import (
+    ListedPortalLinks,
+    PortalLinkOfOwner,
+    PortalLinkUpdate,
+    UpdateAmongPortalLinks,
+)
+from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
+from tests.conformance.canned_evidence import BASE_URL, exchange, observation, verdicts
+from tests.conformance.checks.api import examples_sequences as steps
+from tests.conformance.checks.api.example import (
+    OTHER_UID,
+    UID,
+    created,
+    endpoint,
+    event,
+    fetched,
+    link,
+    page,
+    refusal,
+    request_tried,
+    retrieved,
+    secret,
+)
+from tests.conformance.checks.api.examples_endpoints import MASKED, OAUTH2, shown_with
+from tests.conformance.checks.api.examples_lists import LINKS, SOURCES, walk
+from tests.conformance.checks.api.examples_portal_links import endpoints_updated, update
+from tests.conformance.checks.api.examples_secrets import BODY, EXPIRING, NEW, roll, with_secrets
+
+NO_VALUE = (None, "", [], {})
+
+
+def configured(value: Any, mask: str) -> dict[str, Any]:
+    """An endpoint with a field of this value, in an object too, and a masked one."""
+    oauth2 = {**MASKED["oauth2"], "client_secret": mask, "audience": value}
+    return {"description": value, "authentication": {**MASKED, "oauth2": oauth2, "api_key": value}}
+
+
+@pytest.mark.parametrize("value", NO_VALUE, ids=repr)
+def test_a_field_without_value_is_the_same_however_it_is_shown(value: Any) -> None:
+    first, second = configured(None, "********"), configured(value, "••••")
+    check, evidence = an_endpoint_is_fetched_as_it_was_created, [created(first), fetched(second)]
+    assert verdicts(check, shown_with(*evidence)) == {"4.2-5": Verdict.PASS}
+    rolled = roll(EXPIRING, secret(NEW, "new-secret"), body=BODY, **second)
+    before = with_secrets("fetch before", "getEndpoint", secret(), **first)
+    exchanges = tuple(
+        before if exchange.role == before.role else exchange for exchange in rolled.exchanges
+    )
+    rolled = replace(rolled, exchanges=exchanges)
+    assert verdicts(a_roll_leaves_the_configuration_as_it_was, rolled) == {"4.3-11": Verdict.PASS}
+
+
+def test_a_value_that_is_lost_or_a_member_that_differs_is_a_difference() -> None:
+    whole = configured("given", "********")
+    other = {**MASKED, "oauth2": {**MASKED["oauth2"], "client_id": "another"}}
+    for changed in ({"description": None}, {"authentication": other}, {"authentication": None}):
+        evidence = shown_with(created(whole), fetched({**whole, **changed}))
+        assert verdicts(an_endpoint_is_fetched_as_it_was_created, evidence) == {
+            "4.2-5": Verdict.FAIL
+        }
+
+
+def test_secrets_of_another_endpoint_may_come_in_another_order() -> None:
+    both = [secret(OTHER_UID), secret(NEW)]
+    rolled = roll(EXPIRING, secret(NEW, "new-secret"), body=BODY)
+    exchanges = (
+        with_secrets("create other", "createEndpoint", *both),
+        *rolled.exchanges[1:-1],
+        with_secrets("fetch other", "getEndpoint", *reversed(both)),
+    )
+    evidence = replace(rolled, exchanges=exchanges)
+    assert verdicts(a_roll_leaves_the_secrets_of_others_alone, evidence) == {"4.3-14": Verdict.PASS}
+
+
+def test_a_deprecated_list_may_be_shown_as_it_was_written() -> None:
+    written = update({"endpoints": [OTHER_UID]}, endpoints=[OTHER_UID])
+    looks = [
+        retrieved(endpoints=[OTHER_UID], endpoints_metadata=[endpoint(uid=uid) for uid in uids])
+        for uids in ((), (UID,), (UID, OTHER_UID))
+    ]
+    check = the_identifiers_of_a_portal_link_are_those_of_its_endpoints
+    for before in ([], [retrieved(endpoints=[])]):
+        evidence = observation(PortalLinkUpdate, *before, written, *looks, field="endpoints")
+        assert Verdict.FAIL not in verdicts(check, evidence).values()
+
+
+@pytest.mark.parametrize(
+    ("url", "wanted"),
+    [("/nowhere", {}), ("/api/v1/nowhere", {"7-6": Verdict.FAIL})],
+)
+def test_a_path_outside_the_prefix_of_the_api_is_anybodys(
+    url: str, wanted: dict[str, Verdict]
+) -> None:
+    answer = exchange("tried", None, status=403, body=b"<html>", url=f"{BASE_URL}{url}")
+    evidence = request_tried(Mistake.PATH, answer)
+    assert verdicts(a_mistake_is_refused_with_the_dialects_status, evidence) == wanted
+    assert bool(verdicts(a_refusal_has_the_dialects_error_body, answer)) is bool(wanted)
+
+
+def refused_update(*named: str) -> Exchange:
+    """An update of the deprecated list that was refused."""
+    return refusal(400, "updatePortalLink", role="update", request={"endpoints": list(named)})
+
+
+@pytest.mark.parametrize("named", [(), ("nothing",), (OTHER_UID,)])
+def test_a_list_without_an_endpoint_that_exists_may_be_refused_or_ignored(
+    named: tuple[str, ...],
+) -> None:
+    check = portal_endpoints_are_taken_and_mean_what_the_dialect_says
+    taken = update({"endpoints": list(named)})
+    for answer in (refused_update(*named), taken):
+        evidence = endpoints_updated(answer, retrieved("after"))
+        assert verdicts(check, evidence) == {}
+    assert verdicts(a_valid_request_succeeds, endpoints_updated(refused_update(*named), taken)) == {
+        "4.6-1": Verdict.PASS
+    }
+
+
+def test_an_endpoint_whose_uid_was_never_shown_need_not_be_found() -> None:
+    without_uid = created({"uid": None}, role="same owner later")
+    looks = observation(PortalLinkOfOwner, without_uid, retrieved("retrieve later"))
+    assert verdicts(a_portal_link_has_the_endpoints_of_its_owner, looks) == {}
+    fetch = refusal(404, "getEndpoint", role="fetch", path={"endpointID": "nothing"})
+    evidence = observation(SucceedingRequests, without_uid, fetch)
+    assert verdicts(a_valid_request_succeeds, evidence) == {}
+    numbered = created({"uid": 17}, role="same owner later")
+    listed = retrieved("retrieve later", endpoints_metadata=[endpoint(uid=17)])
+    looks = observation(PortalLinkOfOwner, numbered, listed)
+    assert verdicts(a_portal_link_has_the_endpoints_of_its_owner, looks) == {}
+
+
+def test_resources_without_uid_are_not_one_and_the_same() -> None:
+    unnamed = created({"uid": None})
+    assert verdicts(no_two_endpoints_have_the_same_uid, shown_with(unnamed, unnamed)) == {}
+    events = [event(uid=None), event(uid=None)]
+    evidence = observation(DifferentEvents, *events, difference=EventDifference.KEY)
+    assert verdicts(different_events_are_no_duplicates_of_each_other, evidence) == {
+        "4.8-10": Verdict.PASS
+    }
+    pages = page(LINKS, [link(uid=None), link(uid=None)])
+    unnamed_walk = replace(walk("cba"), exchanges=(pages,))
+    assert verdicts(going_forward_meets_nothing_twice, unnamed_walk) == {}
+    listed = page(LINKS, [], "inventory")
+    nameless = observation(ListedPortalLinks, listed, retrieved(uid=None))
+    assert verdicts(a_portal_link_is_listed_as_it_is_retrieved, nameless) == {}
+    unnamed = created({"uid": None, "owner_id": "owner-1"})
+    sequence = steps.sequence(unnamed, steps.retrieved(owner_id="owner-1"))
+    assert verdicts(a_sequence_agrees_with_its_model, sequence) == {}
+
+
+@pytest.mark.parametrize("part", ["authentication", "mtls_client_cert"])
+def test_a_service_may_lack_what_is_optional(part: str) -> None:
+    body = {part: OAUTH2, "is_disabled": True}
+    answer = refusal(400, role="create", request=body)
+    everything = shown_with(answer, fields=(part, "is_disabled"))
+    assert verdicts(a_valid_request_succeeds, everything) == {}
+    assert verdicts(status_follows_is_disabled, everything) == {}
+
+
+def owned(owner: str | None, *members: str) -> Exchange:
+    """A portal link of this owner, with these endpoints."""
+    return retrieved(
+        "retrieve", owner_id=owner, endpoints_metadata=[endpoint(uid=uid) for uid in members]
+    )
+
+
+@pytest.mark.parametrize(("owner", "verdict"), [("old", None), ("new", Verdict.FAIL)])
+def test_an_owner_that_is_not_stored_is_judged_by_the_update(
+    owner: str, verdict: Verdict | None
+) -> None:
+    body = {"owner_id": "new"}
+    creation = exchange("same owner", data=endpoint(owner_id="new"), request=body)
+    evidence = observation(PortalLinkOfOwner, creation, owned(owner))
+    actual = verdicts(a_portal_link_has_the_endpoints_of_its_owner, evidence)
+    assert actual == ({} if verdict is None else {"2.6-2": verdict})
+    not_stored = exchange("same owner", data=endpoint(owner_id=None), request=body)
+    evidence = observation(PortalLinkOfOwner, not_stored, owned(owner))
+    assert verdicts(a_portal_link_has_the_endpoints_of_its_owner, evidence) == {}
+
+
+def test_an_update_that_is_not_stored_does_not_touch_other_portal_links() -> None:
+    other = "01ARZ3NDEKTSV4RRFFQ69G5FB0"
+    lost = (steps.updated(name="New"), steps.updated(other, name="Other"))
+    listed = page(LINKS, [link(name="Old"), link(uid=other, name="Other")])
+    check = a_sequence_agrees_with_its_model
+    actual = verdicts(check, steps.sequence(*lost, steps.retrieved(name="Old"), listed))
+    assert actual == {
+        "4.6-5": Verdict.PASS,
+        "4.4-14": Verdict.PASS,
+        "2.6-7": Verdict.PASS,
+    }
+    assert verdicts(check, steps.sequence(*lost, listed))["4.4-14"] is Verdict.PASS
+    assert "2.6-7" not in verdicts(check, steps.sequence(*lost, listed))
+
+
+def test_what_an_unreadable_update_has_done_is_not_known() -> None:
+    broken = exchange(
+        "update", "updatePortalLink", status=500, body=b"", path={"portalLinkID": UID}
+    )
+    evidence = steps.sequence(steps.updated(name="New"), broken, steps.retrieved(name="Newer"))
+    assert verdicts(a_sequence_agrees_with_its_model, evidence) == {"4.6-5": Verdict.PASS}
+    roll_without_answer = exchange(
+        "roll", "expireEndpointSecret", status=504, body=b"", path={"endpointID": UID}
+    )
+    rolled = steps.fetched(secrets=[secret(uid=NEW)])
+    evidence = steps.sequence(steps.created(), roll_without_answer, rolled)
+    assert verdicts(a_sequence_agrees_with_its_model, evidence) == {}
+
+
+def test_a_portal_link_that_is_missing_from_a_list_was_not_changed() -> None:
+    evidence = observation(
+        UpdateAmongPortalLinks,
+        page(LINKS, [link(uid=OTHER_UID), link()], "inventory"),
+        update({"name": "New"}, uid=OTHER_UID, name="New"),
+        page(LINKS, [link(uid=OTHER_UID, name="New")], "inventory"),
+        uid=OTHER_UID,
+    )
+    assert verdicts(an_update_leaves_other_portal_links_alone, evidence) == {}
+
+
+def test_a_list_that_was_not_read_to_its_end_lacks_nothing() -> None:
+    first = page(LINKS, [link(uid=OTHER_UID)], "inventory", has_next_page=True)
+    evidence = observation(ListedPortalLinks, first, retrieved())
+    assert verdicts(a_portal_link_is_listed_as_it_is_retrieved, evidence) == {}
+
+
+@pytest.mark.parametrize("operation_id", [LINKS, SOURCES])
+def test_a_sort_that_loses_resources_is_no_filter_that_fails(operation_id: str) -> None:
+    lossy = walk("bc", operation_id=operation_id, sort="ASC", per_page=4)
+    opposite = "4.4-8" if operation_id == LINKS else "4.7-8"
+    order = sort_is_descending_by_default_and_ascending_is_its_reverse
+    assert verdicts(order, lossy) == {opposite: Verdict.FAIL}
+    assert verdicts(a_page_that_claims_no_next_one_is_the_last, lossy) == {}
+    filtered = {"ownerId": "o1"} if operation_id == LINKS else {"type": "http"}
+    lossy = walk("c", operation_id=operation_id, sort="ASC", filtered=filtered)
+    actual = verdicts(a_filter_leaves_exactly_what_matches_on_every_page, lossy)
+    assert Verdict.FAIL not in actual.values()
+    left_out = FILTERS["owner_id" if operation_id == LINKS else "type"][1]
+    assert left_out not in actual
+
+
+def test_pages_that_lose_resources_are_no_filter_that_fails() -> None:
+    lossy = walk("c", "", filtered={"ownerId": "o1"})
+    actual = verdicts(a_filter_leaves_exactly_what_matches_on_every_page, lossy)
+    assert "4.4-10" not in actual
