@@ -5,7 +5,7 @@ them against each other, the operations of `openapi.yaml` and the fields of `dia
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -37,9 +37,16 @@ class Level(StrEnum):
     HYGIENE = "hygiene"
 
 
+# From what counts most to what counts least.
+LEVELS: Final = tuple(Level)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requirement:
-    """One testable sentence, in our words; without `operations` only deliveries show it."""
+    """One testable sentence, in our words; without `operations` only deliveries show it.
+
+    `follows_from` are the requirements whose violation leaves nothing of this one to be violated.
+    """
 
     id: str
     section: str
@@ -49,6 +56,7 @@ class Requirement:
     gaps: tuple[str, ...]
     untestable: str | None
     common_mistakes: tuple[str, ...] = ()
+    follows_from: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +83,11 @@ class Catalogue:
     sections: Mapping[str, str]
     requirements: Mapping[str, Requirement]
     gaps: Mapping[str, Gap]
+
+    def upstream(self, requirement: str) -> frozenset[str]:
+        """All requirements that this one may follow from, directly or through others."""
+        by_id = {name: one.follows_from for name, one in self.requirements.items()}
+        return _reached(requirement, by_id) - {requirement}
 
     def select(self, selector: str) -> tuple[Requirement, ...]:
         """The requirements whose id or section matches; `*`, `?` and `[...]` are wildcards."""
@@ -159,6 +172,7 @@ def _requirement(
             for item in entry.get("common_mistakes", [])
             for text in mistakes.get(item, (item,))
         ),
+        follows_from=tuple(entry.get("follows_from", [])),
     )
 
 
@@ -201,6 +215,7 @@ def _section_problems(sections: list[Any]) -> _Problems:
         ((*location, "id"), requirement["id"]) for location, _, requirement in requirements
     )
     yield from _mistake_problems(sections, requirements)
+    yield from _upstream_problems(requirements)
     for location, section, requirement in requirements:
         if requirement["id"].rpartition("-")[0] != section:
             yield (
@@ -225,6 +240,35 @@ def _mistake_problems(
                     (*location, "common_mistakes", index),
                     f"{item} names no requirement that has a text of its own here",
                 )
+
+
+def _upstream_problems(
+    requirements: Sequence[tuple[Location, str, Mapping[str, Any]]],
+) -> _Problems:
+    """A failure is never put down to a lighter one, to itself, or to a requirement not tested."""
+    by_id = {requirement["id"]: requirement for _, _, requirement in requirements}
+    upstream = {name: one.get("follows_from", ()) for name, one in by_id.items()}
+    for location, _, requirement in requirements:
+        for index, name in enumerate(requirement.get("follows_from", [])):
+            place, other = (*location, "follows_from", index), by_id.get(name)
+            if other is None or other.get("untestable"):
+                yield place, f"{name} is no requirement that is tested"
+            elif LEVELS.index(other["level"]) > LEVELS.index(requirement["level"]):
+                yield place, f"{name} is {other['level']}, which counts less than this one's level"
+            elif requirement["id"] in _reached(name, upstream):
+                yield place, f"{name} follows from {requirement['id']} itself"
+
+
+def _reached(name: str, upstream: Mapping[str, Sequence[str]]) -> frozenset[str]:
+    """A requirement and all that it follows from, directly or through others."""
+    reached: set[str] = set()
+    waiting = [name]
+    while waiting:
+        current = waiting.pop()
+        if current not in reached:
+            reached.add(current)
+            waiting.extend(upstream.get(current, ()))
+    return frozenset(reached)
 
 
 def _repetitions(names: Iterable[tuple[Location, str]]) -> _Problems:
@@ -276,6 +320,12 @@ def _sections_schema(gaps: Iterable[str]) -> Mapping[str, Any]:
             "gaps": _some_of(gaps, "an id of the gaps file"),
             "untestable": _SENTENCE,
             "common_mistakes": {
+                "type": "array",
+                "items": _SENTENCE,
+                "minItems": 1,
+                "uniqueItems": True,
+            },
+            "follows_from": {
                 "type": "array",
                 "items": _SENTENCE,
                 "minItems": 1,

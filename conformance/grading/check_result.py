@@ -1,7 +1,7 @@
 """The result of one check over all its observations, for each of its requirements."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -9,8 +9,9 @@ from hookproof.conformance.grading.root_cause import root_cause
 from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import Observation
 from hookproof.conformance.model.judgement import Judgement
-from hookproof.conformance.model.ledger import Finding
+from hookproof.conformance.model.ledger import Finding, FindingKey
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.results.consequences import Proof
 from hookproof.conformance.results.defects import proof_size
 
 # Judges one observation with one check; the default is the check itself.
@@ -23,7 +24,8 @@ MOST_SHOWN: Final = 3
 class CheckResult:
     """The judgements of one check, added up.
 
-    Of two findings of one defect, the one with the smaller proof is kept.
+    Of two findings of one defect, the one with the smaller proof is kept; `proofs` holds what each
+    of them rests on.
     """
 
     check: Check
@@ -31,7 +33,8 @@ class CheckResult:
     shown_by: dict[str, str] = field(default_factory=dict)
     not_applicable: dict[str, list[str]] = field(default_factory=dict)
     not_examined: dict[str, list[str]] = field(default_factory=dict)
-    findings: dict[tuple[str, str], Finding] = field(default_factory=dict)
+    findings: dict[FindingKey, Finding] = field(default_factory=dict)
+    proofs: dict[FindingKey, set[Proof]] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
 
     def add_judgement(
@@ -46,7 +49,8 @@ class CheckResult:
             return
         self.exercised[name] += 1
         if judgement.verdict is Verdict.FAIL:
-            self._add(_finding(self.check, judgement, observation, context))
+            finding = _finding(self.check, judgement, observation, context)
+            self._add(finding, {Proof.of(finding)})
         elif name not in self.shown_by:
             self.shown_by[name] = proof_in_words(judgement, observation)
 
@@ -61,11 +65,12 @@ class CheckResult:
         ):
             for name, reasons in theirs.items():
                 mine.setdefault(name, []).extend(reasons)
-        for finding in other.findings.values():
-            self._add(finding)
+        for key, finding in other.findings.items():
+            self._add(finding, other.proofs[key])
 
-    def _add(self, finding: Finding) -> None:
-        key = finding.requirement, finding.message
+    def _add(self, finding: Finding, proofs: Iterable[Proof]) -> None:
+        key = finding.key
+        self.proofs.setdefault(key, set()).update(proofs)
         known = self.findings.get(key)
         if known is None:
             self.findings[key] = finding

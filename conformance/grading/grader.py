@@ -5,22 +5,25 @@ on.
 """
 
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import PurePath
 
 from hookproof.conformance.grading.check_result import CheckResult
 from hookproof.conformance.grading.not_exercised import (
     as_sentence,
     reasons_not_observed,
+    reasons_not_run,
     reasons_nothing_shown,
 )
 from hookproof.conformance.model.check_registry import Check, CheckContext
-from hookproof.conformance.model.evidence import NotExaminedError, Observation
+from hookproof.conformance.model.evidence import NotExaminedError, NotObserved, Observation
 from hookproof.conformance.model.experiment_registry import Experiment, experiments_of
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
-from hookproof.conformance.model.ledger import Entry
+from hookproof.conformance.model.ledger import Entry, Finding, FindingKey
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.results.consequences import Proof, explained_by
 from hookproof.conformance.target.capabilities import Lack
 from hookproof.spec.catalogue import Catalogue, Level, Requirement
 from hookproof.spec.dialect.answer import Undecided
@@ -34,7 +37,8 @@ class Grader:
     `gathered` waits for an experiment of the run and returns what it observed. `meanwhile` names
     the other experiments of the run that have ended, as they do, until the given one has: their
     observations are judged while there is nothing else to do. `every_experiment` holds also those
-    that are not part of the run, which `experiments` names.
+    that are not part of the run, which `experiments` names. `reported` names the requirements that
+    the run reports: a finding may follow from theirs only.
     """
 
     def __init__(
@@ -49,16 +53,18 @@ class Grader:
         gathered: Callable[[str], Gathered],
         lacks: Mapping[str, Lack] | None = None,
         meanwhile: Callable[[str], Iterable[str]] = lambda _name: (),
+        reported: Iterable[str] = (),
     ):
         self._checks = checks
         self._context = context
         self._catalogue = catalogue
         self._run = frozenset(experiments)
         self._needed = {check.name: experiments_of(check, every_experiment) for check in checks}
-        self._profile = profile
+        self._missing = reasons_not_run(every_experiment, profile)
         self._gathered = gathered
         self._lacks = lacks or {}
         self._meanwhile = meanwhile
+        self._reported = frozenset(reported)
         self._results: dict[str, Mapping[str, CheckResult]] = {}
 
     def entry(self, requirement: Requirement) -> Entry:
@@ -72,15 +78,8 @@ class Grader:
         if lack := self._lacks.get(requirement.id):
             verdict = Verdict.NOT_APPLICABLE if lack.allowed else Verdict.NOT_EXERCISED
             return Entry(requirement=requirement, verdict=verdict, reasons=(lack.reason,))
-        results = [
-            self._result(check) for check in self._checks if requirement.id in check.requirements
-        ]
-        findings = tuple(
-            finding
-            for result in results
-            for finding in result.findings.values()
-            if finding.requirement == requirement.id
-        )
+        results = self._of(requirement.id)
+        findings = tuple(self._findings(requirement, results))
         exercised = sum(result.exercised[requirement.id] for result in results)
         verdict, reasons = self._verdict(
             requirement, results, exercised=exercised, failed=bool(findings)
@@ -95,6 +94,30 @@ class Grader:
             shown_by=next(filter(None, proofs), "") if verdict is Verdict.PASS else "",
             reasons=tuple(dict.fromkeys(reasons)),
         )
+
+    def _of(self, requirement: str) -> list[CheckResult]:
+        return [self._result(check) for check in self._checks if requirement in check.requirements]
+
+    def _findings(
+        self, requirement: Requirement, results: Sequence[CheckResult]
+    ) -> Iterator[Finding]:
+        """The findings of a requirement, each with what it follows from."""
+        proofs = _proofs(requirement.id, results)
+        upstream = self._upstream(requirement) if proofs else {}
+        for result in results:
+            for key, finding in result.findings.items():
+                if key in proofs:
+                    names = explained_by(proofs[key], upstream)
+                    yield replace(finding, follows_from=names) if names else finding
+
+    def _upstream(self, requirement: Requirement) -> dict[str, list[Proof]]:
+        """The proofs against each requirement that this one may follow from."""
+        names = self._catalogue.upstream(requirement.id) & self._reported
+        return {
+            name: [proof for proofs in _proofs(name, self._of(name)).values() for proof in proofs]
+            for name in self._catalogue.requirements
+            if name in names
+        }
 
     def _verdict(
         self,
@@ -129,14 +152,14 @@ class Grader:
         }
         not_applicable = _of_requirement(requirement, [result.not_applicable for result in results])
         not_observed = (
-            *reasons_not_observed(checks, needed, run),
+            *reasons_not_observed(checks, needed, run, self._missing),
             *_of_requirement(requirement, [result.not_examined for result in results]),
         )
         if not_applicable and not not_observed:
             return Verdict.NOT_APPLICABLE, not_applicable
         return Verdict.NOT_EXERCISED, [
             *not_observed,
-            *reasons_nothing_shown(requirement, checks, needed, run, self._profile),
+            *reasons_nothing_shown(requirement, checks, needed, run),
         ]
 
     def _result(self, check: Check) -> CheckResult:
@@ -170,9 +193,10 @@ class Grader:
             for result in results.values():
                 if not result.check.is_oracle:
                     result.errors.append(gathered.reason)
-        for observation in gathered.observations:
-            if isinstance(observation, Observation):
-                for result in results.values():
+        for evidence in gathered.observations:
+            observation = evidence if isinstance(evidence, Observation) else _as_far(evidence)
+            for result in results.values():
+                if result.check.is_oracle or observation is evidence:
                     self._judge_observation(observation, result)
         return results
 
@@ -194,6 +218,27 @@ class Grader:
                 f"The check {check.name} broke on {observation.experiment}/{observation.name}:"
                 f" {error_line(error)}"
             )
+
+
+def _as_far(missing: NotObserved) -> Observation:
+    """What there is of an observation that could not be made: oracles judge its exchanges."""
+    return Observation(
+        experiment=missing.experiment,
+        name=missing.name,
+        exchanges=missing.exchanges,
+        deliveries=missing.deliveries,
+    )
+
+
+def _proofs(
+    requirement: str, results: Iterable[CheckResult]
+) -> dict[FindingKey, Collection[Proof]]:
+    return {
+        key: proofs
+        for result in results
+        for key, proofs in result.proofs.items()
+        if key.requirement == requirement
+    }
 
 
 def undecided(requirement: Requirement, catalogue: Catalogue, dialect: Dialect) -> list[str]:

@@ -1,9 +1,11 @@
 """Why a requirement was not exercised, and what would exercise it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from hookproof.conformance.model.check_registry import Check
 from hookproof.conformance.model.evidence import NotObserved
+from hookproof.conformance.model.experiment_registry import Experiment
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.results.evidence_records import observation_types
@@ -11,12 +13,16 @@ from hookproof.spec.catalogue import Requirement
 
 
 def reasons_not_observed(
-    checks: Sequence[Check], needed: Mapping[str, Sequence[str]], run: Mapping[str, Gathered]
+    checks: Sequence[Check],
+    needed: Mapping[str, Sequence[str]],
+    run: Mapping[str, Gathered],
+    missing: Mapping[str, str],
 ) -> tuple[str, ...]:
     """What kept experiments from observing what these checks judge.
 
-    `needed` holds the experiments of each check by its name, `run` those of the run by theirs. An
-    oracle judges whatever exchanges there are, so it misses only experiments that were cut.
+    `needed` holds the experiments of each check by its name, `run` those of the run by theirs, and
+    `missing` the reason why others are not part of it. An oracle judges whatever exchanges there
+    are, so it misses only experiments that were cut.
     """
     reasons: list[str] = []
     for check in checks:
@@ -24,11 +30,21 @@ def reasons_not_observed(
             if name in run:
                 reasons.extend(_of_experiment(run[name], check))
             elif not check.is_oracle:
-                reasons.append(
-                    f"The experiment {name} is not part of this run; a heavier --profile"
-                    " includes it."
-                )
+                reasons.append(missing[name])
     return tuple(dict.fromkeys(reasons))
+
+
+def reasons_not_run(experiments: Iterable[Experiment], profile: Profile) -> dict[str, str]:
+    """Why an experiment is not part of a run of this profile, by its name."""
+    return {
+        each.name: f"The experiment {each.name} is not part of this run;"
+        + (
+            f" --profile {each.profile.key} includes it."
+            if each.profile > profile
+            else " a new run includes it."
+        )
+        for each in experiments
+    }
 
 
 def reasons_nothing_shown(
@@ -36,7 +52,6 @@ def reasons_nothing_shown(
     checks: Sequence[Check],
     needed: Mapping[str, Sequence[str]],
     run: Mapping[str, Gathered],
-    profile: Profile,
 ) -> tuple[str, ...]:
     """Which experiments ended without showing anything, although all of them were observed."""
     if not checks:
@@ -49,17 +64,55 @@ def reasons_nothing_shown(
             if not check.is_oracle and name in run and not list(_of_experiment(run[name], check))
         }
     )
-    more = "" if profile is max(Profile) else "; a heavier --profile tries more"
-    reasons = []
+    reasons: list[str] = []
     if quiet:
         reasons.append(
-            f"Nothing that the target did in {', '.join(quiet)} came as far as showing it{more}."
+            f"Nothing that the target did in {', '.join(quiet)} came as far as showing it."
         )
+        reasons.extend(_what_was_missing([run[name] for name in quiet], requirement))
     if any(check.is_oracle for check in checks):
-        reasons.append(
-            f"No exchange with {', '.join(requirement.operations) or 'the target'} showed it."
-        )
-    return tuple(reasons)
+        operations = requirement.operations
+        reasons.append(f"No exchange with {', '.join(operations) or 'the target'} showed it.")
+        reasons.extend(_without_success(run.values(), operations))
+    return tuple(dict.fromkeys(reasons))
+
+
+def _what_was_missing(gathered: Sequence[Gathered], requirement: Requirement) -> Iterator[str]:
+    """What the evidence of these experiments lacks as a whole, and so what would help."""
+    called = {
+        exchange.operation_id
+        for each in gathered
+        for evidence in each.observations
+        for exchange in evidence.exchanges
+        if exchange.operation_id is not None
+    }
+    yield from _without_success(gathered, sorted(called))
+    delivered = any(evidence.deliveries for each in gathered for evidence in each.observations)
+    if not requirement.operations and not delivered:
+        yield "No delivery arrived in them; see whether `hookproof doctor` receives one."
+
+
+def _without_success(gathered: Iterable[Gathered], operations: Collection[str]) -> Iterator[str]:
+    """The operations that were called and never succeeded, each with its answers."""
+    answers: dict[str, Counter[str]] = {name: Counter() for name in operations}
+    succeeded: set[str] = set()
+    for each in gathered:
+        for evidence in each.observations:
+            for exchange in evidence.exchanges:
+                name = exchange.operation_id
+                if name in answers:
+                    answers[name][str(exchange.status or "no answer")] += 1
+                    succeeded |= {name} if exchange.succeeded else set()
+    for name, counts in answers.items():
+        if counts and name not in succeeded:
+            counted = ", ".join(
+                f"{answer} ({_times(count)})" for answer, count in counts.most_common()
+            )
+            yield f"{name} never succeeded there, which would help; its answers: {counted}."
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def as_sentence(text: str) -> str:

@@ -32,12 +32,24 @@ class RunVerdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FindingKey:
+    """What identifies a finding in a run."""
+
+    requirement: str
+    check: str
+    message: str
+    cause: str
+    operation: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """A requirement that a check saw violated, with the smallest of `count` proofs.
 
     `cause` is what else the proof shows to be wrong, in words; findings with the same cause are one
     defect (`defects.py`). `shrunk` tells that the request of the proof was made smaller afterwards
-    (`shrinking.py`). `case` is the name of the observation.
+    (`shrinking.py`). `case` is the name of the observation. `follows_from` names the requirements
+    whose own findings leave nothing of this one to be accused of (`consequences.py`).
     """
 
     requirement: str
@@ -52,6 +64,25 @@ class Finding:
     case: str
     cause: str = ""
     shrunk: bool = False
+    follows_from: tuple[str, ...] = ()
+
+    @property
+    def operation(self) -> str:
+        """The operation that its proof ends with; empty where a delivery is the proof."""
+        if self.deliveries or not self.exchanges:
+            return ""
+        return self.exchanges[-1].operation_id or ""
+
+    @property
+    def key(self) -> FindingKey:
+        """What identifies a finding in a run: another operation or cause is another finding."""
+        return FindingKey(
+            requirement=self.requirement,
+            check=self.check,
+            message=self.message,
+            cause=self.cause,
+            operation=self.operation,
+        )
 
     @property
     def sightings(self) -> str:
@@ -83,6 +114,20 @@ class Entry:
     accepted: str | None = None
     seen: tuple[Verdict, ...] = ()
 
+    @property
+    def accused(self) -> tuple[Finding, ...]:
+        """The findings that do not merely follow from those of other requirements."""
+        return tuple(finding for finding in self.findings if not finding.follows_from)
+
+    @property
+    def follows_from(self) -> tuple[str, ...]:
+        """The requirements that all its findings follow from; empty if one stands for itself."""
+        if self.verdict is not Verdict.FAIL or self.accused:
+            return ()
+        return tuple(
+            dict.fromkeys(name for finding in self.findings for name in finding.follows_from)
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ledger:
@@ -102,6 +147,12 @@ class Ledger:
         """How many requirements of each level have each verdict."""
         counts = Counter((entry.requirement.level, entry.verdict) for entry in self.entries)
         return {level: {verdict: counts[level, verdict] for verdict in Verdict} for level in Level}
+
+    @property
+    def consequences(self) -> Mapping[Level, int]:
+        """How many of the failed requirements of each level only follow from others."""
+        counts = Counter(entry.requirement.level for entry in self.entries if entry.follows_from)
+        return {level: counts[level] for level in Level}
 
     def verdict(self, *, strict: bool) -> RunVerdict:
         """The verdict of the run; with `strict`, hygiene counts like the other two levels."""

@@ -16,10 +16,17 @@ from hookproof.conformance.model.ledger import Entry, RunVerdict
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.reports.printable_text import printable
 from hookproof.conformance.reports.progress import STYLES
-from hookproof.conformance.reports.summary import SHOWN_ORDER, notes, title, verdict_line, where
+from hookproof.conformance.reports.summary import (
+    SHOWN_ORDER,
+    hygiene_findings,
+    notes,
+    title,
+    verdict_line,
+    where,
+)
 from hookproof.conformance.reports.timeline import timeline
 from hookproof.conformance.results.curl_command import curl
-from hookproof.conformance.results.defects import Defect, defects
+from hookproof.conformance.results.defects import BrokenRequirement, Defect, defects
 from hookproof.conformance.results.run_file import Run
 
 HEADLINE_STYLES: Final = {
@@ -91,16 +98,22 @@ class _Page:
 
 def _sections(run: Run, page: _Page) -> Iterator[Text]:
     for section, entries in groupby(run.entries, key=lambda entry: entry.requirement.section):
-        verdicts = [entry.verdict for entry in entries]
+        listed = list(entries)
+        verdicts = [entry.verdict for entry in listed if not entry.follows_from]
         counts = [
             (f"{verdicts.count(verdict)} {WORDS[verdict]}", STYLES[verdict])
             for verdict in SHOWN_ORDER
             if verdict in verdicts
         ]
+        if len(verdicts) < len(listed):
+            counts.append((f"{len(listed) - len(verdicts)} as a consequence", "dim red"))
         if page.is_narrow:
             words = ", ".join(count for count, _ in counts)
             yield from page.block(
-                words, first=f"{section:<5}", indent=" " * 5, style=STYLES[max(verdicts)]
+                words,
+                first=f"{section:<5}",
+                indent=" " * 5,
+                style=STYLES[max(entry.verdict for entry in listed)],
             )
         else:
             name = f"{section:<5}{run.header.sections.get(section, ''):<32.32}"
@@ -133,6 +146,8 @@ def _finding(defect: Defect, page: _Page) -> Iterator[Text]:
     also = [broken.entry.requirement.id for broken in defect.further]
     if also:
         yield from page.member("breaks", f"{', '.join(also)} too")
+    for broken in defect.consequences:
+        yield from page.member("follows", _consequence(broken), style="dim")
     if finding.deliveries:
         events = timeline(finding)
         left = len(events) - MOST_EVENTS
@@ -142,6 +157,12 @@ def _finding(defect: Defect, page: _Page) -> Iterator[Text]:
             yield from page.member("", f"and {left} more", style="dim")
     for number, command in enumerate(curl(finding.exchanges).splitlines()):
         yield from page.member("" if number else "again", command, style="cyan", raw=True)
+
+
+def _consequence(broken: BrokenRequirement) -> str:
+    finding = broken.finding
+    roots = ", ".join(finding.follows_from)
+    return f"{finding.requirement} follows from {roots}: {finding.message}"
 
 
 def _errors(run: Run, page: _Page) -> Iterator[Text]:
@@ -187,4 +208,7 @@ def _notes(run: Run, page: _Page) -> Iterator[Text]:
 
 
 def _verdict(run: Run, page: _Page) -> Iterator[Text]:
-    yield from page.block(verdict_line(run), style=HEADLINE_STYLES[run.footer.verdict])
+    style = HEADLINE_STYLES[run.footer.verdict]
+    if hygiene_findings(run):
+        style = HEADLINE_STYLES[RunVerdict.INCOMPLETE]
+    yield from page.block(verdict_line(run), style=style)

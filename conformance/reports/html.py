@@ -23,7 +23,13 @@ from hookproof.conformance.reports.printable_text import (
     request_shown,
     response_shown,
 )
-from hookproof.conformance.reports.summary import HEADLINES, SHOWN_ORDER, flaky_words, notes
+from hookproof.conformance.reports.summary import (
+    HEADLINES,
+    SHOWN_ORDER,
+    flaky_words,
+    hygiene_findings,
+    notes,
+)
 from hookproof.conformance.reports.timeline import timeline
 from hookproof.conformance.results.curl_command import curl
 from hookproof.conformance.results.defects import Defect, defects
@@ -82,6 +88,7 @@ def html_text(run: Run) -> str:
         started=datetime.fromtimestamp(run.header.started_at, UTC).strftime(
             "%Y-%m-%d %H:%M:%S UTC"
         ),
+        hygiene=len(hygiene_findings(run)),
         levels=[
             (level, counted(e for e in run.entries if e.requirement.level is level))
             for level in Level
@@ -124,10 +131,10 @@ def _sections(run: Run) -> list[Section]:
 
 
 def _anchors(run_defects: Sequence[Defect]) -> dict[str, list[int]]:
-    """The numbers of the defects that break each requirement, from 1."""
+    """The numbers of the defects that break each requirement or entail its failure, from 1."""
     anchors: dict[str, list[int]] = {}
     for number, defect in enumerate(run_defects, 1):
-        for broken in defect.all:
+        for broken in (*defect.all, *defect.follows):
             numbers = anchors.setdefault(broken.entry.requirement.id, [])
             if number not in numbers:
                 numbers.append(number)

@@ -3,18 +3,26 @@ describes it.
 """
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
-from hookproof.conformance.model.ledger import Entry, Finding
+from hookproof.conformance.model.ledger import Entry, Finding, FindingKey
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.curl_command import curl
+from hookproof.conformance.results.defects import Defect, defects
 from hookproof.conformance.results.run_file import Run
 from hookproof.spec.catalogue import Level
 
 
 def report(run: Run) -> dict[str, Any]:
     """The report of a run as a JSON object."""
-    totals = run.ledger.totals
+    totals, consequences = run.ledger.totals, run.ledger.consequences
+    run_defects = defects(run.entries)
+    numbers = {
+        broken.finding.key: number
+        for number, defect in enumerate(run_defects, 1)
+        for broken in (*defect.all, *defect.follows)
+    }
     return {
         "tool": {"name": "hookproof", "version": run.header.tool_version},
         "target": run.header.target,
@@ -25,10 +33,14 @@ def report(run: Run) -> dict[str, Any]:
         "verdict": run.footer.verdict.value,
         "exit_code": run.footer.exit_code,
         "totals": {
-            level.value: {verdict.key: totals[level][verdict] for verdict in Verdict}
+            level.value: {
+                **{verdict.key: totals[level][verdict] for verdict in Verdict},
+                "follows": consequences[level],
+            }
             for level in Level
         },
-        "requirements": [_requirement(entry) for entry in run.entries],
+        "defects": [_defect(number, defect) for number, defect in enumerate(run_defects, 1)],
+        "requirements": [_requirement(entry, numbers) for entry in run.entries],
     }
 
 
@@ -36,8 +48,24 @@ def report_text(run: Run) -> str:
     return json.dumps(report(run), indent=1, ensure_ascii=True) + "\n"
 
 
-def _requirement(entry: Entry) -> dict[str, Any]:
+def _defect(number: int, defect: Defect) -> dict[str, Any]:
+    lead = defect.lead.finding
+    return {
+        "number": number,
+        "requirement": lead.requirement,
+        "check": lead.check,
+        "message": lead.message,
+        "cause": lead.cause,
+        "operation": lead.operation,
+        "breaks": [broken.entry.requirement.id for broken in defect.further],
+        "follows": [broken.entry.requirement.id for broken in defect.consequences],
+        "accepted": defect.accepted,
+    }
+
+
+def _requirement(entry: Entry, numbers: Mapping[FindingKey, int]) -> dict[str, Any]:
     shown_by = {"shown_by": entry.shown_by} if entry.shown_by else {}
+    reasons = {"reasons": list(entry.reasons)} if entry.reasons else {}
     return {
         "id": entry.requirement.id,
         "section": entry.requirement.section,
@@ -47,16 +75,21 @@ def _requirement(entry: Entry) -> dict[str, Any]:
         "exercised": entry.exercised,
         "checks": list(entry.checks),
         **shown_by,
-        "findings": [_finding(finding) for finding in entry.findings],
+        **reasons,
+        "findings": [_finding(finding, numbers[finding.key]) for finding in entry.findings],
     }
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def _finding(finding: Finding, defect: int) -> dict[str, Any]:
     return {
+        "defect": defect,
         "check": finding.check,
         "message": finding.message,
         "expected": finding.expected,
         "actual": finding.actual,
+        "cause": finding.cause,
+        "count": finding.count,
+        "follows_from": list(finding.follows_from),
         "exchanges": [exchange.to_json() for exchange in finding.exchanges],
         "deliveries": [delivery.to_json() for delivery in finding.deliveries],
         "curl": curl(finding.exchanges),

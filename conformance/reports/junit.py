@@ -2,9 +2,10 @@
 requirement.
 
 `failure` is a failure of the target, `error` one of hookproof, and `skipped` is what was not
-exercised, is not applicable, or does not count: a failure that the baseline accepts, or one of
-hygiene without --strict. So a CI system that reads only this file reaches the verdict of the exit
-code. A run that was cut short or broke has one more case, which is an error.
+exercised, is not applicable, or does not count: a failure that the baseline accepts, one that only
+follows from another, or one of hygiene without --strict. So a CI system that reads only this file
+reaches the verdict of the exit code. A run that was cut short or broke has one more case, which is
+an error.
 """
 
 from collections.abc import Iterable, Iterator
@@ -96,15 +97,22 @@ def _outcome(run: Run, entry: Entry) -> tuple[str, str] | None:
         case Verdict.ERROR:
             return "error", reasons or "hookproof could not judge it"
         case Verdict.FAIL:
-            words = entry.findings[0].message if entry.findings else entry.requirement.text
-            if entry.accepted:
-                return "skipped", f"fails, and the baseline accepts it: {entry.accepted}"
-            if not counts(entry, strict=run.header.strict):
-                return "skipped", f"fails, and counts only with --strict: {words}"
-            return "failure", words
+            return _failure(run, entry)
         case _:
             accepted = f" The baseline accepts it: {entry.accepted}" if entry.accepted else ""
             return "skipped", f"{entry.verdict.words}: {reasons}{accepted}"
+
+
+def _failure(run: Run, entry: Entry) -> tuple[str, str]:
+    shown = entry.accused or entry.findings
+    words = shown[0].message if shown else entry.requirement.text
+    if entry.accepted:
+        return "skipped", f"fails, and the baseline accepts it: {entry.accepted}"
+    if entry.follows_from:
+        return "skipped", f"fails, as follows from {', '.join(entry.follows_from)}: {words}"
+    if not counts(entry, strict=run.header.strict):
+        return "skipped", f"fails, and counts only with --strict: {words}"
+    return "failure", words
 
 
 def _details(run: Run, entry: Entry) -> Iterator[str]:
@@ -119,6 +127,8 @@ def _details(run: Run, entry: Entry) -> Iterator[str]:
         yield f"expected: {finding.expected}"
         yield f"actual:   {finding.actual}"
         yield f"seen:     {finding.sightings} (check {finding.check})"
+        if finding.follows_from:
+            yield f"follows:  from {', '.join(finding.follows_from)}"
         yield from (event.words for event in timeline(finding)[:MOST_EVENTS])
         if finding.exchanges:
             yield curl(finding.exchanges)

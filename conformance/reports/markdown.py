@@ -70,6 +70,10 @@ def _defect(run: Run, number: int, defect: Defect) -> Iterator[str]:
     if defect.further:
         ids = [broken.entry.requirement.id for broken in defect.further]
         yield f"- also breaks: {', '.join(ids)}"
+    for broken in defect.consequences:
+        roots = ", ".join(broken.finding.follows_from)
+        message = escaped(broken.finding.message)
+        yield f"- {broken.finding.requirement} follows from {roots}: {message}"
     events = [event.words for event in timeline(finding)]
     if len(events) > 1:
         yield from _block("Timeline", "text", events[:MOST_EVENTS])

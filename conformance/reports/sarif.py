@@ -45,7 +45,7 @@ def sarif(run: Run) -> dict[str, Any]:
                 "results": [
                     _result(run, defect, broken, places)
                     for defect in defects(run.entries)
-                    for broken in defect.all
+                    for broken in (*defect.all, *defect.follows)
                 ],
                 "columnKind": "unicodeCodePoints",
                 "properties": {
@@ -89,7 +89,7 @@ def _result(
     run: Run, defect: Defect, broken: BrokenRequirement, places: dict[str, int]
 ) -> dict[str, Any]:
     finding, entry = broken.finding, broken.entry
-    counted = counts(entry, strict=run.header.strict)
+    counted = counts(entry, strict=run.header.strict) and not finding.follows_from
     result: dict[str, Any] = {
         "ruleId": finding.requirement,
         "ruleIndex": places[finding.requirement],
@@ -102,7 +102,14 @@ def _result(
         },
         "locations": [_location(run, broken)],
         "partialFingerprints": {
-            "hookproof/v1": _digest(finding.requirement, finding.check, finding.message)
+            "hookproof/v1": _digest(finding.requirement, finding.check, finding.message),
+            "hookproof/v2": _digest(
+                finding.requirement,
+                finding.check,
+                finding.message,
+                finding.cause,
+                finding.operation,
+            ),
         },
         "properties": {
             "check": finding.check,
@@ -112,6 +119,8 @@ def _result(
             "curl": curl(finding.exchanges),
         },
     }
+    if finding.follows_from:
+        result["properties"]["follows_from"] = list(finding.follows_from)
     if entry.accepted:
         result["suppressions"] = [{"kind": "external", "justification": entry.accepted}]
     return result

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from hookproof.conformance.model.ledger import Entry, Ledger, RunVerdict
+from hookproof.conformance.model.ledger import Entry, Ledger, RunVerdict, counts
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.run_file import Run
 from hookproof.spec.catalogue import Level
@@ -32,9 +32,28 @@ def title(run: Run) -> str:
 
 
 def verdict_line(run: Run) -> str:
-    """The verdict of a run in one line."""
+    """The verdict of a run in one line.
+
+    Its beginning, the counts, is read by programs; what a reader must not miss stands at its end.
+    """
     parts = [*tallies(run.ledger), f"seed {run.header.seed}", f"{run.footer.duration_s:.1f} s"]
-    return f"{HEADLINES[run.footer.verdict]}  {' · '.join(parts)}"
+    count = len(hygiene_findings(run))
+    shout = [f"WITH {count} HYGIENE {'FINDING' if count == 1 else 'FINDINGS'}"] if count else []
+    return f"{HEADLINES[run.footer.verdict]}  {' · '.join([*parts, *shout])}"
+
+
+def hygiene_findings(run: Run) -> list[Entry]:
+    """The failures of hygiene that a verdict without other failures would let a reader miss."""
+    if run.footer.verdict not in (RunVerdict.CONFORMS, RunVerdict.INCOMPLETE):
+        return []
+    return [
+        entry
+        for entry in run.entries
+        if entry.verdict is Verdict.FAIL
+        and entry.accepted is None
+        and not entry.follows_from
+        and not counts(entry, strict=run.header.strict)
+    ]
 
 
 def tallies(ledger: Ledger) -> list[str]:
@@ -43,11 +62,11 @@ def tallies(ledger: Ledger) -> list[str]:
     """
     passed = []
     for level in Level:
-        counts = ledger.totals[level]
-        applicable = sum(counts.values()) - counts[Verdict.NOT_APPLICABLE]
+        verdicts = ledger.totals[level]
+        applicable = sum(verdicts.values()) - verdicts[Verdict.NOT_APPLICABLE]
         if applicable:
-            passed.append(f"{level} {counts[Verdict.PASS]}/{applicable}")
-    idle = sum(counts[Verdict.NOT_EXERCISED] for counts in ledger.totals.values())
+            passed.append(f"{level} {verdicts[Verdict.PASS]}/{applicable}")
+    idle = sum(verdicts[Verdict.NOT_EXERCISED] for verdicts in ledger.totals.values())
     accepted = sum(entry.accepted is not None for entry in ledger.entries)
     flaky = sum(bool(entry.seen) for entry in ledger.entries)
     further = [
@@ -71,6 +90,13 @@ def notes(run: Run) -> Iterator[str]:
         repetitions = f"{run.header.repetitions} repetitions"
         yield f"Each requirement has the worst of its verdicts in {repetitions}."
     yield from (flaky_words(entry) for entry in run.entries if entry.seen)
+    follows = sum(run.ledger.consequences.values())
+    if follows:
+        yield (
+            f"{follows} of the failed requirements only"
+            f" {'follows' if follows == 1 else 'follow'} from others, and"
+            f" {'is' if follows == 1 else 'are'} shown under those."
+        )
     yield from (
         f"The baseline accepts that {entry.requirement.id} is judged as {entry.verdict.words}:"
         f" {entry.accepted}"

@@ -20,6 +20,7 @@ import yaml
 
 from hookproof.conformance.model.ledger import Entry, is_missing
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.results.consequences import accuse_what_stands_alone
 from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import Catalogue
 from hookproof.spec.strict_yaml.file_problem import FileProblems
@@ -146,12 +147,8 @@ def apply_baseline(
             stale.append(f"{expectation.id} {wrong}")
         elif entry is not None and entry.verdict is expectation.expected:
             accepted[expectation.id] = expectation.words
-    return BaselineOutcome(
-        entries=tuple(
-            replace(entry, accepted=accepted.get(entry.requirement.id)) for entry in entries
-        ),
-        stale=tuple(stale),
-    )
+    judged = [replace(entry, accepted=accepted.get(entry.requirement.id)) for entry in entries]
+    return BaselineOutcome(entries=accuse_what_stands_alone(judged), stale=tuple(stale))
 
 
 def baseline_text(entries: Iterable[Entry], baseline: Iterable[Expectation]) -> str:

@@ -1,12 +1,12 @@
 """Groups the findings of a run by defect, each with all requirements that it breaks.
 
-Findings belong to one defect if they have the same cause, or the same check and message. The
-leading finding is one that the baseline does not accept, if there is any, then of the first level,
-then with the smallest proof.
+Findings belong to one defect if they have the same cause, or the same check, message and
+operation. The leading finding is one that the baseline does not accept, if there is any, then of
+the first level, then with the smallest proof. What only follows from a defect is listed with it.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from hookproof.conformance.model.ledger import Entry, Finding
 from hookproof.spec.catalogue import Level
@@ -25,10 +25,14 @@ class BrokenRequirement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Defect:
-    """One defect: the leading finding, and the others in the order of the document."""
+    """One defect: the leading finding, and the others in the order of the document.
+
+    `follows` are the findings that only follow from these, and are not accused.
+    """
 
     lead: BrokenRequirement
     others: tuple[BrokenRequirement, ...]
+    follows: tuple[BrokenRequirement, ...] = ()
 
     @property
     def all(self) -> tuple[BrokenRequirement, ...]:
@@ -38,11 +42,12 @@ class Defect:
     @property
     def further(self) -> tuple[BrokenRequirement, ...]:
         """The other broken requirements, each once."""
-        first = {other.entry.requirement.id: other for other in reversed(self.others)}
-        first.pop(self.lead.entry.requirement.id, None)
-        return tuple(
-            other for other in self.others if first.get(other.entry.requirement.id) is other
-        )
+        return _once(self.others, {self.lead.entry.requirement.id})
+
+    @property
+    def consequences(self) -> tuple[BrokenRequirement, ...]:
+        """The requirements that fail only as a consequence, each once."""
+        return _once(self.follows, {broken.entry.requirement.id for broken in self.all})
 
     @property
     def accepted(self) -> bool:
@@ -53,12 +58,17 @@ class Defect:
 def defects(entries: Iterable[Entry]) -> tuple[Defect, ...]:
     """The defects behind these entries, in the order of their first requirements."""
     groups: dict[tuple[str, ...], list[BrokenRequirement]] = {}
-    for entry in entries:
+    follows: list[BrokenRequirement] = []
+    listed = tuple(entries)
+    accused = {entry.requirement.id for entry in listed if entry.accused}
+    for entry in listed:
         for finding in entry.findings:
-            groups.setdefault(_key(finding), []).append(
-                BrokenRequirement(entry=entry, finding=finding)
-            )
-    return tuple(map(_defect, groups.values()))
+            broken = BrokenRequirement(entry=entry, finding=finding)
+            if accused.isdisjoint(finding.follows_from):
+                groups.setdefault(_key(finding), []).append(broken)
+            else:
+                follows.append(broken)
+    return _with_consequences([_defect(group) for group in groups.values()], follows)
 
 
 def proof_size(finding: Finding) -> tuple[int, int]:
@@ -70,7 +80,44 @@ def proof_size(finding: Finding) -> tuple[int, int]:
 
 
 def _key(finding: Finding) -> tuple[str, ...]:
-    return ("cause", finding.cause) if finding.cause else ("check", finding.check, finding.message)
+    if finding.cause:
+        return "cause", finding.cause
+    return "check", finding.check, finding.message, finding.operation
+
+
+def _with_consequences(
+    roots: Sequence[Defect], follows: Sequence[BrokenRequirement]
+) -> tuple[Defect, ...]:
+    """The defects, each with what follows from it.
+
+    Where several fit, one of the same operation has it, or else the first.
+    """
+    lists: list[list[BrokenRequirement]] = [[] for _ in roots]
+    for broken in follows:
+        finding = broken.finding
+        places = [
+            (each.finding.operation != finding.operation, place)
+            for place, defect in enumerate(roots)
+            for each in defect.all
+            if each.entry.requirement.id in finding.follows_from
+        ]
+        lists[min(places)[1]].append(broken)
+    return tuple(
+        replace(defect, follows=tuple(each)) for defect, each in zip(roots, lists, strict=True)
+    )
+
+
+def _once(
+    group: Sequence[BrokenRequirement], without: Collection[str]
+) -> tuple[BrokenRequirement, ...]:
+    """The first of these for each requirement, in order, without some requirements."""
+    first = {broken.entry.requirement.id: broken for broken in reversed(group)}
+    return tuple(
+        broken
+        for broken in group
+        if broken.entry.requirement.id not in without
+        and first[broken.entry.requirement.id] is broken
+    )
 
 
 def _defect(group: list[BrokenRequirement]) -> Defect:

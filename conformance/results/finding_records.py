@@ -22,13 +22,15 @@ def finding_json(finding: Finding) -> dict[str, Any]:
         "case": finding.case,
         "cause": finding.cause,
         "shrunk": finding.shrunk,
+        "follows_from": list(finding.follows_from),
         **_proof_json(finding),
     }
 
 
 def finding_of(event: Mapping[str, Any]) -> Finding:
     """Reverse `finding_json`; raises KeyError, TypeError or ValueError."""
-    return Finding(**{**event, **_proof_of(event)})
+    follows_from = tuple(event.get("follows_from", ()))
+    return Finding(**{**event, "follows_from": follows_from, **_proof_of(event)})
 
 
 def entry_json(entry: Entry) -> dict[str, Any]:

@@ -184,6 +184,7 @@ class RepeatedRun:
             gathered=runner.gathered,
             lacks=lacking(target.capabilities, self.catalogue),
             meanwhile=runner.meanwhile,
+            reported=[requirement.id for requirement in self.requirements],
         )
 
 

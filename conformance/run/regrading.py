@@ -92,6 +92,7 @@ def _ledger(
         every_experiment=all_experiments(),
         profile=Profile[run.header.profile.upper()],
         gathered=repetition.gathered.__getitem__,
+        reported=[entry.requirement.id for entry in run.entries if entry.judged],
     )
     endings = repetition.gathered.values()
     crashed = [gathered.reason for gathered in endings if gathered.ending is Ending.CRASHED]

@@ -21,6 +21,7 @@ def merge_repetitions(ledgers: Sequence[Ledger]) -> Ledger:
 
 def _worst(entries: Sequence[Entry]) -> Entry:
     verdicts = tuple(entry.verdict for entry in entries)
-    worst = max(entries, key=lambda entry: entry.verdict)
+    # What only follows from another failure in one repetition may stand for itself in the next.
+    worst = max(entries, key=lambda entry: (entry.verdict, bool(entry.accused)))
     seen = verdicts if len(set(verdicts)) > 1 else ()
     return replace(worst, exercised=sum(entry.exercised for entry in entries), seen=seen)

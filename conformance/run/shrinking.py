@@ -19,7 +19,7 @@ from hookproof.conformance.experiments.support.request_bodies import RequestBodi
 from hookproof.conformance.grading.root_cause import root_cause
 from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import Exchange, Observation
-from hookproof.conformance.model.ledger import Entry, Finding, Ledger
+from hookproof.conformance.model.ledger import Entry, Finding, FindingKey, Ledger
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.run.plan import ContextFactory, FollowUp
@@ -118,8 +118,8 @@ class Shrinking:
                     break
 
     def _record(self, shrunk: ShrunkFinding) -> None:
-        key = finding_key(shrunk.finding)
-        others = [known for known in self.shrunk if finding_key(known.finding) != key]
+        key = shrunk.finding.key
+        others = [known for known in self.shrunk if known.finding.key != key]
         self.shrunk = [*others, shrunk]
 
 
@@ -150,14 +150,9 @@ def prove(
     return None
 
 
-def finding_key(finding: Finding) -> tuple[str, str, str]:
-    """What identifies a finding in a run."""
-    return finding.requirement, finding.check, finding.message
-
-
 def replace_proofs(ledger: Ledger, smaller: Sequence[Finding]) -> Ledger:
     """The ledger with these findings in place of those with the same keys."""
-    by_key = {finding_key(finding): finding for finding in smaller}
+    by_key = {finding.key: finding for finding in smaller}
     return replace(
         ledger, entries=tuple(_replace_findings(entry, by_key) for entry in ledger.entries)
     )
@@ -171,19 +166,17 @@ def reapply_shrinking(
     A stored proof that its check no longer reports as the same failure is left out.
     """
     by_name = {check.name: check for check in checks}
-    known = {
-        finding_key(finding): finding for entry in ledger.entries for finding in entry.findings
-    }
+    known = {finding.key: finding for entry in ledger.entries for finding in entry.findings}
     proved = (
-        prove(known[finding_key(finding)], finding.exchanges[0], by_name[finding.check], context)
+        prove(known[finding.key], finding.exchanges[0], by_name[finding.check], context)
         for finding in stored
-        if finding_key(finding) in known
+        if finding.key in known
     )
     return replace_proofs(ledger, [finding for finding in proved if finding is not None])
 
 
-def _replace_findings(entry: Entry, by_key: dict[tuple[str, str, str], Finding]) -> Entry:
-    findings = (by_key.get(finding_key(finding), finding) for finding in entry.findings)
+def _replace_findings(entry: Entry, by_key: dict[FindingKey, Finding]) -> Entry:
+    findings = (by_key.get(finding.key, finding) for finding in entry.findings)
     return replace(entry, findings=tuple(findings))
 
 

@@ -61,6 +61,23 @@ def failed_signature(name: str, level: Level = Level.STATED) -> Entry:
     )
 
 
+def consequence(name: str, *roots: str) -> Entry:
+    """A failed requirement that only follows from others."""
+    finding_that_follows = replace(
+        finding(name),
+        check="names_are_compared",
+        message=f"Nothing to compare {HOSTILE}",
+        follows_from=roots,
+    )
+    return Entry(
+        requirement=requirement(name),
+        verdict=Verdict.FAIL,
+        exercised=3,
+        checks=("names_are_compared",),
+        findings=(finding_that_follows,),
+    )
+
+
 def golden_run(folder: Path) -> Run:
     broken = Entry(
         requirement=requirement("4.4-9"),
@@ -82,6 +99,7 @@ def golden_run(folder: Path) -> Run:
         ),
         failed_signature("4.1-4"),
         failed_signature("4.1-5", Level.HYGIENE),
+        consequence("4.1-6", "4.1-2"),
         not_exercised(),
         lacking,
         broken,

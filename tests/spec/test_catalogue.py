@@ -242,6 +242,12 @@ def refused_lines(message: str, **files: Path) -> list[int | None]:
         ('common_mistakes: ["1-3"]', 'common_mistakes: ["1-4"]', "1-4 names no requirement that"),
         ('common_mistakes: ["1-3"]', 'common_mistakes: ["1-99"]', "1-99 names no requirement that"),
         ('common_mistakes: ["1-3"]', "common_mistakes: []", "expected"),
+        ('from: ["2.1-1"]', 'from: ["2.1-99"]', "2.1-99 is no requirement that is tested"),
+        ('from: ["2.1-1"]', 'from: ["1-23"]', "1-23 is no requirement that is tested"),
+        ('from: ["2.1-1"]', 'from: ["2.1-6"]', "2.1-6 is hygiene, which counts less"),
+        ('from: ["2.1-1"]', 'from: ["2.1-5"]', "2.1-5 follows from 2.1-5 itself"),
+        ('from: ["2.1-1"]', 'from: ["2.2-1"]', "2.2-1 follows from 2.1-5 itself"),
+        ('from: ["2.1-1"]', "from: []", "expected"),
     ],
 )
 def test_wrong_requirements_are_refused_with_the_line(
@@ -290,6 +296,12 @@ def test_all_problems_of_a_file_are_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(FileProblems) as refusal:
         load_catalogue(requirements=path)
     assert len(refusal.value.problems) == 2
+
+
+def test_a_requirement_follows_from_others_directly_or_through_them() -> None:
+    assert CATALOGUE.requirements["2.2-3"].follows_from == ("2.2-2",)
+    assert CATALOGUE.upstream("2.2-3") == {"2.2-2", "2.1-5", "2.1-1"}
+    assert CATALOGUE.upstream("2.1-1") == frozenset()
 
 
 def test_requirements_share_the_common_mistakes_of_another() -> None:

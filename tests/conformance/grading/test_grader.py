@@ -1,12 +1,17 @@
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import pytest
 
 from hookproof.conformance.grading.grader import Grader
 from hookproof.conformance.model.check_registry import Check, CheckContext
-from hookproof.conformance.model.evidence import Evidence, Exchange, NotExaminedError
+from hookproof.conformance.model.evidence import (
+    Evidence,
+    Exchange,
+    NotExaminedError,
+    Observation,
+)
 from hookproof.conformance.model.experiment_registry import Experiment
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.judgement import Judgement, holds, not_applicable, violated
@@ -19,6 +24,7 @@ from tests.conformance.canned_evidence import (
     CannedObservation,
     OtherObservation,
     context,
+    delivery,
     exchange,
     missing,
     observation,
@@ -58,7 +64,16 @@ def experiment(name: str, *observes: type) -> Experiment:
     )
 
 
-EXPERIMENTS = (experiment("x", CannedObservation), experiment("y", OtherObservation))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeavyObservation(Observation):
+    """An observation that only the deep profile makes."""
+
+
+EXPERIMENTS = (
+    experiment("x", CannedObservation),
+    experiment("y", OtherObservation),
+    replace(experiment("z", HeavyObservation), profile=Profile.DEEP),
+)
 
 
 def passes(evidence: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:
@@ -71,6 +86,10 @@ def fails(evidence: CannedObservation, _context: CheckContext) -> Iterator[Judge
 
 def passes_exchanges(each: Exchange, _context: CheckContext) -> Iterator[Judgement]:
     yield holds("1-1", exchanges=[each])
+
+
+def fails_exchanges(each: Exchange, _context: CheckContext) -> Iterator[Judgement]:
+    yield violated("1-1", "it does not", expected="yes", actual="no", exchanges=[each])
 
 
 def says_nothing(_seen: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:
@@ -168,9 +187,111 @@ def test_a_check_that_says_nothing_exercises_nothing() -> None:
     assert judged.reasons == ("Nothing that the target did in x came as far as showing it.",)
 
 
-def test_a_lighter_profile_is_named_as_the_reason() -> None:
-    judged = entry(bound(says_nothing), profile=Profile.STANDARD)
-    assert judged.reasons[0].endswith("came as far as showing it; a heavier --profile tries more.")
+def test_no_heavier_profile_is_promised_where_the_run_has_every_experiment() -> None:
+    judged = entry(bound(says_nothing), profile=Profile.QUICK)
+    assert not [reason for reason in judged.reasons if "--profile" in reason]
+
+
+def test_an_experiment_of_a_heavier_profile_is_named_with_that_profile() -> None:
+    judged = entry(bound(passes, evidence=(OtherObservation,)), profile=Profile.QUICK)
+    assert judged.reasons == ("The experiment y is not part of this run; a new run includes it.",)
+    judged = entry(bound(passes, evidence=(HeavyObservation,)), profile=Profile.QUICK)
+    assert judged.reasons == (
+        "The experiment z is not part of this run; --profile deep includes it.",
+    )
+
+
+def test_an_operation_that_never_succeeded_is_named_with_its_answers() -> None:
+    refused = exchange(status=401)
+    observations = (seen(refused, refused, exchange(problem="it was reset")),)
+    judged = entry(bound(says_nothing), observations=observations)
+    assert judged.reasons == (
+        "Nothing that the target did in x came as far as showing it.",
+        (
+            "createEndpoint never succeeded there, which would help;"
+            " its answers: 401 (2 times), no answer (once)."
+        ),
+    )
+
+
+def test_deliveries_that_never_arrived_are_named_where_only_they_would_show_it() -> None:
+    of_deliveries = replace(REQUIREMENT, operations=())
+    judged = entry(bound(says_nothing), requirement=of_deliveries)
+    assert judged.reasons[1].startswith("No delivery arrived in them")
+    arrived = replace(seen(exchange()), deliveries=(delivery(),))
+    judged = entry(bound(says_nothing), requirement=of_deliveries, observations=(arrived,))
+    assert len(judged.reasons) == 1
+
+
+def test_oracles_judge_the_exchanges_of_an_observation_that_could_not_be_made() -> None:
+    observations = (replace(missing("no endpoint was created"), exchanges=(exchange(),)),)
+    judged = entry(bound(fails_exchanges, evidence=(Exchange,)), observations=observations)
+    assert (judged.verdict, judged.exercised) == (Verdict.FAIL, 1)
+
+
+def test_two_operations_are_two_findings() -> None:
+    fetched = exchange("fetch", "getEndpoint", path={"endpointID": "e1"})
+    observations = (seen(exchange(), fetched), seen(fetched))
+    findings = entry(
+        bound(fails_exchanges, evidence=(Exchange,)), observations=observations
+    ).findings
+    assert [(finding.operation, finding.count) for finding in findings] == [
+        ("createEndpoint", 1),
+        ("getEndpoint", 2),
+    ]
+
+
+def test_two_causes_are_two_findings() -> None:
+    observations = (seen(exchange()), seen(exchange(status=500)), seen(exchange(status=500)))
+    findings = entry(bound(fails), observations=observations).findings
+    assert [(finding.cause, finding.count) for finding in findings] == [
+        ("", 1),
+        ("createEndpoint is answered with 500", 2),
+    ]
+
+
+def entries_of_two(
+    *observations: Evidence, reported: tuple[str, ...] = ("1-1", "1-2")
+) -> list[Entry]:
+    """The entries of 1-1 and 1-2, which may follow from it; each exchange violates 1-1 if its
+    status is 201, and 1-2 in any case.
+    """
+
+    def judge(each: Exchange, _context: CheckContext) -> Iterator[Judgement]:
+        if each.status == 201:
+            yield violated("1-1", "upstream", expected=1, actual=2, exchanges=[each])
+        yield violated("1-2", "downstream", expected=1, actual=2, exchanges=[each])
+
+    both = Check(name="both", requirements=("1-1", "1-2"), evidence=(Exchange,), judge=judge)
+    second = replace(REQUIREMENT, id="1-2", follows_from=("1-1",))
+    grader = Grader(
+        checks=[both],
+        context=context(),
+        catalogue=Catalogue(sections={}, requirements={"1-1": REQUIREMENT, "1-2": second}, gaps={}),
+        experiments=["x"],
+        profile=Profile.DEEP,
+        gathered=lambda _: Gathered(experiment="x", observations=observations),
+        every_experiment=EXPERIMENTS,
+        reported=reported,
+    )
+    return [grader.entry(REQUIREMENT), grader.entry(second)]
+
+
+def test_a_failure_whose_every_proof_violates_the_upstream_requirement_follows_from_it() -> None:
+    first, second = entries_of_two(seen(exchange()), seen(exchange(sent_at=1.0)))
+    assert (first.verdict, second.verdict) == (Verdict.FAIL, Verdict.FAIL)
+    assert (first.follows_from, second.follows_from) == ((), ("1-1",))
+
+
+def test_a_failure_with_one_proof_of_its_own_is_accused() -> None:
+    _, second = entries_of_two(seen(exchange()), seen(exchange(status=200)))
+    assert second.follows_from == ()
+    assert second.findings[0].count == 2
+
+
+def test_nothing_follows_from_a_requirement_that_the_run_does_not_report() -> None:
+    _, second = entries_of_two(seen(exchange()), reported=("1-2",))
+    assert second.follows_from == ()
 
 
 def test_a_missing_observation_is_the_reason_and_is_not_judged() -> None:

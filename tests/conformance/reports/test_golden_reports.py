@@ -136,6 +136,7 @@ def test_junit_has_one_case_per_requirement_and_has_the_outcome_of_each(run: Run
         "4.1-3": ["skipped"],  # the baseline accepts it
         "4.1-4": ["failure"],
         "4.1-5": ["skipped"],  # hygiene, without --strict
+        "4.1-6": ["skipped"],  # it only follows from 4.1-2
         "4.4-1": ["skipped"],
         "4.4-3": ["skipped"],
         "4.4-9": ["error"],
@@ -143,12 +144,13 @@ def test_junit_has_one_case_per_requirement_and_has_the_outcome_of_each(run: Run
         "the": ["error"],  # the run was cut
     }
     assert {name: root.attrib[name] for name in ("tests", "failures", "errors", "skipped")} == {
-        "tests": "10",
+        "tests": "11",
         "failures": "2",
         "errors": "2",
-        "skipped": "4",
+        "skipped": "5",
     }
     assert "counts only with --strict" in cases["4.1-5"][0].attrib["message"]
+    assert "follows from 4.1-2" in cases["4.1-6"][0].attrib["message"]
 
 
 def test_junit_adds_no_case_to_a_run_that_was_completed(tmp_path: Path) -> None:
@@ -172,11 +174,13 @@ def test_sarif_refers_to_rules_that_exist(run: Run) -> None:
     assert [rules[result["ruleIndex"]] for result in results] == [
         result["ruleId"] for result in results
     ]
-    assert {result["ruleId"] for result in results} == {"4.1-2", "4.1-3", "4.1-4", "4.1-5"}
+    assert {result["ruleId"] for result in results} == {"4.1-2", "4.1-3", "4.1-4", "4.1-5", "4.1-6"}
+    levels = {result["ruleId"]: result["level"] for result in results}
+    assert (levels["4.1-2"], levels["4.1-6"]) == ("error", "note")
     assert {result["level"] for result in results} <= {"none", "note", "warning", "error"}
     assert all(result["message"]["text"] and result["locations"] for result in results)
     assert [result["ruleId"] for result in results if "suppressions" in result] == ["4.1-3"]
-    prints = [result["partialFingerprints"]["hookproof/v1"] for result in results]
+    prints = [result["partialFingerprints"]["hookproof/v2"] for result in results]
     assert len(prints) == len(set(prints))
     assert sarif_run["invocations"][0]["exitCode"] == run.footer.exit_code
     assert sarif_run["invocations"][0]["executionSuccessful"] is False

@@ -81,14 +81,14 @@ def test_the_two_schemes_differ(browser: Browser, path: Path) -> None:
 
 def test_the_filter_shows_only_the_selected_requirements(browser: Browser, path: Path) -> None:
     page, _ = open_page(browser, path)
-    assert page.inner_text("#shown") == "9 of 9"
+    assert page.inner_text("#shown") == "10 of 10"
     page.fill("#words", "4.1-4")
     assert page.locator(".requirement:visible").count() == 1
     page.fill("#words", "")
     page.uncheck("[name=verdict][value=pass]")
-    assert page.inner_text("#shown") == "7 of 9"
+    assert page.inner_text("#shown") == "8 of 10"
     page.uncheck("[name=level][value=stated]")
-    assert page.inner_text("#shown") == "2 of 9"
+    assert page.inner_text("#shown") == "2 of 10"
 
 
 def test_a_link_in_the_matrix_opens_its_requirement(browser: Browser, path: Path) -> None:

@@ -13,6 +13,7 @@ import hookproof.conformance.reports
 from hookproof.conformance.model.ledger import Entry
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.reports.console import lines, show
+from hookproof.conformance.reports.html import html_text
 from hookproof.conformance.reports.json import report, report_text
 from hookproof.conformance.reports.progress import Progress, ProgressPlan, progress, usual_durations
 from hookproof.conformance.results.curl_command import curl, quoted
@@ -27,6 +28,7 @@ from tests.conformance.canned_run import (
     passed,
     requirement,
 )
+from tests.conformance.golden_run import consequence
 
 SCHEMA = json.loads(
     (Path(hookproof.conformance.reports.__file__).parent / "report.schema.json").read_text()
@@ -90,6 +92,46 @@ def test_a_narrow_terminal_gets_short_lines(tmp_path: Path, width: int) -> None:
 def test_a_run_that_conforms_ends_with_one_line(tmp_path: Path) -> None:
     output = shown(finished_run(tmp_path, passed(), passed("4.4-2", Level.OPEN))).splitlines()
     assert output[-1] == "CONFORMS  stated 1/1 · open 1/1 · not exercised 0 · seed 7 · 21.4 s"
+
+
+@pytest.mark.parametrize(
+    ("count", "ending"), [(1, "WITH 1 HYGIENE FINDING"), (3, "WITH 3 HYGIENE FINDINGS")]
+)
+def test_hygiene_that_fails_cannot_be_missed_in_the_last_line(
+    tmp_path: Path, count: int, ending: str
+) -> None:
+    hygiene = [failed(f"4.1-{number + 2}", Level.HYGIENE) for number in range(count)]
+    run = finished_run(tmp_path, passed(), *hygiene)
+    assert shown(run).splitlines()[-1] == (
+        f"CONFORMS  stated 1/1 · hygiene 0/{count} · not exercised 0 · seed 7 · 21.4 s · {ending}"
+    )
+    assert f"with {count} hygiene finding" in html_text(run)
+
+
+def test_accepted_hygiene_is_not_in_the_last_line(tmp_path: Path) -> None:
+    known = replace(failed("4.1-2", Level.HYGIENE), accepted="it is known")
+    assert shown(finished_run(tmp_path, passed(), known)).splitlines()[-1].endswith(" · 21.4 s")
+
+
+def test_a_consequence_is_shown_under_what_it_follows_from_and_counted_apart(
+    tmp_path: Path,
+) -> None:
+    run = finished_run(tmp_path, failed(), consequence("4.1-6", "4.1-2"))
+    output = shown(run).splitlines()
+    assert output[2].split("  ")[-2:] == ["1 FAIL", "1 as a consequence"]
+    assert [line for line in output if line.startswith("FAIL")] == [
+        "FAIL 4.1-2 · stated · section 4.1, Create an endpoint"
+    ]
+    assert [line for line in output if line.startswith("  follows   4.1-6 follows from 4.1-2: ")]
+    content = report(run)
+    (defect,) = content["defects"]
+    assert (defect["requirement"], defect["breaks"], defect["follows"]) == ("4.1-2", [], ["4.1-6"])
+    assert (content["totals"]["stated"]["fail"], content["totals"]["stated"]["follows"]) == (2, 1)
+    findings = [finding for each in content["requirements"] for finding in each["findings"]]
+    assert [(each["defect"], each["follows_from"]) for each in findings] == [
+        (1, []),
+        (1, ["4.1-2"]),
+    ]
 
 
 def test_what_does_not_apply_is_kept_out_of_the_pass_counts(tmp_path: Path) -> None:
@@ -232,6 +274,7 @@ def test_the_report_says_what_the_run_says(tmp_path: Path) -> None:
         "not_exercised": 1,
         "not_applicable": 0,
         "error": 0,
+        "follows": 0,
     }
     assert [each["id"] for each in content["requirements"]] == ["4.1-1", "4.1-2", "4.4-1", "4.4-2"]
     (finding,) = content["requirements"][1]["findings"]
@@ -243,6 +286,10 @@ def test_the_report_says_what_the_run_says(tmp_path: Path) -> None:
         "exchanges",
         "deliveries",
         "curl",
+        "cause",
+        "count",
+        "defect",
+        "follows_from",
     }
     assert finding["curl"].count("\n") == 1
 

@@ -14,14 +14,13 @@ from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.model.check_registry import Check, CheckContext, all_checks
 from hookproof.conformance.model.evidence import Evidence, Exchange, Observation
 from hookproof.conformance.model.judgement import Judgement
-from hookproof.conformance.model.ledger import Entry, Finding, Ledger
+from hookproof.conformance.model.ledger import Entry, Finding, FindingKey, Ledger
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.run_file import NAME, read_run
 from hookproof.conformance.run.regrading import regrade_run
 from hookproof.conformance.run.shrinking import (
     Shrinking,
     ShrinkLimits,
-    finding_key,
     prove,
     reapply_shrinking,
     replace_proofs,
@@ -327,7 +326,7 @@ def test_a_faulty_servers_findings_show_small_requests_and_regrading_agrees(
     assert """--data-raw '{"event_type":"","data":{}}'""" in flag_finding["curl"]
     run = read_run(tmp_path / "hookproof-report" / NAME)
     small = shrunk_findings(run.entries)
-    assert {"6-2", "7-8"} == {requirement_id for requirement_id, _, _ in small}
+    assert {"6-2", "7-8"} == {key.requirement for key in small}
     assert all(len(each.exchanges[0].request_body or b"") < 40 for each in small.values())
     assert "with a smaller request since" in done.out
     again = regrade_run(tmp_path / "hookproof-report").ledger
@@ -335,6 +334,6 @@ def test_a_faulty_servers_findings_show_small_requests_and_regrading_agrees(
     assert shrunk_findings(again.entries) == small
 
 
-def shrunk_findings(entries: Sequence[Entry]) -> dict[tuple[str, str, str], Finding]:
+def shrunk_findings(entries: Sequence[Entry]) -> dict[FindingKey, Finding]:
     findings = [each for entry in entries for each in entry.findings]
-    return {finding_key(each): each for each in findings if each.shrunk}
+    return {each.key: each for each in findings if each.shrunk}

@@ -1,0 +1,104 @@
+"""Tells findings that only follow from others from those that stand for themselves.
+
+Which requirement may follow from which is data: `follows_from` in the requirements file. A finding
+is put down to findings of those requirements only if *all* its proofs are explained by them, so one
+proof of its own is enough to accuse. It keeps its verdict and its place in the run file: what
+follows is shown under what it follows from and counted apart, and no exit code changes by it.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.ledger import Entry, Finding
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """What one failed judgement rests on, and what else that shows to be wrong."""
+
+    exchanges: frozenset[Exchange]
+    deliveries: frozenset[ReceivedDelivery]
+    cause: str
+
+    @classmethod
+    def of(cls, finding: Finding) -> "Proof":
+        return cls(
+            exchanges=frozenset(finding.exchanges),
+            deliveries=frozenset(finding.deliveries),
+            cause=finding.cause,
+        )
+
+    def explains(self, other: "Proof") -> bool:
+        """Whether this proof is part of the other one, and the other one shows no other cause.
+
+        Of two proofs about the same resource with the same cause, either explains the other: the
+        first attempt is unsigned, and so is the second.
+        """
+        if other.cause and other.cause != self.cause:
+            return False
+        is_part = self.exchanges <= other.exchanges and self.deliveries <= other.deliveries
+        same_resource = bool(other.exchanges) and other.exchanges <= self.exchanges
+        return is_part or (bool(other.cause) and same_resource)
+
+
+def explained_by(
+    proofs: Collection[Proof], upstream: Mapping[str, Collection[Proof]]
+) -> tuple[str, ...]:
+    """The requirements whose failures explain all these proofs; empty if one is not explained."""
+    explained = {
+        name: {proof for proof in proofs if any(other.explains(proof) for other in others)}
+        for name, others in upstream.items()
+    }
+    if set().union(*explained.values()) != set(proofs):
+        return ()
+    return tuple(name for name, theirs in explained.items() if theirs)
+
+
+def accuse_what_stands_alone(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    """The entries, where findings follow only from what the same ledger accuses.
+
+    What follows from a failure that the baseline accepts is accepted only if it is named there too.
+    """
+    reported = _by_id(entries)
+    checked = _by_id(
+        replace(entry, findings=tuple(_reported(entry, reported))) for entry in entries
+    )
+    return tuple(
+        replace(entry, findings=tuple(_with_roots(entry, checked))) for entry in checked.values()
+    )
+
+
+def _by_id(entries: Iterable[Entry]) -> dict[str, Entry]:
+    return {entry.requirement.id: entry for entry in entries}
+
+
+def _reported(entry: Entry, by_id: Mapping[str, Entry]) -> Iterable[Finding]:
+    for finding in entry.findings:
+        roots = [by_id.get(name) for name in finding.follows_from]
+        is_reported = all(root is not None and _stands_for(root, entry) for root in roots)
+        yield finding if is_reported else replace(finding, follows_from=())
+
+
+def _stands_for(root: Entry, entry: Entry) -> bool:
+    """Whether the failure of one entry may be reported in place of that of another."""
+    if root.verdict is not Verdict.FAIL or not root.findings:
+        return False
+    return root.accepted is None or entry.accepted is not None
+
+
+def _with_roots(entry: Entry, by_id: Mapping[str, Entry]) -> Iterable[Finding]:
+    """The findings of an entry; what follows from a consequence follows from its root."""
+    for finding in entry.findings:
+        roots = [root for name in finding.follows_from for root in _roots(name, by_id)]
+        yield replace(finding, follows_from=tuple(dict.fromkeys(roots)))
+
+
+def _roots(name: str, by_id: Mapping[str, Entry]) -> Iterable[str]:
+    upstream = by_id[name].follows_from
+    if not upstream:
+        yield name
+    for further in upstream:
+        yield from _roots(further, by_id)
