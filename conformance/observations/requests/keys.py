@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.observations.answer import was_accepted
 from hookproof.conformance.observations.before_and_after import BeforeAndAfter
 
 
@@ -42,6 +43,11 @@ class CallWithKey(RequestsWithoutRight):
     def authorized(self) -> Exchange | None:
         """The request with the right key, without which no refusal shows that the key matters."""
         return self.exchange("authorized")
+
+    @property
+    def key_matters(self) -> bool:
+        """Whether the right key is accepted, so that a refusal is for the key."""
+        return self.authorized is not None and was_accepted(self.authorized)
 
     @property
     def call(self) -> Exchange | None:

@@ -92,7 +92,7 @@ def a_refused_key_has_the_dialects_status(
         KeyKind.TRUNCATED: ("5-11", rules.wrong_key_status),
     }
     tried, kind = request.call, request.kind
-    if kind in expected and tried is not None and refused(tried):
+    if kind in expected and tried is not None and refused(tried) and request.key_matters:
         requirement, status = expected[kind]
         if status.decided:
             yield judged(
@@ -112,7 +112,7 @@ def the_key_of_another_project_opens_what_the_dialect_says(
 ) -> Iterator[Judgement]:
     """Either all projects of an account, or its own alone."""
     rules, tried = context.dialect.authentication, request.call
-    if tried is None or not was_answered(tried):
+    if tried is None or not was_answered(tried) or (refused(tried) and not request.key_matters):
         return
     if request.kind is KeyKind.FOREIGN and rules.key_scope.decided:
         refusal = refused(tried) and rules.foreign_key_status.allows(tried.status)

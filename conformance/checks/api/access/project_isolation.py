@@ -133,7 +133,9 @@ def an_unknown_project_is_refused(
 ) -> Iterator[Judgement]:
     """With a key that opens another one."""
     tried, status = request.call, context.dialect.errors.unknown_project
-    if request.kind is KeyKind.UNKNOWN_PROJECT and tried is not None:
+    if request.kind is not KeyKind.UNKNOWN_PROJECT or tried is None:
+        return
+    if request.key_matters or not refused(tried):
         yield from refusal_with(
             tried,
             "4-1",

@@ -142,8 +142,8 @@ PROJECTS = (
     Example(
         check=an_unknown_project_is_refused,
         requirement="4-1",
-        kept=call_with(KeyKind.UNKNOWN_PROJECT, denied(401)),
-        broken=call_with(KeyKind.UNKNOWN_PROJECT, denied(403)),
+        kept=call_with(KeyKind.UNKNOWN_PROJECT, denied(401), accepted(role="authorized")),
+        broken=call_with(KeyKind.UNKNOWN_PROJECT, denied(403), accepted(role="authorized")),
     ),
 )
 
@@ -181,8 +181,8 @@ KEYS = (
         Example(
             check=a_refused_key_has_the_dialects_status,
             requirement=requirement,
-            kept=call_with(kind, denied(status)),
-            broken=call_with(kind, denied(404)),
+            kept=call_with(kind, denied(status), accepted(role="authorized")),
+            broken=call_with(kind, denied(404), accepted(role="authorized")),
             dialect="contrary",
         )
         for kind, requirement, status in (
@@ -194,14 +194,14 @@ KEYS = (
     Example(
         check=the_key_of_another_project_opens_what_the_dialect_says,
         requirement="5-12",
-        kept=call_with(KeyKind.FOREIGN, denied(401)),
+        kept=call_with(KeyKind.FOREIGN, denied(401), accepted(role="authorized")),
         broken=call_with(KeyKind.FOREIGN, accepted()),
     ),
     Example(
         check=the_key_of_another_project_opens_what_the_dialect_says,
         requirement="5-12",
         kept=call_with(KeyKind.FOREIGN, accepted()),
-        broken=call_with(KeyKind.FOREIGN, denied(403)),
+        broken=call_with(KeyKind.FOREIGN, denied(403), accepted(role="authorized")),
         dialect="contrary",
     ),
     Example(

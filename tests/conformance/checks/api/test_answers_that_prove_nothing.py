@@ -8,9 +8,12 @@ from hookproof.conformance.checks.api.access.api_keys import (
     REFUSED_KEYS,
     WITHOUT_KEY,
     a_key_that_is_none_is_refused,
+    a_refused_key_has_the_dialects_status,
     nothing_works_without_a_key,
+    the_key_of_another_project_opens_what_the_dialect_says,
 )
 from hookproof.conformance.checks.api.access.project_isolation import (
+    an_unknown_project_is_refused,
     nothing_is_reached_through_another_project,
 )
 from hookproof.conformance.checks.api.lists.parameters import (
@@ -144,6 +147,23 @@ def test_who_refuses_the_right_key_too_does_not_show_that_a_wrong_one_is_refused
         evidence = call_with(kind, denied, right_key)
         assert verdicts(a_key_that_is_none_is_refused, evidence) == {}, right_key.status
     assert verdicts(a_key_that_is_none_is_refused, call_with(kind, denied)) == {}
+
+
+@pytest.mark.parametrize(
+    ("check", "kind"),
+    [
+        (a_refused_key_has_the_dialects_status, KeyKind.NONE),
+        (a_refused_key_has_the_dialects_status, KeyKind.WRONG),
+        (the_key_of_another_project_opens_what_the_dialect_says, KeyKind.FOREIGN),
+        (an_unknown_project_is_refused, KeyKind.UNKNOWN_PROJECT),
+    ],
+)
+def test_who_refuses_everything_shows_no_status_of_a_key_or_a_project(
+    check: Judge, kind: KeyKind
+) -> None:
+    for status in (401, 403):
+        denied = [refusal(status, role=role) for role in ("refused", "authorized")]
+        assert verdicts(check, call_with(kind, *denied)) == {}
 
 
 def test_a_request_without_a_key_that_is_done_under_another_status_is_a_violation() -> None:
