@@ -24,6 +24,7 @@ from hookproof.receiver.dashboard.routes import Dashboard
 from hookproof.receiver.dashboard.session_deliveries import SessionDeliveries
 from hookproof.receiver.http.address import Address
 from hookproof.receiver.http.authority import Authority
+from hookproof.receiver.http.handshakes import Handshakes
 from hookproof.receiver.http.request_handler import RequestHandler
 from hookproof.receiver.http.server import STOP_WITHIN_S, listen
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
@@ -103,13 +104,16 @@ async def run_receiver(settings: ReceiverConfiguration) -> AsyncIterator[Running
         )
         stack.callback(sessions.end_all)
         handler = RequestHandler(sessions=sessions, clock=Clock())
-        bound = await _listen(stack, handler, settings.bind, context)
+        handshakes = Handshakes()
+        bound = await _listen(stack, handler, settings.bind, context, handshakes)
         faults = await _tls_faults(stack, settings, handler, authority) if authority else {}
         stack.callback(sessions.abort_all)
         own_url = bound.url("https" if settings.tls else "http")
         url = settings.public_url or own_url
         _configure_tokens(settings.tokens, sessions, url)
-        application = _control_application(settings, sessions, authority, feed, url, faults)
+        application = _control_application(
+            settings, sessions, authority, feed, url, faults, handshakes
+        )
         control = await _serve_control(stack, application, settings.control)
         yield RunningReceiver(
             url=url,
@@ -127,6 +131,7 @@ def _control_application(
     feed: ChangeFeed,
     url: str,
     tls_faults: Mapping[str, str],
+    handshakes: Handshakes,
 ) -> web.Application:
     """The control API and the live page, protected from other pages in the user's browser."""
     application = ControlApi(
@@ -134,6 +139,7 @@ def _control_application(
         authority=authority,
         url=url,
         tls_faults=tls_faults,
+        handshakes=handshakes,
         new_token=lambda: token_hex(8),
     ).application()
     names = own_names(settings.control.host, settings.control_names)
@@ -205,10 +211,21 @@ async def _tls_faults(
 
 
 async def _listen(
-    stack: AsyncExitStack, handler: RequestHandler, wanted: Address, context: SSLContext | None
+    stack: AsyncExitStack,
+    handler: RequestHandler,
+    wanted: Address,
+    context: SSLContext | None,
+    handshakes: Handshakes | None = None,
 ) -> Address:
     """Accept deliveries until the stack unwinds; return the address with the actual port."""
-    listening = listen(handler, wanted, context, clock=Clock(), body_within_s=BODY_WITHIN_S)
+    listening = listen(
+        handler,
+        wanted,
+        context,
+        clock=Clock(),
+        body_within_s=BODY_WITHIN_S,
+        handshakes=handshakes,
+    )
     try:
         return await stack.enter_async_context(listening)
     except (OSError, ValueError) as error:

@@ -33,6 +33,15 @@ class ReceiverToken:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TlsHandshakes:
+    """How many TLS handshakes senders began and completed; `first_s_ago` is None if none began."""
+
+    begun: int
+    completed: int
+    first_s_ago: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IssuedCertificate:
     """A client certificate and its key, both PEM, named as in section 2.3."""
 
@@ -144,6 +153,10 @@ class ReceiverClient:
         """The base URL of each listener with wrong TLS, by fault; empty without --tls-faults."""
         faults: Mapping[str, str] = (await self._call("GET", "/tls-faults"))["tls_faults"]
         return faults
+
+    async def tls_handshakes(self) -> TlsHandshakes:
+        """The handshakes with the receiver's own listener, of all sessions."""
+        return TlsHandshakes(**await self._call("GET", "/tls-handshakes"))
 
     async def client_certificate(self, name: str) -> IssuedCertificate:
         """Issue a client certificate with this common name."""

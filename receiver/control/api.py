@@ -3,6 +3,7 @@
 `session_api` has what belongs to one session.
 """
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -14,6 +15,7 @@ from aiohttp import web
 from hookproof.receiver.control.json_exchange import errors_as_json, json_response, read_body
 from hookproof.receiver.control.session_api import SessionApi
 from hookproof.receiver.http.authority import Authority
+from hookproof.receiver.http.handshakes import Handshakes
 from hookproof.receiver.session import Sessions, TooManySessions
 
 MOST_SCRIPT_BYTES: Final = 32 * 2**20
@@ -37,6 +39,7 @@ class ControlApi:
     authority: Authority | None
     url: str
     tls_faults: Mapping[str, str]
+    handshakes: Handshakes
     new_token: Callable[[], str]
 
     def application(self) -> web.Application:
@@ -45,6 +48,7 @@ class ControlApi:
             [
                 web.get("/health", self.health),
                 web.get("/tls-faults", self.show_tls_faults),
+                web.get("/tls-handshakes", self.show_handshakes),
                 web.post("/client-certificates", self.issue_client_certificate),
                 web.get("/sessions", self.show_sessions),
                 web.post("/sessions", self.open_session),
@@ -62,6 +66,14 @@ class ControlApi:
     async def show_tls_faults(self, request: web.Request) -> web.Response:
         """The base URL of each listener with wrong TLS, by the fault."""
         return json_response({"tls_faults": dict(self.tls_faults)})
+
+    async def show_handshakes(self, request: web.Request) -> web.Response:
+        """How many TLS handshakes began and were completed, and how long ago the first began."""
+        counted = self.handshakes
+        first_s_ago = time.monotonic() - counted.first_at if counted.begun else None
+        return json_response(
+            {"begun": counted.begun, "completed": counted.completed, "first_s_ago": first_s_ago}
+        )
 
     async def issue_client_certificate(self, request: web.Request) -> web.Response:
         """Issue a client certificate of the listener's authority."""

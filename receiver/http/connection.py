@@ -15,6 +15,7 @@ from typing import Any, Final, Protocol, cast
 
 from hookproof.receiver.clock import Clock
 from hookproof.receiver.http.authority import requested_server_name
+from hookproof.receiver.http.handshakes import Handshakes
 from hookproof.receiver.http.reply_bytes import interim_answer, refusal_answer
 from hookproof.receiver.http.request import (
     MalformedRequest,
@@ -69,6 +70,7 @@ class SenderConnection(asyncio.Protocol):
 
     A body must arrive within `body_within_s` seconds. `open_connections` is the set of all open
     connections. `ended` is done once this one is not among them and no answer is in progress.
+    `handshakes` counts this connection if it is one with TLS.
     """
 
     __slots__ = (
@@ -77,6 +79,7 @@ class SenderConnection(asyncio.Protocol):
         "_clock",
         "_closing",
         "_handler",
+        "_handshakes",
         "_lost",
         "_open_connections",
         "_read_paused",
@@ -97,8 +100,10 @@ class SenderConnection(asyncio.Protocol):
         clock: Clock,
         body_within_s: float,
         open_connections: "set[SenderConnection]",
+        handshakes: Handshakes | None = None,
     ) -> None:
         self._handler = handler
+        self._handshakes = handshakes
         self._clock = clock
         self._body_within_s = body_within_s
         self._open_connections = open_connections
@@ -113,6 +118,8 @@ class SenderConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Note who sends; with TLS the handshake is done by now."""
         self.transport = cast("asyncio.Transport", transport)
+        if self._handshakes is not None:
+            self._handshakes.completed += 1
         self.sender = _sender(self.transport)
         transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         self.ended = asyncio.get_running_loop().create_future()

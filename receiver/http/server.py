@@ -9,6 +9,7 @@ from typing import Final
 from hookproof.receiver.clock import Clock
 from hookproof.receiver.http.address import Address
 from hookproof.receiver.http.connection import ConnectionHandler, SenderConnection
+from hookproof.receiver.http.handshakes import Handshakes
 
 BACKLOG: Final = 1024
 STOP_WITHIN_S: Final = 1.0
@@ -22,15 +23,20 @@ async def listen(
     *,
     clock: Clock,
     body_within_s: float,
+    handshakes: Handshakes | None = None,
 ) -> AsyncIterator[Address]:
     """Accept requests within the block; yields the address with the actual port.
 
-    Raises OSError or ValueError if the address cannot be used. At the end of the block connections
-    are closed; those still open after STOP_WITHIN_S seconds are aborted.
+    TLS handshakes are counted in `handshakes`. Raises OSError or ValueError if the address cannot
+    be used. At the end of the block connections are closed; those still open after STOP_WITHIN_S
+    seconds are aborted.
     """
     connections: set[SenderConnection] = set()
+    counts = handshakes if context is not None else None
+    if context is not None and counts is not None:
+        counts.count_beginnings(context)
     server = await asyncio.get_running_loop().create_server(
-        lambda: SenderConnection(handler, clock, body_within_s, connections),
+        lambda: SenderConnection(handler, clock, body_within_s, connections, counts),
         wanted.host,
         wanted.port,
         ssl=context,
