@@ -25,7 +25,17 @@ from hookproof.conformance.checks.api.extremes.refused_content import (
     a_broadcast_with_refused_content_has_no_effect,
     an_endpoint_with_refused_content_is_not_created,
 )
+from hookproof.conformance.checks.api.resources.endpoint_records import (
+    RECORDED,
+    a_portal_link_holds_full_records_of_its_endpoints,
+    a_shown_acknowledged_at_is_the_one_sent,
+    an_event_shows_its_endpoints_as_they_are_fetched,
+)
 from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.observations.lists.endpoint_records import (
+    RecordsInEvent,
+    RecordsInPortalLink,
+)
 from hookproof.conformance.observations.lists.filters import NearFilter
 from hookproof.conformance.observations.lists.parameters import ExtremePageSize
 from hookproof.conformance.observations.requests.extremes import LongTextTried, NumberTried
@@ -33,6 +43,7 @@ from hookproof.conformance.observations.requests.refused_content import (
     BroadcastsWithRefusedContent,
     CreationsWithRefusedContent,
 )
+from hookproof.conformance.observations.resources.broadcast_answer import BroadcastWithField
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.conformance.canned_deliveries import destination, event, observed, sent
 from tests.conformance.canned_evidence import exchange, observation
@@ -139,6 +150,39 @@ def endpoints_refused(before: int, after: int, status: int = 400) -> CreationsWi
 
 def _link_with(role: str, count: int) -> Exchange:
     return exchange(role, "getPortalLink", data=link(endpoints_metadata=[endpoint()] * count))
+
+
+EVERY_FIELD = {field: f"the {field}" for field in RECORDED}
+
+
+def in_portal_link(**record: Any) -> RecordsInPortalLink:
+    """An endpoint with every field, and a record of it that differs in these fields."""
+    full = endpoint(**EVERY_FIELD)
+    return observation(
+        RecordsInPortalLink,
+        exchange("fetch", "getEndpoint", data=full, path={"endpointID": UID}),
+        exchange("shows records", "getPortalLink", data=link(endpoints_metadata=[full | record])),
+    )
+
+
+def in_event(**record: Any) -> RecordsInEvent:
+    """An endpoint with every field, and an event with a record that differs in these fields."""
+    full = endpoint(**EVERY_FIELD)
+    return observation(
+        RecordsInEvent,
+        exchange("fetch", "getEndpoint", data=full, path={"endpointID": UID}),
+        created_event(role="shows records", endpoint_metadata=[full | record]),
+    )
+
+
+def acknowledged(shown_at: str | None) -> BroadcastWithField:
+    """An event that was sent with an acknowledged_at and shows this one."""
+    sent_at = "2024-05-06T07:08:09.000001Z"
+    return observation(
+        BroadcastWithField,
+        created_event({"acknowledged_at": sent_at}, acknowledged_at=shown_at),
+        field="acknowledged_at",
+    )
 
 
 FULL_PAGE = [link(uid=f"{UID}{place}") for place in range(101)]
@@ -249,5 +293,33 @@ EXAMPLES = (
         requirement="7-10",
         kept=endpoints_refused(1, 1),
         broken=endpoints_refused(1, 2),
+    ),
+    *(
+        Example(
+            check=a_portal_link_holds_full_records_of_its_endpoints,
+            requirement="2.6-10",
+            kept=in_portal_link(),
+            broken=in_portal_link(**{field: value}),
+        )
+        for field in RECORDED
+        for value in (None, "another")
+    ),
+    *(
+        Example(
+            check=an_event_shows_its_endpoints_as_they_are_fetched,
+            requirement="2.8-10",
+            kept=in_event(description=None),
+            broken=in_event(**{field: "another"}),
+        )
+        for field in ("url", *RECORDED)
+    ),
+    *(
+        Example(
+            check=a_shown_acknowledged_at_is_the_one_sent,
+            requirement="4.8-18",
+            kept=acknowledged(kept),
+            broken=acknowledged("2024-05-06T08:08:09Z"),
+        )
+        for kept in ("2024-05-06T07:08:09.000001Z", "2024-05-06T07:08:09Z")
     ),
 )

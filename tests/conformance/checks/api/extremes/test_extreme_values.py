@@ -17,6 +17,10 @@ from hookproof.conformance.checks.api.extremes.refused_content import (
     a_broadcast_with_refused_content_has_no_effect,
     an_endpoint_with_refused_content_is_not_created,
 )
+from hookproof.conformance.checks.api.resources.endpoint_records import (
+    a_portal_link_holds_full_records_of_its_endpoints,
+    a_shown_acknowledged_at_is_the_one_sent,
+)
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.requests.extremes import LongTextTried
 from tests.conformance.canned_evidence import exchange, observation, verdicts
@@ -25,8 +29,10 @@ from tests.conformance.checks.api.examples_extremes import (
     CUT,
     LONG,
     REFUSED_ARRIVED,
+    acknowledged,
     broadcast_refused,
     endpoints_refused,
+    in_portal_link,
     long_text,
     near,
     number_tried,
@@ -100,3 +106,12 @@ def test_silence_without_a_sentinel_and_without_a_flag_proves_nothing() -> None:
 
 def test_a_portal_link_that_shows_no_endpoints_proves_nothing() -> None:
     assert verdicts(an_endpoint_with_refused_content_is_not_created, endpoints_refused(0, 0)) == {}
+
+
+def test_a_portal_link_without_the_endpoint_shows_no_record_of_it() -> None:
+    evidence = in_portal_link(uid="another")
+    assert verdicts(a_portal_link_holds_full_records_of_its_endpoints, evidence) == {}
+
+
+def test_an_event_may_show_no_acknowledged_at() -> None:
+    assert verdicts(a_shown_acknowledged_at_is_the_one_sent, acknowledged(None)) == {}

@@ -1,0 +1,104 @@
+"""Sections 2.6, 2.8 and 4.8: records of endpoints in other resources, and acknowledged_at."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from hookproof.conformance.model.check_registry import CheckContext, check
+from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.observations.answer import has_value, sent, shown
+from hookproof.conformance.observations.lists.endpoint_records import (
+    RecordsInEvent,
+    RecordsInPortalLink,
+)
+from hookproof.conformance.observations.resources.broadcast_answer import BroadcastWithField
+from hookproof.conformance.observations.timestamp import unix_seconds
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.vocabulary import TimestampForm
+
+# What neither deliveries nor time change, and no dialect masks. Name, url and owner_id in a portal
+# link are judged by 2.6-6.
+RECORDED: Final = (
+    "project_id",
+    "description",
+    "content_type",
+    "advanced_signatures",
+    "http_timeout",
+    "rate_limit",
+    "rate_limit_duration",
+    "slack_webhook_url",
+    "support_email",
+    "created_at",
+)
+# In seconds: the forms of timestamps have different precision.
+PRECISION_S: Final = 1.0
+
+
+@check("2.6-10")
+def a_portal_link_holds_full_records_of_its_endpoints(
+    records: RecordsInPortalLink, _context: CheckContext
+) -> Iterator[Judgement]:
+    """Field by field: what fetching the endpoint shows with a value, its record shows alike."""
+    for pair in records.fetched_and_shown():
+        for field in RECORDED:
+            wanted = shown(pair.fetched).get(field)
+            if has_value(wanted):
+                yield judged(
+                    pair.record.get(field) == wanted,
+                    "2.6-10",
+                    f"The record of an endpoint in a portal link lacks its {field} or shows"
+                    " another",
+                    expected=wanted,
+                    actual=pair.record.get(field, "absent"),
+                    exchanges=[pair.fetched, pair.answer],
+                )
+
+
+@check("2.8-10")
+def an_event_shows_its_endpoints_as_they_are_fetched(
+    records: RecordsInEvent, _context: CheckContext
+) -> Iterator[Judgement]:
+    """As far as both show a value: the document does not call these records full."""
+    for pair in records.fetched_and_shown():
+        for field in ("name", "url", "owner_id", *RECORDED):
+            wanted, actual = shown(pair.fetched).get(field), pair.record.get(field)
+            if has_value(wanted) and has_value(actual):
+                yield judged(
+                    actual == wanted,
+                    "2.8-10",
+                    f"An event shows another {field} of an endpoint than fetching it",
+                    expected=wanted,
+                    actual=actual,
+                    exchanges=[pair.fetched, pair.answer],
+                )
+
+
+@check("4.8-18")
+def a_shown_acknowledged_at_is_the_one_sent(
+    broadcast: BroadcastWithField, context: CheckContext
+) -> Iterator[Judgement]:
+    """The same time in whatever spelling; a dialect may say that the service sets it."""
+    created = broadcast.created
+    assigned = context.dialect.requests.service_assigned
+    if created is None or broadcast.field != "acknowledged_at" or "acknowledged_at" in assigned:
+        return
+    wanted, actual = (part.get("acknowledged_at") for part in (sent(created), shown(created)))
+    if has_value(wanted) and has_value(actual):
+        yield judged(
+            _same_time(wanted, actual, context.dialect),
+            "4.8-18",
+            "The acknowledged_at of a created event is another time than the one sent",
+            expected=wanted,
+            actual=actual,
+            exchanges=[created],
+        )
+
+
+def _same_time(wanted: Any, actual: Any, dialect: Dialect) -> bool:
+    forms = dialect.representation.timestamp.allowed or tuple(TimestampForm)
+    times = [
+        [time for form in forms if (time := unix_seconds(text, form)) is not None]
+        for text in (wanted, actual)
+    ]
+    return wanted == actual or any(
+        abs(one - other) < PRECISION_S for one in times[0] for other in times[1]
+    )

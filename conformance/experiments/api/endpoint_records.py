@@ -1,0 +1,84 @@
+"""Endpoint records: what a portal link and an event show of an endpoint (sections 2.6 and 2.8)."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, Final
+
+from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
+from hookproof.conformance.experiments.support.existing_resources import (
+    find_changeable_links,
+    kept_fields,
+    put_back,
+    uid_of,
+)
+from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.lists.endpoint_records import (
+    FETCHED,
+    SHOWN,
+    RecordsInEvent,
+    RecordsInPortalLink,
+)
+from hookproof.conformance.observations.preparation import Preparation
+
+# Fields of createEndpoint that a record shows again (section 2.3).
+RECORDED: Final = (
+    "advanced_signatures",
+    "content_type",
+    "description",
+    "http_timeout",
+    "name",
+    "rate_limit",
+    "rate_limit_duration",
+    "slack_webhook_url",
+    "support_email",
+)
+# Those of an endpoint that receives deliveries: no limit holds back those of other experiments.
+RECORDED_OF_EVENTS: Final = ("description", "http_timeout", "support_email")
+
+
+@experiment("endpoint_records", observes=(RecordsInPortalLink, RecordsInEvent, Preparation))
+async def endpoint_records(context: ExperimentContext) -> AsyncIterator[Evidence]:
+    """An endpoint of a portal link's owner, and one that a broadcast reaches."""
+    async for observation in run_scenarios(context, {"records in an event": in_event}):
+        yield observation
+    async with context.portal_links:
+        trial = context.trial("portal link of the endpoint")
+        existing = await find_changeable_links(context, trial, pages=1)
+        if not existing.links:
+            yield trial.not_observed(RecordsInPortalLink, existing.reason)
+            return
+        try:
+            yield await _show_in_portal_link(context, existing.links[0])
+        finally:
+            await asyncio.shield(put_back(context, trial, existing.links[0]))
+        yield trial.observe(Preparation)
+
+
+async def in_event(scenario: Scenario) -> RecordsInEvent:
+    """The endpoint is fetched before the event, which shows it in its answer."""
+    settings = {field: scenario.bodies.endpoint_value(field) for field in RECORDED_OF_EVENTS}
+    plain = await scenario.destination("plain", **settings)
+    if plain.uid is not None:
+        path = {"endpointID": plain.uid}
+        await scenario.trial.call("getEndpoint", role=FETCHED, path=path)
+    await scenario.await_arrival(plain, await scenario.broadcast(SHOWN))
+    return await scenario.observe(RecordsInEvent)
+
+
+async def _show_in_portal_link(
+    context: ExperimentContext, link: Mapping[str, Any]
+) -> RecordsInPortalLink:
+    trial, bodies = context.trial("records in a portal link"), RequestBodies.of(context)
+    owner, place = context.word("owner"), {"portalLinkID": link["uid"]}
+    body = bodies.portal_link(**{**kept_fields(bodies, link), "owner_id": owner})
+    await trial.call("updatePortalLink", role="prepare", path=place, body=body)
+    fields = {field: bodies.endpoint_value(field) for field in RECORDED}
+    body = bodies.quiet_endpoint(**{**fields, "owner_id": owner})
+    uid = uid_of(await trial.call("createEndpoint", role="prepare", body=body))
+    if uid is not None:
+        await trial.call("getEndpoint", role=FETCHED, path={"endpointID": uid})
+    await trial.call("getPortalLink", role=SHOWN, path=place)
+    return trial.observe(RecordsInPortalLink)
