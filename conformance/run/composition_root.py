@@ -263,7 +263,8 @@ def _header(settings: Settings, environment: Environment, catalogue: Catalogue) 
 class StoppableRun(Protocol):
     """The part of a runner that judging needs."""
 
-    cut: str | None
+    @property
+    def cut(self) -> str | None: ...
 
     def stop(self, reason: str) -> None: ...
 

@@ -2,8 +2,8 @@
 
 The thread opens the environment, checks the API keys, gathers the evidence and closes the
 environment. The main thread judges meanwhile and handles interrupts. The run ends when every
-experiment has ended, when the time budget is over, when the target stops answering, or when `stop`
-is called. Evidence gathered before that is kept.
+experiment has ended, when the time budget is over, when the target stops answering for good, or
+when `stop` is called. Evidence gathered before that is kept.
 """
 
 import asyncio
@@ -24,13 +24,13 @@ from hookproof.conformance.model.experiment_registry import Experiment
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.run.plan import ContextFactory, FollowUp, RunPlan
+from hookproof.conformance.run.target_watch import TargetWatch
 from hookproof.conformance.target.circuit_breaker import Breaker, RunOver
 from hookproof.conformance.target.client import ApiClient
 from hookproof.conformance.target.definition import Project, Target
 from hookproof.conformance.target.environment import Environment, open_environment
 from hookproof.conformance.target.hooks.provision import HookFailed
 from hookproof.conformance.target.preflight import (
-    FIRST_OPERATION,
     check_access,
     out_of_time,
     with_fresh_projects,
@@ -55,8 +55,9 @@ class Runner:
     """
 
     def __init__(self, plan: RunPlan):
-        self.cut: str | None = None
         self._plan = plan
+        self._ended_by: str | None = None
+        self._watch: TargetWatch | None = None
         self._environment: Future[Environment] = Future()
         self._intake: Future[Intake] = Future()
         self._keeps_open = False
@@ -148,8 +149,16 @@ class Runner:
         except RuntimeError:  # the loop is closed: all has ended
             return
 
+    @property
+    def cut(self) -> str | None:
+        """Why the run is not whole: what ended it early, or was in the way of its experiments."""
+        if self._ended_by or self._watch is None:
+            return self._ended_by
+        outages = (self._masked(outage.words) for outage in self._watch.outages)
+        return next(outages, None) or self._environment.result().distrust
+
     def _cut_run(self, reason: str) -> None:
-        self.cut = self.cut or self._masked(reason)
+        self._ended_by = self._ended_by or self._masked(reason)
         self._stop.set()
         if self._main is not None and not self._intake.done():
             self._main.cancel()
@@ -207,8 +216,12 @@ class Runner:
         breaker: Breaker,
         intake: Intake,
     ) -> None:
-        experiments = asyncio.create_task(self._run_experiments(environment, api, intake))
-        watch = asyncio.create_task(self._watch(environment, api, breaker))
+        project = environment.target.projects[0]
+        self._watch = TargetWatch(api, project, breaker, give_up=self._cut_run)
+        experiments = asyncio.create_task(
+            self._run_experiments(environment, api, intake, self._watch)
+        )
+        watch = asyncio.create_task(self._watch.keep_watching())
         stop = asyncio.create_task(self._stop.wait())
         total_s = max(0.0, environment.target.budgets.total_s - (self._loop.time() - self._began))
         await asyncio.wait(
@@ -221,10 +234,10 @@ class Runner:
             task.cancel()
         await asyncio.wait({experiments, watch, stop}, timeout=CANCELLED_WITHIN_S)
         for name in self._gathered:
-            self._settle(name, Ending.CUT, self.cut or "", total_s)
+            self._settle(name, Ending.CUT, self._ended_by or "", total_s)
 
     async def _run_experiments(
-        self, environment: Environment, api: ApiClient, intake: Intake
+        self, environment: Environment, api: ApiClient, intake: Intake, watch: TargetWatch
     ) -> None:
         """Run all experiments concurrently.
 
@@ -250,11 +263,11 @@ class Runner:
 
         async def run(experiment: Experiment) -> None:
             async with busy_slots if experiment.busy else nullcontext():
-                await self._gather(experiment, contexts[experiment.name], intake)
+                await self._gather(experiment, contexts[experiment.name], intake, watch)
 
         await asyncio.gather(*(run(each) for each in self._plan.experiments if each not in last))
         for experiment in last:
-            await self._gather(experiment, contexts[experiment.name], intake)
+            await self._gather(experiment, contexts[experiment.name], intake, watch)
         if self._keeps_open:
             follow_up = await asyncio.wrap_future(self._follow_up)
             if not self._stop.is_set():
@@ -286,9 +299,14 @@ class Runner:
         return self._plan.every_experiment
 
     async def _gather(
-        self, experiment: Experiment, context: ExperimentContext, intake: Intake
+        self,
+        experiment: Experiment,
+        context: ExperimentContext,
+        intake: Intake,
+        watch: TargetWatch,
     ) -> None:
-        started = self._loop.time()
+        await watch.answering()
+        started, earlier_outages = self._loop.time(), len(watch.outages)
         ending, reason = Ending.COMPLETE, ""
 
         def take(evidence: Evidence) -> None:
@@ -300,6 +318,9 @@ class Runner:
             gather = cast("AsyncGenerator[Evidence]", experiment.gather(context))
             async with aclosing(gather) as observations:
                 async for observation in observations:
+                    await watch.confirm(observation)
+                    if len(watch.outages) > earlier_outages:
+                        break
                     take(observation)
         except PreconditionFailed as failed:
             take(
@@ -314,17 +335,20 @@ class Runner:
             self._settle(
                 experiment.name,
                 Ending.CUT,
-                self.cut or "the run ended",
+                self._ended_by or "the run ended",
                 self._loop.time() - started,
             )
             raise
         except RunOver:
-            ending, reason = Ending.CUT, self.cut or "the run ended"
+            ending, reason = Ending.CUT, self._ended_by or "the run ended"
         except Exception as error:  # noqa: BLE001 an error of ours must not end the other experiments
             cause = str(error) if isinstance(error, HookFailed) else error_line(error)
             crash = f"The experiment {experiment.name} broke: {cause}"
             # An error while the run is being ended is a consequence of that.
-            ending, reason = (Ending.CUT, self.cut) if self.cut else (Ending.CRASHED, crash)
+            ended_by = self._ended_by
+            ending, reason = (Ending.CUT, ended_by) if ended_by else (Ending.CRASHED, crash)
+        if len(watch.outages) > earlier_outages:
+            ending, reason = Ending.CUT, watch.outages[earlier_outages].words
         self._settle(experiment.name, ending, reason, self._loop.time() - started)
 
     def _settle(self, name: str, ending: Ending, reason: str, duration_s: float) -> None:
@@ -342,20 +366,6 @@ class Runner:
     def _masked(self, text: str) -> str:
         has_intake = self._intake.done() and not self._intake.cancelled()
         return self._intake.result().text(text) if has_intake else text
-
-    async def _watch(self, environment: Environment, api: ApiClient, breaker: Breaker) -> None:
-        """Probe the target when many exchanges in a row were unanswered.
-
-        Ends the run if the probe is unanswered too.
-        """
-        while True:
-            await breaker.suspected.wait()
-            exchange = await api.call(
-                FIRST_OPERATION, role="watch", project=environment.target.projects[0]
-            )
-            if exchange.status is None:
-                self._cut_run(f"the target stopped answering: {exchange.problem}")
-                return
 
     def _context(
         self,

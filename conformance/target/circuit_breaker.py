@@ -1,14 +1,18 @@
-"""The circuit breaker: a target that stops answering ends the run soon, with the evidence gathered
-so far.
-"""
+"""The circuit breaker: knows when the target last answered, and ends all calls with the run."""
 
 import asyncio
+from http import HTTPStatus
 from typing import Final
 
-# Consecutive unanswered exchanges, over all experiments, before the target is probed directly.
-#
-# Hostile requests may be answered by closing the connection, so silence alone proves nothing.
-SUSPICIOUS: Final = 12
+# What a proxy answers in the place of a target that it cannot reach (RFC 9110, 15.6.3 to 15.6.5).
+GATEWAY_STATUSES: Final = frozenset(
+    {HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT}
+)
+
+
+def from_the_target(status: int | None) -> bool:
+    """Whether a response, if there is one, is surely the target's own."""
+    return status is not None and status not in GATEWAY_STATUSES
 
 
 class RunOver(BaseException):
@@ -20,14 +24,15 @@ class RunOver(BaseException):
 
 
 class Breaker:
-    """Counts unanswered exchanges, and refuses all calls once it is open. Belongs to one event
-    loop.
+    """Notes how exchanges end, and refuses all calls once it is open. Belongs to one event loop.
+
+    `answered_at` is when the latest request was sent that the target itself answered, by
+    time.monotonic. `suspected` is set by a request that it did not.
     """
 
-    def __init__(self, suspicious: int = SUSPICIOUS) -> None:
+    def __init__(self) -> None:
         self.suspected = asyncio.Event()
-        self._suspicious = suspicious
-        self._unanswered = 0
+        self.answered_at = float("-inf")
         self._open = False
 
     def open(self) -> None:
@@ -39,10 +44,9 @@ class Breaker:
         if self._open:
             raise RunOver
 
-    def note(self, *, answered: bool) -> None:
-        """Count one exchange."""
-        self._unanswered = 0 if answered else self._unanswered + 1
-        if answered:
-            self.suspected.clear()
-        elif self._unanswered >= self._suspicious:
+    def note(self, status: int | None, *, sent_at: float) -> None:
+        """Note the end of an exchange that was sent at this time."""
+        if from_the_target(status):
+            self.answered_at = max(self.answered_at, sent_at)
+        else:
             self.suspected.set()

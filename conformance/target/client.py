@@ -193,7 +193,7 @@ class ApiClient:
             answer["problem"] = (
                 f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
             )
-        self._breaker.note(answered=answer["status"] is not None)
+        self._breaker.note(answer["status"], sent_at=started)
         return Exchange(
             role=role,
             operation_id=operation_id,

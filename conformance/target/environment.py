@@ -4,6 +4,7 @@ Without a target the reference server is started, with random keys, beside the r
 target only the receiver is started. Both end with the block.
 """
 
+import asyncio
 import secrets
 import shutil
 import tempfile
@@ -38,6 +39,12 @@ DEFAULT_BUDGETS: Final = Budgets()
 # receiver listens.
 REFUSED_BY_EMBEDDED: Final = ("0.0.0.0",)
 
+HANDSHAKE_WITHIN_S: Final = 3.0
+DISTRUST: Final = (
+    "the target began {begun} TLS handshakes with the receiver and completed none, so it does not"
+    " trust the receiver's CA and nothing can be delivered; let it trust ca.pem of the CA folder,"
+    " and examine that with `hookproof doctor`"
+)
 NO_CA: Final = (
     "the receiver has a CA that the target cannot know, so nothing can be delivered to it; make one"
     " with `hookproof ca DIR`, let the target trust DIR/ca.pem, and give --ca-dir DIR"
@@ -68,6 +75,11 @@ class Environment:
     receiver: ReceiverClient
     embedded: bool
 
+    @property
+    def distrust(self) -> str | None:
+        """That the target does not trust the receiver, in words, if that was seen."""
+        return self.receiver.distrust if isinstance(self.receiver, WatchedReceiver) else None
+
 
 class UntrustedReceiver(ReceiverClient):
     """A receiver whose CA no target trusts: it issues tokens, but no delivery can arrive."""
@@ -77,6 +89,38 @@ class UntrustedReceiver(ReceiverClient):
     ) -> tuple[ReceivedDelivery, ...]:
         """Raise PreconditionFailed, since silence would prove nothing here."""
         raise PreconditionFailed(NO_CA)
+
+
+class WatchedReceiver(ReceiverClient):
+    """A receiver that notices if every TLS handshake with it fails.
+
+    `distrust` says so in words then. Silence proves nothing of such a target.
+    """
+
+    def __init__(self, control_url: str) -> None:
+        super().__init__(control_url)
+        self.distrust: str | None = None
+        self._trusted = False
+
+    async def deliveries(
+        self, token: str, count: int = 1, timeout_s: float = 5.0, *, after: int = 0
+    ) -> tuple[ReceivedDelivery, ...]:
+        """As the receiver's; raises PreconditionFailed if no handshake succeeds."""
+        arrived = await super().deliveries(token, count, timeout_s, after=after)
+        if not arrived and not self._trusted:
+            await self._check_trust()
+        return arrived
+
+    async def _check_trust(self) -> None:
+        handshakes = await self.tls_handshakes()
+        if handshakes.first_s_ago is not None and not handshakes.completed:
+            # One that has just begun may still succeed.
+            await asyncio.sleep(max(0.0, HANDSHAKE_WITHIN_S - handshakes.first_s_ago))
+            handshakes = await self.tls_handshakes()
+        self._trusted = handshakes.completed > 0
+        if handshakes.begun and not self._trusted:
+            self.distrust = DISTRUST.format(begun=handshakes.begun)
+            raise PreconditionFailed(self.distrust)
 
 
 @asynccontextmanager
@@ -158,7 +202,7 @@ def _embedded_hooks(control: str, timeout_s: float) -> Provision:
 
 @asynccontextmanager
 async def _with_receiver(target: Target) -> AsyncIterator[Environment]:
-    kind = ReceiverClient if target.receiver.ca is not None else UntrustedReceiver
+    kind = WatchedReceiver if target.receiver.ca is not None else UntrustedReceiver
     with tempfile.TemporaryDirectory(prefix="hookproof-") as folder:
         ca = copy_ca(target.receiver, Path(folder))
         async with (

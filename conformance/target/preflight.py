@@ -1,13 +1,17 @@
-"""The first request to a target: can it be reached, and does it accept the keys?
+"""The first requests to a target: can it be reached, is it this service, does it accept the keys?
 
-Without this, a wrong key would make a target fail every requirement.
+Without this, a wrong URL or key would make a target fail every requirement. A target is refused
+only for what all its answers have in common: one operation that is broken is for the run to judge.
 """
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from http import HTTPStatus
 from typing import Final
 
-from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.evidence import NOT_JSON, Exchange
 from hookproof.conformance.target.client import ApiClient
 from hookproof.conformance.target.definition import Project, Target
 from hookproof.conformance.target.hooks.provision import HookFailed
@@ -15,20 +19,27 @@ from hookproof.conformance.target.project_assignment import projects_needed
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.spec.dialect.model import Dialect
 
-# It changes nothing and needs nothing to exist.
-FIRST_OPERATION: Final = "listSources"
+# They change nothing and need nothing to exist.
+LISTS: Final = ("listSources", "listPortalLinks")
+# An identifier that no endpoint has.
+UNKNOWN: Final = "hookproof-preflight"
+ENVELOPE: Final = frozenset({"message", "status", "data"})
+KEY_REFUSALS: Final = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
+REDIRECTS: Final = range(300, 400)
+SERVER_ERRORS: Final = range(500, 600)
 
 
 async def check_access(target: Target, api: ApiClient) -> None:
-    """Call one operation for each project; raises CommandError if the target cannot be reached or
-    refuses a key.
+    """Make a few harmless calls in each project.
+
+    Raises CommandError if the target cannot be reached, is not a server of this API, or refuses a
+    key.
     """
     first, *others = target.projects
-    _raise_if_refused(target, first, await _probe(api, first))
-    for project, exchange in zip(
-        others, await asyncio.gather(*(_probe(api, project) for project in others)), strict=True
-    ):
-        _raise_if_refused(target, project, exchange)
+    await _check_service(target, first, api)
+    refusals = await asyncio.gather(*(key_refusal(target, project, api) for project in others))
+    for refusal in filter(None, refusals):
+        raise refusal
 
 
 async def with_fresh_projects(target: Target, experiments: int) -> Target:
@@ -51,27 +62,142 @@ def out_of_time(target: Target) -> str:
     return f"target unreachable: {target.base_url}: no answer within {budget}"
 
 
-async def _probe(api: ApiClient, project: Project) -> Exchange:
-    return await api.call(FIRST_OPERATION, role="preflight", project=project)
+async def _check_service(target: Target, project: Project, api: ApiClient) -> None:
+    """Raise CommandError if what the first project answers is not from a server of this API."""
+    listed = await _list(LISTS[0], project, api)
+    unknown = await _fetch_unknown(project, api)
+    answers = [listed, unknown]
+    if not is_list_answer(listed):
+        answers += await asyncio.gather(
+            _list(LISTS[1], project, api), _create_nothing(project, api)
+        )
+    refusal = setup_problem(target, project, answers)
+    if refusal is not None:
+        raise refusal
 
 
-def _raise_if_refused(target: Target, project: Project, exchange: Exchange) -> None:
-    if exchange.status is None:
-        raise CommandError(
-            f"target unreachable: {target.base_url}: {exchange.problem};"
-            " is it running, and is the URL right?",
-            ExitCode.UNREACHABLE,
-        )
-    if exchange.status in refusal_statuses(target.dialect) and not exchange.succeeded:
-        raise CommandError(
-            f"the target refused the key of project {project.id!r} with {exchange.status}"
-            f" (GET {exchange.url}); check the key and the project,"
-            f" and that the dialect {target.dialect.name} is the target's"
-        )
+async def _list(operation_id: str, project: Project, api: ApiClient) -> Exchange:
+    return await api.call(operation_id, role="preflight", project=project)
+
+
+async def _create_nothing(project: Project, api: ApiClient) -> Exchange:
+    """A creation that is refused, unless the target takes an endpoint without a URL."""
+    return await api.call("createEndpoint", role="preflight", project=project, body={})
+
+
+async def _fetch_unknown(project: Project, api: ApiClient) -> Exchange:
+    path = {"endpointID": UNKNOWN}
+    return await api.call("getEndpoint", role="preflight", project=project, path=path)
+
+
+async def key_refusal(target: Target, project: Project, api: ApiClient) -> CommandError | None:
+    """Why nothing can be done in a project, if all its answers are refusals of the key."""
+    refused = []
+    for ask in (partial(_list, LISTS[0]), partial(_list, LISTS[1]), _create_nothing):
+        answer = await ask(project, api)
+        if answer.status is not None and answer.status not in refusal_statuses(target.dialect):
+            return None
+        refused.append(answer)
+    return _unreachable(target, refused) or _key_refused(target, project, refused[0])
+
+
+def is_list_answer(exchange: Exchange) -> bool:
+    """Whether it is a success in the envelope, or in what is left of it (section 2.1)."""
+    return exchange.succeeded and _has_envelope(exchange)
+
+
+def setup_problem(
+    target: Target, project: Project, answers: Sequence[Exchange]
+) -> CommandError | None:
+    """What these answers to different requests have in common that no server of this API can have.
+
+    The first is to a list operation, the second to a request for what does not exist.
+    """
+    listed, unknown = answers[:2]
+    if any(is_list_answer(answer) for answer in answers if answer.operation_id in LISTS):
+        same = unknown.succeeded and unknown.data == listed.data
+        return _not_this_api(target, "every request is answered alike", listed) if same else None
+    return (
+        _unreachable(target, answers)
+        or _server_error(target, answers)
+        or _refused_everywhere(target, project, answers)
+        or _foreign_answers(target, answers)
+    )
+
+
+def _unreachable(target: Target, answers: Sequence[Exchange]) -> CommandError | None:
+    if any(answer.status is not None for answer in answers):
+        return None
+    return CommandError(
+        f"target unreachable: {target.base_url}: {answers[0].problem};"
+        " is it running, and is the URL right?",
+        ExitCode.UNREACHABLE,
+    )
+
+
+def _server_error(target: Target, answers: Sequence[Exchange]) -> CommandError | None:
+    if not all(answer.status is None or answer.status in SERVER_ERRORS for answer in answers):
+        return None
+    statuses = ", ".join(sorted({str(answer.status or "nothing") for answer in answers}))
+    return CommandError(
+        f"target unreachable: {target.base_url}: every request is answered {statuses}"
+        f" (first GET {answers[0].url}); is the service up, and is it behind a proxy?",
+        ExitCode.UNREACHABLE,
+    )
+
+
+def _refused_everywhere(
+    target: Target, project: Project, answers: Sequence[Exchange]
+) -> CommandError | None:
+    """A key that is refused, or a path under which there is nothing."""
+    refusals = refusal_statuses(target.dialect)
+    lists = [answer for answer in answers if answer.operation_id in LISTS]
+    created = answers[-1]
+    if created.status in refusals and all(answer.status in refusals for answer in lists):
+        return _key_refused(target, project, answers[0])
+    if len({answer.status for answer in answers}) == 1 and answers[0].status not in (
+        *range(200, 400),
+        None,
+    ):
+        return _not_this_api(target, f"every request is answered {answers[0].status}", answers[0])
+    return None
+
+
+def _key_refused(target: Target, project: Project, exchange: Exchange) -> CommandError:
+    return CommandError(
+        f"the target refused the key of project {project.id!r} with {exchange.status}"
+        f" (GET {exchange.url}); check the key and the project,"
+        f" and that the dialect {target.dialect.name} is the target's"
+    )
+
+
+def _foreign_answers(target: Target, answers: Sequence[Exchange]) -> CommandError | None:
+    """Answers that are not of this API at all."""
+    first = answers[0]
+    if all(answer.status in REDIRECTS for answer in answers):
+        elsewhere = first.response_header("Location")
+        return _not_this_api(target, f"every request is redirected, to {elsewhere}", first)
+    if all(answer.json is NOT_JSON for answer in answers):
+        kind = first.response_header("Content-Type")
+        return _not_this_api(target, f"no answer is JSON but {kind}", first)
+    if not any(_has_envelope(answer) for answer in answers):
+        return _not_this_api(target, "no answer has the envelope of section 2.1", first)
+    return None
+
+
+def _has_envelope(exchange: Exchange) -> bool:
+    return isinstance(exchange.json, dict) and not ENVELOPE.isdisjoint(exchange.json)
+
+
+def _not_this_api(target: Target, what: str, first: Exchange) -> CommandError:
+    return CommandError(
+        f"the target at {target.base_url} is not a server of this API: {what}"
+        f" (first GET {first.url}: {first.status}); check the URL, the project and the key"
+    )
 
 
 def refusal_statuses(dialect: Dialect) -> set[int]:
-    """The statuses with which a target of this dialect refuses a key (section 5)."""
+    """The statuses with which a target refuses a key (section 5): the dialect's, and HTTP's own."""
     answers = dialect.authentication
     refusals = (answers.missing_key_status, answers.wrong_key_status, answers.foreign_key_status)
-    return {status for answer in refusals for status in answer.allowed}
+    return {status for answer in refusals for status in answer.allowed} | KEY_REFUSALS

@@ -18,8 +18,10 @@ def response(status: int, body: bytes = b"{}", *headers: bytes) -> bytes:
     return b"\r\n".join([*lines, *headers, b"", body])
 
 
-def empty_page(_head: bytes) -> bytes:
-    """A page without content, whatever the request is."""
+def empty_page(head: bytes) -> bytes:
+    """A page without content, whatever the request is; but there is no single endpoint."""
+    if head.startswith(b"GET ") and b"/endpoints/" in head:
+        return response(404, b'{"status":false,"message":"no such endpoint"}')
     return response(200, b'{"status":true,"message":"","data":{"content":[],"pagination":{}}}')
 
 

@@ -1,5 +1,5 @@
-"""Targets that misbehave on the wire. Each is a function of an accepted connection and of the
-request's number, which counts from 0.
+"""Targets that misbehave on the wire. Each is a function of an accepted connection, and of the
+number, which counts from 0, and the head of a request.
 """
 
 import socket
@@ -13,7 +13,7 @@ from itertools import count
 from tests.conformance.scripted_target import empty_page, response
 
 # Answers one request, whose head was read; StopIteration closes the connection.
-Behaviour = Callable[[socket.socket, int], None]
+Behaviour = Callable[[socket.socket, int, bytes], None]
 
 # The first byte from a client that expects TLS; there is no request to read then.
 TLS_RECORD = b"\x16"
@@ -71,8 +71,9 @@ def _serve(connection: socket.socket, behave: Behaviour, numbers: Iterator[int])
                 if not more:
                     return
                 received += more
+            head = received.partition(b"\r\n\r\n")[0]
             received = _rest(connection, received)
-            behave(connection, next(numbers))
+            behave(connection, next(numbers), head)
 
 
 def _rest(connection: socket.socket, received: bytes) -> bytes:
@@ -94,20 +95,25 @@ def _rest(connection: socket.socket, received: bytes) -> bytes:
 
 def says(answer: bytes) -> Behaviour:
     """The same bytes to every request."""
-    return lambda connection, _: connection.sendall(answer)
+    return lambda connection, _number, _head: connection.sendall(answer)
 
 
 def says_and_closes(answer: bytes) -> Behaviour:
     """The same bytes to every request, and then the end of the connection."""
 
-    def behave(connection: socket.socket, _: int) -> None:
+    def behave(connection: socket.socket, _number: int, _head: bytes) -> None:
         connection.sendall(answer)
         raise StopIteration
 
     return behave
 
 
-def says_nothing(connection: socket.socket, _: int) -> None:
+def empty_pages(connection: socket.socket, _number: int, head: bytes) -> None:
+    """An empty page to whatever is asked, but a refusal where there is no such thing."""
+    connection.sendall(empty_page(head + b"\r\n\r\n"))
+
+
+def says_nothing(connection: socket.socket, _number: int, _head: bytes) -> None:
     """Wait for the other side to give up."""
     while connection.recv(BYTES_AT_ONCE):
         pass
@@ -117,7 +123,7 @@ def says_nothing(connection: socket.socket, _: int) -> None:
 def repeats(head: bytes, piece: bytes, pause_s: float = 0.0) -> Behaviour:
     """A beginning, and then one piece after the other indefinitely, with a pause after each."""
 
-    def behave(connection: socket.socket, _: int) -> None:
+    def behave(connection: socket.socket, _number: int, _head: bytes) -> None:
         connection.sendall(head)
         while True:
             connection.sendall(piece)
@@ -129,19 +135,28 @@ def repeats(head: bytes, piece: bytes, pause_s: float = 0.0) -> Behaviour:
 def in_turn(*behaviours: Behaviour) -> Behaviour:
     """One behaviour after the other, beginning again at the end."""
 
-    def behave(connection: socket.socket, number: int) -> None:
-        behaviours[number % len(behaviours)](connection, number)
+    def behave(connection: socket.socket, number: int, head: bytes) -> None:
+        behaviours[number % len(behaviours)](connection, number, head)
 
     return behave
 
 
+def closing(behave: Behaviour) -> Behaviour:
+    """A behaviour, and then the end of the connection."""
+
+    def behave_and_close(connection: socket.socket, number: int, head: bytes) -> None:
+        behave(connection, number, head)
+        raise StopIteration
+
+    return behave_and_close
+
+
 def good_until(last: int, then: Behaviour) -> Behaviour:
     """Empty pages to so many requests, and another behaviour from then on."""
-    good = says(empty_page(b""))
 
-    def behave(connection: socket.socket, number: int) -> None:
-        current = good if number < last else then
-        current(connection, number)
+    def behave(connection: socket.socket, number: int, head: bytes) -> None:
+        current = empty_pages if number < last else then
+        current(connection, number, head)
 
     return behave
 

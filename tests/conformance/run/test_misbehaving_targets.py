@@ -17,6 +17,8 @@ from tests.conformance.run.misbehaving_targets import (
     OPEN_HEAD,
     PAGE,
     Behaviour,
+    closing,
+    empty_pages,
     good_until,
     in_turn,
     misbehaving,
@@ -79,13 +81,37 @@ def test_a_target_without_a_complete_answer_is_unreachable(
     assert message in done.err
 
 
+NEVER_RIGHT: dict[str, tuple[Behaviour, int, str]] = {
+    "answers 500 to everything": (says(response(500)), 4, "every request is answered 500"),
+    "answers 502 to everything": (says(response(502)), 4, "every request is answered 502"),
+    "answers 404 to everything": (says(response(404)), 64, "every request is answered 404"),
+    "redirects everything": (says(MOVED), 64, "redirected, to /api/v1/elsewhere"),
+    "answers with a page": (says(PAGE), 64, "no answer is JSON but text/html"),
+    "nests its answers deeply": (says(DEEP), 64, "no answer is JSON"),
+    "has no envelope": (says(response(200, b'{"items":[]}')), 64, "no answer has the envelope"),
+    "answers every request with an empty page": (
+        says(empty_page(b"")),
+        64,
+        "every request is answered alike",
+    ),
+    "refuses the key": (says(response(403)), 64, "refused the key of project 'p1' with 403"),
+}
+
+
+@pytest.mark.parametrize(("behave", "code", "message"), NEVER_RIGHT.values(), ids=NEVER_RIGHT)
+def test_a_target_that_was_never_right_is_told_so_before_the_run(
+    tmp_path: Path, behave: Behaviour, code: int, message: str
+) -> None:
+    with misbehaving(behave) as url:
+        done = check(tmp_path, url, *KEY, *FEW, "--budget", str(LONG_S), timeout_s=BOUND_S)
+    assert (done.code, done.out) == (code, "")
+    assert message in done.err
+    assert done.err.count("\n") == 1
+    assert not (tmp_path / "hookproof-report" / "run.jsonl").read_text()
+
+
 NOT_CONFORMING: dict[str, Behaviour] = {
-    "answers 500 to everything": says(response(500)),
-    "redirects everything": says(MOVED),
-    "answers with a page": says(PAGE),
-    "closes each connection without saying so": says_and_closes(empty_page(b"")),
-    "nests its answers deeply": says(DEEP),
-    "answers every request with an empty page": says(empty_page(b"")),
+    "closes each connection without saying so": closing(empty_pages),
 }
 
 
@@ -110,9 +136,7 @@ CUT_SHORT: dict[str, tuple[Behaviour, str]] = {
     "changes its mind": (
         good_until(
             2,
-            in_turn(
-                says(empty_page(b"")), says_nothing, says(response(500)), says_and_closes(HALF)
-            ),
+            in_turn(empty_pages, says_nothing, says(response(500)), says_and_closes(HALF)),
         ),
         OUT_OF_TIME,
     ),

@@ -176,15 +176,21 @@ def test_no_call_is_sent_after_the_run_is_over() -> None:
     assert heads == []
 
 
-def test_many_unanswered_calls_in_a_row_are_suspicious() -> None:
-    breaker = Breaker(suspicious=3)
-    for answered in (False, False, True, False, False):
-        breaker.note(answered=answered)
+@pytest.mark.parametrize("status", [None, 502, 503, 504])
+def test_a_call_that_the_target_may_not_have_answered_is_suspicious(status: int | None) -> None:
+    breaker = Breaker()
+    breaker.note(500, sent_at=7.0)
     assert not breaker.suspected.is_set()
-    breaker.note(answered=False)
+    breaker.note(status, sent_at=9.0)
     assert breaker.suspected.is_set()
-    breaker.note(answered=True)
-    assert not breaker.suspected.is_set()
+    assert breaker.answered_at == 7.0
+
+
+def test_an_answer_to_an_earlier_request_does_not_make_the_latest_one_older() -> None:
+    breaker = Breaker()
+    for sent_at in (3.0, 9.0, 5.0):
+        breaker.note(200, sent_at=sent_at)
+    assert breaker.answered_at == 9.0
 
 
 @pytest.mark.parametrize(

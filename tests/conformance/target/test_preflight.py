@@ -1,0 +1,90 @@
+"""A target is refused before the run for what all its answers have in common, and for no less."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from hookproof.conformance.target.circuit_breaker import Breaker
+from hookproof.conformance.target.client import ApiClient
+from hookproof.conformance.target.definition import Project, Target
+from hookproof.conformance.target.preflight import check_access
+from hookproof.process.exit_codes import CommandError
+from tests.conformance.canned_evidence import context
+from tests.conformance.scripted_target import empty_page, response, stand_in
+
+PROJECTS = tuple(Project(id=f"p{number}", api_key=f"key-p{number}") for number in (1, 2))
+
+
+def refusal(answer: Callable[[bytes], bytes | None]) -> str | None:
+    """Why a target that answers so is refused, if it is."""
+
+    async def check(url: str) -> None:
+        used = context()
+        target = Target(base_url=url, projects=PROJECTS, dialect=used.dialect)
+        async with ApiClient(
+            url, used.contract, used.dialect, timeout_s=5, breaker=Breaker()
+        ) as api:
+            await check_access(target, api)
+
+    with stand_in(answer) as url:
+        try:
+            asyncio.run(check(url))
+        except CommandError as error:
+            return str(error)
+    return None
+
+
+def but(part: bytes, answer: bytes | None) -> Callable[[bytes], bytes | None]:
+    """Empty pages, but this answer to requests whose head has this part."""
+    return lambda head: answer if part in head else empty_page(head)
+
+
+@pytest.mark.parametrize("status", [401, 404, 500, 503, 302])
+def test_one_list_that_is_broken_is_for_the_run_to_judge(status: int) -> None:
+    assert refusal(but(b"/sources", response(status))) is None
+    assert refusal(but(b"/portal-links", response(status))) is None
+
+
+def test_one_list_without_an_answer_or_an_envelope_is_for_the_run_to_judge() -> None:
+    assert refusal(but(b"/sources", None)) is None
+    assert refusal(but(b"/sources", response(200, b'{"content":[]}'))) is None
+    assert refusal(but(b"/sources", response(200, b"<html></html>"))) is None
+
+
+def test_a_target_without_lists_is_judged_by_what_it_has() -> None:
+    """It says so in `capabilities`, and creates endpoints."""
+
+    def answer(head: bytes) -> bytes:
+        if head.startswith(b"POST"):
+            return response(422, b'{"status":false,"message":"url is missing"}')
+        return response(404, b'{"status":false,"message":"no such path"}')
+
+    assert refusal(answer) is None
+
+
+def test_lists_that_are_refused_beside_an_operation_that_works_are_for_the_run_to_judge() -> None:
+    def answer(head: bytes) -> bytes:
+        if head.startswith(b"POST"):
+            return response(422, b'{"status":false,"message":"url is missing"}')
+        return response(401, b'{"status":false,"message":"not yours"}')
+
+    assert refusal(answer) is None
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_the_key_of_another_project_is_refused_by_its_name(status: int) -> None:
+    assert str(refusal(but(b"/p2/", response(status)))).startswith(
+        f"the target refused the key of project 'p2' with {status}"
+    )
+
+
+def test_a_further_project_whose_first_list_alone_is_refused_is_for_the_run_to_judge() -> None:
+    assert refusal(but(b"/p2/sources", response(403))) is None
+
+
+def test_an_unknown_endpoint_that_is_found_is_only_refused_if_it_is_the_same_page() -> None:
+    page = empty_page(b"")
+    found = response(200, b'{"status":true,"message":"","data":{"uid":"e1"}}')
+    assert refusal(but(b"/endpoints/", found)) is None
+    assert "every request is answered alike" in str(refusal(lambda _: page))
