@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from hookproof.conformance.doctor.examination import examine
+from hookproof.conformance.doctor.examination import DoctorResult, examine
 from hookproof.conformance.target.command_options import target_options
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.file import target_from
@@ -42,7 +42,13 @@ def doctor(context: click.Context, /, **options: Any) -> None:
 async def _examine(target: Target) -> int:
     code = ExitCode.CONFORMS
     async for result in examine(target):
-        click.echo(f"ok    {result.what}" if result.ok else f"FAIL  {result.what}: {result.advice}")
-        if not result.ok and code is ExitCode.CONFORMS:
+        click.echo(_line(result))
+        if result.advice and code is ExitCode.CONFORMS:
             code = result.exit_code
     return code
+
+
+def _line(result: DoctorResult) -> str:
+    if result.untried:
+        return f"skip  {result.what}: not tried, since {result.untried}"
+    return f"ok    {result.what}" if result.ok else f"FAIL  {result.what}: {result.advice}"

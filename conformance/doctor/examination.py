@@ -1,6 +1,7 @@
 """What the doctor examines, one thing after the other, with a result for each.
 
-A result is ok, or says what to do. What could only fail for a reason already reported is skipped.
+A result is ok, or says what to do, or that something was not tried and why. What could only fail
+for a reason already reported is not tried.
 """
 
 import asyncio
@@ -24,7 +25,8 @@ from hookproof.conformance.target.definition import Project, Target
 from hookproof.conformance.target.environment import READY_WITHIN_S, copy_ca
 from hookproof.conformance.target.hooks.provision import HookFailed
 from hookproof.conformance.target.preflight import (
-    FIRST_OPERATION,
+    LISTS,
+    is_list_answer,
     refusal_statuses,
     with_fresh_projects,
 )
@@ -34,6 +36,7 @@ from hookproof.receiver.client.control_api import ReceiverClient
 from hookproof.receiver.http.address import Address
 from hookproof.spec.contract.service_contract import contract_for
 
+DELIVERS: Final = "a delivery arrives"
 # How long after the end of a connection its request may still be on its way to the inbox.
 GRACE_S: Final = 1.0
 
@@ -41,16 +44,17 @@ GRACE_S: Final = 1.0
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoctorResult:
     """One thing that was examined; `advice` says what is wrong and what to do, and is empty if
-    nothing is.
+    nothing is. `untried` is why it was not examined, if it was not.
     """
 
     what: str
     advice: str = ""
+    untried: str = ""
     exit_code: ExitCode = ExitCode.USAGE
 
     @property
     def ok(self) -> bool:
-        return not self.advice
+        return not self.advice and not self.untried
 
 
 async def examine(target: Target) -> AsyncIterator[DoctorResult]:
@@ -61,7 +65,7 @@ async def examine(target: Target) -> AsyncIterator[DoctorResult]:
         target.base_url, contract, target.dialect, timeout_s=timeout_s, breaker=Breaker()
     ) as api:
         exchanges = [
-            await api.call(FIRST_OPERATION, role="doctor", project=project)
+            await api.call(LISTS[0], role="doctor", project=project)
             for project in provisioned.projects
         ]
         first = exchanges[0]
@@ -83,14 +87,17 @@ async def examine(target: Target) -> AsyncIterator[DoctorResult]:
         for result in key_results:
             yield result
         yield _clock_result(first)
-        if key_results[0].ok:
-            async for result in _check_deliveries(provisioned, api):
-                yield result
+        if not key_results[0].ok:
+            reason = f"the key of project {provisioned.projects[0].id} is not accepted"
+            yield DoctorResult(what=DELIVERS, untried=reason)
+            return
+        async for result in _check_deliveries(provisioned, api):
+            yield result
 
 
 def _key_result(target: Target, project: Project, exchange: Exchange) -> DoctorResult:
     what = f"the key of project {project.id} is accepted"
-    if exchange.succeeded:
+    if is_list_answer(exchange):
         return DoctorResult(what=what)
     if exchange.status in refusal_statuses(target.dialect):
         dialect = f"that the dialect {target.dialect.name} is the target's"
@@ -99,7 +106,10 @@ def _key_result(target: Target, project: Project, exchange: Exchange) -> DoctorR
             advice=f"refused with {exchange.status}; check the key, the project, and {dialect}",
         )
     outcome = exchange.status or exchange.problem
-    advice = f"GET {exchange.url} was answered {outcome} where a 2xx was expected"
+    advice = (
+        f"GET {exchange.url} was answered {outcome} where a 2xx with the envelope of section 2.1"
+        " was expected; is it the URL of this API?"
+    )
     return DoctorResult(what=what, advice=advice)
 
 
@@ -107,7 +117,7 @@ def _clock_result(exchange: Exchange) -> DoctorResult:
     skew = skew_s(exchange)
     what = "the target's clock agrees with ours"
     if exchange.response_header("Date") is None:
-        return DoctorResult(what=f"{what}, as far as answers without a Date show")
+        return DoctorResult(what=what, untried="its answers have no Date")
     if not skew:
         return DoctorResult(what=f"{what} to {SKEW_S:g} s")
     ahead = f"it is {abs(skew):.0f} s {'ahead' if skew > 0 else 'behind'}"
@@ -123,6 +133,7 @@ async def _check_deliveries(target: Target, api: ApiClient) -> AsyncIterator[Doc
             " and give --ca-dir DIR"
         )
         yield DoctorResult(what="the target trusts the receiver's CA", advice=advice)
+        yield DoctorResult(what=DELIVERS, untried="without a CA nothing can be delivered")
         return
     with tempfile.TemporaryDirectory(prefix="hookproof-") as folder:
         ca = copy_ca(target.receiver, Path(folder))
@@ -165,53 +176,69 @@ async def _check_delivery(
         body=bodies.reached_endpoint(url=token.url),
     )
     yield _call_result("an endpoint can be created", created)
-    if not created.succeeded or not isinstance(created.data, dict):
+    if not created.succeeded:
+        yield DoctorResult(what=DELIVERS, untried="there is no endpoint")
         return
+    shown = created.data if isinstance(created.data, dict) else {}
     try:
-        await target.provision.after_endpoint_created(project, created.data)
+        await target.provision.after_endpoint_created(project, shown)
     except HookFailed as failure:
         yield DoctorResult(what="the hook after_endpoint_created works", advice=str(failure))
+        yield DoctorResult(what=DELIVERS, untried="the endpoint may not be ready")
         return
     await asyncio.sleep(target.dialect.delivery.visible_within_s)
+    # A dialect's visit of a new endpoint is no delivery, and shows nothing of the event.
+    visits = len(await receiver.deliveries(token.token, count=0, timeout_s=0))
+    marker = bodies.word("event")
     sent = await api.call(
-        "createBroadcastEvent", role="doctor", project=project, body=bodies.broadcast()
+        "createBroadcastEvent",
+        role="doctor",
+        project=project,
+        body=bodies.broadcast(data={"marker": marker}),
     )
     yield _call_result("an event can be broadcast", sent)
     if not sent.succeeded:
+        yield DoctorResult(what=DELIVERS, untried="there is no event")
         return
-    arrived = await receiver.deliveries(token.token, count=1, timeout_s=target.budgets.delivery_s)
-    if not arrived:
-        arrived = await receiver.deliveries(token.token, count=1, timeout_s=GRACE_S)
+    for timeout_s in (target.budgets.delivery_s, GRACE_S):
+        arrived = await receiver.deliveries(token.token, count=visits + 1, timeout_s=timeout_s)
+        if len(arrived) > visits:
+            break
+    delivered = any(marker.encode() in delivery.body for delivery in arrived)
     for result in _reach_results(
-        counting.connections, bool(arrived), public, target.budgets.delivery_s
+        counting.connections, len(arrived), delivered, public, target.budgets.delivery_s
     ):
         yield result
 
 
 def _call_result(what: str, exchange: Exchange) -> DoctorResult:
-    if exchange.succeeded:
+    if isinstance(exchange.data, dict):
         return DoctorResult(what=what)
     excerpt = exchange.response_body[:200].decode(errors="replace")
     advice = (
         f"{exchange.operation_id} was answered {exchange.status or exchange.problem}: {excerpt}"
     )
+    if exchange.succeeded:
+        expected = "a success has the resource as an object in `data` (section 2.1)"
+        return DoctorResult(what=what, advice=f"{advice}; {expected}")
     return DoctorResult(
         what=what, advice=f"{advice}; does the dialect name what the target requires?"
     )
 
 
 def _reach_results(
-    connections: int, arrived: bool, public: str, within_s: float
+    connections: int, requests: int, delivered: bool, public: str, within_s: float
 ) -> list[DoctorResult]:
     reached, trusted = (
         f"the target reaches the receiver at {public}",
         "the target trusts the receiver's CA",
     )
-    if arrived:
+    if requests:
+        advice = f"{requests} requests came within {within_s:g} s, and none with the event's data"
         return [
             DoctorResult(what=reached),
             DoctorResult(what=trusted),
-            DoctorResult(what="a delivery arrives"),
+            DoctorResult(what=DELIVERS, advice="" if delivered else advice),
         ]
     if not connections:
         advice = (

@@ -130,3 +130,36 @@ def test_the_refusal_of_an_endpoint_is_reported_with_the_targets_own_message(
 def test_wrong_usage_is_reported_in_one_line(tmp_path: Path, words: tuple[str, ...]) -> None:
     done = doctor(tmp_path, *words)
     assert (done.code, done.out, done.err.count("\n")) == (64, "", 1)
+
+
+def test_a_success_without_an_endpoint_is_reported_and_the_rest_is_tried(tmp_path: Path) -> None:
+    no_data = ("--fault", "changed_member:operation=createEndpoint,member=data,value=null")
+    with reference_server(tmp_path, ROOT, "p1", options=no_data) as ready:
+        done = doctor(
+            tmp_path,
+            base_url=ready["api"],
+            projects=project_settings("p1"),
+            receiver=RECEIVER_SETTINGS,
+        )
+    assert done.code == 64, done.out
+    (failure,) = failures(done)
+    assert failure.startswith("FAIL  an endpoint can be created: createEndpoint was answered 201")
+    assert "ok    a delivery arrives" in done.out
+
+
+def test_what_was_not_tried_is_not_called_ok(tmp_path: Path) -> None:
+    with stand_in(lambda _: response(401)) as url:
+        done = doctor(tmp_path, base_url=url, projects=projects(p1="k"))
+    assert done.code == 64, done.out
+    skipped = [line for line in done.out.splitlines() if line.startswith("skip")]
+    assert skipped == [
+        "skip  the target's clock agrees with ours: not tried, since its answers have no Date",
+        "skip  a delivery arrives: not tried, since the key of project p1 is not accepted",
+    ]
+
+
+def test_a_page_that_is_not_an_answer_of_this_api_does_not_accept_a_key(tmp_path: Path) -> None:
+    with stand_in(lambda _: response(200, b"<html></html>")) as url:
+        done = doctor(tmp_path, base_url=url, projects=projects(p1="k"))
+    assert done.code == 64, done.out
+    assert failures(done)[0].startswith("FAIL  the key of project p1 is accepted: GET ")
