@@ -2,14 +2,19 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 from hookproof.conformance.model.check_registry import Check
-from hookproof.conformance.model.evidence import NotObserved
+from hookproof.conformance.model.evidence import Exchange, NotObserved
 from hookproof.conformance.model.experiment_registry import Experiment
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.observations.answer import LISTS, items, shown
 from hookproof.conformance.results.evidence_records import observation_types
 from hookproof.spec.catalogue import Requirement
+
+# What has to succeed before anything is delivered.
+FOR_DELIVERIES: Final = ("createEndpoint", "createBroadcastEvent")
 
 
 def reasons_not_observed(
@@ -73,42 +78,36 @@ def reasons_nothing_shown(
     if any(check.is_oracle for check in checks):
         operations = requirement.operations
         reasons.append(f"No exchange with {', '.join(operations) or 'the target'} showed it.")
-        reasons.extend(_without_success(run.values(), operations))
+        reasons.extend(_poor_answers(run.values(), operations))
     return tuple(dict.fromkeys(reasons))
 
 
 def _what_was_missing(gathered: Sequence[Gathered], requirement: Requirement) -> Iterator[str]:
     """What the evidence of these experiments lacks as a whole, and so what would help."""
-    called = {
-        exchange.operation_id
-        for each in gathered
-        for evidence in each.observations
-        for exchange in evidence.exchanges
-        if exchange.operation_id is not None
-    }
-    yield from _without_success(gathered, sorted(called))
+    yield from _poor_answers(gathered, requirement.operations or FOR_DELIVERIES)
     delivered = any(evidence.deliveries for each in gathered for evidence in each.observations)
     if not requirement.operations and not delivered:
         yield "No delivery arrived in them; see whether `hookproof doctor` receives one."
 
 
-def _without_success(gathered: Iterable[Gathered], operations: Collection[str]) -> Iterator[str]:
-    """The operations that were called and never succeeded, each with its answers."""
-    answers: dict[str, Counter[str]] = {name: Counter() for name in operations}
-    succeeded: set[str] = set()
+def _poor_answers(gathered: Iterable[Gathered], operations: Collection[str]) -> Iterator[str]:
+    """Of operations that were called: that all answers lack what most requirements rest on."""
+    exchanges: dict[str, list[Exchange]] = {name: [] for name in operations}
     for each in gathered:
         for evidence in each.observations:
             for exchange in evidence.exchanges:
-                name = exchange.operation_id
-                if name in answers:
-                    answers[name][str(exchange.status or "no answer")] += 1
-                    succeeded |= {name} if exchange.succeeded else set()
-    for name, counts in answers.items():
-        if counts and name not in succeeded:
-            counted = ", ".join(
-                f"{answer} ({_times(count)})" for answer, count in counts.most_common()
-            )
-            yield f"{name} never succeeded there, which would help; its answers: {counted}."
+                if exchange.operation_id in exchanges:
+                    exchanges[exchange.operation_id].append(exchange)
+    for name, answers in exchanges.items():
+        succeeded = [answer for answer in answers if answer.succeeded]
+        if answers and not succeeded:
+            counts = Counter(str(answer.status or "no answer") for answer in answers).most_common()
+            counted = ", ".join(f"{status} ({_times(count)})" for status, count in counts)
+            yield f"{name} never succeeded: {counted}; a success of it would help."
+        elif answers and not any(map(shown, succeeded)):
+            yield f"{name} succeeded, but showed nothing in data; an answer that does would help."
+        elif answers and name in LISTS and not any(map(items, succeeded)):
+            yield f"{name} succeeded, but showed no item in data.content; one would help."
 
 
 def _times(count: int) -> str:

@@ -1,23 +1,27 @@
 """What else the proof of a failure shows to be wrong, so that one defect makes one finding.
 
 A server that signs the wrong bytes violates every requirement about signatures, and a server that
-answers 500 violates every requirement about that request. A cause is named only where the proof
-itself shows it.
+answers 500, or as if the key were wrong, violates every requirement about that request. A cause is
+named only where the proof itself shows it.
 """
 
 from collections.abc import Sequence
+from dataclasses import fields
 
 from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.evidence import Exchange, NotExaminedError, Observation
 from hookproof.conformance.model.judgement import Judgement, Subject
 from hookproof.conformance.observations.answer import SERVER_ERRORS
 from hookproof.conformance.observations.deliveries import DeliveryObservation
+from hookproof.conformance.target.client import Key
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.model import Dialect
 
 
 def root_cause(judgement: Judgement, observation: Observation, context: CheckContext) -> str:
     """The cause of a failure in a few words; empty if the proof shows the failure alone."""
-    broken = _broken_answer(judgement.exchanges)
+    broken = _broken_answer(judgement.exchanges, context.dialect)
     if broken or judgement.subject is not Subject.SIGNATURE:
         return broken
     if not isinstance(observation, DeliveryObservation):
@@ -25,16 +29,30 @@ def root_cause(judgement: Judgement, observation: Observation, context: CheckCon
     return _unsigned(judgement.deliveries, observation, context)
 
 
-def _broken_answer(exchanges: Sequence[Exchange]) -> str:
-    """Whether the last exchange of the proof was unanswered or answered with a server error."""
+def _broken_answer(exchanges: Sequence[Exchange], dialect: Dialect) -> str:
+    """Whether the last exchange of the proof was unanswered, or its answer tells nothing of it."""
     last = exchanges[-1] if exchanges else None
     if last is None or last.operation_id is None:
         return ""
     if last.status is None:
         return f"{last.operation_id} is not answered"
+    answered = f"{last.operation_id} is answered with {last.status}"
     if last.status in SERVER_ERRORS:
-        return f"{last.operation_id} is answered with {last.status}"
+        return answered
+    if last.key == Key.OWN and last.status in _key_statuses(dialect):
+        return f"{answered}, as if the key or the project were wrong"
     return ""
+
+
+def _key_statuses(dialect: Dialect) -> set[int]:
+    """The statuses for a wrong key that say nothing of the request."""
+    errors, keys = dialect.errors, dialect.authentication
+    of_request = [field.name for field in fields(errors) if field.name != "unknown_project"]
+    answers = [getattr(errors, name) for name in of_request]
+    others = {
+        status for answer in answers if isinstance(answer, Answer) for status in answer.allowed
+    }
+    return {*keys.missing_key_status.allowed, *keys.wrong_key_status.allowed} - others
 
 
 def _unsigned(

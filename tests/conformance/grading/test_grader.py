@@ -182,7 +182,7 @@ def test_a_requirement_without_a_check_is_not_exercised() -> None:
 
 
 def test_a_check_that_says_nothing_exercises_nothing() -> None:
-    judged = entry(bound(says_nothing))
+    judged = entry(bound(says_nothing), observations=(seen(exchange(data={"uid": "e1"})),))
     assert (judged.verdict, judged.exercised) == (Verdict.NOT_EXERCISED, 0)
     assert judged.reasons == ("Nothing that the target did in x came as far as showing it.",)
 
@@ -208,17 +208,31 @@ def test_an_operation_that_never_succeeded_is_named_with_its_answers() -> None:
     assert judged.reasons == (
         "Nothing that the target did in x came as far as showing it.",
         (
-            "createEndpoint never succeeded there, which would help;"
-            " its answers: 401 (2 times), no answer (once)."
+            "createEndpoint never succeeded: 401 (2 times), no answer (once);"
+            " a success of it would help."
         ),
     )
+
+
+def test_an_operation_that_showed_nothing_is_named() -> None:
+    listing = replace(REQUIREMENT, operations=("listSources",))
+    for data, missing_part in ((None, "nothing in data"), ({"content": []}, "no item in data")):
+        observations = (seen(exchange("list", "listSources", data=data)),)
+        judged = entry(bound(says_nothing), requirement=listing, observations=observations)
+        assert missing_part in judged.reasons[1]
+
+
+def test_answers_of_other_operations_are_no_reason() -> None:
+    fetched = exchange("fetch", "getEndpoint", status=404)
+    judged = entry(bound(says_nothing), observations=(seen(fetched),))
+    assert len(judged.reasons) == 1
 
 
 def test_deliveries_that_never_arrived_are_named_where_only_they_would_show_it() -> None:
     of_deliveries = replace(REQUIREMENT, operations=())
     judged = entry(bound(says_nothing), requirement=of_deliveries)
-    assert judged.reasons[1].startswith("No delivery arrived in them")
-    arrived = replace(seen(exchange()), deliveries=(delivery(),))
+    assert judged.reasons[-1].startswith("No delivery arrived in them")
+    arrived = replace(seen(exchange(data={"uid": "e1"})), deliveries=(delivery(),))
     judged = entry(bound(says_nothing), requirement=of_deliveries, observations=(arrived,))
     assert len(judged.reasons) == 1
 
