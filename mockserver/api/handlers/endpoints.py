@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from hookproof.mockserver.api.endpoint_settings import unusable_settings
 from hookproof.mockserver.api.serialization.response_serializer import encode
 from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
-from hookproof.mockserver.delivery.attempt.headers import CONTENT_TYPE, header_problems
 from hookproof.mockserver.store.deliveries import StoredCredentials
 from hookproof.mockserver.store.endpoints import (
     EndpointRow,
@@ -36,7 +36,7 @@ class EndpointHandlers:
     def create(self, call: OperationCall) -> OperationResult:
         """Section 4.1."""
         service = self._service
-        self._reject_unusable_headers(call.body)
+        self._reject_unusable(call.body)
         now = service.now()
         endpoint = self._build_endpoint(call.project, call.body, now)
         seq = service.endpoints.add(endpoint)
@@ -135,18 +135,10 @@ class EndpointHandlers:
         }
         return encode(StoredCredentials(**credentials)) if credentials else None
 
-    def _reject_unusable_headers(self, body: Mapping[str, Any]) -> None:
-        """Reject settings that deliveries cannot carry as a header (sections 2.3 and 2.5)."""
-        headers_by_member = {"/content_type": {CONTENT_TYPE: body.get("content_type", "")}}
-        api_key = body.get("authentication", {}).get("api_key", {})
-        if "header_name" in api_key:
-            headers_by_member["/authentication/api_key"] = {
-                api_key["header_name"]: api_key.get("header_value", "")
-            }
-        for path, headers in headers_by_member.items():
-            problems = header_problems(headers)
-            if problems:
-                raise self._service.errors.invalid(f"{path}: {problems[0]}")
+    def _reject_unusable(self, body: Mapping[str, Any]) -> None:
+        """Reject settings that no delivery could use (sections 2.3 to 2.5)."""
+        for problem in unusable_settings(body, self._service.dialect):
+            raise self._service.errors.invalid(problem)
 
     def _find(self, call: OperationCall) -> EndpointRow:
         row = self._service.endpoints.find(call.project, call.target)

@@ -1,6 +1,10 @@
 """Sections 4.1 to 4.3 over sockets, under every shipped dialect."""
 
 import re
+from functools import cache
+
+import pytest
+import trustme
 
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import (
@@ -14,6 +18,16 @@ from tests.mockserver.running_server import Server, every_dialect, run_against_s
 
 MEMBERS = ("crv", "d", "dp", "dq", "e", "kid", "kty", "n", "p", "q", "qi", "x", "y")
 SIGNING_KEY = {member: f"member {member}" for member in MEMBERS}
+
+
+@cache
+def certificate_and_key() -> dict[str, str]:
+    """An mtls_client_cert that can be presented (section 2.3)."""
+    issued = trustme.CA().issue_cert("the-client")
+    return {
+        "client_cert": issued.cert_chain_pems[0].bytes().decode(),
+        "client_key": issued.private_key_pem.bytes().decode(),
+    }
 
 
 def fitting_secret(dialect: Dialect, seed: str) -> str:
@@ -165,7 +179,7 @@ def test_credentials_are_masked_exactly_where_the_dialect_masks_them(dialect_nam
                     "signing_key": SIGNING_KEY,
                 },
             },
-            "mtls_client_cert": {"client_cert": "certificate", "client_key": "key"},
+            "mtls_client_cert": certificate_and_key(),
         }
         created = await server.create_endpoint(**given)
         masked = set(server.dialect.representation.masked)
@@ -309,3 +323,57 @@ def test_a_header_that_no_request_can_carry_is_refused_when_an_endpoint_is_creat
             assert server.is_refusal(response, 400), fields
 
     run_against_server("reference", scenario)
+
+
+UNUSABLE = {
+    "no host": {"url": "https:///path"},
+    "no host but a port": {"url": "https://:8443/"},
+    "port 0": {"url": "https://receiver.invalid:0/"},
+    "a port beyond all": {"url": "https://receiver.invalid:65536/"},
+    "a port in words": {"url": "https://receiver.invalid:https/"},
+    "half an address": {"url": "https://[::1/"},
+    "a host with a space": {"url": "https://receiver .invalid/"},
+    "no certificate": {"mtls_client_cert": {"client_cert": "none", "client_key": "none"}},
+    "half a pair": {"mtls_client_cert": {"client_cert": "only"}},
+}
+
+
+@every_dialect
+@pytest.mark.parametrize("settings", UNUSABLE.values(), ids=UNUSABLE)
+def test_settings_that_no_delivery_could_use_are_refused(
+    dialect_name: str, settings: dict[str, object]
+) -> None:
+    async def scenario(server: Server) -> None:
+        body = server.endpoint_body(**settings)
+        refused = await server.call("createEndpoint", body=body)
+        assert refused.status == server.dialect.errors.invalid_value.value
+
+    run_against_server(dialect_name, scenario)
+
+
+@every_dialect
+def test_a_certificate_and_the_key_of_another_are_refused(dialect_name: str) -> None:
+    async def scenario(server: Server) -> None:
+        other = trustme.CA().issue_cert("another").private_key_pem.bytes().decode()
+        pair = {**certificate_and_key(), "client_key": other}
+        refused = await server.call(
+            "createEndpoint", body=server.endpoint_body(mtls_client_cert=pair)
+        )
+        assert refused.status == server.dialect.errors.invalid_value.value
+
+    run_against_server(dialect_name, scenario)
+
+
+@every_dialect
+@pytest.mark.parametrize("authentication", [{}, {"oauth2": {}}], ids=["left out", "empty"])
+def test_oauth2_without_its_object_is_refused(
+    dialect_name: str, authentication: dict[str, object]
+) -> None:
+    async def scenario(server: Server) -> None:
+        kind = {"type": server.dialect.words.auth_oauth2, **authentication}
+        refused = await server.call(
+            "createEndpoint", body=server.endpoint_body(authentication=kind)
+        )
+        assert refused.status == server.dialect.errors.invalid_value.value
+
+    run_against_server(dialect_name, scenario)
