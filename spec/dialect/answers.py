@@ -7,8 +7,13 @@ from typing import Final
 from hookproof.spec.dialect.answer import Answer, Undecided
 from hookproof.spec.dialect.model import Dialect
 
-# The gaps that a server may leave open: they are about what it sends besides deliveries.
-MAY_STAY_UNDECIDED: Final = ("delivery.notify_on", "delivery.own_events")
+# The gaps that a server may leave open: they are about what it sends besides deliveries, or younger
+# than the format of the files.
+MAY_STAY_UNDECIDED: Final = (
+    "delivery.notify_on",
+    "delivery.own_events",
+    "requests.update_left_out",
+)
 
 
 def answers_of(dialect: Dialect) -> Iterator[tuple[str, object]]:

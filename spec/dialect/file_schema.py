@@ -7,7 +7,7 @@ field typed `Answer` accepts a value, `{one_of: [...]}` with the preferred value
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from enum import StrEnum
 from functools import cache
 from types import UnionType
@@ -67,7 +67,7 @@ def _record(kind: Any) -> Writing:
     schema = {
         "type": "object",
         "properties": {name: writing.schema for name, writing in writings.items()},
-        "required": list(writings),
+        "required": [field.name for field in fields(kind) if field.default is MISSING],
         "additionalProperties": False,
     }
     return Writing(

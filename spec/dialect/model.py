@@ -11,7 +11,7 @@ here in messages.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.constraints import (
@@ -40,6 +40,7 @@ from hookproof.spec.dialect.vocabulary import (
     FormEncoding,
     IdentifierForm,
     KeyScope,
+    LeftOut,
     Match,
     Notify,
     NoValue,
@@ -55,6 +56,9 @@ from hookproof.spec.dialect.vocabulary import (
     TimeUnit,
     ZeroLimit,
 )
+
+# The answer to a gap that is younger than the format of the files, which need not have it.
+NOT_ASKED: Final[Answer[Any]] = Answer((), reason="the dialect does not say")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,6 +211,9 @@ class RequestRules:
     portal_endpoints: Annotated[
         Answer[PortalEndpointsMeaning], "what the deprecated portal field endpoints does"
     ]
+    update_left_out: Annotated[
+        Answer[LeftOut], "what an update does to a field of a portal link that it leaves out"
+    ] = NOT_ASKED
 
     def required_by(self, operation_id: str) -> tuple[str, ...]:
         """The required fields of an operation's body; raises KeyError if it has none."""

@@ -109,6 +109,13 @@ class Match(StrEnum):
         return wanted.casefold() in actual.casefold()
 
 
+class LeftOut(StrEnum):
+    """What an update does to a field that it leaves out (section 4.6)."""
+
+    KEPT = "kept"
+    CLEARED = "cleared"
+
+
 class CursorForm(StrEnum):
     """The form of a page cursor for clients."""
 

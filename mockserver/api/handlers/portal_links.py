@@ -10,7 +10,7 @@ from hookproof.mockserver.api.serialization.response_serializer import encode
 from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
 from hookproof.mockserver.store.endpoints import EndpointRow
 from hookproof.mockserver.store.portal_links import LISTED_COLUMNS, NewPortalLink, PortalLinkRow
-from hookproof.spec.dialect.vocabulary import PortalEndpointsMeaning
+from hookproof.spec.dialect.vocabulary import LeftOut, PortalEndpointsMeaning
 
 _decode: Final = msgspec.json.decode
 
@@ -24,6 +24,13 @@ class PortalLinkHandlers:
         self._accepts_list = (
             service.dialect.requests.portal_endpoints.value is PortalEndpointsMeaning.ADDED
         )
+        left_out = service.dialect.requests.update_left_out
+        self._clears_left_out = left_out.decided and left_out.value is LeftOut.CLEARED
+        self._cleared: Mapping[str, Any] = {
+            "owner_id": None,
+            "auth_type": service.dialect.words.portal_auth_types[0],
+            "can_manage_endpoint": False,
+        }
         listing = service.listing(
             service.database,
             "portal_links",
@@ -54,10 +61,10 @@ class PortalLinkHandlers:
         return self._reply(call, "Portal link is fetched", self._find(call))
 
     def update(self, call: OperationCall) -> OperationResult:
-        """Section 4.6: what the body does not name stays as it is."""
+        """Section 4.6: what the body does not name stays as it is, or is cleared."""
         row = self._find(call)
         record = self._apply_update(row, call.body)
-        listed = row.listed
+        listed = None if self._clears_left_out else row.listed
         if "endpoints" in call.body:
             listed = self._encode_listed(call.body["endpoints"])
         row = row._replace(
@@ -147,12 +154,15 @@ class PortalLinkHandlers:
         """Return the record of a portal link as it is after an update."""
         service = self._service
         record = _decode(row.document, type=dict[str, Any])
+        record["owner_id"] = row.owner_id
+        if self._clears_left_out:
+            record |= self._cleared
         record |= {
             name: body[name]
-            for name in ("name", "auth_type", "can_manage_endpoint")
+            for name in ("name", "owner_id", "auth_type", "can_manage_endpoint")
             if name in body
         }
-        record["owner_id"] = body.get("owner_id", row.owner_id) or None
+        record["owner_id"] = record["owner_id"] or None
         record["updated_at"] = service.timestamp(service.now())
         return record
 

@@ -1,8 +1,13 @@
 """Single portal links (sections 2.6, 4.5 and 4.6), under every shipped dialect."""
 
+from dataclasses import replace
 from typing import Any
 
-from hookproof.spec.dialect.vocabulary import PortalEndpointsMeaning
+import pytest
+
+from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.vocabulary import LeftOut, PortalEndpointsMeaning
 from tests.mockserver.running_server import Server, every_dialect, run_against_server
 
 
@@ -112,3 +117,21 @@ def test_other_projects_neither_see_nor_lend_anything(dialect_name: str) -> None
             assert server.is_refusal(response, server.dialect.errors.unknown_resource.value)
 
     run_against_server(dialect_name, scenario)
+
+
+@pytest.mark.parametrize("left_out", LeftOut)
+def test_what_an_update_leaves_out_is_kept_or_cleared(left_out: LeftOut) -> None:
+    async def scenario(server: Server) -> None:
+        link = await server.create_portal_link(
+            name="link", owner_id="owner", can_manage_endpoint=True
+        )
+        updated = await server.call("updatePortalLink", target=link["uid"], body={"name": "new"})
+        kept = left_out is LeftOut.KEPT
+        assert updated.data["owner_id"] == ("owner" if kept else None)
+        assert updated.data["can_manage_endpoint"] is kept
+
+    def with_answer(dialect: Dialect) -> Dialect:
+        requests = replace(dialect.requests, update_left_out=Answer((left_out,)))
+        return replace(dialect, requests=requests)
+
+    run_against_server("reference", scenario, change=with_answer)

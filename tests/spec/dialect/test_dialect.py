@@ -84,7 +84,8 @@ def test_the_reference_dialect_decides_everything() -> None:
 
 def test_the_contrary_dialect_leaves_undecided_what_it_gives_a_reason_for() -> None:
     dialect = load_dialect("contrary")
-    assert undecided_fields(dialect) == ("delivery.own_events",)
+    assert undecided_fields(dialect) == ("requests.update_left_out", "delivery.own_events")
+    assert dialect.requests.update_left_out.reason
     assert dialect.delivery.own_events.reason
 
 

@@ -323,3 +323,11 @@ def test_words_are_accepted_or_refused_alike_within_answers_of_several_values() 
         match=r"requests\.unknown_fields\.one_of\[0\]: expected one of: ignored, refused",
     ):
         variant({"requests.unknown_fields": {"one_of": ["refuse"]}})
+
+
+def test_a_file_need_not_answer_a_gap_that_is_younger_than_its_format() -> None:
+    mapping = yaml.safe_load(reference_text())
+    del mapping["requests"]["update_left_out"]
+    older = load_dialect_mapping(mapping, "older.yaml")
+    assert not older.requests.update_left_out.decided
+    assert older.requests.update_left_out.reason

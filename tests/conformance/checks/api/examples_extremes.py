@@ -31,6 +31,12 @@ from hookproof.conformance.checks.api.resources.endpoint_records import (
     a_shown_acknowledged_at_is_the_one_sent,
     an_event_shows_its_endpoints_as_they_are_fetched,
 )
+from hookproof.conformance.checks.api.resources.left_out_fields import (
+    FIELDS as LEFT_OUT,
+)
+from hookproof.conformance.checks.api.resources.left_out_fields import (
+    a_field_that_is_left_out_is_kept_or_cleared,
+)
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.lists.endpoint_records import (
     RecordsInEvent,
@@ -44,6 +50,7 @@ from hookproof.conformance.observations.requests.refused_content import (
     CreationsWithRefusedContent,
 )
 from hookproof.conformance.observations.resources.broadcast_answer import BroadcastWithField
+from hookproof.conformance.observations.resources.portal_link import PortalLinkUpdate
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.conformance.canned_deliveries import destination, event, observed, sent
 from tests.conformance.canned_evidence import exchange, observation
@@ -185,6 +192,18 @@ def acknowledged(shown_at: str | None) -> BroadcastWithField:
     )
 
 
+def updated(request: dict[str, Any], **after: Any) -> PortalLinkUpdate:
+    """An update with these fields, after which the portal link shows these."""
+    place = {"portalLinkID": UID}
+    return observation(
+        PortalLinkUpdate,
+        exchange("before", "getPortalLink", data=link(), path=place),
+        exchange("update", "updatePortalLink", data=link(**after), request=request, path=place),
+        exchange("after", "getPortalLink", data=link(**after), path=place),
+        field="endpoints",
+    )
+
+
 FULL_PAGE = [link(uid=f"{UID}{place}") for place in range(101)]
 
 EXAMPLES = (
@@ -321,5 +340,15 @@ EXAMPLES = (
             broken=acknowledged("2024-05-06T08:08:09Z"),
         )
         for kept in ("2024-05-06T07:08:09.000001Z", "2024-05-06T07:08:09Z")
+    ),
+    *(
+        Example(
+            check=a_field_that_is_left_out_is_kept_or_cleared,
+            requirement="4.6-15",
+            kept=updated({"endpoints": []}),
+            broken=updated({"endpoints": []}, **{field: value}),
+        )
+        for field in LEFT_OUT
+        for value in (None, "another")
     ),
 )

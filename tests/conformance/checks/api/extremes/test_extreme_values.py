@@ -1,5 +1,7 @@
 """What checks of extreme values and refused content leave to others, and tolerate."""
 
+from dataclasses import replace
+
 import pytest
 
 from hookproof.conformance.checks.api.extremes.filters import (
@@ -21,9 +23,13 @@ from hookproof.conformance.checks.api.resources.endpoint_records import (
     a_portal_link_holds_full_records_of_its_endpoints,
     a_shown_acknowledged_at_is_the_one_sent,
 )
+from hookproof.conformance.checks.api.resources.left_out_fields import (
+    a_field_that_is_left_out_is_kept_or_cleared,
+)
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.requests.extremes import LongTextTried
-from tests.conformance.canned_evidence import exchange, observation, verdicts
+from hookproof.spec.dialect.model import NOT_ASKED
+from tests.conformance.canned_evidence import context, exchange, observation, verdicts
 from tests.conformance.checks.api.example import refusal
 from tests.conformance.checks.api.examples_extremes import (
     CUT,
@@ -37,6 +43,7 @@ from tests.conformance.checks.api.examples_extremes import (
     near,
     number_tried,
     page_sized,
+    updated,
 )
 
 
@@ -115,3 +122,18 @@ def test_a_portal_link_without_the_endpoint_shows_no_record_of_it() -> None:
 
 def test_an_event_may_show_no_acknowledged_at() -> None:
     assert verdicts(a_shown_acknowledged_at_is_the_one_sent, acknowledged(None)) == {}
+
+
+def test_what_an_update_names_is_not_left_out() -> None:
+    evidence = updated({"name": "New"}, name="Newer")
+    assert verdicts(a_field_that_is_left_out_is_kept_or_cleared, evidence) == {
+        "4.6-15": Verdict.PASS
+    }
+
+
+def test_a_dialect_that_does_not_say_what_is_left_out_allows_both() -> None:
+    rules = context().dialect
+    silent = replace(rules, requests=replace(rules.requests, update_left_out=NOT_ASKED))
+    rules_of_check = replace(context(), dialect=silent)
+    evidence = updated({"endpoints": []}, name="another")
+    assert list(a_field_that_is_left_out_is_kept_or_cleared(evidence, rules_of_check)) == []
