@@ -90,7 +90,11 @@ def html_text(run: Run) -> str:
         ),
         hygiene=len(hygiene_findings(run)),
         levels=[
-            (level, counted(e for e in run.entries if e.requirement.level is level))
+            (
+                level,
+                counted(e for e in run.entries if e.requirement.level is level),
+                run.ledger.consequences[level],
+            )
             for level in Level
         ],
         notes=list(notes(run)),

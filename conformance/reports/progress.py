@@ -136,9 +136,12 @@ def progress(
 
 
 def immediate_lines(entry: Entry) -> Iterator[Text]:
-    """A line for an entry that failed or could not be judged; nothing for others."""
-    if entry.verdict is Verdict.FAIL:
-        first = entry.findings[0].message if entry.findings else entry.requirement.text
+    """A line for an entry that failed or could not be judged; nothing for others.
+
+    What only follows from another failure is left to the report.
+    """
+    if entry.verdict is Verdict.FAIL and not entry.follows_from:
+        first = entry.accused[0].message if entry.accused else entry.requirement.text
         yield Text(printable(f"FAIL {entry.requirement.id} {first}"), style=STYLES[Verdict.FAIL])
     elif entry.verdict is Verdict.ERROR:
         yield Text(

@@ -15,7 +15,13 @@ from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.reports.console import lines, show
 from hookproof.conformance.reports.html import html_text
 from hookproof.conformance.reports.json import report, report_text
-from hookproof.conformance.reports.progress import Progress, ProgressPlan, progress, usual_durations
+from hookproof.conformance.reports.progress import (
+    Progress,
+    ProgressPlan,
+    immediate_lines,
+    progress,
+    usual_durations,
+)
 from hookproof.conformance.results.curl_command import curl, quoted
 from hookproof.conformance.results.run_file import Run
 from hookproof.spec.catalogue import Level
@@ -132,6 +138,13 @@ def test_a_consequence_is_shown_under_what_it_follows_from_and_counted_apart(
         (1, []),
         (1, ["4.1-2"]),
     ]
+
+
+def test_what_only_follows_is_not_written_above_the_progress() -> None:
+    assert [line.plain for line in immediate_lines(failed())] == [
+        "FAIL 4.1-2 The name that came back is another one"
+    ]
+    assert list(immediate_lines(consequence("4.1-6", "4.1-2"))) == []
 
 
 def test_what_does_not_apply_is_kept_out_of_the_pass_counts(tmp_path: Path) -> None:
