@@ -43,7 +43,7 @@ class CertificateInOneLine(AlteredResponses):
         }
 
 
-@fault("2.3-10", "2.3-11", "2.3-12", "4.2-6", shows_in=SHOWN)
+@fault("2.3-10", "2.3-11", "2.3-12", shows_in=SHOWN)
 class SecretsNotShownAtCreation(AlteredResponses):
     """The response to the creation of an endpoint holds no secrets."""
 

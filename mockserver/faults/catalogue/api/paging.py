@@ -133,15 +133,7 @@ class FullPageClaimsNext(AlteredPages):
         )
 
 
-@fault(
-    "2.2-10",
-    "2.2-15",
-    "4.4-10",
-    "4.4-12",
-    "4.7-12",
-    seen="pages counted from one, and from zero",
-    shows_in=SHOWN,
-)
+@fault("2.2-10", "2.2-15", seen="pages counted from one, and from zero", shows_in=SHOWN)
 class SecondPageIsLast(AlteredPages):
     """A page that a cursor leads forward to claims no next page."""
 
@@ -248,7 +240,9 @@ class SortIgnored(Pager):
         return super().query(project, {**parameters, "sort": ["DESC"]} if ascending else parameters)
 
 
-@fault("4.4-8", "4.7-8", seen="a bound that is exclusive in one direction", shows_in=SHOWN)
+@fault(
+    "4.4-8", "4.7-8", "2.2-10", seen="a bound that is exclusive in one direction", shows_in=SHOWN
+)
 class AscendingLacksTheFirst(Pager):
     """A list with sort=ASC begins with its second resource."""
 

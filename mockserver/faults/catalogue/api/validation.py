@@ -42,7 +42,6 @@ class NothingRequired(AlteredValidation):
     "4.8-1",
     "4.8-7",
     "4.6-13",
-    "2.3-4",
     also=["4.3-1", "4.6-1", "8-15"],
     shows_in=[*REFUSALS, "round_trip", "broadcast_answers"],
 )

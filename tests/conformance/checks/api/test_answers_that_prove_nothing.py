@@ -184,7 +184,9 @@ def test_a_success_without_data_is_one_to_whoever_has_no_key() -> None:
     assert verdicts(nothing_works_without_a_key, evidence) == {"5-8": Verdict.FAIL}
 
 
-@pytest.mark.parametrize("across", answers("across", "getEndpoint"), ids=repr)
+@pytest.mark.parametrize(
+    "across", answers("across", "getEndpoint"), ids=lambda answer: str(answer.status)
+)
 def test_an_answer_that_is_no_refusal_does_not_keep_projects_apart(across: Exchange) -> None:
     evidence = across_projects(across, fetched(), fetched())
     assert verdicts(nothing_is_reached_through_another_project, evidence) == {}
