@@ -11,6 +11,7 @@ from hookproof.conformance.results.consequences import (
     explained_by,
 )
 from hookproof.conformance.results.defects import defects
+from hookproof.conformance.results.finding_records import finding_json, finding_of
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.conformance.canned_evidence import delivery, exchange
 from tests.conformance.canned_run import finding, requirement
@@ -117,6 +118,17 @@ def test_a_consequence_is_shown_under_the_root_of_its_own_operation() -> None:
     first, second = defects([root, follows])
     assert (first.lead.finding.operation, first.consequences) == ("createEndpoint", ())
     assert [each.entry.requirement.id for each in second.consequences] == ["1-2"]
+
+
+def test_the_run_file_keeps_what_a_finding_follows_from() -> None:
+    follows = of("1-2", "1-1")
+    assert finding_of(finding_json(follows)) == follows
+
+
+def test_a_finding_of_a_file_that_knows_no_consequences_stands_for_itself() -> None:
+    written = finding_json(of("1-2"))
+    del written["follows_from"]
+    assert finding_of(written) == of("1-2")
 
 
 def test_a_consequence_without_its_root_is_a_defect() -> None:

@@ -1,7 +1,9 @@
+from dataclasses import replace
+
 from hookproof.conformance.model.ledger import Ledger
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.run.repetitions import merge_repetitions
-from tests.conformance.canned_run import failed, not_exercised, passed
+from tests.conformance.canned_run import failed, finding, not_exercised, passed
 
 
 def test_the_worst_verdict_counts_and_all_of_them_are_kept() -> None:
@@ -17,6 +19,17 @@ def test_the_worst_verdict_counts_and_all_of_them_are_kept() -> None:
     assert entry.seen == (Verdict.PASS, Verdict.FAIL, Verdict.PASS)
     assert entry.exercised == 12 + 4 + 12
     assert entry.findings
+
+
+def test_a_failure_that_stood_for_itself_once_is_kept_as_that() -> None:
+    follows = replace(finding(), follows_from=("4.1-1",))
+    ledger = merge_repetitions(
+        [
+            Ledger(entries=(replace(failed(), findings=(follows,)),)),
+            Ledger(entries=(failed(),)),
+        ]
+    )
+    assert ledger.entries[0].accused
 
 
 def test_a_verdict_that_is_always_the_same_is_not_flaky() -> None:
