@@ -148,6 +148,7 @@ class SidecarApi:
                 "latencies_ms": {str(latency): count for latency, count in latencies.items()},
                 "without_latency": others,
                 "arrived": self.arrivals.counts["arrived"],
+                "progressed": self.arrivals.progressed,
                 "settled": self.arrivals.settled,
             }
         )
@@ -165,7 +166,7 @@ class SidecarApi:
                 for token, endpoint in arrivals.endpoints.items()
             },
             counts=dict(arrivals.counts),
-            samples=arrivals.samples,
+            samples=arrivals.diagnosed_samples(),
             latencies=packed(arrivals.latencies),
             over_time=arrivals.over_time.packed(),
             last_s=arrivals.last_s,

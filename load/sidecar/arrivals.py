@@ -8,6 +8,7 @@ joins both sides.
 from array import array
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -19,6 +20,8 @@ from hookproof.receiver.clock import Instant
 from hookproof.receiver.inbox.arrival import RawHeaders
 
 MOST_SAMPLES: Final = 5
+# How many secrets of other endpoints are tried to explain an unverifiable delivery.
+MOST_OTHER_SECRETS: Final = 64
 # What one byte holds.
 MOST_COUNT: Final = 255
 
@@ -63,6 +66,17 @@ class NewRun(msgspec.Struct, frozen=True, kw_only=True):
     workers: int = 1
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnverifiableDelivery:
+    """A delivery whose signature no known secret explains, kept for its diagnosis."""
+
+    endpoint: Endpoint
+    what: str
+    headers: RawHeaders
+    body: bytes
+    arrived_at: float
+
+
 NO_RUN: Final = NewRun(run="", broadcasts=0, started_at=0.0, stretch_s=1.0, late_after_s=0.0)
 
 
@@ -86,8 +100,10 @@ class Arrivals:
         self._earlier.add(self._run.run)
         self._run = new
         self.settled = 0
+        self.progressed = 0
         self.counts: Counter[str] = Counter()
         self.samples: dict[str, list[str]] = {}
+        self._unverifiable: list[UnverifiableDelivery] = []
         self.latencies: Any = histogram()
         self.over_time = OverTime(length_s=new.stretch_s)
         self.last_s: float | None = None
@@ -109,6 +125,25 @@ class Arrivals:
         fresh, others = self._fresh, self._fresh_of_others
         self._fresh, self._fresh_of_others = Counter(), 0
         return dict(fresh), others
+
+    def diagnosed_samples(self) -> dict[str, list[str]]:
+        """The samples; those of unverifiable deliveries say what was signed instead.
+
+        Takes up to some 50 ms for each of them, so it is for the end of a run.
+        """
+        samples = dict(self.samples)
+        if self._unverifiable:
+            samples["unverifiable"] = [self._diagnosed(one) for one in self._unverifiable]
+        return samples
+
+    def _diagnosed(self, one: UnverifiableDelivery) -> str:
+        others = (other for other in self.endpoints.values() if other is not one.endpoint)
+        secrets = {
+            f"the secret of the endpoint {other.token}": other.signatures.newest_secret
+            for other in islice(others, MOST_OTHER_SECRETS)
+        }
+        cause = one.endpoint.signatures.cause(one.headers, one.body, one.arrived_at, secrets)
+        return f"{one.endpoint.token}: {one.what}; {cause}"
 
     def arrived(
         self, token: str, headers: RawHeaders, body: bytes, at: Instant, *, succeeded: bool
@@ -149,7 +184,18 @@ class Arrivals:
             )
         why = endpoint.signatures.problem(headers, body, at.wall)
         if why is not None:
-            self._count_wrong("unverifiable", endpoint.token, f"{mark.number}: {why}")
+            what = f"{mark.number}: {why}"
+            self._count_wrong("unverifiable", endpoint.token, what)
+            if len(self._unverifiable) < MOST_SAMPLES:
+                self._unverifiable.append(
+                    UnverifiableDelivery(
+                        endpoint=endpoint,
+                        what=what,
+                        headers=headers,
+                        body=body,
+                        arrived_at=at.wall,
+                    )
+                )
 
     def _succeeded(self, endpoint: Endpoint, mark: BroadcastMark, at: Instant) -> None:
         before = endpoint.successes[mark.number]
@@ -157,6 +203,7 @@ class Arrivals:
         if before:
             self._count_wrong("duplicated", endpoint.token, str(mark.number))
             return
+        self.progressed += 1
         # A delivery whose attempts were used up is settled already.
         if not self._attempts or endpoint.failures[mark.number] < self._attempts:
             self.settled += 1
@@ -178,6 +225,8 @@ class Arrivals:
     def _failed(self, endpoint: Endpoint, mark: BroadcastMark) -> None:
         failures = min(endpoint.failures[mark.number] + 1, MOST_COUNT)
         endpoint.failures[mark.number] = failures
+        if not endpoint.successes[mark.number] and not 0 < self._attempts < failures:
+            self.progressed += 1
         if failures == self._attempts and not endpoint.successes[mark.number]:
             self.settled += 1
 

@@ -1,9 +1,10 @@
 """Whether one of an endpoint's secrets signs a delivery, judged at the speed of a load run."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from hookproof.receiver.inbox.arrival import RawHeaders
+from hookproof.receiver.signatures.diagnosis import KnownValues, diagnose
 from hookproof.receiver.signatures.fast_path import FastPath
 from hookproof.receiver.signatures.verification import Verified, verify
 from hookproof.spec.dialect.model import Dialect
@@ -34,12 +35,42 @@ class EndpointSignatures:
         """Why no known secret explains the signature, or None."""
         if self._fast_path.is_certain(headers, body, arrived_at):
             return None
-        text = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in headers)
         rules, id_header = self._dialect.signatures.secret, self._dialect.delivery.event_id_header
-        verdict = verify(self._scheme, rules, self._secrets, text, id_header, body, arrived_at)
+        verdict = verify(
+            self._scheme, rules, self._secrets, _text(headers), id_header, body, arrived_at
+        )
         return None if isinstance(verdict, Verified) else f"{verdict.reason}: {verdict.detail}"
+
+    def cause(
+        self, headers: RawHeaders, body: bytes, arrived_at: float, others: Mapping[str, str]
+    ) -> str:
+        """What the sender of an unverifiable delivery did instead of signing as the dialect says.
+
+        Takes up to about 50 ms. `others` are secrets of other endpoints, by a description.
+        """
+        diagnosis = diagnose(
+            self._scheme,
+            self._dialect.signatures.secret,
+            self._secrets,
+            _text(headers),
+            self._dialect.delivery.event_id_header,
+            body,
+            arrived_at,
+            known=KnownValues(secrets=others),
+        )
+        return (
+            "signed with a secret that was set only later" if diagnosis is None else diagnosis.cause
+        )
+
+    @property
+    def newest_secret(self) -> str:
+        return self._secrets[-1]
 
     def _fast_path_of(self, secrets: Sequence[str]) -> FastPath:
         rules, id_header = self._dialect.signatures.secret, self._dialect.delivery.event_id_header
         # The newest first: nearly every delivery is signed with it.
         return FastPath(self._scheme, rules, tuple(reversed(secrets)), id_header)
+
+
+def _text(headers: RawHeaders) -> tuple[tuple[str, str], ...]:
+    return tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in headers)

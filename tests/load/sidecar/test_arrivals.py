@@ -167,3 +167,30 @@ def test_many_wrong_deliveries_leave_few_samples(arrivals: Arrivals) -> None:
         arrive(arrivals, 3)
     assert arrivals.counts["duplicated"] == 19
     assert len(arrivals.samples["duplicated"]) == 5
+
+
+def test_the_sample_of_an_unverifiable_delivery_says_what_was_signed(arrivals: Arrivals) -> None:
+    compact = data_with_mark("run", 3, BEGAN, "")
+    spaced = compact.replace(b":", b": ").replace(b",", b", ")
+    arrivals.arrived("t", signed(compact), spaced, Instant(BEGAN, 50), succeeded=True)
+    [sample] = arrivals.diagnosed_samples()["unverifiable"]
+    assert sample.startswith("t: 3: no signature matches")
+    assert "signed the compact form of the body" in sample
+
+
+def test_the_sample_of_a_delivery_with_a_neighbours_secret_names_the_neighbour(
+    arrivals: Arrivals,
+) -> None:
+    other = EndpointSignatures(DIALECT, advanced=False, secrets=["other"])
+    arrivals.endpoints["u"] = Endpoint(token="u", signatures=other, limited=False)
+    arrivals.begin(new_run("run"))
+    body = data_with_mark("run", 3, BEGAN, "")
+    arrivals.arrived("t", signed(body, "other"), body, Instant(BEGAN, 50), succeeded=True)
+    [sample] = arrivals.diagnosed_samples()["unverifiable"]
+    assert "the secret of the endpoint u" in sample
+
+
+def test_further_copies_are_no_progress_and_attempts_that_are_left_are(arrivals: Arrivals) -> None:
+    for succeeded, progressed in ((False, 1), (False, 2), (False, 2), (True, 3), (True, 3)):
+        arrive(arrivals, 3, succeeded=succeeded)
+        assert arrivals.progressed == progressed
