@@ -49,6 +49,15 @@ FIGURES: Final[dict[str, Figure]] = {
         unit=Unit.COUNT, meaning="broadcasts that the target accepted", more_is_better=None
     ),
     "refused": Figure(unit=Unit.COUNT, meaning="broadcasts that it refused or left unanswered"),
+    "limited": Figure(
+        unit=Unit.COUNT,
+        meaning="requests that it put off: 429, or a refusal that names a time with Retry-After",
+    ),
+    "held_back": Figure(
+        unit=Unit.COUNT,
+        meaning="slots left out while it had asked not to be called",
+        more_is_better=None,
+    ),
     "errors": Figure(unit=Unit.COUNT, meaning="other requests that failed"),
     "ingest_rps": Figure(
         unit=Unit.PER_SECOND, meaning="broadcasts accepted a second", more_is_better=True
@@ -64,7 +73,15 @@ FIGURES: Final[dict[str, Figure]] = {
     ),
     "delivered": Figure(unit=Unit.COUNT, meaning="of them arrived", more_is_better=None),
     "lost": Figure(
-        unit=Unit.COUNT, meaning="of them neither arrived nor explained at the end of the drain"
+        unit=Unit.COUNT, meaning="of them neither arrived nor explained when no more came"
+    ),
+    "pending": Figure(
+        unit=Unit.COUNT, meaning="of them not arrived when the drain ended while others still did"
+    ),
+    "arriving_rps": Figure(
+        unit=Unit.PER_SECOND,
+        meaning="deliveries that still arrived a second when the drain ended, if any is pending",
+        more_is_better=None,
     ),
     "explained": Figure(
         unit=Unit.COUNT, meaning="of them not arrived for a reason in the run itself"

@@ -15,11 +15,17 @@ from hookproof.receiver.replies.script import Reply
 
 KEY: Final = "{key}"
 FIRST_SUCCESS, FIRST_REDIRECT = 200, 300
+REFUSAL_CLASS: Final = 4
 
 
 def is_success(status: int) -> bool:
     """Whether a status is a success where the dialect does not say which it is (section 7)."""
     return FIRST_SUCCESS <= status < FIRST_REDIRECT
+
+
+def is_refusal(status: int) -> bool:
+    """Whether a status says that the request itself is refused: RFC 9110, section 15.5."""
+    return status // 100 == REFUSAL_CLASS
 
 
 class OperationTemplate(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,7 +86,8 @@ class LoadPlan(msgspec.Struct, frozen=True, kw_only=True):
     weighs the `calls` by operationId. `broadcast` holds the members of a broadcast's body besides
     `data` and `idempotency_key`; `pad` fills its `data`. `endpoints` are those of this worker;
     `deliveries_each` is the number of all endpoints. Deliveries may arrive for `drain_s` seconds
-    after the last answer; with `may_drop` some need not arrive at all.
+    after the last answer, and as long as others do for at most `drain_at_most_s`; silence of
+    `pause_s` and more means that none does. With `may_drop` some need not arrive at all.
     """
 
     run: str
@@ -98,6 +105,8 @@ class LoadPlan(msgspec.Struct, frozen=True, kw_only=True):
     deliveries_each: int
     late_after_s: float
     drain_s: float
+    drain_at_most_s: float
+    pause_s: float
     may_drop: bool
     rolls: SecretRolls | None
     reply_periods: tuple[ReplyPeriod, ...]

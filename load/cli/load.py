@@ -92,6 +92,11 @@ DISTRIBUTED_NAMES: Final = tuple(field.name for field in fields(DistributedFlags
     help="Seconds that deliveries may take to arrive after that.",
 )
 @click.option(
+    "--drain-at-most",
+    type=click.FloatRange(0, LONGEST_S),
+    help="Seconds to wait for deliveries that still arrive then; five times --drain by default.",
+)
+@click.option(
     "--keep-up",
     type=click.FloatRange(0.001, LONGEST_S),
     help="How late the generator itself may send, in seconds.",
@@ -117,6 +122,7 @@ def load(
     duration: float | None,
     users: int | None,
     drain: float | None,
+    drain_at_most: float | None,
     keep_up: float | None,
     fail_if: tuple[str, ...],
     out: Path,
@@ -147,6 +153,7 @@ def load(
             duration_s=duration,
             users=users,
             drain_s=drain,
+            drain_at_most_s=drain_at_most,
             keep_up_s=keep_up,
             fail_if=tuple(Threshold.parse(text) for text in fail_if),
         )
@@ -219,6 +226,7 @@ async def _run(
             settings, profile, distribution, web=web, interrupts=interrupts
         ) as ready:
             asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupts.interrupt)
+            profile = ready.preparation.fitted(profile)
             if profile.search is None:
                 outcome = await ready.run(profile)
                 report = _summary(ready, profile, outcome, complaints(outcome, profile))

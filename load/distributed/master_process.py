@@ -47,6 +47,7 @@ from hookproof.load.distributed.messages import (
     packed,
     unpacked,
 )
+from hookproof.load.ledger.draining import Drain
 from hookproof.load.ledger.share import LostWorker, RunResult, Share
 from hookproof.load.locust_worker.generator import LONGEST_ANSWER_S, START_DELAY_S
 from hookproof.load.locust_worker.progress import Interrupts, RunProgress, drain, say, show_progress
@@ -141,11 +142,10 @@ class Master:
         self._wait(
             lambda worker: worker.tally.finished, duration_s + LONGEST_ANSWER_S + READY_WITHIN_S
         )
-        drain(
+        drained = drain(
             self.tally,
             self._interrupts,
-            deliveries_each=plan.deliveries_each,
-            drain_s=plan.drain_s,
+            plan,
             some_never_come=lambda: self._someone_is_lost() or plan.may_drop,
         )
         for worker in self._living():
@@ -153,7 +153,7 @@ class Master:
         self._wait(lambda worker: worker.share is not None, SHARE_WITHIN_S)
         self._give_up([worker for worker in self._living() if worker.share is None])
         progress.kill()
-        return self._gathered()
+        return self._gathered(drained)
 
     def rest(self) -> None:
         """Stop all users and wait until all workers are ready for another run."""
@@ -225,7 +225,7 @@ class Master:
                 f" {worker.tally.accepted:,} of its broadcasts were accepted"
             )
 
-    def _gathered(self) -> RunResult:
+    def _gathered(self, drained: Drain) -> RunResult:
         workers = self.in_order()
         return RunResult(
             started_at=self._began,
@@ -237,6 +237,7 @@ class Master:
             ],
             lost_workers=[worker.lost for worker in workers if worker.lost is not None],
             interrupted=self._interrupts.count > 0,
+            drain=drained,
             table=stats_csv(self._runner.environment),
         )
 

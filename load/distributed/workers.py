@@ -90,7 +90,7 @@ class Workers:
             written, result = Path(folder) / "plans", Path(folder) / "result"
             written.write_bytes(msgspec.msgpack.encode(plans))
             self.master.request_run(RunRequest(plans=str(written), result=str(result)))
-            await self.master.reply(plans[0].shape.duration_s + plans[0].drain_s + RUN_MARGIN_S)
+            await self.master.reply(_longest_run_s(plans[0]))
             return msgspec.msgpack.decode(result.read_bytes(), type=RunResult)
 
 
@@ -122,6 +122,11 @@ async def start_workers(
         for hello in hellos:
             _check_worker(hello, settings)
         yield Workers(receivers=tuple(hello.url for hello in hellos), master=master)
+
+
+def _longest_run_s(plan: LoadPlan) -> float:
+    longest_drain_s = max(plan.drain_s, plan.drain_at_most_s)
+    return plan.shape.duration_s + longest_drain_s + RUN_MARGIN_S
 
 
 def worker_settings(settings: TargetSettings, number: int) -> TargetSettings:

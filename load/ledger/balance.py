@@ -1,11 +1,12 @@
 """The ledger: what was sent against what arrived, for each broadcast and endpoint.
 
-    accepted broadcasts x endpoints = delivered + explained + lost (+ unaccounted, where a worker
-    was lost)
+    accepted broadcasts x endpoints = delivered + explained + pending + lost (+ unaccounted, where
+    a worker was lost)
 
 A missing delivery is explained if the run itself is the reason: its endpoint failed every attempt
 that the dialect has, or so many that the dialect disables it, or its rate limit drops the rest
-(section 8).
+(section 8). Any other is pending if deliveries still arrived when the wait for them ended, and lost
+if none did.
 """
 
 from dataclasses import dataclass
@@ -18,19 +19,20 @@ from hookproof.spec.dialect.vocabulary import Excess
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """One endpoint's deliveries; `lost_samples` are numbers of broadcasts."""
+    """One endpoint's deliveries; `missing` are numbers of a few broadcasts, pending or lost."""
 
     expected: int
     delivered: int
     explained: int
+    pending: int
     lost: int
     refused_and_arrived: int
-    lost_samples: tuple[int, ...]
+    missing: tuple[int, ...]
 
 
 # The account of an endpoint whose arrivals are not known.
 NO_ACCOUNT = Account(
-    expected=0, delivered=0, explained=0, lost=0, refused_and_arrived=0, lost_samples=()
+    expected=0, delivered=0, explained=0, pending=0, lost=0, refused_and_arrived=0, missing=()
 )
 
 
@@ -54,7 +56,12 @@ class Explanations:
 
 
 def balance_endpoint(
-    broadcasts: bytes, arrived: ArrivedAt, *, limited: bool, explanations: Explanations
+    broadcasts: bytes,
+    arrived: ArrivedAt,
+    *,
+    limited: bool,
+    explanations: Explanations,
+    missing_may_come: bool = False,
 ) -> Account:
     """One endpoint's account; `broadcasts` has one byte for each broadcast, as in `sending`."""
     expected = delivered = failed_for_good = unexpected = 0
@@ -79,11 +86,13 @@ def balance_endpoint(
             unexpected += 1
     disabled = 0 < explanations.deactivate_after <= failed_for_good
     excused = disabled or (limited and explanations.excess_dropped)
+    open_count = 0 if excused else len(missing)
     return Account(
         expected=expected,
         delivered=delivered,
-        explained=failed_for_good + (len(missing) if excused else 0),
-        lost=0 if excused else len(missing),
+        explained=failed_for_good + len(missing) - open_count,
+        pending=open_count if missing_may_come else 0,
+        lost=0 if missing_may_come else open_count,
         refused_and_arrived=unexpected,
-        lost_samples=() if excused else tuple(missing[:MOST_SAMPLES]),
+        missing=() if excused else tuple(missing[:MOST_SAMPLES]),
     )

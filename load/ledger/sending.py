@@ -10,7 +10,8 @@ from hookproof.load.latency import OverTime, Stretch, histogram, note, packed
 UNSENT: Final = 0
 REFUSED: Final = 1
 ACCEPTED: Final = 2
-# It may have been accepted nevertheless: its deliveries are neither lost nor unexpected.
+# Not answered, or with neither a success nor a refusal (sections 2.1 and 7): it may have been
+# accepted nevertheless, and its deliveries are neither lost nor unexpected.
 UNANSWERED: Final = 3
 MOST_SAMPLES: Final = 5
 
@@ -65,11 +66,23 @@ class Sending:
         note(self.answering, max(0.0, now - intended_at))
         self.over_time.note(now - self.started_at, max(0.0, now - intended_at))
 
-    def refused(self, number: int, why: str, *, answered: bool) -> None:
+    def not_accepted(self, number: int, *, certain: bool) -> None:
+        """Mark a broadcast that got no success; `certain` if it was refused and may not arrive."""
+        self.broadcasts[number // self._step] = REFUSED if certain else UNANSWERED
+
+    def refused(self, number: int, why: str) -> None:
         """Count a broadcast that was refused or not answered."""
-        self.broadcasts[number // self._step] = REFUSED if answered else UNANSWERED
         self.counts["refused"] += 1
         self._sample("refused", f"{number}: {why}")
+
+    def limited(self, operation_id: str, why: str) -> None:
+        """Count a request that the target put off because it limits how fast it is called."""
+        self.counts["limited"] += 1
+        self._sample("limited", f"{operation_id}: {why}")
+
+    def held_back(self) -> None:
+        """Count a slot in which nothing is sent, since the target has asked for a pause."""
+        self.counts["held_back"] += 1
 
     def failed(self, operation_id: str, why: str) -> None:
         """Count a request that failed and was not a broadcast."""

@@ -12,6 +12,7 @@ import msgspec
 
 from hookproof.load.latency import OverTime, Stretch, unpacked
 from hookproof.load.latency import packed as packed_histogram
+from hookproof.load.ledger.draining import Drain
 from hookproof.load.ledger.sending import MOST_SAMPLES, Sent
 from hookproof.load.sidecar.api import Arrived
 
@@ -40,7 +41,8 @@ class LostWorker(msgspec.Struct, frozen=True, kw_only=True):
 class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a run: the shares of its workers, and what is known of the lost ones.
 
-    `table` is Locust's own table of requests and deliveries, as CSV.
+    `table` is Locust's own table of requests and deliveries, as CSV, and `drain` how the wait for
+    deliveries ended.
     """
 
     started_at: float
@@ -48,6 +50,7 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     shares: list[Share]
     lost_workers: list[LostWorker]
     interrupted: bool
+    drain: Drain
     table: str
 
 

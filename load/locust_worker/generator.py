@@ -18,6 +18,7 @@ from hookproof.load.locust_worker.sidecar_link import SidecarLink
 from hookproof.load.locust_worker.users import ANSWER_WITHIN_S, LoadUser, UserWork
 from hookproof.load.plan import LoadPlan
 from hookproof.load.profile.schedule import Schedule
+from hookproof.load.target.rate_answer import ApiPause
 
 # Time for the users to be spawned before the first slot.
 START_DELAY_S: Final = 0.5
@@ -43,7 +44,10 @@ class Generator:
         self._plan = plan
         self._key = key
         self._interrupts = interrupts
-        self._link = SidecarLink(control_url, plan, plan.headers_with(key), stats)
+        self._pause = ApiPause()
+        self._link = SidecarLink(
+            control_url, plan, plan.headers_with(key), stats=stats, pause=self._pause
+        )
         self._greenlets: list[gevent.Greenlet] = []
         self._finished = False
         self._cpu_share = 0.0
@@ -61,7 +65,9 @@ class Generator:
             stretch_s=stretch_s(shape.duration_s),
         )
         self._ended_at = self.sending.started_at
-        LoadUser.work = self._work = UserWork.of(plan, self._key, schedule, self.sending)
+        LoadUser.work = self._work = UserWork.of(
+            plan, self._key, schedule, self.sending, self._pause
+        )
         self._link.begin(self.sending)
         self._greenlets = [
             gevent.spawn(self._link.follow),
@@ -78,10 +84,10 @@ class Generator:
         """
         total, counts, work = self._slots, self.sending.counts, self._work
         deadline = self.sending.started_at + self._plan.shape.duration_s + LONGEST_ANSWER_S
-        while counts["done"] < total and time.time() < deadline:
+        while counts["done"] + counts["held_back"] < total and time.time() < deadline:
             if work.stopping:
                 gevent.sleep(LOOK_EVERY_S)  # lets the users go on; they count what is answered
-                total = counts["requests"]
+                total = counts["requests"] + counts["held_back"]
             elif self._interrupts.new.wait(timeout=LOOK_EVERY_S):
                 work.stopping, deadline = True, time.time() + LONGEST_ANSWER_S
         self._ended_at = time.time()
@@ -93,7 +99,9 @@ class Generator:
         return RunProgress(
             accepted=counts["accepted"],
             refused=counts["refused"],
+            limited=counts["limited"],
             arrived=self._link.arrived,
+            progressed=self._link.progressed,
             settled=self._link.settled,
             backlog=self._link.backlog,
             finished=self._finished,

@@ -14,11 +14,8 @@ import gevent
 import msgspec
 from gevent.event import Event
 
-# How long a run waits for duplicates after the last delivery that it expects.
-WATCH_S: Final = 1.5
-
-# Where some deliveries need not arrive, silence of this length ends the drain.
-QUIET_S: Final = 8.0
+from hookproof.load.ledger.draining import Drain, DrainEnd, DrainWatch
+from hookproof.load.plan import LoadPlan
 
 LOOK_EVERY_S: Final = 0.1
 
@@ -29,6 +26,9 @@ PROGRESS_LINES: Final = 60
 class RunProgress(msgspec.Struct, frozen=True, kw_only=True):
     """The state of a run; `settled` deliveries have arrived or failed for good.
 
+    `arrived` counts every arrival, `progressed` all but further copies of what had arrived, and
+    `limited` the broadcasts that the target put off.
+
     `backlog` is what was accepted and not settled when the sidecar was last asked; that of one
     worker may be negative, since its sidecar sees the deliveries of others. A `problem` ends the
     run.
@@ -36,7 +36,9 @@ class RunProgress(msgspec.Struct, frozen=True, kw_only=True):
 
     accepted: int = 0
     refused: int = 0
+    limited: int = 0
     arrived: int = 0
+    progressed: int = 0
     settled: int = 0
     backlog: int = 0
     finished: bool = False
@@ -46,7 +48,9 @@ class RunProgress(msgspec.Struct, frozen=True, kw_only=True):
         return RunProgress(
             accepted=self.accepted + other.accepted,
             refused=self.refused + other.refused,
+            limited=self.limited + other.limited,
             arrived=self.arrived + other.arrived,
+            progressed=self.progressed + other.progressed,
             settled=self.settled + other.settled,
             backlog=self.backlog + other.backlog,
             finished=self.finished and other.finished,
@@ -74,27 +78,42 @@ class Interrupts:
 def drain(
     tally: Callable[[], RunProgress],
     interrupts: Interrupts,
+    plan: LoadPlan,
     *,
-    deliveries_each: int,
-    drain_s: float,
     some_never_come: Callable[[], bool],
-) -> None:
-    """Wait until all deliveries have arrived, for at most `drain_s`, or until a further ctrl-C."""
+) -> Drain:
+    """Wait until all deliveries have arrived, or no more do, or until a further ctrl-C."""
     tolerated = 1 if interrupts.count else 0  # the first ended the sending
-    deadline = time.time() + drain_s
-    arrived, quiet_since = -1, time.time()
-    while time.time() < deadline and interrupts.count <= tolerated:
-        now = tally()
-        if now.problem is not None:
-            return
-        if now.arrived != arrived:
-            arrived, quiet_since = now.arrived, time.time()
-        complete, quiet_s = now.settled >= now.accepted * deliveries_each, time.time() - quiet_since
-        if complete and quiet_s >= WATCH_S:
-            return
-        if quiet_s >= QUIET_S and some_never_come():
-            return
+    watch = DrainWatch(
+        drain_s=plan.drain_s,
+        drain_at_most_s=plan.drain_at_most_s,
+        pause_s=plan.pause_s,
+        now=time.monotonic(),
+    )
+    while True:
+        end = _drain_end(watch, tally(), plan.deliveries_each, some_never_come)
+        if end is None and interrupts.count > tolerated:
+            end = DrainEnd.INTERRUPTED
+        if end is not None:
+            return watch.over(end, time.monotonic())
         gevent.sleep(LOOK_EVERY_S)
+
+
+def _drain_end(
+    watch: DrainWatch, now: RunProgress, deliveries_each: int, some_never_come: Callable[[], bool]
+) -> DrainEnd | None:
+    if now.problem is not None:
+        return DrainEnd.FAILED
+    enough = now.settled >= now.accepted * deliveries_each
+    # Some of those that settled may be of broadcasts that were not accepted.
+    exact = not now.refused and not now.limited
+    return watch.look(
+        time.monotonic(),
+        arrived=now.arrived,
+        progressed=now.progressed,
+        complete=enough and exact,
+        some_never_come=(enough and not exact) or some_never_come(),
+    )
 
 
 def show_progress(
@@ -110,6 +129,7 @@ def show_progress(
         say(
             f"{max(0.0, time.time() - started_at):6.0f} s"
             f"  accepted {now.accepted:,} ({accepted_rate:,.0f}/s)  refused {now.refused:,}"
+            f"{f'  put off {now.limited:,}' if now.limited else ''}"
             f"  arrived {now.arrived:,} ({arrived_rate:,.0f}/s)"
             f"  backlog {max(0, now.backlog):,}"
         )

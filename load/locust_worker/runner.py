@@ -47,13 +47,7 @@ def run(plan: LoadPlan, *, control_url: str, key: str, web: Address | None) -> R
     runner.start(plan.users, spawn_rate=plan.users)
     generator.wait_for_answers()
     runner.stop()
-    drain(
-        generator.tally,
-        interrupts,
-        deliveries_each=plan.deliveries_each,
-        drain_s=plan.drain_s,
-        some_never_come=lambda: plan.may_drop,
-    )
+    drained = drain(generator.tally, interrupts, plan, some_never_come=lambda: plan.may_drop)
     progress.kill()
     share = generator.conclude()
     print_stats(environment.stats, current=False)
@@ -65,6 +59,7 @@ def run(plan: LoadPlan, *, control_url: str, key: str, web: Address | None) -> R
         shares=[share],
         lost_workers=[],
         interrupted=interrupts.count > 0,
+        drain=drained,
         table=table,
     )
 

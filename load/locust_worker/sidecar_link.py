@@ -15,9 +15,10 @@ import requests
 from locust.stats import RequestStats, StatsEntry, bucket_response_time
 
 from hookproof.load.ledger.sending import Sending
-from hookproof.load.plan import LoadPlan, ReplyPeriod, SecretRolls
+from hookproof.load.plan import LoadPlan, ReplyPeriod, SecretRolls, is_success
 from hookproof.load.sidecar.api import Arrived
 from hookproof.load.sidecar.arrivals import NewRun
+from hookproof.load.target.rate_answer import ApiPause, requested_pause_s
 from hookproof.load.target.signing_secret import new_secret
 
 REQUEST_TYPE: Final = "DELIVERY"
@@ -33,14 +34,22 @@ class SidecarLink:
     """The connection; each method that loops runs in a greenlet of its own."""
 
     def __init__(
-        self, control_url: str, plan: LoadPlan, headers: Mapping[str, str], stats: RequestStats
+        self,
+        control_url: str,
+        plan: LoadPlan,
+        headers: Mapping[str, str],
+        *,
+        stats: RequestStats,
+        pause: ApiPause,
     ) -> None:
         self._control_url = control_url
         self._plan = plan
         self._headers = headers
         self._stats = stats
+        self._pause = pause
         self._session = requests.Session()
         self.arrived = 0
+        self.progressed = 0
         self.settled = 0
         self.backlog = 0
         self.problem: str | None = None
@@ -92,6 +101,7 @@ class SidecarLink:
         accepted = self._sending.counts["accepted"]
         fresh = self._call("POST", "/fresh")
         self.arrived, self.settled = fresh["arrived"], fresh["settled"]
+        self.progressed = fresh["progressed"]
         self.backlog = accepted * self._plan.deliveries_each - self.settled
         latencies = {int(latency): count for latency, count in fresh["latencies_ms"].items()}
         if latencies or fresh["without_latency"]:
@@ -122,6 +132,8 @@ class SidecarLink:
             due_s += rolls.every_s
 
     def _roll_secret(self, rolls: SecretRolls, path: str, secret: str) -> None:
+        if self._pause.holds(time.monotonic()):
+            return  # a later roll follows; the secret is never used
         body = {"secret": secret, "expiration": rolls.expiration}
         self._sending.counts["rolls"] += 1
         try:
@@ -136,9 +148,15 @@ class SidecarLink:
         except requests.RequestException as error:
             self._sending.failed("a roll", f"no answer: {error}")
             return
-        rolled = answer.status_code in rolls.statuses if rolls.statuses else answer.ok
-        if not rolled:
-            self._sending.failed("a roll", f"answered {answer.status_code}")
+        status = answer.status_code
+        if status in rolls.statuses if rolls.statuses else is_success(status):
+            return
+        pause_s = requested_pause_s(status, answer.headers)
+        if pause_s is None:
+            self._sending.failed("a roll", f"answered {status}")
+        else:
+            self._pause.extend(pause_s, time.monotonic())
+            self._sending.limited("a roll", f"answered {status}")
 
     def _sleep_until(self, second: float) -> None:
         """Pace the run: sleep until so many seconds after its start."""

@@ -13,9 +13,10 @@ from locust.exception import StopUser
 from hookproof.load.broadcast_mark import data_with_mark
 from hookproof.load.ledger.sending import Sending
 from hookproof.load.locust_worker.operation_mix import OperationMix
-from hookproof.load.plan import LoadPlan, OperationTemplate, is_success
+from hookproof.load.plan import LoadPlan, OperationTemplate, is_refusal, is_success
 from hookproof.load.profile.load_profile import BROADCAST
 from hookproof.load.profile.schedule import Schedule
+from hookproof.load.target.rate_answer import ApiPause, requested_pause_s
 
 ANSWER_WITHIN_S: Final = 10.0
 # A user that is free so much later than its slot came counts as having waited.
@@ -24,10 +25,14 @@ WAITING_S: Final = 0.001
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestFailure:
-    """Why a request failed, and whether it was answered at all."""
+    """Why a request failed; `certain` if it was refused, so that it has had no effect.
+
+    `limited` if the target put it off, which is no failure of the target.
+    """
 
     why: str
-    answered: bool
+    certain: bool
+    limited: bool
 
 
 @dataclass(slots=True, kw_only=True)
@@ -43,11 +48,14 @@ class UserWork:
     sending: Sending
     mix: OperationMix
     broadcast: bytes
+    pause: ApiPause
     begun: int = 0
     stopping: bool = False
 
     @classmethod
-    def of(cls, plan: LoadPlan, key: str, schedule: Schedule, sending: Sending) -> "UserWork":
+    def of(
+        cls, plan: LoadPlan, key: str, schedule: Schedule, sending: Sending, pause: ApiPause
+    ) -> "UserWork":
         return cls(
             plan=plan,
             headers=plan.headers_with(key),
@@ -55,6 +63,7 @@ class UserWork:
             sending=sending,
             mix=OperationMix(plan.mix),
             broadcast=msgspec.json.encode(plan.broadcast)[:-1],
+            pause=pause,
         )
 
     def next_number(self) -> int:
@@ -105,6 +114,9 @@ class LoadUser(FastHttpUser):
             gevent.sleep(intended_at - free_at)  # paces the load
         if work.stopping:
             return
+        if work.pause.holds(time.monotonic()):
+            work.sending.held_back()
+            return
         due_at = max(intended_at, free_at)
         work.sending.left(
             due_at=due_at, sent_at=time.time(), waited=free_at > intended_at + WAITING_S
@@ -124,8 +136,12 @@ class LoadUser(FastHttpUser):
         )
         if failure is None:
             work.sending.accepted(number, intended_at=intended_at, now=time.time())
+            return
+        work.sending.not_accepted(number, certain=failure.certain)
+        if failure.limited:
+            work.sending.limited(BROADCAST, failure.why)
         else:
-            work.sending.refused(number, failure.why, answered=failure.answered)
+            work.sending.refused(number, failure.why)
 
     def _call(self, operation_id: str) -> None:
         call = self.work.plan.calls[operation_id]
@@ -133,7 +149,11 @@ class LoadUser(FastHttpUser):
         self.work.sending.counts[operation_id] += 1
         body = call.bodies[turn % len(call.bodies)].encode() if call.bodies else None
         failure = self._exchange(operation_id, call, turn, body)
-        if failure is not None:
+        if failure is None:
+            return
+        if failure.limited:
+            self.work.sending.limited(operation_id, failure.why)
+        else:
             self.work.sending.failed(operation_id, failure.why)
 
     def _exchange(
@@ -154,9 +174,16 @@ class LoadUser(FastHttpUser):
             if succeeded:
                 response.success()
                 return None
+            pause_s = requested_pause_s(status, response.headers)
             failure = RequestFailure(
                 why=f"answered {status}" if status else f"no answer: {response.error}",
-                answered=status > 0,
+                certain=is_refusal(status),
+                limited=pause_s is not None,
             )
-            response.failure(failure.why)
+            if pause_s is None:
+                response.failure(failure.why)
+                return failure
+            self.work.pause.extend(pause_s, time.monotonic())
+            response.request_meta["name"] = f"{operation_id}, put off"
+            response.success()
             return failure

@@ -12,6 +12,11 @@ from hookproof.load.profile.thresholds import BadThreshold, Threshold
 from hookproof.spec.strict_yaml.reader import FileProblems, Problem, read_yaml
 
 BROADCAST: Final = "createBroadcastEvent"
+# What no service may do to a delivery, whatever a run is about: these figures are limited in each
+# profile that does not limit them itself (sections 1 and 6).
+ALWAYS_JUDGED: Final = ("duplicated", "altered", "unverifiable")
+# The longest drain of a profile that does not say one, as a multiple of `drain_s`.
+LONGEST_DRAIN: Final = 5
 # The sidecar keeps two bytes for each of them.
 MOST_DELIVERIES: Final = 200_000_000
 
@@ -69,8 +74,9 @@ class LoadProfile:
 
     Durations are in seconds. `mix` weighs operations by operationId; each slot is one of them.
     `payload_bytes` is the approximate size of a broadcast's `data`; a delivery that arrives later
-    than `late_after_s` counts as late. A generator that sends one of a hundred requests more than
-    `keep_up_s` late did not keep up.
+    than `late_after_s` counts as late. Deliveries may take `drain_s` after the last answer, and as
+    long as others arrive, `drain_at_most_s`. A generator that sends one of a hundred requests more
+    than `keep_up_s` late did not keep up.
     """
 
     name: str
@@ -79,6 +85,7 @@ class LoadProfile:
     duration_s: float
     users: int
     drain_s: float
+    drain_at_most_s: float | None
     late_after_s: float
     keep_up_s: float
     shape: RateCurve
@@ -111,6 +118,7 @@ class LoadProfile:
             duration_s=shape.duration_s,
             users=content["users"],
             drain_s=content["drain_s"],
+            drain_at_most_s=content.get("drain_at_most_s"),
             late_after_s=content.get("late_after_s", 1.0),
             keep_up_s=content.get("keep_up_s", 0.25),
             shape=shape,
@@ -122,6 +130,13 @@ class LoadProfile:
             search=Search(**content["search"]) if "search" in content else None,
             fail_if=_thresholds(content["fail_if"]),
         )
+
+    @property
+    def longest_drain_s(self) -> float:
+        """The bound of the wait for deliveries that still arrive, from the last answer."""
+        if self.drain_at_most_s is None:
+            return LONGEST_DRAIN * self.drain_s
+        return max(self.drain_s, self.drain_at_most_s)
 
     def at_rate(self, rate: float) -> "LoadProfile":
         return self.overridden(rate=rate)
@@ -147,6 +162,7 @@ class LoadProfile:
         duration_s: float | None = None,
         users: int | None = None,
         drain_s: float | None = None,
+        drain_at_most_s: float | None = None,
         keep_up_s: float | None = None,
         fail_if: tuple[Threshold, ...] = (),
     ) -> "LoadProfile":
@@ -174,6 +190,7 @@ class LoadProfile:
             duration_s=duration_s,
             users=self.users if users is None else users,
             drain_s=self.drain_s if drain_s is None else drain_s,
+            drain_at_most_s=self.drain_at_most_s if drain_at_most_s is None else drain_at_most_s,
             keep_up_s=self.keep_up_s if keep_up_s is None else keep_up_s,
             shape=shape,
             trouble=trouble,
@@ -233,7 +250,11 @@ def _bound(shape: RateCurve, endpoints: LoadEndpointSettings) -> None:
 
 
 def _thresholds(texts: list[str]) -> tuple[Threshold, ...]:
-    return tuple(Threshold.parse(text) for text in texts)
+    """The thresholds of a profile, with those that it leaves out of ALWAYS_JUDGED."""
+    written = [Threshold.parse(text) for text in texts]
+    named = {threshold.figure for threshold in written}
+    missing = [Threshold.parse(f"{name} > 0") for name in ALWAYS_JUDGED if name not in named]
+    return (*written, *missing)
 
 
 def _folder() -> Path:

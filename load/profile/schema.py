@@ -54,6 +54,7 @@ SCHEMA: Final[dict[str, Any]] = _object(
     duration_s=_SOME_SECONDS,
     users={"type": "integer", "minimum": 1, "maximum": MOST_USERS},
     drain_s=_SECONDS,
+    drain_at_most_s=_SECONDS,
     late_after_s=_SOME_SECONDS,
     keep_up_s=_SOME_SECONDS,
     points={

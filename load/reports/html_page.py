@@ -164,7 +164,16 @@ def _tables(report: Mapping[str, Any]) -> Iterator[str]:
         for threshold in report["thresholds"]
     ]
     yield _table("Thresholds", ("threshold", ""), thresholds)
-    columns = ("endpoint", "expected", "delivered", "explained", "lost", "unaccounted", "arrived")
+    columns = (
+        "endpoint",
+        "expected",
+        "delivered",
+        "explained",
+        "pending",
+        "lost",
+        "unaccounted",
+        "arrived",
+    )
     shown = [
         tuple(f"{row[name]:,}" if name != "endpoint" else row[name] for name in columns)
         for row in report["endpoints"]
@@ -175,7 +184,7 @@ def _tables(report: Mapping[str, Any]) -> Iterator[str]:
         yield f'<p class="none">{left_out:,} endpoints more are in report.json.</p>'
     samples = [(kind, text) for kind, texts in report["samples"].items() for text in texts]
     yield _table("Samples of what went wrong", ("figure", "sample"), samples)
-    yield _table("Left out of the mix", ("operation", "why"), list(report["left_out"].items()))
+    yield _table("Left out", ("what", "why"), list(report["left_out"].items()))
 
 
 def _table(title: str, columns: Sequence[str], cells: Sequence[Sequence[str]]) -> str:

@@ -16,9 +16,26 @@ from hookproof.process.exit_codes import ExitCode
 
 # The figures as the console shows them, a line each.
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
-    "sent": ("sent", "accepted", "refused", "errors", "ingest_rps", "requests_rps"),
+    "sent": (
+        "sent",
+        "accepted",
+        "refused",
+        "errors",
+        "limited",
+        "held_back",
+        "ingest_rps",
+        "requests_rps",
+    ),
     "ingest": ("ingest_p50", "ingest_p95", "ingest_p99", "ingest_max"),
-    "ledger": ("expected", "delivered", "lost", "explained", "unaccounted"),
+    "ledger": (
+        "expected",
+        "delivered",
+        "lost",
+        "pending",
+        "arriving_rps",
+        "explained",
+        "unaccounted",
+    ),
     "wrong": ("duplicated", "unverifiable", "altered", "unexpected", "late", "out_of_order"),
     "delivery": (
         "delivery_rps",
@@ -74,6 +91,7 @@ def summary(
         "trials": [dict(trial) for trial in trials],
         "knee_limited_by": knee_limited_by,
         "left_out": dict(left_out),
+        "drain": {"ended": outcome.drain.end, "waited_s": outcome.drain.waited_s},
     }
 
 
@@ -89,10 +107,21 @@ def console_report(report: Mapping[str, Any]) -> str:
     lines += [
         f"  left out  {operation_id}: {why}" for operation_id, why in report["left_out"].items()
     ]
+    if report["figures"].get("limited"):
+        lines.append(f"  {put_off(report['figures'])}")
     lines += [f"  {kind}, for example {samples[0]}" for kind, samples in report["samples"].items()]
     wrong = report["complaints"]
     lines.append(f"FAIL  {'; '.join(wrong)}" if wrong else "PASS  no threshold was crossed")
     return "\n".join(lines)
+
+
+def put_off(figures: Mapping[str, float | None]) -> str:
+    """How a target that limits its API was loaded within its limit."""
+    limited, held_back = (figures[name] or 0 for name in ("limited", "held_back"))
+    return (
+        f"the target limits its API: it put off {limited:,.0f} requests, and {held_back:,.0f} slots"
+        " were left out as it asked"
+    )
 
 
 def what_was_run(report: Mapping[str, Any]) -> str:

@@ -1,8 +1,10 @@
 """Whether a run passed: its thresholds, and what makes a run prove nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
+from hookproof.load.figures import Unit
+from hookproof.load.ledger.draining import DrainEnd
 from hookproof.load.profile.load_profile import LoadProfile
 from hookproof.load.profile.thresholds import Threshold
 from hookproof.load.run.outcome import LoadOutcome
@@ -33,6 +35,11 @@ def _of_the_run(outcome: LoadOutcome, profile: LoadProfile) -> list[str]:
     problems = list[str]()
     if not outcome.figures["accepted"]:
         problems.append("nothing was accepted, so nothing is proved")
+    problems += _undelivered(outcome, profile)
+    if profile.search is not None and (put_off := outcome.figures.get("limited")):
+        problems.append(
+            f"the target put off {put_off:,.0f} requests, so it was not loaded at this rate"
+        )
     if outcome.unanswered:
         problems.append(f"{outcome.unanswered} requests were never answered")
     if outcome.unsent > 0 and not outcome.interrupted:
@@ -52,6 +59,29 @@ def _of_the_run(outcome: LoadOutcome, profile: LoadProfile) -> list[str]:
         problems.append(outcome.problem)
     strain = generator_overload(outcome, profile)
     return [*problems, *([strain] if strain else [])]
+
+
+def _undelivered(outcome: LoadOutcome, profile: LoadProfile) -> Iterator[str]:
+    """What is not known of missing deliveries, where the profile judges whether any is lost."""
+    figures, drain = outcome.figures, outcome.drain
+    if all(threshold.figure != "lost" for threshold in profile.fail_if):
+        return
+    if pending := figures.get("pending"):
+        rate = Unit.PER_SECOND.shown(drain.arriving_rps)
+        reason = {
+            DrainEnd.INTERRUPTED: "when the wait for them was interrupted",
+            DrainEnd.FAILED: "when the run broke off",
+        }.get(
+            drain.end,
+            f"after {drain.waited_s:.0f} s, and others still arrived at {rate}"
+            " (--drain-at-most waits longer)",
+        )
+        yield f"{pending:,.0f} deliveries were pending {reason}"
+    if figures.get("lost") and not figures.get("delivered") and not figures.get("explained"):
+        yield (
+            "nothing arrived at any endpoint: can the target reach the receiver, does it trust"
+            " the CA, and does it deliver to new endpoints without a further step?"
+        )
 
 
 def _crossed(outcome: LoadOutcome, thresholds: Sequence[Threshold]) -> list[str]:

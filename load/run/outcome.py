@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from hookproof.load.latency import OverTime, quantiles, stretch_s, unpacked
 from hookproof.load.ledger.balance import NO_ACCOUNT, Account, Explanations, balance_endpoint
+from hookproof.load.ledger.draining import Drain
 from hookproof.load.ledger.rate_limit import Limit, allowance_used, curve, most_in_window, pace
 from hookproof.load.ledger.sending import MOST_SAMPLES, Sent
 from hookproof.load.ledger.share import (
@@ -37,6 +38,7 @@ class LoadOutcome:
     problem: str | None
     unanswered: int
     unsent: int
+    drain: Drain
     lost_workers: tuple[LostWorker, ...] = ()
     table: str = ""
 
@@ -50,6 +52,7 @@ class _Ledger:
     arrived: Arrived
     accounts: Mapping[str, Account]
     limit: Limit | None
+    drain: Drain
     lost_workers: Sequence[LostWorker]
 
     @property
@@ -77,18 +80,19 @@ def compute_outcome(
         **_limit_figures(ledger),
         "knee": None,
     }
-    lost = [
+    missing = [
         f"{token}: {number}"
         for token, account in ledger.accounts.items()
-        for number in account.lost_samples
+        for number in account.missing
     ]
+    kind = "pending" if gathered.drain.missing_may_come else "lost"
     return LoadOutcome(
         figures=figures,
         endpoints=tuple(_endpoints(ledger)),
         samples={
             **sent.samples,
             **arrived.samples,
-            **({"lost": lost[:MOST_SAMPLES]} if lost else {}),
+            **({kind: missing[:MOST_SAMPLES]} if missing else {}),
         },
         over_time={
             "accepted": _over_time(sent, length_s),
@@ -99,10 +103,19 @@ def compute_outcome(
         interrupted=gathered.interrupted,
         problem=sent.problem,
         unanswered=sent.counts.get("requests", 0) - sent.counts.get("done", 0),
-        unsent=0 if gathered.lost_workers else profile.shape.slots - sent.counts.get("requests", 0),
+        unsent=_unsent(profile, gathered, sent),
+        drain=gathered.drain,
         lost_workers=tuple(gathered.lost_workers),
         table=gathered.table,
     )
+
+
+def _unsent(profile: LoadProfile, gathered: RunResult, sent: Sent) -> int:
+    """Slots in which nothing was sent although the target had asked for no pause."""
+    if gathered.lost_workers:
+        return 0
+    counts = sent.counts
+    return profile.shape.slots - counts.get("requests", 0) - counts.get("held_back", 0)
 
 
 def _ledger(preparation: LoadPreparation, profile: LoadProfile, gathered: RunResult) -> _Ledger:
@@ -118,11 +131,13 @@ def _ledger(preparation: LoadPreparation, profile: LoadProfile, gathered: RunRes
                 arrived.endpoints[endpoint.token],
                 limited=endpoint.limited,
                 explanations=explanations,
+                missing_may_come=gathered.drain.missing_may_come,
             )
             for endpoint in preparation.endpoints
             if endpoint.token in arrived.endpoints
         },
         limit=limit_of(profile),
+        drain=gathered.drain,
         lost_workers=gathered.lost_workers,
     )
 
@@ -149,7 +164,7 @@ def _sent_figures(ledger: _Ledger) -> Figures:
         "sent": counts.get("broadcasts", 0) + ledger.accepted_of_lost + refused_of_lost,
         "accepted": ledger.accepted + ledger.accepted_of_lost,
         "refused": counts.get("refused", 0) + refused_of_lost,
-        "errors": counts.get("errors", 0),
+        **{name: counts.get(name, 0) for name in ("limited", "held_back", "errors")},
         "ingest_rps": ledger.accepted / span,
         "requests_rps": counts.get("done", 0) / span,
         **prefixed("ingest", quantiles(unpacked(sent.answering))),
@@ -168,6 +183,7 @@ def _arrived_figures(ledger: _Ledger) -> Figures:
     arrived, counts = ledger.arrived, ledger.arrived.counts
     accounts, endpoints = list(ledger.accounts.values()), len(ledger.preparation.endpoints)
     delivered = sum(account.delivered for account in accounts)
+    pending = sum(account.pending for account in accounts)
     unaccounted = ledger.accepted_of_lost * endpoints + ledger.accepted * (
         endpoints - len(accounts)
     )
@@ -176,6 +192,8 @@ def _arrived_figures(ledger: _Ledger) -> Figures:
         "expected": sum(account.expected for account in accounts) + unaccounted,
         "delivered": delivered,
         "lost": sum(account.lost for account in accounts),
+        "pending": pending,
+        "arriving_rps": ledger.drain.arriving_rps if pending else None,
         "explained": sum(account.explained for account in accounts),
         "unaccounted": unaccounted,
         "unexpected": counts.get("unexpected", 0)
@@ -222,7 +240,10 @@ def _endpoints(ledger: _Ledger) -> Iterator[dict[str, Any]]:
             "uid": endpoint.uid,
             "worker": endpoint.worker,
             "expected": account.expected + unaccounted,
-            **{name: getattr(account, name) for name in ("delivered", "explained", "lost")},
+            **{
+                name: getattr(account, name)
+                for name in ("delivered", "explained", "pending", "lost")
+            },
             "unaccounted": unaccounted,
             "arrived": 0 if arrivals is None else arrivals.arrived,
             "limit": _limit_use(arrivals, ledger.limit, began) if endpoint.limited else None,

@@ -1,16 +1,23 @@
 """Calls to the target while a run is prepared; in the run itself Locust sends the requests."""
 
+import asyncio
+import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Final, Self
 
 import aiohttp
 
-from hookproof.load.plan import KEY, is_success
+from hookproof.load.plan import KEY, is_refusal, is_success
+from hookproof.load.target.rate_answer import requested_pause_s
 from hookproof.load.target.settings import TargetSettings
 
 CONNECT_WITHIN_S: Final = 10.0
 ANSWER_WITHIN_S: Final = 30.0
+# The pauses that a target may ask for while a run is prepared, all together.
+LONGEST_PAUSES_S: Final = 300.0
+SHORTEST_PAUSE_S: Final = 0.1
 
 
 class Unreachable(Exception):
@@ -18,12 +25,29 @@ class Unreachable(Exception):
 
 
 class TargetRefusal(Exception):
-    """The target answered, but refuses what a run needs; the message says what."""
+    """The target answered, but refuses what a run needs; the message says what.
+
+    `has_no_effect` if its answer says that it has not done what was asked.
+    """
+
+    def __init__(self, message: str, *, has_no_effect: bool = False) -> None:
+        super().__init__(message)
+        self.has_no_effect = has_no_effect
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetAnswer:
+    """What the target answered to one request."""
+
+    status: int
+    headers: Mapping[str, str]
+    text: str
 
 
 class TargetClient:
     def __init__(self, settings: TargetSettings) -> None:
         self._settings = settings
+        self._patience_s = LONGEST_PAUSES_S
         self._headers = {
             name: value.replace(KEY, settings.api_key) for name, value in settings.headers.items()
         }
@@ -42,27 +66,55 @@ class TargetClient:
     ) -> None:
         await self._session.close()
 
-    async def call(self, method: str, path: str, body: object = None) -> Mapping[str, Any]:
-        """The `data` of the answer (section 2.1); raises Unreachable and TargetRefusal."""
+    async def call(
+        self, method: str, path: str, body: object = None, *, needs_data: bool = True
+    ) -> Mapping[str, Any]:
+        """The `data` of the answer (section 2.1); raises Unreachable and TargetRefusal.
+
+        A target that limits how fast it is called is called again when it says. A success without
+        data is refused, or has none if `needs_data` is false.
+        """
         url = f"{self._settings.base_url}{path}"
+        answer = await self._answer(method, url, body)
+        while (pause_s := requested_pause_s(answer.status, answer.headers)) is not None:
+            pause_s = max(pause_s, SHORTEST_PAUSE_S)
+            self._patience_s -= pause_s
+            if self._patience_s < 0:
+                raise _refusal(method, url, answer, f"and a pause of {pause_s:g} s once more")
+            await asyncio.sleep(pause_s)
+            answer = await self._answer(method, url, body)
+        if not is_success(answer.status):
+            raise _refusal(method, url, answer, "and not with a resource")
+        data = _data(answer.text)
+        if data is None and needs_data:
+            raise _refusal(method, url, answer, "and not with a resource")
+        return data or {}
+
+    async def _answer(self, method: str, url: str, body: object) -> TargetAnswer:
         try:
             async with self._session.request(
                 method, url, json=body, headers=self._headers, allow_redirects=False
             ) as answer:
-                status, text = answer.status, await answer.text(errors="replace")
-                envelope = await answer.json(content_type=None) if is_success(status) else None
-        except ValueError:
-            raise TargetRefusal(
-                f"{method} {url} was answered with {status} and not with JSON"
-            ) from None
+                text = await answer.text(errors="replace")
+                return TargetAnswer(status=answer.status, headers=answer.headers, text=text)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise Unreachable(
                 f"{self._settings.base_url} does not answer: {error or type(error).__name__}"
             ) from None
-        if not isinstance(envelope, dict) or not isinstance(envelope.get("data"), dict):
-            shown = " ".join(text.split())[:200]
-            raise TargetRefusal(
-                f"{method} {url} was answered with {status} and not with a resource: {shown}"
-            )
-        data: Mapping[str, Any] = envelope["data"]
-        return data
+
+
+def _data(text: str) -> Mapping[str, Any] | None:
+    try:
+        envelope = json.loads(text)
+    except ValueError:
+        return None
+    data = envelope.get("data") if isinstance(envelope, dict) else None
+    return data if isinstance(data, dict) else None
+
+
+def _refusal(method: str, url: str, answer: TargetAnswer, what: str) -> TargetRefusal:
+    shown = " ".join(answer.text.split())[:200]
+    return TargetRefusal(
+        f"{method} {url} was answered with {answer.status} {what}: {shown}",
+        has_no_effect=is_refusal(answer.status),
+    )

@@ -6,9 +6,8 @@ an endpoint, so the endpoints serve all runs of a command.
 
 import asyncio
 import math
-import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Final
 
@@ -17,58 +16,56 @@ import msgspec
 from hookproof.load.plan import (
     LoadPlan,
     OperationTemplate,
-    ReceivingEndpoint,
     ReplyPeriod,
     RolledEndpoint,
     SecretRolls,
 )
 from hookproof.load.profile.load_profile import (
     BROADCAST,
-    LoadEndpointSettings,
     LoadProfile,
     Trouble,
 )
-from hookproof.load.target.client import TargetClient
+from hookproof.load.target.client import TargetClient, TargetRefusal
+from hookproof.load.target.endpoint_creation import (
+    OWNER,
+    RATE_LIMIT,
+    EndpointCreator,
+    PlacedEndpoint,
+    in_unit,
+)
 from hookproof.load.target.settings import TargetSettings
 from hookproof.load.target.signing_secret import new_secret
 from hookproof.receiver.replies.script import Reply
 from hookproof.spec.contract.service_contract import Contract, contract_for
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import Excess, TimeUnit
+from hookproof.spec.dialect.vocabulary import Excess
+from hookproof.target.file_schema import Presence
 
-OWNER: Final = "hookproof-load"
 # The token of the endpoints that the mix creates: they are disabled, and nothing there is counted.
 SPARE: Final = "spare"
 SECRETS_IN_TURN: Final = 64
+NO_UID: Final = "the answer to createEndpoint shows no uid"
+ON_PORTAL_LINKS: Final = ("listPortalLinks", "getPortalLink", "updatePortalLink")
+# What a run leaves out for a target that lacks a capability; no run asks for the others, such as
+# oauth2 and mtls.
+LACKING: Final[Mapping[str, tuple[str, ...]]] = {
+    "portal_links": ON_PORTAL_LINKS,
+    "sources": ("listSources",),
+    "rate_limit": (RATE_LIMIT,),
+}
+# The figures of limited endpoints.
+LIMIT_FIGURES: Final = frozenset({"overshoot", "allowance_used", "fairness"})
 # The approximate size of a mark without its padding.
 MARK_BYTES: Final = 110
 EVENT_TYPE: Final = "hookproof.load"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedEndpoint:
-    """An endpoint of the run: its uid at the target, and what its worker's sidecar must know."""
-
-    uid: str
-    worker: int
-    receiving: ReceivingEndpoint
-
-    @property
-    def token(self) -> str:
-        """The first path segment of its URL, which identifies its deliveries at the sidecar."""
-        return self.receiving.token
-
-    @property
-    def limited(self) -> bool:
-        return self.receiving.limited
 
 
 @dataclass(slots=True, kw_only=True)
 class LoadPreparation:
     """What the runs of a command share.
 
-    `left_out` says which operations cannot be sent to this target, and why. `receivers` are the
-    URLs of the sidecars, one for each worker.
+    `left_out` says which operations cannot be sent to this target and what its endpoints cannot
+    have, and why. `receivers` are the URLs of the sidecars, one for each worker.
     """
 
     settings: TargetSettings
@@ -77,6 +74,18 @@ class LoadPreparation:
     endpoints: list[PlacedEndpoint] = field(default_factory=list)
     calls: dict[str, OperationTemplate] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
+
+    def fitted(self, profile: LoadProfile) -> LoadProfile:
+        """The profile without limited endpoints and their thresholds, if the target has none."""
+        if not profile.endpoints.limited or RATE_LIMIT not in self.left_out:
+            return profile
+        return replace(
+            profile,
+            endpoints=replace(profile.endpoints, limited=0),
+            fail_if=tuple(
+                threshold for threshold in profile.fail_if if threshold.figure not in LIMIT_FIGURES
+            ),
+        )
 
     def plans(self, profile: LoadProfile, run: str) -> list[LoadPlan]:
         """The plan of each worker for one run."""
@@ -100,11 +109,23 @@ class LoadPreparation:
             deliveries_each=len(self.endpoints),
             late_after_s=profile.late_after_s,
             drain_s=profile.drain_s,
+            drain_at_most_s=profile.longest_drain_s,
+            pause_s=longest_pause_s(profile, self.settings.dialect),
             may_drop=profile.endpoints.limited > 0
             and self.settings.dialect.delivery.excess.allows(Excess.DROPPED),
             rolls=self._rolls(profile, worker),
             reply_periods=tuple(self._reply_periods(profile, worker)),
         )
+
+    def check(self, profile: LoadProfile) -> None:
+        """Raise TargetRefusal if the target has nothing for what the profile is about."""
+        if all(name in self.left_out for name in profile.mix):
+            raise TargetRefusal(
+                "nothing of the profile's mix can be sent to this target:"
+                f" {'; '.join(dict.fromkeys(self.left_out[name] for name in profile.mix))}"
+            )
+        if profile.roll is not None and not all(endpoint.uid for endpoint in self.endpoints):
+            raise TargetRefusal(f"secrets cannot be rolled: {NO_UID}")
 
     def _endpoints_of(self, worker: int) -> list[PlacedEndpoint]:
         return [endpoint for endpoint in self.endpoints if endpoint.worker == worker]
@@ -153,18 +174,53 @@ class LoadPreparation:
         endpoints, reply_periods = iter(self.endpoints), []
         for trouble in profile.trouble:
             troubled = list(islice(endpoints, trouble.endpoints))
-            tokens = tuple(endpoint.token for endpoint in troubled if endpoint.worker == worker)
-            if tokens:
-                reply_periods.append(_reply_period(trouble, tokens))
+            here = [endpoint for endpoint in troubled if endpoint.worker == worker]
+            if here:
+                reply_periods.append(_reply_period(trouble, here))
         return reply_periods
 
 
-def _reply_period(trouble: Trouble, tokens: tuple[str, ...]) -> ReplyPeriod:
+def _reply_period(trouble: Trouble, endpoints: Sequence[PlacedEndpoint]) -> ReplyPeriod:
     reply = msgspec.convert(dict(trouble.reply), Reply)
-    succeeds = not reply.hang and reply.status == Reply().status
-    return ReplyPeriod(
-        tokens=tokens, from_s=trouble.from_s, to_s=trouble.to_s, reply=reply, succeeds=succeeds
+    # A target that gives up before a slow success has come tries again, and doubles nothing.
+    patience_s = min(
+        (endpoint.timeout_s for endpoint in endpoints if endpoint.timeout_s is not None),
+        default=math.inf,
     )
+    return ReplyPeriod(
+        tokens=tuple(endpoint.token for endpoint in endpoints),
+        from_s=trouble.from_s,
+        to_s=trouble.to_s,
+        reply=reply,
+        succeeds=not reply.hang and reply.status == Reply().status and reply.delay_s < patience_s,
+    )
+
+
+def longest_pause_s(profile: LoadProfile, dialect: Dialect) -> float:
+    """The longest pause between two deliveries that the profile itself makes, in seconds.
+
+    It is that of a rate limit, or of the retries after a trouble (sections 1 and 8).
+    """
+    pauses, retry = [0.0], dialect.retry
+    if profile.endpoints.limited:
+        pauses.append(profile.endpoints.rate_limit_duration_s)
+    waits = (retry.attempts, retry.initial_s, retry.factor, retry.maximum_s)
+    if profile.trouble and all(answer.decided for answer in waits):
+        growth = retry.factor.value ** max(0, retry.attempts.value - 2)
+        wait_s = min(retry.initial_s.value * growth, retry.maximum_s.value)
+        pauses.append(wait_s * (1 + retry.jitter))
+    return max(pauses)
+
+
+def _declared(settings: TargetSettings) -> dict[str, str]:
+    """What the target file says and a run leaves out, by operation or feature."""
+    hooks = {"provision": "a load run calls no hooks"} if settings.has_hooks else {}
+    return hooks | {
+        name: f"the target lacks {capability} (capabilities in target.yaml)"
+        for capability, names in LACKING.items()
+        if settings.capabilities.get(capability) is Presence.NO
+        for name in names
+    }
 
 
 async def prepare(
@@ -178,53 +234,21 @@ async def prepare(
         settings=settings, contract=contract_for(settings.dialect), receivers=tuple(receivers)
     )
     async with TargetClient(settings) as target:
+        preparation.left_out |= _declared(settings)
+        creation = EndpointCreator(
+            settings=settings,
+            target=target,
+            path=preparation.path("createEndpoint"),
+            receivers=receivers,
+            left_out=preparation.left_out,
+        )
         for number in range(profile.endpoints.count):
-            await _create_endpoint(preparation, target, profile, number)
+            preparation.endpoints.append(await creation.create(profile.endpoints, number))
         await _find_calls(preparation, target, profile, receivers[0])
+    preparation.check(profile)
     # The dialect's own time: a new endpoint may receive only after it.
     await asyncio.sleep(settings.dialect.delivery.visible_within_s)
     return preparation
-
-
-async def _create_endpoint(
-    preparation: LoadPreparation, target: TargetClient, profile: LoadProfile, number: int
-) -> None:
-    wanted = profile.endpoints
-    rules = preparation.settings.dialect.signatures.secret
-    worker = number % len(preparation.receivers)
-    receiving = ReceivingEndpoint(
-        token=f"{secrets.token_hex(4)}-{number}",
-        secrets=(new_secret(rules.prefix, rules.form),),
-        advanced=wanted.advanced_signatures,
-        limited=number < wanted.limited,
-    )
-    body = {
-        "name": f"hookproof load {number}",
-        "owner_id": OWNER,
-        "url": f"{preparation.receivers[worker]}/{receiving.token}",
-        "secret": receiving.secrets[0],
-        "advanced_signatures": wanted.advanced_signatures,
-        **limit_fields(wanted, preparation.settings.dialect, limited=receiving.limited),
-    }
-    created = await target.call("POST", preparation.path("createEndpoint"), body)
-    preparation.endpoints.append(
-        PlacedEndpoint(uid=str(created.get("uid", "")), worker=worker, receiving=receiving)
-    )
-
-
-def limit_fields(
-    wanted: LoadEndpointSettings, dialect: Dialect, *, limited: bool
-) -> dict[str, int]:
-    """The fields of an endpoint for its rate limit and its time-out (section 8)."""
-    body = {}
-    if limited:
-        body["rate_limit"] = wanted.rate_limit
-        unit = dialect.delivery.rate_limit_unit
-        body["rate_limit_duration"] = in_unit(wanted.rate_limit_duration_s, unit)
-    if wanted.http_timeout_s is not None:
-        least, most = dialect.requests.http_timeout_minimum, dialect.requests.http_timeout_maximum
-        body["http_timeout"] = min(max(wanted.http_timeout_s, least), most)
-    return body
 
 
 async def _find_calls(
@@ -241,12 +265,17 @@ async def _find_calls(
         "url": f"{sidecar_url}/{SPARE}",
         "is_disabled": True,
     }
-    created = await target.call("POST", preparation.path("createEndpoint"), spare)
-    rolled_uid = str(created.get("uid", ""))
+    created = await target.call("POST", preparation.path("createEndpoint"), spare, needs_data=False)
+    rolled_uid = str(created.get("uid") or "")
     endpoint_paths = tuple(
         preparation.path("getEndpoint", endpointID=endpoint.uid)
         for endpoint in preparation.endpoints
+        if endpoint.uid
     )
+    if not endpoint_paths:
+        preparation.left_out["getEndpoint"] = NO_UID
+    if not rolled_uid:
+        preparation.left_out["expireEndpointSecret"] = NO_UID
     rules = dialect.signatures.secret
     rolls = tuple(
         {"secret": new_secret(rules.prefix, rules.form), "expiration": expiration(dialect, 1)}
@@ -267,16 +296,36 @@ async def _find_calls(
         ),
         "listSources": preparation.call("listSources", (preparation.path("listSources"),)),
     }
-    await _find_portal_links(preparation, target)
+    if "listSources" in profile.mix and "listSources" not in preparation.left_out:
+        await _find_sources(preparation, target)
+    if any(name in profile.mix for name in ON_PORTAL_LINKS):
+        await _find_portal_links(preparation, target)
+
+
+async def _find_sources(preparation: LoadPreparation, target: TargetClient) -> None:
+    try:
+        await target.call("GET", preparation.path("listSources"))
+    except TargetRefusal as refused:
+        preparation.left_out["listSources"] = str(refused)
 
 
 async def _find_portal_links(preparation: LoadPreparation, target: TargetClient) -> None:
     """Fetch the portal links to be updated; they cannot be created (section 4)."""
-    page = await target.call("GET", preparation.path("listPortalLinks"))
-    portal_links: list[Mapping[str, Any]] = page.get("content") or []
+    if "listPortalLinks" in preparation.left_out:
+        return
+    try:
+        page = await target.call("GET", preparation.path("listPortalLinks"))
+    except TargetRefusal as refused:
+        preparation.left_out |= dict.fromkeys(ON_PORTAL_LINKS, str(refused))
+        return
+    content = page.get("content")
+    listed: list[Any] = content if isinstance(content, list) else []
+    portal_links: list[Mapping[str, Any]] = [
+        link for link in listed if isinstance(link, dict) and link.get("uid")
+    ]
     if not portal_links:
         preparation.left_out |= dict.fromkeys(
-            ("getPortalLink", "updatePortalLink"), "the project has no portal link"
+            ("getPortalLink", "updatePortalLink"), "the list shows no portal link with a uid"
         )
         return
     uids = [str(link["uid"]) for link in portal_links]
@@ -287,11 +336,6 @@ async def _find_portal_links(preparation: LoadPreparation, target: TargetClient)
     for operation_id, bodies in (("getPortalLink", ()), ("updatePortalLink", updates)):
         paths = tuple(preparation.path(operation_id, portalLinkID=uid) for uid in uids)
         preparation.calls[operation_id] = preparation.call(operation_id, paths, bodies)
-
-
-def in_unit(seconds: float, unit: TimeUnit) -> int:
-    """A time in whole units, at least one (sections 4.3 and 8)."""
-    return max(1, math.ceil(seconds / unit.in_seconds))
 
 
 def expiration(dialect: Dialect, seconds: float) -> int:

@@ -5,7 +5,7 @@ target.yaml is that of `hookproof check`; a load run uses the first project, and
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from hookproof.process.exit_codes import CommandError
 from hookproof.receiver.http.authority import CERTIFICATE_FILE, KEY_FILE
 from hookproof.spec.dialect.model import Dialect
+from hookproof.target.file_schema import Presence
 from hookproof.target.settings import (
     Flags,
     api_keys_of,
@@ -33,7 +34,8 @@ class TargetSettings:
 
     `dialect_name` is for reports. `dialect_source` is the dialect's name or file, as the processes
     of the run are given it, None while it is in the target file only. Without `base_url` the
-    embedded server is started, with a project and a key of the run's own.
+    embedded server is started, with a project and a key of the run's own. `capabilities` are those
+    that the target file names; `has_hooks` if it names hooks of `provision`.
     """
 
     base_url: str | None
@@ -45,6 +47,8 @@ class TargetSettings:
     bind: str
     public_url: str | None
     ca_dir: Path | None
+    capabilities: Mapping[str, Presence] = field(default_factory=dict)
+    has_hooks: bool = False
 
     @property
     def headers(self) -> dict[str, str]:
@@ -94,6 +98,10 @@ def target_settings(
         bind=bind,
         public_url=public_url,
         ca_dir=flags.ca_dir or _authority_folder(flags, file),
+        capabilities={
+            name: Presence(word) for name, word in file.values.get("capabilities", {}).items()
+        },
+        has_hooks="provision" in file.values,
     )
 
 

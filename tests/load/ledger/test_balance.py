@@ -22,7 +22,19 @@ def test_an_accepted_broadcast_is_delivered_or_lost_by_name() -> None:
         bytes([A, A, A]), arrived([1, 0, 2, 0]), limited=False, explanations=UNEXPLAINED
     )
     assert (account.expected, account.delivered, account.lost, account.explained) == (3, 2, 1, 0)
-    assert account.lost_samples == (1,)
+    assert account.missing == (1,)
+
+
+def test_what_is_missing_while_others_still_arrive_is_pending_and_not_lost() -> None:
+    account = balance_endpoint(
+        bytes([A, A, A]),
+        arrived([1, 0, 0]),
+        limited=False,
+        explanations=UNEXPLAINED,
+        missing_may_come=True,
+    )
+    assert (account.delivered, account.pending, account.lost, account.explained) == (1, 2, 0, 0)
+    assert account.missing == (1, 2)
 
 
 def test_what_was_refused_and_arrives_is_unexpected_and_what_was_unanswered_is_not() -> None:

@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
+import msgspec
 import pytest
 
 from hookproof.load.distributed.workers import worker_settings
 from hookproof.load.latency import OverTime, histogram, note, packed, quantiles, unpacked
+from hookproof.load.ledger.draining import Drain, DrainEnd
 from hookproof.load.ledger.sending import ACCEPTED, REFUSED, UNSENT, Sending
 from hookproof.load.ledger.share import (
     LostWorker,
@@ -19,7 +21,8 @@ from hookproof.load.plan import ReceivingEndpoint
 from hookproof.load.profile.load_profile import load_profile
 from hookproof.load.run.outcome import compute_outcome
 from hookproof.load.sidecar.api import Arrived, ArrivedAt
-from hookproof.load.target.preparation import LoadPreparation, PlacedEndpoint
+from hookproof.load.target.endpoint_creation import PlacedEndpoint
+from hookproof.load.target.preparation import LoadPreparation
 from hookproof.load.target.settings import target_settings
 from hookproof.spec.contract.service_contract import contract_for
 from hookproof.target.settings import Flags
@@ -30,6 +33,7 @@ SETTINGS = replace(
     base_url="http://127.0.0.1:1",
 )
 WORKERS = 3
+SILENT = Drain(end=DrainEnd.SILENT, waited_s=15.0, arriving_rps=0.0)
 
 
 def distribution(*seconds: float) -> str:
@@ -70,7 +74,8 @@ def share(
             now = sending.started_at + answer_s
             sending.accepted(number, intended_at=sending.started_at, now=now)
         elif state == REFUSED:
-            sending.refused(number, "no", answered=True)
+            sending.not_accepted(number, certain=True)
+            sending.refused(number, "no")
     ended_at = sending.started_at + 0.5
     sent = sending.result(begun=len(states), ended_at=ended_at, cpu_share=cpu, problem=None)
     return Share(worker=worker, sent=sent, arrived=recorded)
@@ -147,6 +152,7 @@ def gathered(shares: list[Share], lost: list[LostWorker]) -> RunResult:
         shares=shares,
         lost_workers=lost,
         interrupted=False,
+        drain=SILENT,
         table="",
     )
 
@@ -185,6 +191,42 @@ def test_a_run_that_lost_no_worker_has_nothing_unaccounted() -> None:
         outcome.figures["delivered"],
         outcome.figures["unaccounted"],
     ) == (18, 18, 0)
+
+
+def test_a_slow_service_has_deliveries_pending_and_a_silent_one_has_lost_them() -> None:
+    shares = [
+        share(0, [A, A], arrived("a", [1] * 6)),
+        share(1, [A, A], arrived("b", [1] * 5 + [0])),
+        share(2, [A, A], arrived("c", [1] * 6)),
+    ]
+    silent = gathered(shares, [])
+    slow = msgspec.structs.replace(
+        silent, drain=Drain(end=DrainEnd.STILL_ARRIVING, waited_s=75.0, arriving_rps=4.0)
+    )
+    outcomes = [
+        compute_outcome(preparation(), load_profile("smoke"), result) for result in (silent, slow)
+    ]
+    names = ("expected", "delivered", "lost", "pending", "arriving_rps")
+    assert [[outcome.figures[name] for name in names] for outcome in outcomes] == [
+        [18, 17, 1, 0, None],
+        [18, 17, 0, 1, 4.0],
+    ]
+    assert [dict(outcome.samples).get("pending") for outcome in outcomes] == [None, ["b: 5"]]
+    assert [dict(outcome.samples).get("lost") for outcome in outcomes] == [["b: 5"], None]
+    assert [row["pending"] for row in outcomes[1].endpoints] == [0, 1, 0]
+
+
+def test_slots_that_were_held_back_for_the_target_are_not_unsent() -> None:
+    shares = [share(worker, [A], arrived(token, [1] * 3)) for worker, token in enumerate("abc")]
+    sent = shares[0].sent
+    slots = load_profile("smoke").shape.slots
+    counts = {**sent.counts, "requests": 3, "held_back": slots - 3, "limited": 2}
+    shares[0] = msgspec.structs.replace(
+        shares[0], sent=msgspec.structs.replace(sent, counts=counts)
+    )
+    outcome = compute_outcome(preparation(), load_profile("smoke"), gathered(shares, []))
+    assert (outcome.unsent, outcome.figures["limited"]) == (0, 2)
+    assert outcome.figures["held_back"] == slots - 3
 
 
 def test_each_further_receiver_on_a_machine_has_the_next_port() -> None:

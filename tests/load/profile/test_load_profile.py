@@ -4,9 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from hookproof.load.profile.load_profile import LoadEndpointSettings, load_profile, shipped_profiles
+from hookproof.load.profile.load_profile import (
+    LoadEndpointSettings,
+    LoadProfile,
+    load_profile,
+    shipped_profiles,
+)
 from hookproof.load.profile.schedule import RateCurve
-from hookproof.load.target.preparation import limit_fields
+from hookproof.load.target.endpoint_creation import endpoint_features
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.spec.strict_yaml.reader import FileProblems
 
@@ -83,12 +88,53 @@ def test_endpoints_of_many_workers_count_against_the_bound_of_a_run() -> None:
 def test_an_endpoint_gets_its_limits_in_the_dialects_units_and_within_its_bounds() -> None:
     wanted = LoadEndpointSettings(rate_limit=5, rate_limit_duration_s=60, http_timeout_s=100_000)
     reference, contrary = load_dialect("reference"), load_dialect("contrary")
-    assert limit_fields(wanted, reference, limited=True) == {
-        "rate_limit": 5,
-        "rate_limit_duration": 60 / reference.delivery.rate_limit_unit.in_seconds,
-        "http_timeout": reference.requests.http_timeout_maximum,
+    assert endpoint_features(wanted, reference, limited=True) == {
+        "rate_limit": {
+            "rate_limit": 5,
+            "rate_limit_duration": 60 / reference.delivery.rate_limit_unit.in_seconds,
+        },
+        "http_timeout": {"http_timeout": reference.requests.http_timeout_maximum},
     }
-    assert limit_fields(wanted, contrary, limited=False) == {
-        "http_timeout": contrary.requests.http_timeout_maximum
+    assert endpoint_features(wanted, contrary, limited=False) == {
+        "http_timeout": {"http_timeout": contrary.requests.http_timeout_maximum}
     }
-    assert limit_fields(LoadEndpointSettings(), reference, limited=False) == {}
+    assert endpoint_features(LoadEndpointSettings(), reference, limited=False) == {}
+
+
+PLAIN = "name: plain\nsummary: s\nrate: 1\nduration_s: 9\nusers: 1\ndrain_s: 4\n"
+
+
+def plain_profile(folder: Path, further: str) -> LoadProfile:
+    (folder / "plain.yaml").write_text(PLAIN + further)
+    return load_profile(str(folder / "plain.yaml"))
+
+
+@pytest.mark.parametrize("name", shipped_profiles())
+def test_every_shipped_profile_judges_duplicates_alterations_and_signatures(name: str) -> None:
+    judged = {threshold.figure for threshold in load_profile(name).fail_if}
+    assert judged >= {"lost", "duplicated", "altered", "unverifiable"}
+
+
+def test_a_profile_judges_duplicates_too_unless_it_says_how_many_it_accepts(tmp_path: Path) -> None:
+    silent = plain_profile(tmp_path, "fail_if: [lost > 0]\n")
+    assert [threshold.text for threshold in silent.fail_if] == [
+        "lost > 0",
+        "duplicated > 0",
+        "altered > 0",
+        "unverifiable > 0",
+    ]
+    tolerant = plain_profile(tmp_path, "fail_if: [duplicated > 7]\n")
+    assert [
+        threshold.value for threshold in tolerant.fail_if if threshold.figure == "duplicated"
+    ] == [7]
+
+
+def test_deliveries_that_still_arrive_are_awaited_five_times_as_long_unless_it_is_said(
+    tmp_path: Path,
+) -> None:
+    profile = plain_profile(tmp_path, "fail_if: []\n")
+    assert profile.longest_drain_s == 20
+    assert profile.overridden(drain_s=10).longest_drain_s == 50
+    assert profile.overridden(drain_at_most_s=6).longest_drain_s == 6
+    assert plain_profile(tmp_path, "fail_if: []\ndrain_at_most_s: 90\n").longest_drain_s == 90
+    assert profile.overridden(drain_at_most_s=1).longest_drain_s == 4, "never less than drain_s"

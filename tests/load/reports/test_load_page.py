@@ -10,6 +10,7 @@ from hookproof.load.reports.html_page import page, plots
 from hookproof.load.reports.line_plot import BOTTOM, HEIGHT, TOP, Plot, PlotLine, nice, svg
 from hookproof.load.reports.time_series import rows, series_csv
 
+LEDGER = ("expected", "delivered", "explained", "pending", "lost", "unaccounted", "arrived")
 REPORT: dict[str, Any] = {
     "profile": "smoke",
     "target": "http://<script>alert(1)</script>",
@@ -24,9 +25,7 @@ REPORT: dict[str, Any] = {
     "endpoints": [
         {
             "endpoint": "t-0",
-            **dict.fromkeys(
-                ("expected", "delivered", "explained", "lost", "unaccounted", "arrived"), 3
-            ),
+            **dict.fromkeys(LEDGER, 3),
             "worker": 0,
             "limit": {"most": 2, "window_s": 1, "highest": 3, "windows": [[0.0, 1], [0.5, 3]]},
         }

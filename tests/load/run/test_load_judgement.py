@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from hookproof.load.ledger.draining import Drain, DrainEnd
 from hookproof.load.ledger.share import LostWorker
 from hookproof.load.profile.load_profile import load_profile
 from hookproof.load.reports.summary import console_report, summary
@@ -18,6 +19,7 @@ GOOD = LoadOutcome(
             ("lost", "duplicated", "unverifiable", "altered", "unexpected", "refused"), 0.0
         ),
         "accepted": 10.0,
+        "delivered": 10.0,
         "delivery_p50": 0.002,
         "generator_cpu": 0.2,
         "lateness_p99": 0.001,
@@ -31,6 +33,7 @@ GOOD = LoadOutcome(
     problem=None,
     unanswered=0,
     unsent=0,
+    drain=Drain(end=DrainEnd.COMPLETE, waited_s=1.5, arriving_rps=0.0),
 )
 
 
@@ -88,3 +91,50 @@ def test_a_run_that_proves_nothing_fails_and_says_why(flaw: dict[str, Any], expe
 def test_how_late_a_generator_may_be_can_be_set() -> None:
     late = replace(GOOD, figures={**GOOD.figures, "lateness_p99": 0.3})
     assert complaints(late, PROFILE.overridden(keep_up_s=0.4)) == []
+
+
+def pending(end: DrainEnd) -> LoadOutcome:
+    return replace(
+        GOOD,
+        figures={**GOOD.figures, "pending": 110.0},
+        drain=Drain(end=end, waited_s=300.0, arriving_rps=2.5),
+    )
+
+
+def test_what_is_pending_fails_the_run_with_its_rate_and_is_not_called_lost() -> None:
+    [complaint] = complaints(pending(DrainEnd.STILL_ARRIVING), PROFILE)
+    assert complaint == (
+        "110 deliveries were pending after 300 s, and others still arrived at 2.5/s"
+        " (--drain-at-most waits longer)"
+    )
+
+
+def test_a_run_whose_wait_was_interrupted_names_that_as_the_reason() -> None:
+    [complaint] = complaints(pending(DrainEnd.INTERRUPTED), PROFILE)
+    assert complaint == "110 deliveries were pending when the wait for them was interrupted"
+
+
+def test_a_profile_that_does_not_judge_what_is_lost_accepts_what_is_pending() -> None:
+    careless = replace(PROFILE, fail_if=())
+    assert complaints(pending(DrainEnd.STILL_ARRIVING), careless) == []
+
+
+def test_a_run_in_which_nothing_arrives_names_what_to_look_at_first() -> None:
+    nothing = replace(GOOD, figures={**GOOD.figures, "delivered": 0.0, "lost": 10.0})
+    assert "does it trust the CA" in console(nothing)
+    some = replace(GOOD, figures={**GOOD.figures, "delivered": 1.0, "lost": 9.0})
+    assert "does it trust the CA" not in console(some)
+
+
+PUT_OFF = replace(GOOD, figures={**GOOD.figures, "limited": 3.0, "held_back": 40.0})
+
+
+def test_a_target_that_limits_its_api_passes_and_the_report_says_that_it_does() -> None:
+    shown = console(PUT_OFF)
+    assert "it put off 3 requests, and 40 slots were left out as it asked" in shown
+    assert shown.splitlines()[-1].startswith("PASS")
+
+
+def test_a_rate_at_which_the_target_puts_requests_off_is_beyond_its_knee() -> None:
+    [complaint] = complaints(PUT_OFF, replace(load_profile("ramp"), fail_if=()))
+    assert "not loaded at this rate" in complaint

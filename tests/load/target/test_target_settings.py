@@ -7,6 +7,7 @@ import pytest
 from hookproof.load.target.settings import target_settings
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.receiver.http.authority import Authority
+from hookproof.target.file_schema import Presence
 from hookproof.target.settings import Flags
 
 WHOLE = """
@@ -67,3 +68,14 @@ def test_a_target_without_a_project_is_refused_in_one_line() -> None:
 def test_a_worker_needs_neither_project_nor_key_here() -> None:
     settings = target_settings(Flags(url="http://127.0.0.1:1"), {}, for_worker=True)
     assert (settings.project, settings.api_key) == ("", "")
+
+
+def test_the_capabilities_and_hooks_of_the_file_are_known(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        WHOLE + "capabilities: {rate_limit: no, oauth2: auto}\nprovision: ./hooks.py:Hooks\n",
+    )
+    settings = target_settings(Flags(file=path), {})
+    assert settings.capabilities == {"rate_limit": Presence.NO, "oauth2": Presence.AUTO}
+    assert settings.has_hooks
+    assert not target_settings(Flags(), {}).has_hooks
