@@ -31,6 +31,10 @@ class Proof:
             cause=finding.cause,
         )
 
+    @property
+    def evidence(self) -> frozenset[Exchange | ReceivedDelivery]:
+        return self.exchanges | self.deliveries
+
     def explains(self, other: "Proof") -> bool:
         """Whether this proof is part of the other one, and the other one shows no other cause.
 
@@ -48,13 +52,31 @@ def explained_by(
     proofs: Collection[Proof], upstream: Mapping[str, Collection[Proof]]
 ) -> tuple[str, ...]:
     """The requirements whose failures explain all these proofs; empty if one is not explained."""
-    explained = {
-        name: {proof for proof in proofs if any(other.explains(proof) for other in others)}
-        for name, others in upstream.items()
-    }
+    explained = {name: _explained(proofs, others) for name, others in upstream.items()}
     if set().union(*explained.values()) != set(proofs):
         return ()
     return tuple(name for name, theirs in explained.items() if theirs)
+
+
+def _explained(proofs: Collection[Proof], others: Collection[Proof]) -> set[Proof]:
+    """Those of the proofs that one of the others explains.
+
+    Only others that share evidence with a proof are compared with it: a server that is always wrong
+    gives thousands of both.
+    """
+    by_evidence: dict[Exchange | ReceivedDelivery, list[Proof]] = {}
+    for other in others:
+        for evidence in other.evidence:
+            by_evidence.setdefault(evidence, []).append(other)
+    return {
+        proof
+        for proof in proofs
+        if any(
+            other.explains(proof)
+            for evidence in proof.evidence
+            for other in by_evidence.get(evidence, ())
+        )
+    }
 
 
 def accuse_what_stands_alone(entries: Sequence[Entry]) -> tuple[Entry, ...]:
