@@ -36,18 +36,24 @@ BACKLOG_FACTOR: Final = 1.5
 # service counts as busy with that.
 BACKLOG_S: Final = 2.0
 
-# How late our own timers may have been for times to be judged at all.
+# How much longer a delivery may take beside slow endpoints than without them, and how many times as
+# long as the longest wait without them: a service that sends at intervals delivers unevenly.
+DELAY_S: Final = 1.0
+DELAY_FACTOR: Final = 3.0
+
+# By how much a tolerance is widened at most. Where our own timers were later, nothing is a failure.
 MOST_LATE_S: Final = 1.0
 
 
 def widened(tolerance_s: float, late_s: float) -> float:
-    """A tolerance that allows for a machine whose own timers were late by so much.
+    """A tolerance that allows for a machine whose own timers were late by so much."""
+    return tolerance_s + min(late_s, MOST_LATE_S)
 
-    Raises NotExaminedError where times show nothing any more.
-    """
+
+def require_punctual(late_s: float) -> None:
+    """Raise NotExaminedError where this machine was so late that a time must not be a failure."""
     if late_s > MOST_LATE_S:
         raise NotExaminedError(
             f"this machine was late by {late_s * 1000:.0f} ms, so that no time could be judged; run"
             " it again with less beside it"
         )
-    return tolerance_s + late_s

@@ -7,7 +7,7 @@ from typing import Final
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.judgement import Judgement, judged
-from hookproof.conformance.model.tolerances import RATE_S, widened
+from hookproof.conformance.model.tolerances import RATE_S, require_punctual, widened
 from hookproof.conformance.observations.answer import shown
 from hookproof.conformance.observations.deliveries import STILL_ARRIVING
 from hookproof.conformance.observations.delivery.attempts.rate_limit import RateLimitBurst
@@ -48,6 +48,8 @@ def an_endpoint_gets_no_more_than_its_limit(
             "8-1": beyond_any_cut(arrived, limit, window_s, tolerance_s),
             "8-2": most_within(arrived, window_s - tolerance_s, limit),
         }.items():
+            if over_limit:
+                require_punctual(burst.late_s)
             yield judged(
                 not over_limit,
                 requirement,
@@ -80,6 +82,8 @@ def the_limit_of_one_endpoint_holds_back_no_other(
         drops = Excess.DROPPED in context.dialect.delivery.excess.allowed
         held_back = latest_s > burst.window_s or (drops and missing > 0)
         free = most_within(in_order, stretch_s, burst.limit) or not (missing or held_back)
+        if not free:
+            require_punctual(burst.late_s)
         if not free and not (held_back and comes_in_bunches(burst, in_order)):
             raise NotExaminedError(TOO_SLOW)
         yield judged(
@@ -118,6 +122,8 @@ def two_endpoints_have_a_limit_each(
     shared_s = (len(together) / limit - 1) * window_s
     most = most_within(together, window_s - tolerance_s, limit)
     free = bool(most) or lasted_s(together) < shared_s - tolerance_s
+    if not free:
+        require_punctual(burst.late_s)
     if not free and not is_fast(burst, context.dialect):
         raise NotExaminedError(TOO_SLOW)
     yield judged(

@@ -9,7 +9,7 @@ from hookproof.conformance.checks.support.json_equality import exact, same
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
 from hookproof.conformance.model.retry_schedule import may_be_due, wait_before
-from hookproof.conformance.model.tolerances import EARLY_S, LATE_S, widened
+from hookproof.conformance.model.tolerances import EARLY_S, LATE_S, require_punctual, widened
 from hookproof.conformance.observations.deliveries import Attempts
 from hookproof.conformance.observations.delivery.attempts.retries import (
     AttemptedDelivery,
@@ -72,8 +72,11 @@ def the_waits_between_attempts_lie_within_the_schedule(
         for number, (earlier, later) in enumerate(pairwise(attempted.attempts), start=2):
             wait = wait_before(context.dialect.retry, number)
             waited = later.arrived_monotonic - (ended(earlier) or earlier.arrived_monotonic)
+            kept = wait.shortest_s - early_s <= waited <= wait.longest_s + late_s
+            if not kept:
+                require_punctual(retried.late_s)
             yield judged(
-                wait.shortest_s - early_s <= waited <= wait.longest_s + late_s,
+                kept,
                 "1-14",
                 "A further attempt came earlier or later than the dialect's schedule says",
                 expected=f"attempt {number} after {wait.shortest_s:g} to {wait.longest_s:g} s",
@@ -138,6 +141,8 @@ def retry_after_is_treated_as_the_dialect_says(
         else:
             bound_s = wait_before(retry, 2).longest_s
             kept = waited is not None and waited <= bound_s + late_s
+        if not kept:
+            require_punctual(retried.late_s)
         yield judged(
             kept,
             "1-19",
@@ -203,6 +208,8 @@ def attempts_are_numbered_one_by_one(
             right = number == last + 1 or may_be_due(
                 context.dialect.retry, number, since=last, waited_s=waited_s + early_s
             )
+            if not right:
+                require_punctual(retried.late_s)
             last = number if right else last + 1
             yield judged(
                 right,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged
-from hookproof.conformance.model.tolerances import LATE_S, widened
+from hookproof.conformance.model.tolerances import LATE_S, require_punctual, widened
 from hookproof.conformance.observations.deliveries import Attempts
 from hookproof.conformance.observations.delivery.attempts.timeouts import (
     EndpointTimeout,
@@ -34,8 +34,11 @@ def stopped_waiting(
     """Whether the service stopped waiting for the first attempt in time."""
     waited = waited_s(attempts, observed.timeout_s)
     latest_s = observed.timeout_s + widened(LATE_S, observed.late_s)
+    in_time = waited is not None and waited <= latest_s
+    if not in_time:
+        require_punctual(observed.late_s)
     return judged(
-        waited is not None and waited <= latest_s,
+        in_time,
         requirement,
         "A delivery that was not answered in time was not given up",
         expected=f"given up after {observed.timeout_s:g} s",
@@ -59,7 +62,7 @@ def an_endpoint_that_answers_in_time_is_waited_for(
         given_up_at = first.closed_monotonic
         answered = first.status is not None and given_up_at is None
         waited = (given_up_at or 0.0) - first.arrived_monotonic
-        in_time = waited + widened(0.0, observed.late_s) < observed.patient_s
+        in_time = waited + observed.late_s < observed.patient_s
         if answered or (given_up_at is not None and in_time):
             yield judged(
                 answered,

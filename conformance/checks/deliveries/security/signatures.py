@@ -10,7 +10,7 @@ from hookproof.conformance.model.judgement import (
     judged,
     not_applicable,
 )
-from hookproof.conformance.model.tolerances import STAMP_S, widened
+from hookproof.conformance.model.tolerances import STAMP_S, require_punctual, widened
 from hookproof.conformance.observations.deliveries import Attempts, SignedDeliveries
 from hookproof.conformance.observations.delivery.arrival.broadcasts import SigningFormats
 from hookproof.conformance.observations.delivery.arrival.fan_out import FanOut
@@ -142,8 +142,11 @@ def signed_times(
             if first is None:
                 first = (reading.signed_at, attempt.arrived_at)
             later_s, passed_s = reading.signed_at - first[0], attempt.arrived_at - first[1]
+            in_time = later_s + unit_s + tolerance_s >= passed_s
+            if not in_time:
+                require_punctual(signed.late_s)
             yield is_of_attempt(
-                later_s + unit_s + tolerance_s >= passed_s,
+                in_time,
                 signed,
                 destination,
                 attempt,

@@ -240,6 +240,12 @@ def test_an_event_has_not_arrived_because_another_carries_its_header() -> None:
     assert verdicts(an_accepted_broadcast_arrives, broadcasts) == {"1-1": FAIL}
 
 
+def test_the_event_of_another_experiment_is_known_by_its_body() -> None:
+    foreign = sent(event("foreign"), PLAIN, attempt=2, headers=[("X-Marker", FIRST.marker)])
+    broadcasts = observed(PayloadBroadcasts, PLAIN, sent(FIRST, PLAIN), foreign, events=[FIRST])
+    assert verdicts(the_body_is_the_data_that_was_sent, broadcasts) == {"6-3": PASS}
+
+
 def test_the_uid_tells_whose_delivery_it_is_where_two_markers_stand_in_headers() -> None:
     both = [("X-Marker", FIRST.marker), ("X-Marker", SECOND.marker)]
     broadcasts = observed(

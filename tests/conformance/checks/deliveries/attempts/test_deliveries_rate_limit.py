@@ -128,6 +128,15 @@ def test_arrivals_that_a_late_machine_may_have_bunched_are_not_judged() -> None:
         verdicts(check, replace(burst(without_limit=SLIDING), late_s=1.5))
 
 
+def test_a_late_machine_does_not_keep_what_holds_from_passing() -> None:
+    late = replace(burst(limited=SLIDING, without_limit=AT_ONCE), late_s=30.0)
+    assert verdicts(an_endpoint_gets_no_more_than_its_limit, late) == {"8-1": PASS, "8-2": PASS}
+    assert verdicts(the_limit_of_one_endpoint_holds_back_no_other, late) == {"8-3": PASS}
+    over = replace(burst(limited=AT_ONCE), late_s=1.5)
+    with pytest.raises(NotExaminedError, match="this machine was late by 1500 ms"):
+        verdicts(an_endpoint_gets_no_more_than_its_limit, over)
+
+
 def test_two_endpoints_with_limits_of_their_own_pass() -> None:
     check = two_endpoints_have_a_limit_each
     assert verdicts(check, burst(limited=SLIDING, limited_as_well=SLIDING)) == {"8-3": PASS}

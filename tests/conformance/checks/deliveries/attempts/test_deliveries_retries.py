@@ -165,7 +165,7 @@ def test_waits_are_judged_by_as_much_as_this_machine_was_late() -> None:
     assert verdicts(check, early) == {"1-14": FAIL}
     assert verdicts(check, replace(early, late_s=0.5)) == {"1-14": PASS}
     with pytest.raises(NotExaminedError, match="this machine was late by 1200 ms"):
-        verdicts(check, replace(early, late_s=1.2))
+        verdicts(check, replace(retried("fails twice", 1.0, 30.0), late_s=1.2))
 
 
 def numbered(*arrivals: tuple[float, str]) -> dict[str, Verdict]:

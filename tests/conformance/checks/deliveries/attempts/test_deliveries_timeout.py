@@ -85,6 +85,6 @@ def test_a_double_does_not_show_that_the_first_delivery_was_given_up() -> None:
 
 
 def test_an_endpoint_that_was_given_up_late_on_a_late_machine_is_not_judged() -> None:
-    late = replace(waited("silent", 7.0), late_s=2.0)
+    late = replace(waited("silent", 9.0), late_s=2.0)
     with pytest.raises(NotExaminedError, match="this machine was late by 2000 ms"):
         verdicts(an_endpoint_that_does_not_answer_is_given_up_in_time, late)
