@@ -123,6 +123,19 @@ class CustomHeadersOfTheEventBefore(AlteredHeaders):
         return (*(header for header in headers if header != last), before)
 
 
+@fault("6-5", seen="a default that is changed in place", shows_in=BROADCAST)
+class CustomHeadersPileUp(AlteredHeaders):
+    """A delivery has the custom headers of all earlier events of its endpoint that it lacks."""
+
+    earlier: ClassVar[dict[str, dict[str, str]]] = {}
+
+    def alter_headers(self, delivery: PendingDelivery, headers: Headers) -> Headers:
+        earlier = self.earlier.setdefault(delivery.endpoint_uid, {})
+        names = {name.lower() for name, _ in headers}
+        earlier.update(_custom_headers(delivery, headers))
+        return (*headers, *(pair for pair in earlier.items() if pair[0].lower() not in names))
+
+
 @fault("4.8-16", "1-20", seen="a new delivery id per attempt", shows_in=["broadcast", "retries"])
 class EventIdOfTheAttempt(AttemptSender):
     """Each attempt of a delivery has an event identifier of its own."""

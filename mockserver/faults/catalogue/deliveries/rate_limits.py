@@ -115,7 +115,7 @@ class InFlightWindow(SlidingWindow):
         super().end(attempt, now - self.window_s, answered=answered)
 
 
-@fault("8-3", "8-4", seen="one global bucket starves others", shows_in=RATE, where=over_limit_waits)
+@fault("8-3", seen="one global bucket starves others", shows_in=RATE, where=over_limit_waits)
 class OneWindowForAll(EndpointQueue):
     """Endpoints with the same rate_limit share one limit."""
 
@@ -123,7 +123,7 @@ class OneWindowForAll(EndpointQueue):
         return _SHARED_WINDOWS.setdefault(limit, SlidingWindow(limit, window_s))
 
 
-@fault("8-3", also=["1-1"], seen="a default limit for everybody", shows_in=RATE)
+@fault("8-3", seen="a default limit for everybody", shows_in=RATE)
 class EverybodyLimited(AlteredSettings):
     """An endpoint without a rate_limit is limited to five requests in two seconds."""
 

@@ -191,7 +191,6 @@ class RollNotFetched(AlteredResponses):
         "4.3-7",
         "4.3-16",
         "6-6",
-        "6-8",
         "6-10",
     ],
     seen="an UPDATE whose WHERE is too wide",
