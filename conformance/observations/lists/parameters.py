@@ -41,3 +41,8 @@ class UnreadableParameter(ListRequest):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtremePageSize(ListRequest):
     """A request with a perPage at or beyond the bounds that implementations have."""
+
+    @property
+    def control(self) -> Exchange | None:
+        """The list without perPage."""
+        return self.exchange("control")

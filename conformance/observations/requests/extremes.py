@@ -28,3 +28,8 @@ class NumberTried(ExtremeValueTried):
     """A request with a number in its `field` that is spelled like this."""
 
     number: str
+
+    @property
+    def control(self) -> Exchange | None:
+        """The same operation with ordinary values."""
+        return self.exchange("control")

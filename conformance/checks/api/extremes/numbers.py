@@ -18,6 +18,8 @@ from hookproof.conformance.observations.answer import (
     refused,
     sent,
     shown,
+    was_accepted,
+    was_answered,
 )
 from hookproof.conformance.observations.lists.parameters import ExtremePageSize
 from hookproof.conformance.observations.requests.extremes import NumberTried
@@ -64,9 +66,12 @@ def an_accepted_number_is_shown_as_it_was_sent(
 def a_number_far_beyond_the_bounds_is_refused(
     observed: NumberTried, context: CheckContext
 ) -> Iterator[Judgement]:
-    """As an invalid value, or as malformed by servers whose integers cannot hold it."""
-    tried = observed.tried
-    if tried is None:
+    """As an invalid value, or as malformed by servers whose integers cannot hold it.
+
+    A server that refuses ordinary numbers too keeps none out.
+    """
+    tried, control = observed.tried, observed.control
+    if tried is None or control is None or not was_accepted(control) or not was_answered(tried):
         return
     number = sent(tried).get(observed.field)
     largest: int = getattr(context.dialect.requests, LARGEST[observed.field])
@@ -79,7 +84,7 @@ def a_number_far_beyond_the_bounds_is_refused(
         f"A request is not refused as the dialect says: {observed.field} {observed.number}",
         expected="a refusal as invalid or malformed",
         actual=tried.status,
-        exchanges=[tried],
+        exchanges=[tried, control],
     )
 
 
@@ -88,10 +93,11 @@ def no_per_page_makes_a_page_larger_than_the_maximum(
     request: ExtremePageSize, context: CheckContext
 ) -> Iterator[Judgement]:
     """Refused in whatever way, or answered with a page of a size that the dialect has."""
-    tried, maximum = request.tried, context.dialect.paging.maximum_per_page
+    tried, control = request.tried, request.control
+    maximum = context.dialect.paging.maximum_per_page
     if tried is None or not maximum.decided:
         return
-    if refused(tried):
+    if refused(tried) and control is not None and was_accepted(control):
         size, fits = None, True
     elif shown(tried):
         size, most = pagination(tried).get("per_page"), max(maximum.allowed)
@@ -105,7 +111,7 @@ def no_per_page_makes_a_page_larger_than_the_maximum(
         " maximum",
         expected=f"a refusal, or a page of at most {' or '.join(map(str, maximum.allowed))}",
         actual=f"{len(items(tried))} resources, per_page {size}",
-        exchanges=[tried],
+        exchanges=[tried, control],
     )
 
 

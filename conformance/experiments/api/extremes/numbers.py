@@ -10,7 +10,7 @@ from typing import Any, Final
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.support.existing_resources import uid_of
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
-from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.observations.lists.parameters import ExtremePageSize
 from hookproof.conformance.observations.preparation import Preparation
@@ -35,23 +35,32 @@ NO_ENDPOINT: Final = (
 async def numbers(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Send each number in each place, all at once but for rolls of the one secret."""
     bodies = RequestBodies.of(context)
+    ordinary = context.trial("ordinary requests")
+    created = await ordinary.call("createEndpoint", role="control", body=bodies.quiet_endpoint())
+    listed = {name: await ordinary.call(name, role="control") for name in LISTS}
+    yield ordinary.observe(Preparation)
     creations = [
-        _create_endpoint(context, bodies, field, number)
+        _create_endpoint(context, bodies, created, field, number)
         for field in ENDPOINT_FIELDS
         for number in NUMBERS
     ]
-    pages = [_list(context, operation_id, number) for operation_id in LISTS for number in NUMBERS]
+    pages = [
+        _list(context, control, operation_id, number)
+        for operation_id, control in listed.items()
+        for number in NUMBERS
+    ]
     observing: list[Awaitable[Evidence]] = [*creations, *pages]
     for observation in await asyncio.gather(*observing):
         yield observation
-    async for observation in _roll_secrets(context, bodies):
+    async for observation in _roll_secrets(context, bodies, uid_of(created)):
         yield observation
 
 
 async def _create_endpoint(
-    context: ExperimentContext, bodies: RequestBodies, field: str, number: str
+    context: ExperimentContext, bodies: RequestBodies, control: Exchange, field: str, number: str
 ) -> Evidence:
     trial = context.trial(f"endpoint with {field} {number}")
+    trial.exchanges.append(control)
     raw_body = _spelled(bodies.quiet_endpoint(), field, number)
     created = await trial.call("createEndpoint", role="tried", raw_body=raw_body)
     uid = uid_of(created)
@@ -61,21 +70,23 @@ async def _create_endpoint(
 
 
 async def _roll_secrets(
-    context: ExperimentContext, bodies: RequestBodies
+    context: ExperimentContext, bodies: RequestBodies, uid: str | None
 ) -> AsyncIterator[Evidence]:
-    preparation = context.trial("an endpoint to roll")
-    created = await preparation.call("createEndpoint", role="prepare", body=bodies.quiet_endpoint())
-    uid = uid_of(created)
+    preparation = context.trial("an ordinary roll")
     if uid is None:
         yield preparation.not_observed(NumberTried, NO_ENDPOINT)
         return
+    path = {"endpointID": uid}
+    body = bodies.roll(secret=bodies.secret(), expiration=1)
+    control = await preparation.call("expireEndpointSecret", role="control", path=path, body=body)
     yield preparation.observe(Preparation)
     for number in NUMBERS:
         trial = context.trial(f"roll with expiration {number}")
+        trial.exchanges.append(control)
         await trial.call(
             "expireEndpointSecret",
             role="tried",
-            path={"endpointID": uid},
+            path=path,
             raw_body=_spelled(bodies.roll(secret=bodies.secret()), "expiration", number),
         )
         yield trial.observe(
@@ -90,8 +101,11 @@ def _spelled(body: dict[str, Any], field: str, number: str) -> bytes:
     return encoded(others)[:-1] + separator + f'"{field}":{number}}}'.encode()
 
 
-async def _list(context: ExperimentContext, operation_id: str, number: str) -> Evidence:
+async def _list(
+    context: ExperimentContext, control: Exchange, operation_id: str, number: str
+) -> Evidence:
     trial = context.trial(f"{operation_id} with perPage {number}")
+    trial.exchanges.append(control)
     query = {"perPage": number}
     await trial.call(operation_id, role="tried", query=query)
     return trial.observe(ExtremePageSize, operation_id=operation_id, query=query)

@@ -85,22 +85,44 @@ def number_tried(
     *,
     operation_id: str = "createEndpoint",
     status: int | None = None,
+    ordinary: int | None = None,
 ) -> NumberTried:
-    """A number that was answered with this one; with a status it was refused."""
+    """A number that was answered with this one; with a status it was refused.
+
+    So was an ordinary number that has a status too.
+    """
     body = f'{{"{field}":{number}}}'.encode()
     answer = (
         exchange("tried", operation_id, data={field: answered}, request_body=body)
         if status is None
         else refusal(status, operation_id, request_body=body)
     )
-    return observation(NumberTried, answer, operation_id=operation_id, field=field, number=number)
-
-
-def page_sized(answer: Exchange, number: str = "0") -> ExtremePageSize:
-    """What a list with this perPage was answered with."""
     return observation(
-        ExtremePageSize, answer, operation_id="listPortalLinks", query={"perPage": number}
+        NumberTried,
+        control(operation_id, ordinary),
+        answer,
+        operation_id=operation_id,
+        field=field,
+        number=number,
     )
+
+
+def page_sized(answer: Exchange, number: str = "0", ordinary: int | None = None) -> ExtremePageSize:
+    """What a list with this perPage was answered with, beside one without it."""
+    return observation(
+        ExtremePageSize,
+        control("listPortalLinks", ordinary),
+        answer,
+        operation_id="listPortalLinks",
+        query={"perPage": number},
+    )
+
+
+def control(operation_id: str, status: int | None) -> Exchange:
+    """An ordinary request, refused if it has a status."""
+    if status is None:
+        return exchange("control", operation_id, data={"uid": UID})
+    return refusal(status, operation_id, role="control")
 
 
 def tried_page(items: list[dict[str, Any]], **pagination: Any) -> Exchange:

@@ -89,6 +89,13 @@ def test_a_negative_number_is_not_beyond_the_upper_bounds() -> None:
     assert verdicts(a_number_far_beyond_the_bounds_is_refused, evidence) == {}
 
 
+def test_a_server_that_refuses_ordinary_numbers_too_keeps_none_out() -> None:
+    number = number_tried("rate_limit", "2147483648", status=400, ordinary=400)
+    assert verdicts(a_number_far_beyond_the_bounds_is_refused, number) == {}
+    size = page_sized(refusal(400, "listPortalLinks"), ordinary=400)
+    assert verdicts(no_per_page_makes_a_page_larger_than_the_maximum, size) == {}
+
+
 def test_a_list_that_broke_has_no_page_size() -> None:
     broken = page_sized(refusal(500, "listPortalLinks"))
     assert verdicts(no_per_page_makes_a_page_larger_than_the_maximum, broken) == {}
