@@ -1,28 +1,30 @@
 """Whether a resource is shown alike in two places."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.answer import has_value
+from hookproof.spec.dialect.model import Representation
+from hookproof.spec.dialect.vocabulary import NoValue
 
 
 def differences(
     names: Iterable[str],
     left: Mapping[str, Any],
     right: Mapping[str, Any],
-    masked: Collection[str] = (),
+    forms: Representation | None = None,
 ) -> list[str]:
     """Which of these fields are shown with different values.
 
-    A field without a value is the same however that is shown (section 2.9). What is at the dotted
-    paths `masked` is not compared: a mask stands for no value in particular.
+    An absent field counts as null. Of the dialect's `forms`, one without a value is as good as the
+    other, and what is masked is not compared: a mask stands for no value in particular.
     """
     return [
         name
         for name in names
-        if _comparable(left.get(name), name, masked) != _comparable(right.get(name), name, masked)
+        if _comparable(left.get(name), name, forms) != _comparable(right.get(name), name, forms)
     ]
 
 
@@ -33,10 +35,10 @@ def agreement(
     expected: Mapping[str, Any],
     actual: Mapping[str, Any],
     exchanges: Iterable[Exchange],
-    masked: Collection[str] = (),
+    forms: Representation | None = None,
 ) -> Judgement:
     """Whether the fields of these names are shown alike."""
-    different = differences(names, expected, actual, masked)
+    different = differences(names, expected, actual, forms)
     return judged(
         not different,
         requirement,
@@ -47,15 +49,15 @@ def agreement(
     )
 
 
-def _comparable(value: Any, path: str, masked: Collection[str]) -> Any:
-    """A value without masked members and without members that have no value; None if nothing is
-    left.
-    """
-    if path in masked:
+def _comparable(value: Any, path: str, forms: Representation | None) -> Any:
+    """A value without members that are masked or have no value; None if it has none itself."""
+    if forms is None:
+        return value
+    if path in forms.masked:
         return None
     if isinstance(value, Mapping):
         members = {
-            name: _comparable(member, f"{path}.{name}", masked) for name, member in value.items()
+            name: _comparable(member, f"{path}.{name}", forms) for name, member in value.items()
         }
         value = {name: member for name, member in members.items() if member is not None}
-    return value if has_value(value) else None
+    return value if has_value(value) or not forms.no_value.allows(NoValue.EMPTY) else None

@@ -17,7 +17,7 @@ def has_changed(before: Exchange | None, after: Exchange | None, context: CheckC
     if before is None or after is None or not shown(before) or not shown(after):
         return False
     left, right = _set_by_requests(before), _set_by_requests(after)
-    return bool(differences(left, left, right, context.dialect.representation.masked))
+    return bool(differences(left, left, right, context.dialect.representation))
 
 
 def _set_by_requests(exchange: Exchange) -> dict[str, Any]:

@@ -197,7 +197,7 @@ def an_endpoint_is_fetched_as_it_was_created(
             shown(created),
             shown(fetched),
             [created, fetched],
-            context.dialect.representation.masked,
+            context.dialect.representation,
         )
 
 

@@ -30,8 +30,8 @@ def a_roll_leaves_the_configuration_as_it_was(
     """Fetched before and after; what is masked is not compared."""
     before, after = rolled.before, rolled.after
     if before is not None and after is not None and shown(before) and shown(after):
-        masked = context.dialect.representation.masked
-        changed = differences(CONFIGURATION, shown(before), shown(after), masked)
+        forms = context.dialect.representation
+        changed = differences(CONFIGURATION, shown(before), shown(after), forms)
         yield judged(
             not changed,
             "4.3-11",

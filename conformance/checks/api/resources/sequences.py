@@ -4,7 +4,7 @@ The model is built from the exchanges in their order: what the answers to creati
 showed is what must be shown from then on, until something is done to that resource again.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -29,6 +29,7 @@ from hookproof.conformance.observations.answer import (
 )
 from hookproof.conformance.observations.resources.sequence import ModeledOperations
 from hookproof.conformance.observations.resources.shown_secret import secret_uids
+from hookproof.spec.dialect.model import Representation
 
 
 @dataclass(slots=True)
@@ -68,7 +69,7 @@ class _Model:
     could be read.
     """
 
-    masked: Collection[str]
+    forms: Representation
     endpoints: dict[str, _Endpoint] = field(default_factory=dict)
     links: dict[str, _Link] = field(default_factory=dict)
     pages: list[Exchange] = field(default_factory=list)
@@ -95,7 +96,7 @@ def a_sequence_agrees_with_its_model(
     operations: ModeledOperations, context: CheckContext
 ) -> Iterator[Judgement]:
     """Whatever else was done in between."""
-    model = _Model(masked=context.dialect.representation.masked)
+    model = _Model(forms=context.dialect.representation)
     for exchange in operations.exchanges:
         operation_id = exchange.operation_id or ""
         if operation_id == LIST:
@@ -167,7 +168,7 @@ def _same_configuration(
         shown(known.created),
         shown(exchange),
         exchanges,
-        model.masked,
+        model.forms,
     )
 
 

@@ -43,6 +43,7 @@ from hookproof.conformance.checks.api.responses.errors import (
     a_refusal_has_the_dialects_error_body,
 )
 from hookproof.conformance.checks.api.responses.success import a_valid_request_succeeds
+from hookproof.conformance.checks.support.agreement import differences
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.requests.mistakes import Mistake
@@ -57,7 +58,9 @@ from hookproof.conformance.observations.resources.portal_link import (
     UpdateAmongPortalLinks,
 )
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
-from tests.conformance.canned_evidence import BASE_URL, exchange, observation, verdicts
+from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.vocabulary import NoValue
+from tests.conformance.canned_evidence import BASE_URL, context, exchange, observation, verdicts
 from tests.conformance.checks.api import examples_sequences as steps
 from tests.conformance.checks.api.example import (
     OTHER_UID,
@@ -78,8 +81,6 @@ from tests.conformance.checks.api.examples_lists import LINKS, SOURCES, walk
 from tests.conformance.checks.api.examples_portal_links import endpoints_updated, update
 from tests.conformance.checks.api.examples_secrets import BODY, EXPIRING, NEW, roll, with_secrets
 
-NO_VALUE = (None, "", [], {})
-
 
 def configured(value: Any, mask: str) -> dict[str, Any]:
     """An endpoint with a field of this value, in an object too, and a masked one."""
@@ -87,11 +88,19 @@ def configured(value: Any, mask: str) -> dict[str, Any]:
     return {"description": value, "authentication": {**MASKED, "oauth2": oauth2, "api_key": value}}
 
 
-@pytest.mark.parametrize("value", NO_VALUE, ids=repr)
-def test_a_field_without_value_is_the_same_however_it_is_shown(value: Any) -> None:
-    first, second = configured(None, "********"), configured(value, "••••")
-    check, evidence = an_endpoint_is_fetched_as_it_was_created, [created(first), fetched(second)]
-    assert verdicts(check, shown_with(*evidence)) == {"4.2-5": Verdict.PASS}
+@pytest.mark.parametrize("value", [None, "", [], {}], ids=repr)
+def test_fields_without_value_are_alike_in_each_form_of_the_dialect(value: Any) -> None:
+    nothing, forms = {"description": None}, context().dialect.representation
+    lenient = replace(forms, no_value=Answer((NoValue.NULL, NoValue.EMPTY)))
+    assert differences(["description"], nothing, {"description": value}, lenient) == []
+    strict = differences(["description"], nothing, {"description": value}, forms)
+    assert strict == ([] if value is None else ["description"])
+
+
+def test_a_masked_value_is_not_compared() -> None:
+    first, second = configured(None, "********"), configured(None, "••••")
+    evidence = shown_with(created(first), fetched(second))
+    assert verdicts(an_endpoint_is_fetched_as_it_was_created, evidence) == {"4.2-5": Verdict.PASS}
     rolled = roll(EXPIRING, secret(NEW, "new-secret"), body=BODY, **second)
     before = with_secrets("fetch before", "getEndpoint", secret(), **first)
     exchanges = tuple(
