@@ -1,7 +1,7 @@
 """Fan-out: which endpoints a broadcast reaches, and how often (sections 1, 3, 4.1, 4.8, 6)."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from ipaddress import ip_address
 from typing import Any, Final
 
@@ -213,3 +213,26 @@ class EveryAddressOpen(EgressGuard):
 
     def _checked(self, host: str, text: str) -> IPAddress:
         return ip_address(text)
+
+
+@fault(
+    "1-25",
+    also=["1-14"],
+    seen="one worker for everybody",
+    shows_in=["slow_neighbours"],
+)
+class OneAttemptAtATime(AttemptSender):
+    """An attempt begins when the one before it has ended, whichever endpoint that went to."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._turn = asyncio.Lock()
+
+    async def send(
+        self,
+        delivery: PendingDelivery,
+        endpoint: EndpointSettings,
+        on_sent: Callable[[], None] = lambda: None,
+    ) -> AttemptResult:
+        async with self._turn:
+            return await super().send(delivery, endpoint, on_sent)

@@ -1,0 +1,37 @@
+"""Endpoints that keep the service waiting, and deliveries to another (hygiene of section 1)."""
+
+from collections.abc import Iterator
+
+from hookproof.conformance.model.check_registry import CheckContext, check
+from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.model.tolerances import DELAY_FACTOR, DELAY_S, require_punctual, widened
+from hookproof.conformance.observations.delivery.attempts.slow_neighbours import (
+    EVENT,
+    SlowNeighbours,
+)
+
+
+@check("1-25")
+def a_slow_endpoint_delays_no_other(
+    observed: SlowNeighbours, context: CheckContext
+) -> Iterator[Judgement]:
+    """While slow endpoints were waited for, deliveries to another took at most a second more than
+    before.
+    """
+    before = [delivered.waited_s for delivered in observed.before(context.dialect)]
+    if not before:
+        return
+    longest_s = max(0.0, *before)
+    bound_s = DELAY_FACTOR * longest_s + widened(DELAY_S, observed.late_s)
+    for delivered in observed.meanwhile(context.dialect):
+        if delivered.waited_s > bound_s:
+            require_punctual(observed.late_s)
+        yield judged(
+            delivered.waited_s <= bound_s,
+            "1-25",
+            "An endpoint that keeps the service waiting delays deliveries to another",
+            expected=f"at most {bound_s:.1f} s, {longest_s:.1f} s without it",
+            actual=f"{delivered.waited_s:.1f} s",
+            exchanges=[observed.exchange(EVENT), observed.exchange(delivered.event.name)],
+            deliveries=[*observed.waiting(context.dialect), delivered.attempt],
+        )
